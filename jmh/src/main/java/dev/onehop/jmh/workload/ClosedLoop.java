@@ -22,6 +22,7 @@ final class ClosedLoop {
   private final AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
   private final List<Thread> threads = new ArrayList<>();
   private volatile boolean stopped;
+  private volatile long resetNanos = System.nanoTime();
 
   /** Starts a thread for each of {@code bindings}, which stay open when the loop stops. */
   ClosedLoop(Workload workload, List<? extends DB> bindings) {
@@ -54,12 +55,18 @@ final class ClosedLoop {
     }
     operations.reset();
     latencyNanos.reset();
+    resetNanos = System.nanoTime();
   }
 
   /** Mean latency since the last reset in microseconds; 0 as long as no operation has ended. */
   double meanLatencyMicros() {
     long count = operations.sum();
     return count == 0 ? 0 : latencyNanos.sum() / 1e3 / count;
+  }
+
+  /** Seconds since the last reset. */
+  double elapsedSeconds() {
+    return (System.nanoTime() - resetNanos) / 1e9;
   }
 
   /** Waits until every thread has ended its last operation. */

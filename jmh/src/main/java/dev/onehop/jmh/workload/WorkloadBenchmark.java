@@ -65,13 +65,18 @@ public class WorkloadBenchmark {
 
   /** What an operation took, beside how many there were. */
   @State(Scope.Thread)
-  @AuxCounters(AuxCounters.Type.EVENTS)
+  @AuxCounters
   public static class Latency {
     private @Nullable ClosedLoop loop;
 
-    /** Mean latency of an operation in microseconds. */
-    public double meanMicros() {
-      return loop == null ? 0 : loop.meanLatencyMicros();
+    /**
+     * Mean latency of an operation in microseconds, times the seconds it is a mean of.
+     *
+     * <p>JMH divides by those, and then averages over the iterations, as a mean needs; it would add
+     * up what isn't a rate. It also writes {@code ops/s} behind it: these are microseconds.
+     */
+    public double meanLatencyMicros() {
+      return loop == null ? 0 : loop.meanLatencyMicros() * loop.elapsedSeconds();
     }
   }
 
