@@ -162,7 +162,7 @@ final class DelayedPipe {
       if (channel.isActive()) {
         channel.config().setOption(ChannelOption.SO_LINGER, 0);
       }
-      channel.close();
+      var closing = channel.close();
     }
   }
 

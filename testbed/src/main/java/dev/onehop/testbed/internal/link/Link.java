@@ -117,7 +117,7 @@ public final class Link {
 
     @Override
     public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
-      ctx.close();
+      var unused = ctx.close();
     }
   }
 
@@ -139,7 +139,7 @@ public final class Link {
                 (io.netty.channel.ChannelFuture connected) -> {
                   Channel target = connected.channel();
                   if (!connected.isSuccess() || !caller.isActive()) {
-                    target.close();
+                    var closing = target.close();
                     DelayedPipe.reset(caller);
                     return;
                   }
