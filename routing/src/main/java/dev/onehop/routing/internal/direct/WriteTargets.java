@@ -1,0 +1,70 @@
+package dev.onehop.routing.internal.direct;
+
+import dev.onehop.core.table.RoutingTable;
+import dev.onehop.core.targeting.Target;
+import dev.onehop.core.targeting.Targeter;
+import dev.onehop.core.targeting.TargetingOptions;
+import org.bson.BsonBoolean;
+import org.bson.BsonDocument;
+import org.bson.BsonInt32;
+import org.bson.BsonValue;
+import org.bson.RawBsonDocument;
+
+/** Reads the statements of insert, update and delete commands. */
+final class WriteTargets {
+  private WriteTargets() {}
+
+  /** Where a statement belongs under {@code table}. */
+  static Target of(RoutingTable table, String command, RawBsonDocument statement) {
+    switch (command) {
+      case "insert":
+        return Targeter.insert(table, statement);
+      case "update":
+        BsonDocument filter = statement.getDocument("q");
+        BsonValue update = statement.get("u");
+        if (isReplacement(update)) {
+          return Targeter.replace(
+              table, filter, update.asDocument(), isUpsert(statement), options(statement));
+        }
+        return Targeter.update(
+            table,
+            filter,
+            update,
+            isMulti(command, statement),
+            isUpsert(statement),
+            options(statement));
+      default:
+        return Targeter.delete(
+            table,
+            statement.getDocument("q"),
+            isMulti(command, statement),
+            options(statement));
+    }
+  }
+
+  static boolean isUpsert(BsonDocument statement) {
+    return statement.getBoolean("upsert", BsonBoolean.FALSE).getValue();
+  }
+
+  static boolean isMulti(String command, BsonDocument statement) {
+    return command.equals("delete")
+        ? statement.getNumber("limit", new BsonInt32(1)).intValue() == 0
+        : statement.getBoolean("multi", BsonBoolean.FALSE).getValue();
+  }
+
+  /** Collation and variables of a statement or of a whole command. */
+  static TargetingOptions options(BsonDocument source) {
+    BsonValue collation = source.get("collation");
+    BsonValue let = source.get("let");
+    if (collation == null && let == null) {
+      return TargetingOptions.NONE;
+    }
+    return new TargetingOptions(
+        collation == null ? null : collation.asDocument(), let == null ? null : let.asDocument());
+  }
+
+  private static boolean isReplacement(BsonValue update) {
+    return update.isDocument()
+        && (update.asDocument().isEmpty() || !update.asDocument().getFirstKey().startsWith("$"));
+  }
+}
