@@ -48,7 +48,9 @@ final class ClientConnection extends ChannelInboundHandlerAdapter {
   @Override
   public void channelRead(ChannelHandlerContext context, Object message) {
     waiting.add((ByteBuf) message);
-    context.channel().config().setAutoRead(false);
+    if (busy) {
+      context.channel().config().setAutoRead(false);
+    }
     next(context);
   }
 
@@ -62,7 +64,9 @@ final class ClientConnection extends ChannelInboundHandlerAdapter {
     while (!busy) {
       ByteBuf frame = waiting.poll();
       if (frame == null) {
-        context.channel().config().setAutoRead(true);
+        if (!context.channel().config().isAutoRead()) {
+          context.channel().config().setAutoRead(true);
+        }
         return;
       }
       busy = true;
@@ -94,8 +98,7 @@ final class ClientConnection extends ChannelInboundHandlerAdapter {
     (answer != null ? answer : router.execute(request))
         .onErrorResume(
             failure ->
-                Mono.just(
-                    CommandFailure.toReply(failure, request.body().containsKey("txnNumber"))))
+                Mono.just(CommandFailure.toReply(failure, request.body().containsKey("txnNumber"))))
         .subscribe(reply -> onLoop(context, () -> finish(context, request, reply)));
   }
 

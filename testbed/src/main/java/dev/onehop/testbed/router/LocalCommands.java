@@ -116,8 +116,7 @@ final class LocalCommands {
     BsonDocument opcounters = new BsonDocument();
     counters.forEach(
         (counter, sum) ->
-            opcounters.append(
-                counter.name().toLowerCase(Locale.ROOT), new BsonInt64(sum.sum())));
+            opcounters.append(counter.name().toLowerCase(Locale.ROOT), new BsonInt64(sum.sum())));
     return ok(
         new BsonDocument("host", new BsonString(advertised.toString()))
             .append("version", new BsonString(registration.serverVersion()))

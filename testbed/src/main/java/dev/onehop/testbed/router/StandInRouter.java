@@ -55,8 +55,7 @@ public final class StandInRouter {
   private static void start(Map<String, String> options) throws IOException {
     ServerAddressName advertised = ServerAddressName.parse(options.get("--advertise"));
     String bind = options.get("--bind");
-    InetSocketAddress listen =
-        new InetSocketAddress(bind, Integer.parseInt(options.get("--port")));
+    InetSocketAddress listen = new InetSocketAddress(bind, Integer.parseInt(options.get("--port")));
     EventLoopGroup group = EventLoops.newGroup("router", 1);
     // From the router's own address, so that servers and links can tell who is calling.
     DirectRouter router =

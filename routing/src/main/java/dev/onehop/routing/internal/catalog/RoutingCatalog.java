@@ -20,6 +20,9 @@ import reactor.core.publisher.Mono;
 public final class RoutingCatalog {
   private static final Logger log = LoggerFactory.getLogger(RoutingCatalog.class);
 
+  /** A read of the metadata that takes longer has lost its server. */
+  private static final Duration LOAD_TIMEOUT = Duration.ofSeconds(30);
+
   private final RoutingTableLoader loader;
   private final RefreshListener listener;
   private final Map<String, Entry> entries = new ConcurrentHashMap<>();
@@ -37,10 +40,7 @@ public final class RoutingCatalog {
      * @param failure why it failed, null if it did not
      */
     void refreshed(
-        String namespace,
-        @Nullable RoutingTable table,
-        Duration took,
-        @Nullable Throwable failure);
+        String namespace, @Nullable RoutingTable table, Duration took, @Nullable Throwable failure);
   }
 
   private static final class Entry {
@@ -69,8 +69,8 @@ public final class RoutingCatalog {
   }
 
   /**
-   * A table other than {@code seen}: the one at hand if it was swapped meanwhile, else the result of
-   * a refresh, which everybody who asks while it runs shares.
+   * A table other than {@code seen}: the one at hand if it was swapped meanwhile, else the result
+   * of a refresh, which everybody who asks while it runs shares.
    *
    * @param seen the table that proved to be stale, null to take any
    */
@@ -124,6 +124,7 @@ public final class RoutingCatalog {
           long start = System.nanoTime();
           return loader
               .load(namespace, entry.table)
+              .timeout(LOAD_TIMEOUT)
               .doOnNext(
                   table -> {
                     entry.table = table;

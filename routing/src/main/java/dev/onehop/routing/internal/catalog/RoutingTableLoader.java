@@ -39,8 +39,8 @@ final class RoutingTableLoader {
    *
    * @param namespace database and collection
    * @param known the table at hand, null if there is none
-   * @return the table; a {@link UnknownNamespaceException} if the database does not exist, an {@link
-   *     InconsistentRoutingTableException} if the metadata stays inconsistent
+   * @return the table; a {@link UnknownNamespaceException} if the database does not exist, an
+   *     {@link InconsistentRoutingTableException} if the metadata stays inconsistent
    */
   Mono<RoutingTable> load(String namespace, @Nullable RoutingTable known) {
     return attempt(namespace, known)
@@ -56,7 +56,8 @@ final class RoutingTableLoader {
         .find("collections", new BsonDocument("_id", new BsonString(namespace)), UNORDERED)
         .flatMap(
             found -> {
-              if (found.isEmpty() || found.get(0).getBoolean("dropped", BsonBoolean.FALSE).getValue()) {
+              if (found.isEmpty()
+                  || found.get(0).getBoolean("dropped", BsonBoolean.FALSE).getValue()) {
                 return unsharded(namespace);
               }
               return sharded(found.get(0), known);
@@ -96,8 +97,9 @@ final class RoutingTableLoader {
 
   private static boolean sameIncarnation(BsonDocument collection, ChunkVersion known) {
     BsonValue timestamp = collection.get("timestamp");
-    return timestamp != null && known.timestamp() != null
-        ? timestamp.equals(known.timestamp())
-        : Objects.equals(collection.get("lastmodEpoch").asObjectId().getValue(), known.epoch());
+    if (timestamp != null && known.timestamp() != null) {
+      return timestamp.equals(known.timestamp());
+    }
+    return Objects.equals(collection.getObjectId("lastmodEpoch").getValue(), known.epoch());
   }
 }

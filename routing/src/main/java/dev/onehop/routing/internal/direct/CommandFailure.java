@@ -38,7 +38,8 @@ public final class CommandFailure extends RuntimeException {
     BsonDocument reply =
         error(ErrorCodes.HOST_UNREACHABLE, "HostUnreachable", String.valueOf(failure.getMessage()));
     if (retryableWrite) {
-      reply.append("errorLabels", new BsonArray(java.util.List.of(new BsonString("RetryableWriteError"))));
+      reply.append(
+          "errorLabels", new BsonArray(java.util.List.of(new BsonString("RetryableWriteError"))));
     }
     return reply;
   }

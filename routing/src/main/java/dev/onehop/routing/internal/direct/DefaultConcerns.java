@@ -24,11 +24,9 @@ final class DefaultConcerns {
   private static final Set<String> WRITES =
       Set.of("insert", "update", "delete", "findAndModify", "findandmodify");
 
-  private volatile BsonDocument readConcern =
-      new BsonDocument("level", new BsonString("local"));
+  private volatile BsonDocument readConcern = new BsonDocument("level", new BsonString("local"));
   // What the server itself defaults to since 5.0, until the cluster was asked.
-  private volatile BsonDocument writeConcern =
-      new BsonDocument("w", new BsonString("majority"));
+  private volatile BsonDocument writeConcern = new BsonDocument("w", new BsonString("majority"));
 
   /** Reads the defaults from the config server; keeps those at hand if it doesn't answer. */
   Mono<Void> refresh(ConfigServer config) {

@@ -142,7 +142,9 @@ public final class DirectRouter implements AutoCloseable {
               ? onPrimaryShard(command, database)
               : Mono.error(
                   new CommandFailure(
-                      ErrorCodes.COMMAND_NOT_FOUND, "CommandNotFound", "no such command: '" + name + "'"));
+                      ErrorCodes.COMMAND_NOT_FOUND,
+                      "CommandNotFound",
+                      "no such command: '" + name + "'"));
     };
   }
 
@@ -159,8 +161,7 @@ public final class DirectRouter implements AutoCloseable {
                 .run(
                     "admin",
                     new BsonDocument("_configsvrCreateDatabase", new BsonString(database))
-                        .append(
-                            "writeConcern", new BsonDocument("w", new BsonString("majority"))))
+                        .append("writeConcern", new BsonDocument("w", new BsonString("majority"))))
                 .then(write));
   }
 
@@ -171,7 +172,8 @@ public final class DirectRouter implements AutoCloseable {
             found ->
                 found.isEmpty()
                     ? Mono.just(
-                        CursorReplies.first(database + ".$cmd." + command.commandName(), 0, List.of()))
+                        CursorReplies.first(
+                            database + ".$cmd." + command.commandName(), 0, List.of()))
                     : shards
                         .shards()
                         .shard(found.get(0).getString("primary").getValue())

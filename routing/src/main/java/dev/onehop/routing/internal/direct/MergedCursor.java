@@ -14,8 +14,8 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * One cursor out of several shards' cursors, all opened under one routing table: in the order of the
- * sort if there is one, else shard after shard.
+ * One cursor out of several shards' cursors, all opened under one routing table: in the order of
+ * the sort if there is one, else shard after shard.
  *
  * <p>Used by one request at a time.
  */
@@ -76,8 +76,7 @@ final class MergedCursor implements OpenCursor {
 
   /** The first batch. */
   Mono<List<BsonDocument>> firstBatch(@Nullable BsonValue batchSize) {
-    int wanted =
-        batchSize == null ? DEFAULT_FIRST_BATCH : batchSize.asNumber().intValue();
+    int wanted = batchSize == null ? DEFAULT_FIRST_BATCH : batchSize.asNumber().intValue();
     return fill(wanted, new ArrayList<>());
   }
 
@@ -92,8 +91,7 @@ final class MergedCursor implements OpenCursor {
 
   @Override
   public Mono<BsonDocument> getMore(BsonDocument command, long id) {
-    int wanted =
-        command.getNumber("batchSize", new BsonInt32(DEFAULT_NEXT_BATCH)).intValue();
+    int wanted = command.getNumber("batchSize", new BsonInt32(DEFAULT_NEXT_BATCH)).intValue();
     return fill(wanted, new ArrayList<>())
         .flatMap(
             batch -> {

@@ -69,7 +69,8 @@ final class Reads {
                 return single(command, table, target.shard());
               }
               if (command.body().containsKey("skip") || command.body().containsKey("limit")) {
-                return Mono.error(CommandFailure.notSupported("count with skip or limit over shards"));
+                return Mono.error(
+                    CommandFailure.notSupported("count with skip or limit over shards"));
               }
               return scatter(command, table, target)
                   .map(
@@ -179,7 +180,8 @@ final class Reads {
           "projection", SortKeys.projection(body.getDocument("projection", new BsonDocument())));
     }
     // A single batch from each shard would be cut before the merge.
-    boolean singleBatch = body.containsKey("singleBatch") && body.getBoolean("singleBatch").getValue();
+    boolean singleBatch =
+        body.containsKey("singleBatch") && body.getBoolean("singleBatch").getValue();
     perShard.remove("singleBatch");
     return openMerged(
         command.withBody(perShard),
@@ -228,7 +230,11 @@ final class Reads {
   }
 
   private Mono<BsonDocument> openMerged(
-      OpMsg command, RoutingTable table, Target target, Merge merge, @Nullable BsonValue batchSize) {
+      OpMsg command,
+      RoutingTable table,
+      Target target,
+      Merge merge,
+      @Nullable BsonValue batchSize) {
     return openAll(command, table, target)
         .flatMap(
             sources -> {
@@ -343,9 +349,7 @@ final class Reads {
       for (BsonDocument each : counts) {
         sum += each.getNumber("n").longValue();
       }
-      return List.of(
-          new BsonDocument("_id", new BsonInt32(1)).append("n", new BsonInt64(sum)));
+      return List.of(new BsonDocument("_id", new BsonInt32(1)).append("n", new BsonInt64(sum)));
     }
   }
-
 }

@@ -79,8 +79,7 @@ final class ShardClient {
     return replicaSet
         .send(
             OpMsg.command(
-                new BsonDocument("ping", new BsonInt32(1))
-                    .append("$db", new BsonString("admin"))))
+                new BsonDocument("ping", new BsonInt32(1)).append("$db", new BsonString("admin"))))
         .map(answer -> VersionFormat.of(replicaSet.maxWireVersion()));
   }
 

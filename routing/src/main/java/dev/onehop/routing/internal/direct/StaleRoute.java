@@ -3,7 +3,9 @@ package dev.onehop.routing.internal.direct;
 import org.bson.BsonDocument;
 import org.bson.BsonString;
 
-/** A shard refused a command because the table behind it is old. Control flow, so no stack trace. */
+/**
+ * A shard refused a command because the table behind it is old. Control flow, so no stack trace.
+ */
 final class StaleRoute extends RuntimeException {
   private static final long serialVersionUID = 1L;
 

@@ -26,23 +26,21 @@ import reactor.core.publisher.Mono;
  * statements' own indexes.
  *
  * <p>Ordered: runs of statements for the same shard, one after the other, up to the first error.
- * Unordered: a command per shard, side by side. A batch that is split names its statements by {@code
- * stmtIds}, so that each keeps its place in the retry history wherever its chunk moves.
+ * Unordered: a command per shard, side by side. A batch that is split names its statements by
+ * {@code stmtIds}, so that each keeps its place in the retry history wherever its chunk moves.
  */
 final class WriteBatch {
   private final ShardClient client;
   private final OpMsg command;
-  private final String namespace;
   private final String listField;
   private final List<RawBsonDocument> statements;
   private final boolean ordered;
   private final NavigableSet<Integer> pending = new TreeSet<>();
   private final WriteResult result = new WriteResult();
 
-  private WriteBatch(ShardClient client, OpMsg command, String namespace, String listField) {
+  private WriteBatch(ShardClient client, OpMsg command, String listField) {
     this.client = client;
     this.command = command;
-    this.namespace = namespace;
     this.listField = listField;
     this.statements = command.documents(listField);
     this.ordered = command.body().getBoolean("ordered", BsonBoolean.TRUE).getValue();
@@ -61,7 +59,7 @@ final class WriteBatch {
         };
     return Mono.defer(
         () -> {
-          WriteBatch batch = new WriteBatch(client, command, namespace, list);
+          WriteBatch batch = new WriteBatch(client, command, list);
           return client.retryWhileStale(namespace, batch::attempt).map(WriteResult::toReply);
         });
   }
@@ -126,7 +124,8 @@ final class WriteBatch {
         .then()
         // A refusal by several shards arrives as a composite of StaleRoutes.
         .onErrorMap(StaleRoutes::single)
-        .then(Mono.defer(() -> Flux.fromIterable(others).concatMap(i -> broadcast(table, i)).then()))
+        .then(
+            Mono.defer(() -> Flux.fromIterable(others).concatMap(i -> broadcast(table, i)).then()))
         .then(Mono.fromCallable(() -> result));
   }
 
@@ -202,14 +201,13 @@ final class WriteBatch {
   }
 
   /**
-   * A write to one document that may lie anywhere: shard after shard until one has it. Each is asked
-   * under its version, so that a document on the move is found or the search starts again.
+   * A write to one document that may lie anywhere: shard after shard until one has it. Each is
+   * asked under its version, so that a document on the move is found or the search starts again.
    */
   private Mono<Void> toFirstMatch(RoutingTable table, int index) {
     OpMsg sub = subCommand(List.of(index));
     return Flux.fromIterable(table.shards())
-        .concatMap(
-            shard -> client.send(table, shard, sub).flatMap(ShardClient::refuseStale), 1)
+        .concatMap(shard -> client.send(table, shard, sub).flatMap(ShardClient::refuseStale), 1)
         .filter(
             answer -> {
               synchronized (result) {

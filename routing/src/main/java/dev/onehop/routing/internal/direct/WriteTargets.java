@@ -16,30 +16,23 @@ final class WriteTargets {
 
   /** Where a statement belongs under {@code table}. */
   static Target of(RoutingTable table, String command, RawBsonDocument statement) {
-    switch (command) {
-      case "insert":
-        return Targeter.insert(table, statement);
-      case "update":
-        BsonDocument filter = statement.getDocument("q");
-        BsonValue update = statement.get("u");
-        if (isReplacement(update)) {
-          return Targeter.replace(
-              table, filter, update.asDocument(), isUpsert(statement), options(statement));
-        }
-        return Targeter.update(
-            table,
-            filter,
-            update,
-            isMulti(command, statement),
-            isUpsert(statement),
-            options(statement));
-      default:
-        return Targeter.delete(
-            table,
-            statement.getDocument("q"),
-            isMulti(command, statement),
-            options(statement));
-    }
+    return switch (command) {
+      case "insert" -> Targeter.insert(table, statement);
+      case "update" -> update(table, statement);
+      default ->
+          Targeter.delete(
+              table, statement.getDocument("q"), isMulti(command, statement), options(statement));
+    };
+  }
+
+  private static Target update(RoutingTable table, RawBsonDocument statement) {
+    BsonDocument filter = statement.getDocument("q");
+    BsonValue update = statement.get("u");
+    boolean upsert = isUpsert(statement);
+    TargetingOptions options = options(statement);
+    return isReplacement(update)
+        ? Targeter.replace(table, filter, update.asDocument(), upsert, options)
+        : Targeter.update(table, filter, update, isMulti("update", statement), upsert, options);
   }
 
   static boolean isUpsert(BsonDocument statement) {

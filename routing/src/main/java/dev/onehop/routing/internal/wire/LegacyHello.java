@@ -19,14 +19,12 @@ public final class LegacyHello {
   /** Whether a message is an OP_QUERY on a {@code $cmd} namespace. */
   public static boolean is(ByteBuf frame) {
     int start = frame.readerIndex();
-    if (frame.readableBytes() < OpMsg.HEADER_BYTES + 4
-        || frame.getIntLE(start + 12) != OP_QUERY) {
+    if (frame.readableBytes() < OpMsg.HEADER_BYTES + 4 || frame.getIntLE(start + 12) != OP_QUERY) {
       return false;
     }
     int name = start + OpMsg.HEADER_BYTES + 4;
     int nul = frame.indexOf(name, frame.writerIndex(), (byte) 0);
-    return nul > name
-        && frame.toString(name, nul - name, StandardCharsets.UTF_8).endsWith(".$cmd");
+    return nul > name && frame.toString(name, nul - name, StandardCharsets.UTF_8).endsWith(".$cmd");
   }
 
   /** Writes the OP_REPLY that answers {@code request}. */

@@ -155,7 +155,8 @@ public record OpMsg(
    */
   public static OpMsg decode(ByteBuf frame) {
     if (frame.readableBytes() < HEADER_BYTES + 5) {
-      throw new WireProtocolException("message of " + frame.readableBytes() + " bytes is too short");
+      throw new WireProtocolException(
+          "message of " + frame.readableBytes() + " bytes is too short");
     }
     frame.skipBytes(4);
     int requestId = frame.readIntLE();
@@ -196,8 +197,7 @@ public record OpMsg(
       throw new WireProtocolException("document sequence without a terminated identifier");
     }
     String identifier =
-        frame.toString(
-            frame.readerIndex(), nul - frame.readerIndex(), StandardCharsets.UTF_8);
+        frame.toString(frame.readerIndex(), nul - frame.readerIndex(), StandardCharsets.UTF_8);
     frame.readerIndex(nul + 1);
     List<RawBsonDocument> documents = new ArrayList<>();
     while (frame.readerIndex() < end) {

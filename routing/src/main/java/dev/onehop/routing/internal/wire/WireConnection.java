@@ -75,10 +75,7 @@ final class WireConnection {
                     if (!connected.isSuccess()) {
                       sink.error(
                           new IOException(
-                              "cannot connect to "
-                                  + server
-                                  + ": "
-                                  + connected.cause().getMessage(),
+                              "cannot connect to " + server + ": " + connected.cause().getMessage(),
                               connected.cause()));
                       return;
                     }

@@ -1,4 +1,6 @@
-/** The MongoDB wire protocol, as much of it as routing needs: OP_MSG framing and plain connections. */
+/**
+ * The MongoDB wire protocol, as much of it as routing needs: OP_MSG framing and plain connections.
+ */
 @NullMarked
 package dev.onehop.routing.internal.wire;
 
