@@ -41,7 +41,9 @@ class AffinityTest {
     Affinity affinity =
         Affinity.byHost(
             List.of(shard("s0", "s0/or1:27018")),
-            List.of(new BsonDocument("_id", new BsonString("or1:27017")).append("ping", new BsonDateTime(1))));
+            List.of(
+                new BsonDocument("_id", new BsonString("or1:27017"))
+                    .append("ping", new BsonDateTime(1))));
 
     assertThat(affinity.shardsWithRouter()).containsExactly("s0");
   }

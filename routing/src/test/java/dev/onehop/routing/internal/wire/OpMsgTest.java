@@ -54,8 +54,7 @@ class OpMsgTest {
   void fieldsAreAddedBehindTheOthers() {
     BsonDocument added = INSERT.withFields(new BsonDocument("x", new BsonInt32(1))).body();
 
-    assertThat(added)
-        .isEqualTo(BsonDocument.parse("{insert: 'c', $db: 'd', ordered: true, x: 1}"));
+    assertThat(added).isEqualTo(BsonDocument.parse("{insert: 'c', $db: 'd', ordered: true, x: 1}"));
     assertThat(added.keySet()).containsExactly("insert", "$db", "ordered", "x");
     assertThat(INSERT.withFields(new BsonDocument())).isSameAs(INSERT);
   }
