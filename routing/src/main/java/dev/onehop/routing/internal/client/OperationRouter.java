@@ -7,7 +7,9 @@ import dev.onehop.routing.internal.affinity.ShardClients;
 import dev.onehop.routing.internal.affinity.ShardClients.ShardClient;
 import dev.onehop.routing.internal.catalog.RoutingCatalog;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -69,19 +71,39 @@ final class OperationRouter {
       String operation,
       Function<RoutingTable, Target> targeting,
       Function<Route, Publisher<R>> call) {
+    return withTable(namespace, table -> call.apply(counted(operation, decide(table, targeting))));
+  }
+
+  /**
+   * The routes of the parts of an operation, all decided by one table.
+   *
+   * @param call runs the operation, with one route for each targeting
+   */
+  <R> Flux<R> routeAll(
+      String namespace,
+      String operation,
+      List<Function<RoutingTable, Target>> targeting,
+      Function<List<Route>, Publisher<R>> call) {
+    return withTable(
+        namespace,
+        table ->
+            call.apply(
+                targeting.stream().map(each -> counted(operation, decide(table, each))).toList()));
+  }
+
+  /** Calls with the collection's table at subscription, with null where none is to be had. */
+  private <R> Flux<R> withTable(
+      String namespace, Function<@Nullable RoutingTable, Publisher<R>> call) {
     return Flux.defer(
         () -> {
           RoutingTable table = catalog.cached(namespace);
-          if (table != null) {
-            return call.apply(counted(operation, decide(table, targeting)));
-          }
-          if (isUnroutable(namespace)) {
-            return call.apply(counted(operation, Route.NO_TABLE));
+          if (table != null || isUnroutable(namespace)) {
+            return call.apply(table);
           }
           return firstTable(namespace)
-              .map(loaded -> decide(loaded, targeting))
-              .defaultIfEmpty(Route.NO_TABLE)
-              .flatMapMany(route -> call.apply(counted(operation, route)));
+              .map(Optional::of)
+              .defaultIfEmpty(Optional.empty())
+              .flatMapMany(loaded -> call.apply(loaded.orElse(null)));
         });
   }
 
@@ -90,7 +112,10 @@ final class OperationRouter {
     metrics.count(operation, RouteDecision.SESSION, null);
   }
 
-  private Route decide(RoutingTable table, Function<RoutingTable, Target> targeting) {
+  private Route decide(@Nullable RoutingTable table, Function<RoutingTable, Target> targeting) {
+    if (table == null) {
+      return Route.NO_TABLE;
+    }
     Target target = targeting.apply(table);
     if (!target.isSingleShard()) {
       return Route.SEVERAL;

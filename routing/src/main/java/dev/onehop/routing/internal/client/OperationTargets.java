@@ -1,6 +1,15 @@
 package dev.onehop.routing.internal.client;
 
 import com.mongodb.client.model.Collation;
+import com.mongodb.client.model.DeleteManyModel;
+import com.mongodb.client.model.DeleteOneModel;
+import com.mongodb.client.model.DeleteOptions;
+import com.mongodb.client.model.InsertOneModel;
+import com.mongodb.client.model.ReplaceOneModel;
+import com.mongodb.client.model.ReplaceOptions;
+import com.mongodb.client.model.UpdateManyModel;
+import com.mongodb.client.model.UpdateOneModel;
+import com.mongodb.client.model.UpdateOptions;
 import com.mongodb.client.model.WriteModel;
 import com.mongodb.reactivestreams.client.MongoCollection;
 import dev.onehop.core.table.RoutingTable;
@@ -8,6 +17,7 @@ import dev.onehop.core.targeting.Target;
 import dev.onehop.core.targeting.Targeter;
 import dev.onehop.core.targeting.TargetingOptions;
 import java.util.List;
+import java.util.Objects;
 import java.util.function.Function;
 import org.bson.BsonArray;
 import org.bson.BsonDocument;
@@ -42,27 +52,8 @@ final class OperationTargets<D> {
             table, pipeline.stream().map(this::bson).toList(), options(collation, variables));
   }
 
-  /**
-   * Documents to insert. One that has no {@code _id} yet gets it here, since it may be part of the
-   * shard key; the driver then finds it there.
-   */
-  Function<RoutingTable, Target> insert(List<? extends D> documents) {
-    return table -> {
-      Target common = null;
-      for (D document : documents) {
-        Target target = Targeter.insert(table, encode(document));
-        if (common != null
-            && !(common.isSingleShard()
-                && target.isSingleShard()
-                && common.shard().equals(target.shard()))) {
-          return Targeter.find(table, new BsonDocument(), TargetingOptions.NONE);
-        }
-        common = target;
-      }
-      return common == null
-          ? Targeter.find(table, new BsonDocument(), TargetingOptions.NONE)
-          : common;
-    };
+  Function<RoutingTable, Target> insert(D document) {
+    return table -> Targeter.insert(table, raw(document));
   }
 
   Function<RoutingTable, Target> delete(
@@ -115,9 +106,82 @@ final class OperationTargets<D> {
     return table -> Targeter.findAndModify(table, query(filter), options(collation, variables));
   }
 
-  /** A mixed bulk: for a mongos to split. */
-  Function<RoutingTable, Target> bulk(List<? extends WriteModel<? extends D>> requests) {
+  /** What one model of a bulk write touches. */
+  Function<RoutingTable, Target> model(WriteModel<? extends D> model) {
+    if (model instanceof InsertOneModel<? extends D> insert) {
+      return insert(insert.getDocument());
+    }
+    if (model instanceof ReplaceOneModel<? extends D> replace) {
+      ReplaceOptions options = replace.getReplaceOptions();
+      return replace(
+          replace.getFilter(),
+          replace.getReplacement(),
+          options.isUpsert(),
+          options.getCollation(),
+          options.getLet());
+    }
+    if (model instanceof UpdateOneModel<? extends D> update) {
+      return update(
+          update.getFilter(),
+          update.getUpdate(),
+          update.getUpdatePipeline(),
+          false,
+          update.getOptions());
+    }
+    if (model instanceof UpdateManyModel<? extends D> update) {
+      return update(
+          update.getFilter(),
+          update.getUpdate(),
+          update.getUpdatePipeline(),
+          true,
+          update.getOptions());
+    }
+    if (model instanceof DeleteOneModel<? extends D> delete) {
+      DeleteOptions options = delete.getOptions();
+      return delete(delete.getFilter(), false, options.getCollation(), options.getLet());
+    }
+    if (model instanceof DeleteManyModel<? extends D> delete) {
+      DeleteOptions options = delete.getOptions();
+      return delete(delete.getFilter(), true, options.getCollation(), options.getLet());
+    }
+    // A kind of model that a later driver brought: for a mongos to route.
     return table -> Targeter.find(table, new BsonDocument(), TargetingOptions.NONE);
+  }
+
+  /**
+   * The document with an {@code _id}, which may be part of the shard key: the one that the driver
+   * would give it when it sends it.
+   */
+  D withId(D document) {
+    return document != null
+            && codec() instanceof CollectibleCodec<D> collectible
+            && !collectible.documentHasId(document)
+        ? collectible.generateIdIfAbsentFromDocument(document)
+        : document;
+  }
+
+  /** The model with an {@code _id} in what it inserts. */
+  WriteModel<? extends D> withId(WriteModel<? extends D> model) {
+    return model instanceof InsertOneModel<? extends D> insert
+        ? new InsertOneModel<>(withId((D) insert.getDocument()))
+        : model;
+  }
+
+  private Function<RoutingTable, Target> update(
+      Bson filter,
+      @Nullable Bson update,
+      @Nullable List<? extends Bson> pipeline,
+      boolean many,
+      UpdateOptions options) {
+    return update != null
+        ? update(filter, update, many, options.isUpsert(), options.getCollation(), options.getLet())
+        : update(
+            filter,
+            Objects.requireNonNull(pipeline),
+            many,
+            options.isUpsert(),
+            options.getCollation(),
+            options.getLet());
   }
 
   private TargetingOptions options(@Nullable Collation collation, @Nullable Bson variables) {
@@ -134,14 +198,6 @@ final class OperationTargets<D> {
 
   private BsonDocument bson(Bson value) {
     return value.toBsonDocument(collection.getDocumentClass(), collection.getCodecRegistry());
-  }
-
-  private BsonDocument encode(D document) {
-    Codec<D> codec = codec();
-    if (codec instanceof CollectibleCodec<D> collectible && !collectible.documentHasId(document)) {
-      return raw(collectible.generateIdIfAbsentFromDocument(document));
-    }
-    return raw(document);
   }
 
   private BsonDocument raw(D document) {

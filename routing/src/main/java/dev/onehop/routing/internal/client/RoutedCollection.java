@@ -12,6 +12,7 @@ import com.mongodb.client.model.FindOneAndDeleteOptions;
 import com.mongodb.client.model.FindOneAndReplaceOptions;
 import com.mongodb.client.model.FindOneAndUpdateOptions;
 import com.mongodb.client.model.InsertManyOptions;
+import com.mongodb.client.model.InsertOneModel;
 import com.mongodb.client.model.InsertOneOptions;
 import com.mongodb.client.model.ReplaceOptions;
 import com.mongodb.client.model.UpdateOptions;
@@ -28,12 +29,15 @@ import com.mongodb.reactivestreams.client.MongoCollection;
 import dev.onehop.core.table.RoutingTable;
 import dev.onehop.core.targeting.Target;
 import dev.onehop.routing.internal.affinity.ShardClients.ShardClient;
+import dev.onehop.routing.internal.client.OperationRouter.Route;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import org.bson.BsonDocument;
+import org.bson.BsonValue;
 import org.bson.codecs.configuration.CodecRegistry;
 import org.bson.conversions.Bson;
 import org.reactivestreams.Publisher;
@@ -68,10 +72,7 @@ final class RoutedCollection<TDocument> extends ForwardingCollection<TDocument> 
       Function<RoutingTable, Target> targeting,
       Function<MongoCollection<TDocument>, Publisher<R>> call) {
     return router.route(
-        getNamespace().getFullName(),
-        operation,
-        targeting,
-        route -> call.apply(route.client() == null ? nearest() : at(route.client())));
+        getNamespace().getFullName(), operation, targeting, route -> call.apply(at(route)));
   }
 
   private <R> Mono<R> routedSingle(
@@ -82,6 +83,41 @@ final class RoutedCollection<TDocument> extends ForwardingCollection<TDocument> 
     Publisher<R> onNearest = call.apply(nearest());
     return Mono.from(
         routed(operation, targeting, where -> where == nearest() ? onNearest : call.apply(where)));
+  }
+
+  /** A bulk, split by where its models belong. */
+  private Mono<BulkWriteResult> split(
+      String operation,
+      List<? extends WriteModel<? extends TDocument>> requests,
+      BulkWriteOptions options) {
+    return Mono.defer(
+        () -> {
+          List<WriteModel<? extends TDocument>> models =
+              requests.stream().<WriteModel<? extends TDocument>>map(targets::withId).toList();
+          return Mono.from(
+              router.routeAll(
+                  getNamespace().getFullName(),
+                  operation,
+                  models.stream().map(targets::model).toList(),
+                  routes ->
+                      new BulkSplit<>(models, routes, options.isOrdered())
+                          .write(
+                              part ->
+                                  Mono.from(at(part.route()).bulkWrite(part.models(), options)))));
+        });
+  }
+
+  private static InsertManyResult insertManyResult(BulkWriteResult result) {
+    if (!result.wasAcknowledged()) {
+      return InsertManyResult.unacknowledged();
+    }
+    Map<Integer, BsonValue> ids = new HashMap<>();
+    result.getInserts().forEach(insert -> ids.put(insert.getIndex(), insert.getId()));
+    return InsertManyResult.acknowledged(ids);
+  }
+
+  private MongoCollection<TDocument> at(Route route) {
+    return route.client() == null ? nearest() : at(route.client());
   }
 
   private MongoCollection<TDocument> at(ShardClient client) {
@@ -282,8 +318,8 @@ final class RoutedCollection<TDocument> extends ForwardingCollection<TDocument> 
   @Override
   public Publisher<BulkWriteResult> bulkWrite(
       List<? extends WriteModel<? extends TDocument>> requests, BulkWriteOptions options) {
-    return routedSingle(
-        "bulkWrite", targets.bulk(requests), collection -> collection.bulkWrite(requests, options));
+    nearest().bulkWrite(requests, options);
+    return split("bulkWrite", requests, options);
   }
 
   @Override
@@ -307,10 +343,9 @@ final class RoutedCollection<TDocument> extends ForwardingCollection<TDocument> 
 
   @Override
   public Publisher<InsertOneResult> insertOne(TDocument document, InsertOneOptions options) {
+    TDocument withId = targets.withId(document);
     return routedSingle(
-        "insertOne",
-        targets.insert(List.of(document)),
-        collection -> collection.insertOne(document, options));
+        "insertOne", targets.insert(withId), collection -> collection.insertOne(withId, options));
   }
 
   @Override
@@ -332,10 +367,15 @@ final class RoutedCollection<TDocument> extends ForwardingCollection<TDocument> 
   @Override
   public Publisher<InsertManyResult> insertMany(
       List<? extends TDocument> documents, InsertManyOptions options) {
-    return routedSingle(
-        "insertMany",
-        targets.insert(documents),
-        collection -> collection.insertMany(documents, options));
+    nearest().insertMany(documents, options);
+    BulkWriteOptions bulk =
+        new BulkWriteOptions()
+            .ordered(options.isOrdered())
+            .bypassDocumentValidation(options.getBypassDocumentValidation())
+            .comment(options.getComment());
+    return split(
+            "insertMany", documents.stream().map(InsertOneModel<TDocument>::new).toList(), bulk)
+        .map(RoutedCollection::insertManyResult);
   }
 
   @Override
