@@ -30,8 +30,8 @@ final class LinkConnection {
 
   private void closeIfDone() {
     if (forth.isDelivered() && back.isDelivered()) {
-      var closingCaller = caller.close();
-      var closingServer = server.close();
+      var unusedCaller = caller.close();
+      var unusedServer = server.close();
     }
   }
 
