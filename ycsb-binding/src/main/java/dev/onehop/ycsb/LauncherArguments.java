@@ -136,9 +136,7 @@ record LauncherArguments(Command command, List<String> options, Properties prope
     atLeast(Client.TARGET_PROPERTY, "0", 0);
     atLeast(Client.MAX_EXECUTION_TIME, "0", 0);
     if (command == Command.RUN) {
-      // To YCSB 0 means no limit, which only a time limit can end.
-      boolean timed = !properties.getProperty(Client.MAX_EXECUTION_TIME, "0").equals("0");
-      atLeast(Client.OPERATION_COUNT_PROPERTY, "0", timed ? 0 : 1);
+      atLeast(Client.OPERATION_COUNT_PROPERTY, "0", 1);
     } else if (properties.containsKey(Client.INSERT_COUNT_PROPERTY)) {
       atLeast(Client.INSERT_COUNT_PROPERTY, "0", 1);
     } else {
