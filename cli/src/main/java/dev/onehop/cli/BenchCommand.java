@@ -2,6 +2,7 @@ package dev.onehop.cli;
 
 import dev.onehop.cli.bench.BenchPlan;
 import dev.onehop.cli.bench.Mode;
+import dev.onehop.cli.bench.Workload;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -53,6 +54,9 @@ final class BenchCommand implements Callable<Integer> {
       List.of("--quick", "--threads", "--connections", "--records", "--operations", "--duration");
   private static final int MOST_THREADS = 4096;
   private static final long DEFAULT_RECORDS = 10_000;
+  private static final int DEFAULT_CONNECTIONS = 5;
+  private static final long SEED_RECORDS = 100_000;
+  private static final long SEED_OPERATIONS = 100_000;
 
   @Spec private CommandSpec spec;
 
@@ -78,7 +82,10 @@ final class BenchCommand implements Callable<Integer> {
       description = "Pool size per server, the same for all modes. Default: 5.")
   @Nullable Integer connections;
 
-  @Option(names = "--records", paramLabel = "N", description = "Documents to load. Default: 10000.")
+  @Option(
+      names = "--records",
+      paramLabel = "N",
+      description = "Documents to load. Default: 10000, or what a --workload of your own says.")
   @Nullable Long records;
 
   @Option(
@@ -126,76 +133,83 @@ final class BenchCommand implements Callable<Integer> {
   @Override
   public Integer call() {
     servers.check();
-    BenchPlan plan = plan();
+    Workload workload = workload();
+    BenchPlan plan = plan(workload.records());
     PrintWriter stdout = spec.commandLine().getOut();
-    return new BenchRun(servers, plan, out, commandLine(), stdout).run();
+    return new BenchRun(servers, plan, workload, out, commandLine(), stdout).run();
+  }
+
+  /**
+   * The workload with the number of records that was asked for.
+   *
+   * @throws Failure if it can't be read or its properties make no sense
+   */
+  Workload workload() {
+    Path file = workload == null ? Home.path("ycsb-binding/workloads/workloada") : workload;
+    Workload read = Workload.load(file, properties);
+    boolean ownCount = workload != null || properties.containsKey("recordcount");
+    if (records != null) {
+      if (properties.containsKey("recordcount")) {
+        throw Failure.usage("--records and -p recordcount exclude each other");
+      }
+      return read.withRecords(atLeastOne("--records", records));
+    }
+    if (seedExperiment) {
+      return read.withRecords(SEED_RECORDS);
+    }
+    boolean counts = ownCount && read.properties().containsKey("recordcount");
+    return read.withRecords(counts ? read.records() : DEFAULT_RECORDS);
   }
 
   /**
    * What the options ask for.
    *
+   * @param recordCount the documents that the workload loads
    * @throws Failure if they contradict each other or are out of range
    */
-  BenchPlan plan() {
+  BenchPlan plan(long recordCount) {
     if (seedExperiment) {
-      return seedPlan();
+      ParseResult parsed = spec.commandLine().getParseResult();
+      for (String option : NOT_WITH_SEED) {
+        if (parsed.hasMatchedOption(option)) {
+          throw Failure.usage(option + " and --seed-experiment exclude each other");
+        }
+      }
+      return plan(SEED_THREADS, DEFAULT_CONNECTIONS, recordCount, SEED_OPERATIONS, null);
     }
     if (operations != null && duration != null) {
       throw Failure.usage("--operations and --duration exclude each other");
     }
-    int pool = atLeastOne("--connections", connections == null ? 5 : connections);
+    int pool = connections == null ? DEFAULT_CONNECTIONS : connections;
+    atLeastOne("--connections", pool);
     Duration measured = duration;
-    if (measured == null && operations == null) {
+    if (operations != null) {
+      atLeastOne("--operations", operations);
+    } else if (measured == null) {
       measured = Duration.ofSeconds(quick ? 5 : 10);
-    }
-    if (measured != null && measured.compareTo(Duration.ofSeconds(1)) < 0) {
+    } else if (measured.compareTo(Duration.ofSeconds(1)) < 0) {
       throw Failure.usage("--duration must be at least 1s");
     }
+    return plan(chosenThreads(), pool, recordCount, operations, measured);
+  }
+
+  private BenchPlan plan(
+      List<Integer> threadCounts,
+      int pool,
+      long recordCount,
+      @Nullable Long operationsPerPoint,
+      @Nullable Duration measured) {
     return new BenchPlan(
         chosenModes(),
-        chosenThreads(),
+        threadCounts,
         pool,
-        atLeastOne("--records", records == null ? recordCount() : records),
-        operations == null ? null : atLeastOne("--operations", operations),
+        recordCount,
+        operationsPerPoint,
         measured,
         Duration.ofSeconds(quick ? 2 : 3),
         BenchPlan.LARGE_POOL,
         quick,
-        workload == null ? null : workload.toString(),
         properties);
-  }
-
-  private BenchPlan seedPlan() {
-    ParseResult parsed = spec.commandLine().getParseResult();
-    for (String option : NOT_WITH_SEED) {
-      if (parsed.hasMatchedOption(option)) {
-        throw Failure.usage(option + " and --seed-experiment exclude each other");
-      }
-    }
-    return new BenchPlan(
-        chosenModes(),
-        SEED_THREADS,
-        5,
-        100_000,
-        100_000L,
-        null,
-        Duration.ofSeconds(3),
-        BenchPlan.LARGE_POOL,
-        false,
-        workload == null ? null : workload.toString(),
-        properties);
-  }
-
-  private long recordCount() {
-    String property = properties.get("recordcount");
-    if (property == null) {
-      return DEFAULT_RECORDS;
-    }
-    try {
-      return Long.parseLong(property);
-    } catch (NumberFormatException e) {
-      throw Failure.usage("recordcount is '" + property + "', which is no number");
-    }
   }
 
   private List<Mode> chosenModes() {

@@ -54,6 +54,7 @@ public final class OneHopCommand implements Runnable {
         .setExecutionExceptionHandler(errors)
         .setParameterExceptionHandler(errors)
         .setAbbreviatedOptionsAllowed(false)
+        .setOverwrittenOptionsAllowed(true)
         .setUsageHelpAutoWidth(true);
   }
 

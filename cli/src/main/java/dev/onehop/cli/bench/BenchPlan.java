@@ -3,8 +3,10 @@ package dev.onehop.cli.bench;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -19,8 +21,7 @@ import org.jspecify.annotations.Nullable;
  * @param warmup time that each point's threads spend on unmeasured reads first
  * @param largePool the pool size that modes through one router are shown with too; 0 for none
  * @param largePoolAtMostThreadsOnly whether only the largest thread count is shown with it
- * @param workload YCSB workload file; null for the shipped workloada
- * @param properties YCSB properties that override the file's
+ * @param properties YCSB properties that were given on the command line
  */
 public record BenchPlan(
     List<Mode> modes,
@@ -32,7 +33,6 @@ public record BenchPlan(
     Duration warmup,
     int largePool,
     boolean largePoolAtMostThreadsOnly,
-    @Nullable String workload,
     Map<String, String> properties) {
 
   /** The pool size that shows what the routers alone cost, without the cap. */
@@ -42,7 +42,7 @@ public record BenchPlan(
   public BenchPlan {
     modes = List.copyOf(modes);
     threads = List.copyOf(threads);
-    properties = Collections.unmodifiableMap(new java.util.LinkedHashMap<>(properties));
+    properties = Collections.unmodifiableMap(new LinkedHashMap<>(properties));
     if ((operations == null) == (duration == null)) {
       throw new IllegalArgumentException("a point is bounded by operations or by time");
     }
@@ -88,7 +88,7 @@ public record BenchPlan(
     int pools = point.mode().throughOneRouter() ? 1 : 2;
     int underWay = Math.min(point.threads(), point.connections() * pools);
     double millis =
-        java.util.Objects.requireNonNull(operations)
+        Objects.requireNonNull(operations)
             * Math.max(meanRoundTripMillis / underWay, serviceMillis);
     return bounds.plus(Duration.ofMillis((long) millis));
   }

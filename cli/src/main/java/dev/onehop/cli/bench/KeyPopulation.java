@@ -10,7 +10,8 @@ import site.ycsb.Utils;
 /**
  * The keys that YCSB's {@code CoreWorkload} loads, so that a collection can be split where they
  * are: {@code user} followed by the record's number, hashed unless {@code insertorder=ordered},
- * padded with zeros to {@code zeropadding} digits, from {@code insertstart} on.
+ * padded with zeros to {@code zeropadding} digits; the numbers are those from {@code insertstart}
+ * up to {@code recordcount}.
  */
 final class KeyPopulation {
 
@@ -25,11 +26,21 @@ final class KeyPopulation {
    * @throws Failure if a property is no number, or there are no records
    */
   static KeyPopulation of(Map<String, String> workload) {
+    long start = insertStart(workload);
+    long end = number(workload, "recordcount", 0, Integer.MAX_VALUE);
+    if (end <= start) {
+      throw Failure.usage("no records: recordcount is " + end + ", insertstart " + start);
+    }
     return new KeyPopulation(
-        number(workload, "insertstart", 0, Long.MAX_VALUE),
-        (int) number(workload, "recordcount", 0, Integer.MAX_VALUE),
+        start,
+        (int) (end - start),
         workload.getOrDefault("insertorder", "hashed").strip().equals("ordered"),
         (int) number(workload, "zeropadding", 1, 64));
+  }
+
+  /** The number of the first record. */
+  static long insertStart(Map<String, String> workload) {
+    return number(workload, "insertstart", 0, Integer.MAX_VALUE);
   }
 
   private KeyPopulation(long start, int count, boolean ordered, int zeroPadding) {

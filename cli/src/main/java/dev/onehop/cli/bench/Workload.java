@@ -5,7 +5,6 @@ import java.io.IOException;
 import java.io.Reader;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Properties;
 import java.util.Set;
@@ -82,11 +81,18 @@ public record Workload(String name, Map<String, String> properties) {
     return new Workload(name == null ? file.toString() : name.toString(), all);
   }
 
-  /** This workload with other properties on top. */
-  Workload with(Map<String, String> more) {
-    Map<String, String> all = new LinkedHashMap<>(properties);
-    all.putAll(more);
-    return new Workload(name, all);
+  /** How many records its properties ask for. */
+  public long records() {
+    return KeyPopulation.of(properties).size();
+  }
+
+  /** This workload with that many records, from the same first one on. */
+  public Workload withRecords(long records) {
+    Map<String, String> all = new TreeMap<>(properties);
+    all.put("recordcount", String.valueOf(KeyPopulation.insertStart(properties) + records));
+    Workload resized = new Workload(name, all);
+    resized.records();
+    return resized;
   }
 
   /** The collection it works on; YCSB calls it a table. */

@@ -1,5 +1,6 @@
 package dev.onehop.cli.bench;
 
+import dev.onehop.cli.results.HdrLogs;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -36,6 +37,7 @@ final class YcsbCommand {
   /** Loads all documents, batched, through the sync driver. */
   List<String> load(Path folder) {
     List<String> command = start("-load", Mode.LEGACY, LOAD_THREADS);
+    property(command, "insertcount", workload.records());
     property(command, "mongodb.batchsize", LOAD_BATCH);
     property(command, "onehop.connections", LOAD_THREADS);
     property(command, "onehop.summary", summary(folder));
@@ -65,7 +67,7 @@ final class YcsbCommand {
     }
     property(command, "measurementtype", "hdrhistogram");
     property(command, "hdrhistogram.fileoutput", true);
-    property(command, "hdrhistogram.output.path", dev.onehop.cli.results.HdrLogs.prefix(folder));
+    property(command, "hdrhistogram.output.path", HdrLogs.prefix(folder));
     if (workload.inserts()) {
       // Each point inserts the same new keys as the one before.
       property(command, "mongodb.upsert", true);

@@ -40,6 +40,29 @@ record Axis(String label, List<Tick> ticks, double low, double high, DoubleUnary
     return new Axis(label, ticks, 0, high, DoubleUnaryOperator.identity());
   }
 
+  /** A logarithmic axis with marks at 1, 2 and 5 times powers of ten around the given values. */
+  static Axis logarithmic(String label, double lowest, double highest) {
+    List<Tick> marks = new ArrayList<>();
+    int first = (int) Math.floor(Math.log10(lowest));
+    int last = (int) Math.ceil(Math.log10(highest));
+    for (int power = first; power <= last; power++) {
+      for (int factor : new int[] {1, 2, 5}) {
+        double mark = factor * Math.pow(10, power);
+        marks.add(new Tick(mark, number(mark)));
+      }
+    }
+    double low =
+        marks.stream().mapToDouble(Tick::value).filter(m -> m <= lowest).max().orElseThrow();
+    double high =
+        marks.stream()
+            .mapToDouble(Tick::value)
+            .filter(m -> m >= highest && m > low)
+            .min()
+            .orElseThrow();
+    List<Tick> ticks = marks.stream().filter(t -> t.value() >= low && t.value() <= high).toList();
+    return new Axis(label, ticks, low, high, Math::log);
+  }
+
   /** An axis of thread counts: linear, or logarithmic where they span a factor of 16 or more. */
   static Axis threads(Collection<Integer> counts) {
     int least = counts.stream().min(Integer::compare).orElse(1);

@@ -7,6 +7,7 @@ import dev.onehop.cli.results.Point;
 import dev.onehop.cli.results.Results;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.DoubleSummaryStatistics;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Function;
@@ -40,21 +41,23 @@ final class Charts {
 
   /** Throughput by threads, with the closed-loop limit and the pool's bound. */
   String throughput() {
-    double highest =
-        Math.max(
-            results.points().stream().mapToDouble(Point::throughput).max().orElse(1),
-            averages(Point::limit).stream().mapToDouble(Spot::y).max().orElse(0));
+    DoubleSummaryStatistics rates = new DoubleSummaryStatistics();
+    results.points().stream().mapToDouble(Point::throughput).filter(v -> v > 0).forEach(rates);
+    averages(Point::limit).forEach(spot -> rates.accept(spot.y()));
+    if (rates.getCount() == 0) {
+      rates.accept(1);
+    }
     LineChart chart =
         new LineChart(
             "Throughput by threads, in operations per second",
             620,
             380,
             Axis.threads(threads),
-            Axis.fromZero("ops/s", highest));
+            Axis.logarithmic("ops/s", rates.getMin(), rates.getMax()));
     chart.bound("pool", averages(Point::poolLimit, smallestPool()));
     chart.bound("limit", averages(Point::limit));
     for (Series one : series) {
-      chart.line(one, spots(one, Point::throughput, v -> Format.rate(v) + " ops/s"));
+      chart.line(one, spots(one, Charts::positiveThroughput, v -> Format.rate(v) + " ops/s"));
     }
     return chart.toSvg();
   }
@@ -127,6 +130,11 @@ final class Charts {
       spots.add(new Spot(p, histogram.getValueAtPercentile(p * 100) / 1000.0, ""));
     }
     return spots;
+  }
+
+  /** A rate of zero has no place on a logarithmic axis. */
+  private static @Nullable Double positiveThroughput(Point point) {
+    return point.throughput() > 0 ? point.throughput() : null;
   }
 
   private List<Spot> spots(

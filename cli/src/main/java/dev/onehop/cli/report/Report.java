@@ -119,7 +119,7 @@ public final class Report {
     html.append("<section>\n<h2>Throughput</h2>\n").append(legend());
     html.append("<div class=\"pair\"><figure>");
     html.append(charts.throughput());
-    html.append("<figcaption>Operations per second by threads. ").append(boundsText());
+    html.append("<figcaption>Operations per second (log scale) by threads. ").append(boundsText());
     html.append("</figcaption></figure>\n").append(tables.throughput());
     html.append("</div>\n");
     if (results.detour() != null) {

@@ -137,7 +137,7 @@ final class Tables {
           configured == null ? Format.NONE : Format.ofMillis(configured),
           measured == null ? Format.NONE : Format.ofMillis(measured));
     }
-    return close(html);
+    return close(html).replaceFirst("<table>", "<table class=\"words\">");
   }
 
   /** Names and values, one pair a row. */
