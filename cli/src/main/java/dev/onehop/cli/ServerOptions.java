@@ -1,5 +1,9 @@
 package dev.onehop.cli;
 
+import dev.onehop.testbed.Testbed;
+import dev.onehop.testbed.Topology;
+import dev.onehop.testbed.TopologyException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
@@ -43,5 +47,35 @@ final class ServerOptions {
     if (fcv != null && !fcv.matches("\\d+\\.\\d+")) {
       throw Failure.usage("--fcv " + fcv + ": write it as X.Y, such as 6.0");
     }
+    requireProgram("--mongod", mongod);
+    requireProgram("--mongos", mongos);
+  }
+
+  private static void requireProgram(String option, @Nullable Path path) {
+    if (path != null && !(Files.isRegularFile(path) && Files.isExecutable(path))) {
+      throw Failure.usage(
+          option + " " + path + (Files.exists(path) ? " is no program" : ": no such file"));
+    }
+  }
+
+  /**
+   * The topology that was named.
+   *
+   * @throws Failure if there is none, or its file makes no sense
+   */
+  Topology resolveTopology() {
+    try {
+      return Topology.resolve(topology);
+    } catch (TopologyException e) {
+      throw Failure.usage(e.getMessage() == null ? e.toString() : e.getMessage());
+    }
+  }
+
+  /** How to start a topology on these servers. */
+  Testbed.Builder testbed(Topology resolved) {
+    return Testbed.builder(resolved)
+        .mongod(mongod)
+        .mongos(mongos)
+        .featureCompatibilityVersion(fcv);
   }
 }

@@ -162,6 +162,8 @@ final class PointRunner {
               Double measured = topology.measuredFromClient(host);
               if (measured != null) {
                 roundTrips.put(shard, measured);
+              } else if (host.equals(topology.client())) {
+                roundTrips.put(shard, 0.0);
               }
             });
     return roundTrips;
