@@ -1,5 +1,6 @@
 package dev.onehop.ycsb;
 
+import com.mongodb.MongoCommandException;
 import com.mongodb.MongoSecurityException;
 import com.mongodb.MongoTimeoutException;
 import java.util.regex.Matcher;
@@ -28,6 +29,15 @@ final class Failures {
 
   /** Returns the failure's message without line breaks; its class's name if it has none. */
   static String oneLine(Throwable failure) {
+    if (failure instanceof MongoCommandException command) {
+      // Its message holds the server's whole reply.
+      return "%s (%d %s, from %s)"
+          .formatted(
+              command.getErrorMessage(),
+              command.getErrorCode(),
+              command.getErrorCodeName(),
+              command.getServerAddress());
+    }
     String message = failure.getMessage();
     return message == null || message.isBlank()
         ? failure.getClass().getSimpleName()

@@ -205,7 +205,7 @@ abstract class MongoBinding extends DB {
       leaving.release(tally);
     } catch (UncheckedIOException e) {
       YcsbHost.cleanupFailed(
-          "cannot write %s: %s".formatted(BindingOptions.SUMMARY, e.getCause()), e);
+          "cannot write the file of %s: %s".formatted(BindingOptions.SUMMARY, e.getCause()), e);
     }
   }
 
