@@ -1,0 +1,56 @@
+package dev.onehop.core.bson;
+
+import java.nio.ByteBuffer;
+import org.bson.BsonBinaryReader;
+import org.bson.BsonBinaryWriter;
+import org.bson.BsonInvalidOperationException;
+import org.bson.BsonSerializationException;
+import org.bson.BsonValue;
+import org.bson.codecs.BsonValueCodec;
+import org.bson.codecs.DecoderContext;
+import org.bson.codecs.EncoderContext;
+import org.bson.io.BasicOutputBuffer;
+
+/** Between values in memory and their BSON bytes, by the driver's own codec. */
+final class RawValues {
+  private static final BsonValueCodec CODEC = new BsonValueCodec();
+  private static final String NAME = "v";
+
+  private RawValues() {}
+
+  /** A cursor on the only element of a document made of {@code value}. */
+  static ElementCursor write(BsonValue value) {
+    try (BasicOutputBuffer buffer = new BasicOutputBuffer(128);
+        BsonBinaryWriter writer = new BsonBinaryWriter(buffer)) {
+      writer.writeStartDocument();
+      writer.writeName(NAME);
+      CODEC.encode(writer, value, EncoderContext.builder().build());
+      writer.writeEndDocument();
+      ElementCursor cursor = new ElementCursor(buffer.getInternalBuffer(), 0, buffer.getPosition());
+      cursor.next();
+      return cursor;
+    } catch (BsonSerializationException | BsonInvalidOperationException e) {
+      throw new MalformedBsonException("not a value that BSON can hold: " + e.getMessage(), e);
+    }
+  }
+
+  /** The value under the cursor. */
+  static BsonValue read(ElementCursor element) {
+    int length = element.valueLength();
+    ByteSink document = new ByteSink(length + 8);
+    document.putIntLittleEndian(length + 8);
+    document.put(element.type().getValue());
+    document.put(NAME.charAt(0));
+    document.put(0);
+    document.put(element.bytes(), element.valueOffset(), length);
+    document.put(0);
+    try (BsonBinaryReader reader = new BsonBinaryReader(ByteBuffer.wrap(document.toByteArray()))) {
+      reader.readStartDocument();
+      reader.readBsonType();
+      reader.skipName();
+      return CODEC.decode(reader, DecoderContext.builder().build());
+    } catch (BsonSerializationException | BsonInvalidOperationException e) {
+      throw new MalformedBsonException("malformed BSON: " + e.getMessage(), e);
+    }
+  }
+}

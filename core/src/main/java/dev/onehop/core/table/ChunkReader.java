@@ -1,0 +1,82 @@
+package dev.onehop.core.table;
+
+import java.util.Map;
+import org.bson.BsonDocument;
+import org.bson.BsonTimestamp;
+import org.bson.BsonValue;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Turns documents of {@code config.chunks} into rows, in both layouts: by {@code ns} and {@code
+ * lastmodEpoch} up to 4.4, by {@code uuid} from 5.0.
+ */
+final class ChunkReader {
+  private static final String WHERE = "config.chunks";
+
+  private final CollectionEntry collection;
+  private final ShardNames shards;
+
+  ChunkReader(CollectionEntry collection, ShardNames shards) {
+    this.collection = collection;
+    this.shards = shards;
+  }
+
+  ChunkRow read(BsonDocument chunk) {
+    requireOfCollection(chunk);
+    BsonDocument min = ConfigFields.document(chunk, "min", WHERE);
+    byte[] minKey = collection.key().keyOfBound(min);
+    BsonTimestamp lastmod = ConfigFields.timestamp(chunk, "lastmod", WHERE);
+    return new ChunkRow(
+        minKey,
+        collection.key().keyOfBound(ConfigFields.document(chunk, "max", WHERE)),
+        shards.indexOf(ConfigFields.string(chunk, "shard", WHERE)),
+        lastmod.getValue(),
+        verbatim(min, minKey));
+  }
+
+  private void requireOfCollection(BsonDocument chunk) {
+    BsonValue uuid = chunk.get("uuid");
+    BsonValue ns = chunk.get("ns");
+    if (uuid == null && ns == null) {
+      throw new InconsistentRoutingTableException(
+          "unknown layout of config.chunks: neither uuid nor ns in " + chunk.toJson());
+    }
+    if (uuid != null && collection.uuid() != null && !uuid.equals(collection.uuid())) {
+      throw anotherCollection(chunk);
+    }
+    if (uuid == null
+        && !(ns.isString() && ns.asString().getValue().equals(collection.namespace()))) {
+      throw anotherCollection(chunk);
+    }
+    BsonValue epoch = chunk.get("lastmodEpoch");
+    if (epoch != null
+        && !(epoch.isObjectId() && epoch.asObjectId().getValue().equals(collection.epoch()))) {
+      throw new InconsistentRoutingTableException(
+          "a chunk of another epoch than " + collection.epoch() + ": " + chunk.toJson());
+    }
+  }
+
+  private InconsistentRoutingTableException anotherCollection(BsonDocument chunk) {
+    return new InconsistentRoutingTableException(
+        "a chunk of another collection than " + collection.namespace() + ": " + chunk.toJson());
+  }
+
+  private @Nullable BsonDocument verbatim(BsonDocument min, byte[] minKey) {
+    boolean hashed = collection.key().isHashed();
+    for (Map.Entry<String, BsonValue> entry : min.entrySet()) {
+      if (!decodesToItself(entry.getValue(), hashed)) {
+        return collection.key().boundOf(minKey).equals(min) ? null : min.clone();
+      }
+    }
+    return null;
+  }
+
+  /** Cheap and on the safe side: most bounds need no second look. */
+  private static boolean decodesToItself(BsonValue value, boolean hashed) {
+    return switch (value.getBsonType()) {
+      case STRING, OBJECT_ID, NULL, MIN_KEY, MAX_KEY, DATE_TIME, TIMESTAMP, BOOLEAN -> true;
+      case INT32 -> !hashed;
+      default -> false;
+    };
+  }
+}

@@ -1,0 +1,73 @@
+package dev.onehop.core.table;
+
+import org.bson.BsonBinary;
+import org.bson.BsonBoolean;
+import org.bson.BsonDocument;
+import org.bson.BsonTimestamp;
+import org.bson.types.ObjectId;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a document of {@code config.collections} says of a collection.
+ *
+ * @param namespace database and collection
+ * @param epoch its incarnation
+ * @param timestamp the same since 5.0; null before
+ * @param uuid the collection's UUID; null where the server leaves it out
+ * @param key the shard key pattern
+ * @param defaultCollation null for simple
+ * @param unsplittable whether it isn't sharded but tracked (8.0)
+ */
+record CollectionEntry(
+    String namespace,
+    ObjectId epoch,
+    @Nullable BsonTimestamp timestamp,
+    @Nullable BsonBinary uuid,
+    ShardKeyPattern key,
+    @Nullable BsonDocument defaultCollation,
+    boolean unsplittable) {
+  private static final String WHERE = "config.collections";
+
+  static CollectionEntry of(BsonDocument collection) {
+    String namespace = ConfigFields.string(collection, "_id", WHERE);
+    if (collection.getBoolean("dropped", BsonBoolean.FALSE).getValue()) {
+      throw new InconsistentRoutingTableException(namespace + " is dropped");
+    }
+    BsonDocument collation =
+        collection.isDocument("defaultCollation")
+            ? collection.getDocument("defaultCollation")
+            : new BsonDocument();
+    return new CollectionEntry(
+        namespace,
+        ConfigFields.objectId(collection, "lastmodEpoch", WHERE),
+        collection.isTimestamp("timestamp") ? collection.getTimestamp("timestamp") : null,
+        collection.isBinary("uuid") ? collection.getBinary("uuid") : null,
+        ShardKeyPattern.of(ConfigFields.document(collection, "key", WHERE)),
+        collation.isEmpty() ? null : collation,
+        collection.getBoolean("unsplittable", BsonBoolean.FALSE).getValue());
+  }
+
+  /** Refuses another collection, or another incarnation of this one. */
+  void requireSameIncarnation(CollectionEntry newer) {
+    if (!namespace.equals(newer.namespace)) {
+      throw new InconsistentRoutingTableException(
+          "a table of " + namespace + " can't take changes of " + newer.namespace);
+    }
+    boolean same =
+        timestamp != null && newer.timestamp != null
+            ? timestamp.equals(newer.timestamp)
+            : epoch.equals(newer.epoch);
+    if (!same || !key.equals(newer.key)) {
+      throw new InconsistentRoutingTableException(
+          namespace
+              + " is another incarnation now: "
+              + incarnation()
+              + " became "
+              + newer.incarnation());
+    }
+  }
+
+  private String incarnation() {
+    return "epoch " + epoch + (timestamp == null ? "" : ", " + timestamp) + ", key " + key;
+  }
+}

@@ -1,0 +1,381 @@
+package dev.onehop.core.table;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Objects;
+import java.util.SortedSet;
+import java.util.TreeSet;
+import org.bson.BsonBinary;
+import org.bson.BsonDocument;
+import org.bson.BsonMaxKey;
+import org.bson.BsonMinKey;
+import org.bson.BsonValue;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Where a collection's documents live: for a sharded one, which shard owns which range of keys; for
+ * an unsharded one, the database's primary shard. A snapshot of the config database: immutable,
+ * thread-safe, and possibly out of date.
+ *
+ * <p>A million chunks with string keys take some 50 bytes each. Finding a key's shard allocates
+ * nothing.
+ */
+public final class RoutingTable {
+  private static final long NOT_AN_OWNER = -1;
+
+  private final String namespace;
+  private final @Nullable Sharded sharded;
+  private final @Nullable Primary primary;
+
+  /** What only a table with chunks has. */
+  private record Sharded(
+      CollectionEntry collection,
+      ChunkMap chunks,
+      List<String> names,
+      long[] highestVersions,
+      SortedSet<String> owners,
+      List<Zone> zones) {}
+
+  private record Primary(String shard, DatabaseVersion version) {}
+
+  private RoutingTable(String namespace, @Nullable Sharded sharded, @Nullable Primary primary) {
+    this.namespace = namespace;
+    this.sharded = sharded;
+    this.primary = primary;
+  }
+
+  /**
+   * The table of a collection listed in {@code config.collections}: sharded, or from 8.0 unsharded
+   * and tracked.
+   *
+   * @param collection its document there
+   * @param chunks all its documents of {@code config.chunks}, in any order, in the layout of 4.4 or
+   *     of 5.0
+   * @throws InconsistentRoutingTableException if they leave a gap, overlap, belong to another
+   *     collection or have an unknown layout
+   * @throws ShardKeyException if the shard key pattern is none, or a chunk's bounds don't fit it
+   */
+  public static RoutingTable of(BsonDocument collection, Iterable<BsonDocument> chunks) {
+    CollectionEntry entry = CollectionEntry.of(collection);
+    ShardNames names = new ShardNames(List.of());
+    ChunkReader reader = new ChunkReader(entry, names);
+    List<ChunkRow> rows = new ArrayList<>();
+    for (BsonDocument chunk : chunks) {
+      rows.add(reader.read(chunk));
+    }
+    ShardKeyPattern key = entry.key();
+    ChunkMap.Bounds bounds = bound -> key.boundOf(bound).toJson();
+    ChunkMap map;
+    try {
+      map = ChunkMap.of(rows, lowest(key), highest(key), bounds);
+    } catch (InconsistentRoutingTableException e) {
+      throw new InconsistentRoutingTableException(entry.namespace() + ": " + e.getMessage());
+    }
+    return sharded(entry, map, names.names(), List.of());
+  }
+
+  /**
+   * The table of a collection that is not in {@code config.collections}.
+   *
+   * @param namespace database and collection
+   * @param database the database's document of {@code config.databases}
+   * @throws InconsistentRoutingTableException if that has an unknown layout
+   */
+  public static RoutingTable unsharded(String namespace, BsonDocument database) {
+    String where = "config.databases";
+    return new RoutingTable(
+        namespace,
+        null,
+        new Primary(
+            ConfigFields.string(database, "primary", where),
+            DatabaseVersion.of(ConfigFields.document(database, "version", where))));
+  }
+
+  /**
+   * This table with newer chunks in place of those they overlap. It shares most of its memory with
+   * this one. Chunks older than {@link #version()} are passed over: this table already knows what
+   * came after them.
+   *
+   * @param collection the collection's document of {@code config.collections}, of the same snapshot
+   * @param changedChunks its documents of {@code config.chunks} with {@code lastmod} at or above
+   *     this table's version: at least the one that had that version, or newer ones
+   * @throws InconsistentRoutingTableException if nothing at or above this version came, the
+   *     collection is another incarnation, or the chunks leave a gap
+   */
+  public RoutingTable merge(BsonDocument collection, Iterable<BsonDocument> changedChunks) {
+    Sharded old = sharded();
+    CollectionEntry entry = CollectionEntry.of(collection);
+    old.collection.requireSameIncarnation(entry);
+    ShardNames names = new ShardNames(old.names);
+    ChunkReader reader = new ChunkReader(entry, names);
+    long known = version().toTimestamp().getValue();
+    List<ChunkRow> newer = new ArrayList<>();
+    boolean upToDate = false;
+    for (BsonDocument chunk : changedChunks) {
+      ChunkRow row = reader.read(chunk);
+      upToDate |= Long.compareUnsigned(row.version(), known) >= 0;
+      if (Long.compareUnsigned(row.version(), known) > 0) {
+        newer.add(row);
+      }
+    }
+    if (!upToDate) {
+      throw new InconsistentRoutingTableException(
+          namespace + ": no chunk at or above the known version " + version());
+    }
+    newer.sort(Comparator.comparingLong(row -> row.version() ^ Long.MIN_VALUE));
+    try {
+      ChunkMap merged = newer.isEmpty() ? old.chunks : old.chunks.merge(newer);
+      return sharded(entry, merged, names.names(), old.zones);
+    } catch (InconsistentRoutingTableException e) {
+      throw new InconsistentRoutingTableException(namespace + ": " + e.getMessage());
+    }
+  }
+
+  private static RoutingTable sharded(
+      CollectionEntry entry, ChunkMap chunks, List<String> names, List<Zone> zones) {
+    long[] highest = new long[names.size()];
+    Arrays.fill(highest, NOT_AN_OWNER);
+    chunks.forEach(
+        0,
+        chunks.size() - 1,
+        (shard, version) -> {
+          if (highest[shard] == NOT_AN_OWNER || Long.compareUnsigned(version, highest[shard]) > 0) {
+            highest[shard] = version;
+          }
+        });
+    SortedSet<String> owners = new TreeSet<>();
+    for (int i = 0; i < highest.length; i++) {
+      if (highest[i] != NOT_AN_OWNER) {
+        owners.add(names.get(i));
+      }
+    }
+    return new RoutingTable(
+        entry.namespace(),
+        new Sharded(
+            entry, chunks, names, highest, Collections.unmodifiableSortedSet(owners), zones),
+        null);
+  }
+
+  /** Database and collection. */
+  public String namespace() {
+    return namespace;
+  }
+
+  /**
+   * Whether there are chunks, so that commands carry a shard version; if not, there is a {@link
+   * #primaryShard()} and commands carry its database version. True for a tracked unsharded
+   * collection too: {@link #isUnsplittable()} tells these apart.
+   */
+  public boolean isSharded() {
+    return sharded != null;
+  }
+
+  /** Whether this is 8.0's tracked unsharded collection: one chunk, on whatever shard. */
+  public boolean isUnsplittable() {
+    return sharded != null && sharded.collection.unsplittable();
+  }
+
+  /**
+   * The shard key pattern.
+   *
+   * @throws IllegalStateException if this table has no chunks, as everything about chunks does
+   */
+  public ShardKeyPattern shardKeyPattern() {
+    return sharded().collection.key();
+  }
+
+  /** The collection's UUID, null if the table has no chunks or the server didn't say (4.4). */
+  public @Nullable BsonBinary uuid() {
+    return sharded == null ? null : sharded.collection.uuid();
+  }
+
+  /** The collation of operations that name none; null for simple, or if it isn't known. */
+  public @Nullable BsonDocument defaultCollation() {
+    BsonDocument collation = sharded == null ? null : sharded.collection.defaultCollation();
+    return collation == null ? null : collation.clone();
+  }
+
+  /** Whether operations that name no collation compare strings by another one than simple. */
+  public boolean hasDefaultCollation() {
+    return sharded != null && sharded.collection.defaultCollation() != null;
+  }
+
+  /** How many chunks there are, at least one. */
+  public int chunkCount() {
+    return sharded().chunks.size();
+  }
+
+  /**
+   * A chunk by its place in key order.
+   *
+   * @throws IndexOutOfBoundsException unless {@code 0 <= index < chunkCount()}
+   */
+  public Chunk chunk(int index) {
+    Sharded table = sharded();
+    Objects.checkIndex(index, table.chunks.size());
+    ChunkRow row = table.chunks.row(index);
+    BsonDocument max =
+        index + 1 < table.chunks.size() ? bound(table.chunks.row(index + 1)) : upperEnd();
+    return new Chunk(bound(row), max, table.names.get(row.shard()), toChunkVersion(row.version()));
+  }
+
+  /** The chunk that holds a key made by this table's {@link #shardKeyPattern()}. */
+  public int chunkIndexOf(byte[] key) {
+    return sharded().chunks.indexOf(key);
+  }
+
+  /** The shard that owns a key made by this table's {@link #shardKeyPattern()}. */
+  public String shardOf(byte[] key) {
+    Sharded table = sharded();
+    return table.names.get(table.chunks.shardOf(key));
+  }
+
+  /** The owner of a chunk. */
+  public String shardOfChunk(int index) {
+    Sharded table = sharded();
+    return table.names.get(table.chunks.shard(Objects.checkIndex(index, table.chunks.size())));
+  }
+
+  /**
+   * The last chunk with a key below {@code bound}, which may be any bytes in key order; 0 if there
+   * is none.
+   */
+  public int lastChunkBelow(byte[] bound) {
+    return sharded().chunks.lastBelow(bound);
+  }
+
+  /**
+   * The shards that own chunks {@code from..to}, both included.
+   *
+   * @throws IndexOutOfBoundsException unless {@code 0 <= from} and {@code to < chunkCount()}
+   */
+  public SortedSet<String> shardsOfChunks(int from, int to) {
+    Sharded table = sharded();
+    Objects.checkFromToIndex(from, to + 1, table.chunks.size());
+    if (from == 0 && to == table.chunks.size() - 1) {
+      return table.owners;
+    }
+    boolean[] seen = new boolean[table.names.size()];
+    table.chunks.forEach(from, to, (shard, version) -> seen[shard] = true);
+    SortedSet<String> shards = new TreeSet<>();
+    for (int i = 0; i < seen.length; i++) {
+      if (seen[i]) {
+        shards.add(table.names.get(i));
+      }
+    }
+    return shards;
+  }
+
+  /** The shards that own at least one chunk, or the primary shard alone. */
+  public SortedSet<String> shards() {
+    return sharded == null ? new TreeSet<>(List.of(primaryShard())) : sharded.owners;
+  }
+
+  /** The collection's version: the highest of its chunks'. */
+  public ChunkVersion version() {
+    long highest = 0;
+    for (long version : sharded().highestVersions) {
+      if (version != NOT_AN_OWNER && Long.compareUnsigned(version, highest) > 0) {
+        highest = version;
+      }
+    }
+    return toChunkVersion(highest);
+  }
+
+  /** The highest version of a shard's chunks; major and minor are 0 if it owns none. */
+  public ChunkVersion shardVersion(String shard) {
+    Sharded table = sharded();
+    int index = table.names.indexOf(shard);
+    long version = index < 0 ? NOT_AN_OWNER : table.highestVersions[index];
+    return toChunkVersion(version == NOT_AN_OWNER ? 0 : version);
+  }
+
+  /**
+   * The database's primary shard.
+   *
+   * @throws IllegalStateException if this table has chunks
+   */
+  public String primaryShard() {
+    return primary().shard;
+  }
+
+  /**
+   * The version of the database's primary shard.
+   *
+   * @throws IllegalStateException if this table has chunks
+   */
+  public DatabaseVersion databaseVersion() {
+    return primary().version;
+  }
+
+  /** The collection's zones, if they were given with {@link #withZones}. */
+  public List<Zone> zones() {
+    return sharded == null ? List.of() : sharded.zones;
+  }
+
+  /** The same table with the collection's documents of {@code config.tags}. */
+  public RoutingTable withZones(Iterable<BsonDocument> tags) {
+    Sharded old = sharded();
+    List<Zone> zones = new ArrayList<>();
+    tags.forEach(tag -> zones.add(Zone.of(tag)));
+    return new RoutingTable(
+        namespace,
+        new Sharded(
+            old.collection,
+            old.chunks,
+            old.names,
+            old.highestVersions,
+            old.owners,
+            List.copyOf(zones)),
+        null);
+  }
+
+  private BsonDocument bound(ChunkRow row) {
+    return row.verbatimMin() != null
+        ? row.verbatimMin().clone()
+        : shardKeyPattern().boundOf(row.min());
+  }
+
+  private BsonDocument upperEnd() {
+    return shardKeyPattern().boundOf(highest(shardKeyPattern()));
+  }
+
+  private static byte[] lowest(ShardKeyPattern key) {
+    return end(key, new BsonMinKey(), new BsonMaxKey());
+  }
+
+  private static byte[] highest(ShardKeyPattern key) {
+    return end(key, new BsonMaxKey(), new BsonMinKey());
+  }
+
+  private static byte[] end(ShardKeyPattern key, BsonValue ascending, BsonValue descending) {
+    BsonDocument bound = new BsonDocument();
+    for (ShardKeyField field : key.fields()) {
+      bound.append(field.path().toString(), field.descending() ? descending : ascending);
+    }
+    return key.keyOfBound(bound);
+  }
+
+  private ChunkVersion toChunkVersion(long version) {
+    CollectionEntry collection = sharded().collection;
+    return new ChunkVersion(
+        collection.epoch(), collection.timestamp(), (int) (version >>> 32), (int) version);
+  }
+
+  private Sharded sharded() {
+    if (sharded == null) {
+      throw new IllegalStateException(namespace + " is not sharded: it has no chunks");
+    }
+    return sharded;
+  }
+
+  private Primary primary() {
+    if (primary == null) {
+      throw new IllegalStateException(namespace + " is sharded: its table names no primary shard");
+    }
+    return primary;
+  }
+}

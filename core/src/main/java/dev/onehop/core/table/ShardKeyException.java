@@ -1,0 +1,10 @@
+package dev.onehop.core.table;
+
+/** A shard key pattern, or a document's shard key, that no sharded collection can have. */
+public final class ShardKeyException extends IllegalArgumentException {
+  private static final long serialVersionUID = 1;
+
+  ShardKeyException(String message) {
+    super(message);
+  }
+}
