@@ -1,0 +1,112 @@
+package dev.onehop.routing;
+
+import com.mongodb.ConnectionString;
+import com.mongodb.MongoClientSettings;
+import com.mongodb.MongoDriverInformation;
+import com.mongodb.connection.TransportSettings;
+import com.mongodb.reactivestreams.client.MongoClient;
+import dev.onehop.routing.internal.client.RoutedMongoClient;
+import dev.onehop.routing.internal.wire.EventLoops;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.composite.CompositeMeterRegistry;
+import io.netty.channel.EventLoopGroup;
+import java.time.Duration;
+import java.util.Objects;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Builds a routed {@link MongoClient}: the official reactive interface, with every operation that a
+ * shard key decides sent to the {@code mongos} beside the owning shard.
+ *
+ * <pre>{@code
+ * MongoClient client = OneHop.builder("mongodb://mongos1,mongos2/").meterRegistry(registry).build();
+ * }</pre>
+ *
+ * <p>The URI names one or more mongoses; the others are found in {@code config.mongos}. Anything
+ * that can't be decided goes to the mongos that the official client would choose, so a wrong or old
+ * routing table costs a detour and never a wrong answer. The user needs the right to read {@code
+ * config.shards}, {@code config.mongos}, {@code config.databases}, {@code config.collections} and
+ * {@code config.chunks}; without it, nothing is routed.
+ */
+public final class OneHop {
+  private OneHop() {}
+
+  /**
+   * Starts from a connection string with its usual options.
+   *
+   * @param uri {@code mongodb://} or {@code mongodb+srv://}
+   * @throws IllegalArgumentException if it is malformed
+   */
+  public static Builder builder(String uri) {
+    return new Builder(new ConnectionString(uri));
+  }
+
+  /** Collects what a client is made of. Not thread-safe. */
+  public static final class Builder {
+    private static final Duration DEFAULT_REFRESH = Duration.ofSeconds(10);
+
+    private final MongoClientSettings.Builder settings;
+    private @Nullable MeterRegistry registry;
+    private Duration refreshInterval = DEFAULT_REFRESH;
+
+    private Builder(ConnectionString uri) {
+      this.settings = MongoClientSettings.builder().applyConnectionString(uri);
+    }
+
+    /**
+     * Changes the driver's own settings, which hold for every connection: credentials, TLS, pools,
+     * codecs, listeners. The transport is Netty unless it is set here.
+     */
+    public Builder applyToClientSettings(Consumer<MongoClientSettings.Builder> change) {
+      Objects.requireNonNull(change, "change").accept(settings);
+      return this;
+    }
+
+    /** Where the meters of {@link RoutingMeters} are registered; by default nowhere. */
+    public Builder meterRegistry(MeterRegistry meterRegistry) {
+      this.registry = Objects.requireNonNull(meterRegistry, "meterRegistry");
+      return this;
+    }
+
+    /**
+     * How often routing tables and the mongoses beside shards are read again in the background,
+     * give or take a quarter; 10 seconds by default. A chunk that moved is served over a detour for
+     * that long at the most.
+     *
+     * @throws IllegalArgumentException if it is not positive
+     */
+    public Builder refreshInterval(Duration interval) {
+      if (interval.isNegative() || interval.isZero()) {
+        throw new IllegalArgumentException("refreshInterval must be positive: " + interval);
+      }
+      this.refreshInterval = interval;
+      return this;
+    }
+
+    /** Creates the client, which connects in the background. The caller closes it. */
+    public MongoClient build() {
+      MongoClientSettings asked = settings.build();
+      EventLoopGroup own = null;
+      if (asked.getTransportSettings() == null) {
+        // One group for all clients, however many shards there are.
+        own =
+            EventLoops.newGroup("onehop", Math.max(1, Runtime.getRuntime().availableProcessors()));
+        asked =
+            MongoClientSettings.builder(asked)
+                .transportSettings(
+                    TransportSettings.nettyBuilder()
+                        .eventLoopGroup(own)
+                        .socketChannelClass(EventLoops.socketChannelClass())
+                        .build())
+                .build();
+      }
+      return RoutedMongoClient.create(
+          asked,
+          MongoDriverInformation.builder().driverName("onehop").build(),
+          registry == null ? new CompositeMeterRegistry() : registry,
+          refreshInterval,
+          own);
+    }
+  }
+}

@@ -1,0 +1,27 @@
+package dev.onehop.routing;
+
+import java.util.Locale;
+
+/**
+ * What was decided for one operation. Its {@link #tag()} is the value of the {@code decision} tag
+ * of the meter {@link RoutingMeters#OPERATIONS}.
+ */
+public enum RouteDecision {
+  /** One shard owns what the operation touches; it goes to the mongos beside it. */
+  OWNER,
+  /** One shard owns it, but no usable mongos stands beside that shard: the nearest mongos. */
+  NO_ROUTER_BESIDE,
+  /** More than one shard is concerned, or the filter does not tell: the nearest mongos. */
+  SEVERAL_SHARDS,
+  /** No routing table is to be had (yet), or this is no sharded cluster: the nearest mongos. */
+  NO_TABLE,
+  /** The operation belongs to an explicit session: the mongos of that session. */
+  SESSION;
+
+  private final String tag = name().toLowerCase(Locale.ROOT).replace('_', '-');
+
+  /** The decision in lower case with dashes, such as {@code no-router-beside}. */
+  public String tag() {
+    return tag;
+  }
+}

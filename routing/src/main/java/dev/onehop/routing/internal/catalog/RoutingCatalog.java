@@ -1,0 +1,143 @@
+package dev.onehop.routing.internal.catalog;
+
+import dev.onehop.core.table.RoutingTable;
+import java.time.Duration;
+import java.util.Collection;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import reactor.core.publisher.Mono;
+
+/**
+ * The routing tables of the collections in use: one immutable snapshot each, swapped atomically and
+ * never empty in between. Refreshes are single-flight per collection.
+ *
+ * <p>Thread-safe.
+ */
+public final class RoutingCatalog {
+  private static final Logger log = LoggerFactory.getLogger(RoutingCatalog.class);
+
+  /** A read of the metadata that takes longer has lost its server. */
+  private static final Duration LOAD_TIMEOUT = Duration.ofSeconds(30);
+
+  private final RoutingTableLoader loader;
+  private final RefreshListener listener;
+  private final Map<String, Entry> entries = new ConcurrentHashMap<>();
+
+  /** Told of every refresh; implementations MUST be quick and MUST NOT throw. */
+  public interface RefreshListener {
+    /** A listener that does nothing. */
+    RefreshListener NONE = (namespace, table, took, failure) -> {};
+
+    /**
+     * A refresh ended.
+     *
+     * @param table the table now in force, null if the refresh failed
+     * @param took from the first read to the swap
+     * @param failure why it failed, null if it did not
+     */
+    void refreshed(
+        String namespace, @Nullable RoutingTable table, Duration took, @Nullable Throwable failure);
+  }
+
+  private static final class Entry {
+    volatile @Nullable RoutingTable table;
+    final AtomicReference<@Nullable Mono<RoutingTable>> inFlight = new AtomicReference<>();
+  }
+
+  public RoutingCatalog(ConfigReader config, RefreshListener listener) {
+    this.loader = new RoutingTableLoader(config);
+    this.listener = listener;
+  }
+
+  /** The table at hand, null if none was loaded yet. Never blocks and never asks the cluster. */
+  public @Nullable RoutingTable cached(String namespace) {
+    Entry entry = entries.get(namespace);
+    return entry == null ? null : entry.table;
+  }
+
+  /** The table at hand, or else the one that is loaded now. */
+  public Mono<RoutingTable> table(String namespace) {
+    return Mono.defer(
+        () -> {
+          RoutingTable table = cached(namespace);
+          return table != null ? Mono.just(table) : refresh(namespace, null);
+        });
+  }
+
+  /**
+   * A table other than {@code seen}: the one at hand if it was swapped meanwhile, else the result
+   * of a refresh, which everybody who asks while it runs shares.
+   *
+   * @param seen the table that proved to be stale, null to take any
+   */
+  public Mono<RoutingTable> refresh(String namespace, @Nullable RoutingTable seen) {
+    return Mono.defer(
+        () -> {
+          Entry entry = entries.computeIfAbsent(namespace, name -> new Entry());
+          RoutingTable current = entry.table;
+          return current != null && current != seen ? Mono.just(current) : flight(namespace, entry);
+        });
+  }
+
+  /** Reads the collection's metadata again, whatever is at hand. */
+  public Mono<RoutingTable> reload(String namespace) {
+    return Mono.defer(
+        () -> flight(namespace, entries.computeIfAbsent(namespace, name -> new Entry())));
+  }
+
+  /** The namespaces that have a table or had one asked for. */
+  public Collection<String> namespaces() {
+    return entries.keySet();
+  }
+
+  /** Forgets a collection, after it was dropped. */
+  public void forget(String namespace) {
+    entries.remove(namespace);
+  }
+
+  private Mono<RoutingTable> flight(String namespace, Entry entry) {
+    Mono<RoutingTable> running = entry.inFlight.get();
+    if (running != null) {
+      return running;
+    }
+    AtomicReference<@Nullable Mono<RoutingTable>> self = new AtomicReference<>();
+    Mono<RoutingTable> started =
+        load(namespace, entry)
+            // Before the result is handed on, so that whoever is refused next starts a new one.
+            .doOnTerminate(() -> entry.inFlight.compareAndSet(self.get(), null))
+            .cache();
+    self.set(started);
+    if (entry.inFlight.compareAndSet(null, started)) {
+      return started;
+    }
+    Mono<RoutingTable> other = entry.inFlight.get();
+    return other != null ? other : flight(namespace, entry);
+  }
+
+  private Mono<RoutingTable> load(String namespace, Entry entry) {
+    return Mono.defer(
+        () -> {
+          long start = System.nanoTime();
+          return loader
+              .load(namespace, entry.table)
+              .timeout(LOAD_TIMEOUT)
+              .doOnNext(
+                  table -> {
+                    entry.table = table;
+                    Duration took = Duration.ofNanos(System.nanoTime() - start);
+                    log.debug("{}: {} chunks on {} in {}", namespace, table.chunkCount(), table.shards(), took);
+                    listener.refreshed(namespace, table, took, null);
+                  })
+              .doOnError(
+                  failure -> {
+                    log.debug("{}: no new routing table: {}", namespace, failure.toString());
+                    listener.refreshed(
+                        namespace, null, Duration.ofNanos(System.nanoTime() - start), failure);
+                  });
+        });
+  }
+}

@@ -1,0 +1,156 @@
+package dev.onehop.routing.internal.client;
+
+import dev.onehop.core.table.RoutingTable;
+import dev.onehop.core.targeting.Target;
+import dev.onehop.routing.RouteDecision;
+import dev.onehop.routing.internal.affinity.ShardClients;
+import dev.onehop.routing.internal.affinity.ShardClients.ShardClient;
+import dev.onehop.routing.internal.catalog.RoutingCatalog;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import org.reactivestreams.Publisher;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/**
+ * Decides for each operation, when it is subscribed to, which client it goes through. What can't be
+ * decided goes to the nearest mongos, which routes it right, and is counted.
+ *
+ * <p>Thread-safe.
+ */
+final class OperationRouter {
+  private static final Logger log = LoggerFactory.getLogger(OperationRouter.class);
+
+  /** The first operation on a collection waits this long for its table, then goes unrouted. */
+  private static final Duration FIRST_LOAD_TIMEOUT = Duration.ofSeconds(10);
+
+  private static final Duration RETRY_AFTER_FAILURE = Duration.ofSeconds(5);
+
+  private final RoutingCatalog catalog;
+  private final ShardClients clients;
+  private final RoutingMetrics metrics;
+  private final Mono<Void> affinityReady;
+  private final Map<String, Long> unroutableUntilNanos = new ConcurrentHashMap<>();
+
+  /** Where one operation goes; the client is null for the nearest mongos. */
+  record Route(RouteDecision decision, @Nullable String shard, @Nullable ShardClient client) {
+    private static final Route NO_TABLE = new Route(RouteDecision.NO_TABLE, null, null);
+    private static final Route SEVERAL = new Route(RouteDecision.SEVERAL_SHARDS, null, null);
+  }
+
+  /**
+   * @param affinityReady completes when the mongoses beside the shards are known
+   */
+  OperationRouter(
+      RoutingCatalog catalog,
+      ShardClients clients,
+      RoutingMetrics metrics,
+      Mono<Void> affinityReady) {
+    this.catalog = catalog;
+    this.clients = clients;
+    this.metrics = metrics;
+    this.affinityReady = affinityReady;
+  }
+
+  /**
+   * Runs an operation where it belongs.
+   *
+   * @param operation name for the metrics
+   * @param targeting what the operation touches, by a routing table
+   * @param call the operation on the route's client, called once per subscription
+   */
+  <R> Flux<R> route(
+      String namespace,
+      String operation,
+      Function<RoutingTable, Target> targeting,
+      Function<Route, Publisher<R>> call) {
+    return withTable(namespace, table -> call.apply(counted(operation, decide(table, targeting))));
+  }
+
+  /**
+   * The routes of the parts of an operation, all decided by one table.
+   *
+   * @param call runs the operation, with one route for each targeting
+   */
+  <R> Flux<R> routeAll(
+      String namespace,
+      String operation,
+      List<Function<RoutingTable, Target>> targeting,
+      Function<List<Route>, Publisher<R>> call) {
+    return withTable(
+        namespace,
+        table ->
+            call.apply(
+                targeting.stream().map(each -> counted(operation, decide(table, each))).toList()));
+  }
+
+  /** Calls with the collection's table at subscription, with null where none is to be had. */
+  private <R> Flux<R> withTable(
+      String namespace, Function<@Nullable RoutingTable, Publisher<R>> call) {
+    return Flux.defer(
+        () -> {
+          RoutingTable table = catalog.cached(namespace);
+          if (table != null || isUnroutable(namespace)) {
+            return call.apply(table);
+          }
+          return firstTable(namespace)
+              .map(Optional::of)
+              .defaultIfEmpty(Optional.empty())
+              .flatMapMany(loaded -> call.apply(loaded.orElse(null)));
+        });
+  }
+
+  /** Counts an operation that is bound to a session. */
+  void countSession(String operation) {
+    metrics.count(operation, RouteDecision.SESSION, null);
+  }
+
+  private Route decide(@Nullable RoutingTable table, Function<RoutingTable, Target> targeting) {
+    if (table == null) {
+      return Route.NO_TABLE;
+    }
+    Target target = targeting.apply(table);
+    if (!target.isSingleShard()) {
+      return Route.SEVERAL;
+    }
+    String shard = target.shard();
+    ShardClient client = clients.find(shard);
+    return client == null
+        ? new Route(RouteDecision.NO_ROUTER_BESIDE, shard, null)
+        : new Route(RouteDecision.OWNER, shard, client);
+  }
+
+  private Route counted(String operation, Route route) {
+    metrics.count(operation, route.decision(), route.shard());
+    return route;
+  }
+
+  /** The collection's first table, empty if there is none to be had. */
+  private Mono<RoutingTable> firstTable(String namespace) {
+    return affinityReady
+        .then(catalog.table(namespace))
+        .timeout(FIRST_LOAD_TIMEOUT)
+        .onErrorResume(
+            failure -> {
+              log.info(
+                  "{}: no routing table, operations go to the nearest mongos: {}",
+                  namespace,
+                  failure.getMessage());
+              unroutableUntilNanos.put(
+                  namespace, System.nanoTime() + RETRY_AFTER_FAILURE.toNanos());
+              return Mono.empty();
+            });
+  }
+
+  private boolean isUnroutable(String namespace) {
+    Long until = unroutableUntilNanos.get(namespace);
+    return until != null && System.nanoTime() - until < 0;
+  }
+}

@@ -1,0 +1,49 @@
+package dev.onehop.routing.internal.client;
+
+import com.mongodb.ReadConcern;
+import com.mongodb.ReadPreference;
+import com.mongodb.WriteConcern;
+import com.mongodb.reactivestreams.client.MongoCluster;
+import com.mongodb.reactivestreams.client.MongoDatabase;
+import java.util.concurrent.TimeUnit;
+import org.bson.codecs.configuration.CodecRegistry;
+
+/** A cluster handle whose databases are routed. */
+class RoutedCluster extends ForwardingCluster {
+  private final OperationRouter router;
+
+  RoutedCluster(MongoCluster nearest, OperationRouter router) {
+    super(nearest);
+    this.router = router;
+  }
+
+  @Override
+  public MongoDatabase getDatabase(String databaseName) {
+    return new RoutedDatabase(nearest().getDatabase(databaseName), router);
+  }
+
+  @Override
+  public MongoCluster withCodecRegistry(CodecRegistry codecRegistry) {
+    return new RoutedCluster(nearest().withCodecRegistry(codecRegistry), router);
+  }
+
+  @Override
+  public MongoCluster withReadPreference(ReadPreference readPreference) {
+    return new RoutedCluster(nearest().withReadPreference(readPreference), router);
+  }
+
+  @Override
+  public MongoCluster withWriteConcern(WriteConcern writeConcern) {
+    return new RoutedCluster(nearest().withWriteConcern(writeConcern), router);
+  }
+
+  @Override
+  public MongoCluster withReadConcern(ReadConcern readConcern) {
+    return new RoutedCluster(nearest().withReadConcern(readConcern), router);
+  }
+
+  @Override
+  public MongoCluster withTimeout(long timeout, TimeUnit timeUnit) {
+    return new RoutedCluster(nearest().withTimeout(timeout, timeUnit), router);
+  }
+}

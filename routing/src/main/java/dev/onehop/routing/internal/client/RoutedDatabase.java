@@ -1,0 +1,56 @@
+package dev.onehop.routing.internal.client;
+
+import com.mongodb.ReadConcern;
+import com.mongodb.ReadPreference;
+import com.mongodb.WriteConcern;
+import com.mongodb.reactivestreams.client.MongoCollection;
+import com.mongodb.reactivestreams.client.MongoDatabase;
+import java.util.concurrent.TimeUnit;
+import org.bson.Document;
+import org.bson.codecs.configuration.CodecRegistry;
+
+/** A database whose collections are routed. */
+final class RoutedDatabase extends ForwardingDatabase {
+  private final OperationRouter router;
+
+  RoutedDatabase(MongoDatabase nearest, OperationRouter router) {
+    super(nearest);
+    this.router = router;
+  }
+
+  @Override
+  public MongoCollection<Document> getCollection(String collectionName) {
+    return new RoutedCollection<>(nearest().getCollection(collectionName), router);
+  }
+
+  @Override
+  public <TDocument> MongoCollection<TDocument> getCollection(
+      String collectionName, Class<TDocument> clazz) {
+    return new RoutedCollection<>(nearest().getCollection(collectionName, clazz), router);
+  }
+
+  @Override
+  public MongoDatabase withCodecRegistry(CodecRegistry codecRegistry) {
+    return new RoutedDatabase(nearest().withCodecRegistry(codecRegistry), router);
+  }
+
+  @Override
+  public MongoDatabase withReadPreference(ReadPreference readPreference) {
+    return new RoutedDatabase(nearest().withReadPreference(readPreference), router);
+  }
+
+  @Override
+  public MongoDatabase withWriteConcern(WriteConcern writeConcern) {
+    return new RoutedDatabase(nearest().withWriteConcern(writeConcern), router);
+  }
+
+  @Override
+  public MongoDatabase withReadConcern(ReadConcern readConcern) {
+    return new RoutedDatabase(nearest().withReadConcern(readConcern), router);
+  }
+
+  @Override
+  public MongoDatabase withTimeout(long timeout, TimeUnit timeUnit) {
+    return new RoutedDatabase(nearest().withTimeout(timeout, timeUnit), router);
+  }
+}

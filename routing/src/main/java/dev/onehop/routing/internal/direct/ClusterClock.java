@@ -1,0 +1,39 @@
+package dev.onehop.routing.internal.direct;
+
+import java.util.concurrent.atomic.AtomicReference;
+import org.bson.BsonDocument;
+import org.bson.BsonTimestamp;
+import org.bson.BsonValue;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The highest {@code $clusterTime} that any server has told. Gossiping it with a read of the
+ * metadata makes that read causally later than the refusal which caused it.
+ *
+ * <p>Thread-safe.
+ */
+final class ClusterClock {
+  private final AtomicReference<@Nullable BsonDocument> latest = new AtomicReference<>();
+
+  /** Takes note of the time that a reply or a request carries, if it carries one. */
+  void observe(BsonDocument message) {
+    BsonValue told = message.get("$clusterTime");
+    if (told == null || !told.isDocument()) {
+      return;
+    }
+    BsonDocument candidate = told.asDocument();
+    latest.accumulateAndGet(
+        candidate,
+        (current, next) ->
+            current == null || time(current).compareTo(time(next)) < 0 ? next : current);
+  }
+
+  /** The signed time as servers pass it on, null before the first one was seen. */
+  @Nullable BsonDocument clusterTime() {
+    return latest.get();
+  }
+
+  static BsonTimestamp time(BsonDocument clusterTime) {
+    return clusterTime.getTimestamp("clusterTime");
+  }
+}

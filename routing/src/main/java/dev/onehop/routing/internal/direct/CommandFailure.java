@@ -1,0 +1,53 @@
+package dev.onehop.routing.internal.direct;
+
+import org.bson.BsonArray;
+import org.bson.BsonDocument;
+import org.bson.BsonDouble;
+import org.bson.BsonInt32;
+import org.bson.BsonString;
+
+/** An error to answer a command with, as a server would. */
+public final class CommandFailure extends RuntimeException {
+  private static final long serialVersionUID = 1L;
+
+  private final int code;
+  private final String codeName;
+
+  CommandFailure(int code, String codeName, String message) {
+    super(message);
+    this.code = code;
+    this.codeName = codeName;
+  }
+
+  static CommandFailure notSupported(String what) {
+    return new CommandFailure(
+        ErrorCodes.COMMAND_NOT_SUPPORTED, "CommandNotSupported", what + " is not supported here");
+  }
+
+  /**
+   * The error as a server's reply.
+   *
+   * @param failure what went wrong
+   * @param retryableWrite whether the command carried a transaction number, so that the client may
+   *     send it again
+   */
+  public static BsonDocument toReply(Throwable failure, boolean retryableWrite) {
+    if (failure instanceof CommandFailure known) {
+      return error(known.code, known.codeName, known.getMessage());
+    }
+    BsonDocument reply =
+        error(ErrorCodes.HOST_UNREACHABLE, "HostUnreachable", String.valueOf(failure.getMessage()));
+    if (retryableWrite) {
+      reply.append(
+          "errorLabels", new BsonArray(java.util.List.of(new BsonString("RetryableWriteError"))));
+    }
+    return reply;
+  }
+
+  private static BsonDocument error(int code, String codeName, String message) {
+    return new BsonDocument("ok", new BsonDouble(0))
+        .append("errmsg", new BsonString(message))
+        .append("code", new BsonInt32(code))
+        .append("codeName", new BsonString(codeName));
+  }
+}

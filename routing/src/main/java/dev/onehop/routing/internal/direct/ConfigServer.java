@@ -1,0 +1,102 @@
+package dev.onehop.routing.internal.direct;
+
+import dev.onehop.routing.internal.catalog.ConfigReader;
+import dev.onehop.routing.internal.wire.OpMsg;
+import java.util.ArrayList;
+import java.util.List;
+import org.bson.BsonArray;
+import org.bson.BsonDocument;
+import org.bson.BsonInt32;
+import org.bson.BsonInt64;
+import org.bson.BsonString;
+import org.bson.BsonValue;
+import reactor.core.publisher.Mono;
+
+/**
+ * The config server replica set, asked directly. Reads are majority reads after the latest cluster
+ * time seen, which is gossiped along: without the gossip the server refuses a time that it has not
+ * reached.
+ */
+final class ConfigServer implements ConfigReader {
+  private static final int BATCH = 100_000;
+
+  private final ReplicaSet replicaSet;
+  private final ClusterClock clock;
+
+  ConfigServer(ReplicaSet replicaSet, ClusterClock clock) {
+    this.replicaSet = replicaSet;
+    this.clock = clock;
+  }
+
+  ReplicaSet replicaSet() {
+    return replicaSet;
+  }
+
+  /**
+   * Runs a command against the primary.
+   *
+   * @return the reply; a {@link CommandFailure} if it is not ok
+   */
+  Mono<BsonDocument> run(String database, BsonDocument command) {
+    command.append("$db", new BsonString(database));
+    BsonDocument clusterTime = clock.clusterTime();
+    if (clusterTime != null) {
+      command.append("$clusterTime", clusterTime);
+    }
+    return replicaSet
+        .send(OpMsg.command(command))
+        .map(ReplicaSet.Answer::document)
+        .flatMap(
+            reply ->
+                ErrorCodes.ok(reply)
+                    ? Mono.just(reply)
+                    : Mono.error(
+                        new CommandFailure(
+                            ErrorCodes.of(reply),
+                            reply.getString("codeName", new BsonString("")).getValue(),
+                            reply.getString("errmsg", new BsonString("")).getValue())));
+  }
+
+  @Override
+  public Mono<List<BsonDocument>> find(String collection, BsonDocument filter, BsonDocument sort) {
+    return Mono.defer(
+        () -> {
+          BsonDocument readConcern = new BsonDocument("level", new BsonString("majority"));
+          BsonDocument clusterTime = clock.clusterTime();
+          if (clusterTime != null) {
+            readConcern.append("afterClusterTime", ClusterClock.time(clusterTime));
+          }
+          BsonDocument find =
+              new BsonDocument("find", new BsonString(collection))
+                  .append("filter", filter)
+                  .append("batchSize", new BsonInt32(BATCH))
+                  .append("readConcern", readConcern);
+          if (!sort.isEmpty()) {
+            find.append("sort", sort);
+          }
+          return run("config", find)
+              .flatMap(reply -> drain(collection, reply.getDocument("cursor"), new ArrayList<>()));
+        });
+  }
+
+  private Mono<List<BsonDocument>> drain(
+      String collection, BsonDocument cursor, List<BsonDocument> documents) {
+    BsonArray batch =
+        cursor.containsKey("firstBatch")
+            ? cursor.getArray("firstBatch")
+            : cursor.getArray("nextBatch");
+    for (BsonValue document : batch) {
+      documents.add(document.asDocument());
+    }
+    long id = cursor.getInt64("id").getValue();
+    if (id == 0) {
+      return Mono.just(documents);
+    }
+    BsonDocument getMore =
+        new BsonDocument("getMore", new BsonInt64(id))
+            .append("collection", new BsonString(collection))
+            .append("batchSize", new BsonInt32(BATCH));
+    return run("config", getMore)
+        .flatMap(reply -> drain(collection, reply.getDocument("cursor"), documents));
+  }
+}

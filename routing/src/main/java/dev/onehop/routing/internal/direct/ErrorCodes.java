@@ -1,0 +1,50 @@
+package dev.onehop.routing.internal.direct;
+
+import java.util.Set;
+import org.bson.BsonDocument;
+import org.bson.BsonInt32;
+import org.bson.BsonValue;
+
+/** Server error codes that routing acts on. Source: {@code src/mongo/base/error_codes.yml}. */
+final class ErrorCodes {
+  static final int HOST_UNREACHABLE = 6;
+  static final int CURSOR_NOT_FOUND = 43;
+  static final int SHARD_KEY_NOT_FOUND = 61;
+  static final int SHARD_NOT_FOUND = 70;
+  static final int COMMAND_NOT_FOUND = 59;
+  static final int COMMAND_NOT_SUPPORTED = 115;
+  static final int NAMESPACE_NOT_FOUND = 26;
+  static final int STALE_DB_VERSION = 249;
+  static final int STALE_CONFIG = 13388;
+
+  private static final int STALE_SHARD_VERSION = 63;
+  private static final int STALE_EPOCH = 150;
+  private static final Set<Integer> STALE =
+      Set.of(STALE_CONFIG, STALE_DB_VERSION, STALE_SHARD_VERSION, STALE_EPOCH);
+
+  /** "Not primary" and "recovering", per the Server Discovery and Monitoring specification. */
+  private static final Set<Integer> NOT_PRIMARY =
+      Set.of(10107, 13435, 11600, 11602, 13436, 189, 91, 10058);
+
+  private ErrorCodes() {}
+
+  /** The code of a command-level error or of a write error; 0 if there is none. */
+  static int of(BsonDocument document) {
+    BsonValue code = document.get("code");
+    return code != null && code.isNumber() ? code.asNumber().intValue() : 0;
+  }
+
+  static boolean ok(BsonDocument reply) {
+    BsonValue ok = reply.get("ok", new BsonInt32(0));
+    return ok.isNumber() && ok.asNumber().doubleValue() == 1;
+  }
+
+  /** Whether a shard refused because the sender's table is old. */
+  static boolean isStale(int code) {
+    return STALE.contains(code);
+  }
+
+  static boolean isNotPrimary(int code) {
+    return NOT_PRIMARY.contains(code);
+  }
+}

@@ -1,0 +1,188 @@
+package dev.onehop.routing.internal.direct;
+
+import dev.onehop.routing.internal.direct.Cursors.OpenCursor;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.Deque;
+import java.util.List;
+import org.bson.BsonDocument;
+import org.bson.BsonInt32;
+import org.bson.BsonValue;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/**
+ * One cursor out of several shards' cursors, all opened under one routing table: in the order of
+ * the sort if there is one, else shard after shard.
+ *
+ * <p>Used by one request at a time.
+ */
+final class MergedCursor implements OpenCursor {
+  private static final int DEFAULT_FIRST_BATCH = 101;
+  private static final int DEFAULT_NEXT_BATCH = 1_000;
+
+  private final String namespace;
+  private final List<Source> sources;
+  private final @Nullable Comparator<BsonDocument> order;
+  private final boolean stripSortKey;
+  private long toSkip;
+  private long left;
+
+  /** A shard's part: what has arrived of it, and the cursor for the rest. */
+  static final class Source {
+    private final Deque<BsonDocument> buffer = new ArrayDeque<>();
+    private @Nullable ShardCursor cursor;
+
+    Source(BsonDocument firstReply, @Nullable ShardCursor cursor) {
+      this.cursor = cursor;
+      take(firstReply);
+    }
+
+    private void take(BsonDocument reply) {
+      for (BsonValue document : CursorReplies.batch(reply)) {
+        buffer.add(document.asDocument());
+      }
+      if (CursorReplies.id(reply) == 0) {
+        cursor = null;
+      }
+    }
+
+    private boolean mustFetch() {
+      return buffer.isEmpty() && cursor != null;
+    }
+  }
+
+  /**
+   * @param order compares documents of different shards, null for any order
+   * @param stripSortKey whether documents carry {@code $sortKey}, which the client must not see
+   * @param limit documents to give in all, 0 for no limit
+   */
+  MergedCursor(
+      String namespace,
+      List<Source> sources,
+      @Nullable Comparator<BsonDocument> order,
+      boolean stripSortKey,
+      long skip,
+      long limit) {
+    this.namespace = namespace;
+    this.sources = sources;
+    this.order = order;
+    this.stripSortKey = stripSortKey;
+    this.toSkip = skip;
+    this.left = limit == 0 ? Long.MAX_VALUE : limit;
+  }
+
+  /** The first batch. */
+  Mono<List<BsonDocument>> firstBatch(@Nullable BsonValue batchSize) {
+    int wanted = batchSize == null ? DEFAULT_FIRST_BATCH : batchSize.asNumber().intValue();
+    return fill(wanted, new ArrayList<>());
+  }
+
+  boolean isExhausted() {
+    return left == 0
+        || sources.stream().allMatch(source -> source.buffer.isEmpty() && source.cursor == null);
+  }
+
+  String namespace() {
+    return namespace;
+  }
+
+  @Override
+  public Mono<BsonDocument> getMore(BsonDocument command, long id) {
+    int wanted = command.getNumber("batchSize", new BsonInt32(DEFAULT_NEXT_BATCH)).intValue();
+    return fill(wanted, new ArrayList<>())
+        .flatMap(
+            batch -> {
+              BsonDocument reply = CursorReplies.next(namespace, isExhausted() ? 0 : id, batch);
+              return isExhausted() ? kill().thenReturn(reply) : Mono.just(reply);
+            });
+  }
+
+  @Override
+  public Mono<Void> kill() {
+    return Flux.fromIterable(sources)
+        .flatMap(
+            source -> {
+              ShardCursor cursor = source.cursor;
+              source.cursor = null;
+              source.buffer.clear();
+              return cursor == null ? Mono.empty() : cursor.kill();
+            })
+        .then();
+  }
+
+  private Mono<List<BsonDocument>> fill(int wanted, List<BsonDocument> batch) {
+    while (batch.size() < wanted && left > 0) {
+      List<Source> dry = sources.stream().filter(Source::mustFetch).toList();
+      boolean anyReady = sources.stream().anyMatch(source -> !source.buffer.isEmpty());
+      // In order, every shard must show its next document before the least can be told.
+      if (!dry.isEmpty() && (order != null || !anyReady)) {
+        return Flux.fromIterable(dry)
+            .flatMap(this::fetch)
+            .then(Mono.defer(() -> fill(wanted, batch)));
+      }
+      Source next = least();
+      if (next == null) {
+        break;
+      }
+      BsonDocument document = next.buffer.remove();
+      if (toSkip > 0) {
+        toSkip--;
+        continue;
+      }
+      left--;
+      batch.add(visible(document));
+    }
+    return Mono.just(batch);
+  }
+
+  private Mono<Void> fetch(Source source) {
+    ShardCursor cursor = source.cursor;
+    if (cursor == null) {
+      return Mono.empty();
+    }
+    return cursor
+        .next(0)
+        .flatMap(
+            reply -> {
+              if (!ErrorCodes.ok(reply)) {
+                return Mono.error(
+                    new CommandFailure(
+                        ErrorCodes.of(reply),
+                        reply.getString("codeName").getValue(),
+                        reply.getString("errmsg").getValue()));
+              }
+              source.take(reply);
+              return Mono.empty();
+            });
+  }
+
+  private @Nullable Source least() {
+    Source least = null;
+    for (Source source : sources) {
+      BsonDocument head = source.buffer.peek();
+      if (head != null
+          && (least == null
+              || (order != null && order.compare(head, least.buffer.element()) < 0))) {
+        least = source;
+      }
+    }
+    return least;
+  }
+
+  private BsonDocument visible(BsonDocument document) {
+    if (!stripSortKey) {
+      return document;
+    }
+    BsonDocument copy = new BsonDocument();
+    document.forEach(
+        (name, value) -> {
+          if (!name.equals(SortKeys.FIELD)) {
+            copy.append(name, value);
+          }
+        });
+    return copy;
+  }
+}

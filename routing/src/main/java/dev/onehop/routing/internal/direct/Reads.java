@@ -1,0 +1,355 @@
+package dev.onehop.routing.internal.direct;
+
+import dev.onehop.core.table.RoutingTable;
+import dev.onehop.core.targeting.Target;
+import dev.onehop.core.targeting.Targeter;
+import dev.onehop.routing.internal.catalog.UnknownNamespaceException;
+import dev.onehop.routing.internal.direct.MergedCursor.Source;
+import dev.onehop.routing.internal.direct.ReplicaSet.Answer;
+import dev.onehop.routing.internal.wire.OpMsg;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Set;
+import org.bson.BsonDocument;
+import org.bson.BsonDouble;
+import org.bson.BsonInt32;
+import org.bson.BsonInt64;
+import org.bson.BsonString;
+import org.bson.BsonValue;
+import org.jspecify.annotations.Nullable;
+import reactor.core.Exceptions;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/**
+ * Reads: to the one shard that has what is asked for, else to all that may have some of it, whose
+ * cursors are opened under one routing table and merged.
+ */
+final class Reads {
+  private static final Set<String> PER_DOCUMENT_STAGES =
+      Set.of("$match", "$project", "$addFields", "$set", "$unset", "$replaceRoot", "$replaceWith");
+
+  private final ShardClient client;
+  private final Cursors cursors;
+
+  Reads(ShardClient client, Cursors cursors) {
+    this.client = client;
+    this.cursors = cursors;
+  }
+
+  Mono<BsonDocument> find(OpMsg command, String namespace) {
+    return readOrEmpty(
+        namespace,
+        command,
+        table ->
+            Targeter.find(table, filter(command, "filter"), WriteTargets.options(command.body())),
+        this::scatterFind);
+  }
+
+  Mono<BsonDocument> aggregate(OpMsg command, String namespace) {
+    List<BsonDocument> pipeline =
+        command.body().getArray("pipeline").stream().map(BsonValue::asDocument).toList();
+    return readOrEmpty(
+        namespace,
+        command,
+        table -> Targeter.aggregate(table, pipeline, WriteTargets.options(command.body())),
+        (each, table, target) -> scatterAggregate(each, table, target, pipeline));
+  }
+
+  Mono<BsonDocument> count(OpMsg command, String namespace) {
+    return client
+        .retryWhileStale(
+            namespace,
+            table -> {
+              Target target =
+                  Targeter.find(
+                      table, filter(command, "query"), WriteTargets.options(command.body()));
+              if (target.isSingleShard()) {
+                return single(command, table, target.shard());
+              }
+              if (command.body().containsKey("skip") || command.body().containsKey("limit")) {
+                return Mono.error(
+                    CommandFailure.notSupported("count with skip or limit over shards"));
+              }
+              return scatter(command, table, target)
+                  .map(
+                      answers -> {
+                        long sum = 0;
+                        for (Answer answer : answers) {
+                          sum += answer.document().getNumber("n").longValue();
+                        }
+                        return new BsonDocument("n", new BsonInt32(Math.toIntExact(sum)))
+                            .append("ok", new BsonDouble(1));
+                      });
+            })
+        .onErrorReturn(
+            UnknownNamespaceException.class,
+            new BsonDocument("n", new BsonInt32(0)).append("ok", new BsonDouble(1)));
+  }
+
+  /** A command that only makes sense on one shard: findAndModify, distinct. */
+  Mono<BsonDocument> onOneShard(OpMsg command, String namespace, String filterField) {
+    return client.retryWhileStale(
+        namespace,
+        table -> {
+          BsonDocument filter = filter(command, filterField);
+          Target target =
+              command.commandName().equals("distinct")
+                  ? Targeter.find(table, filter, WriteTargets.options(command.body()))
+                  : Targeter.findAndModify(table, filter, WriteTargets.options(command.body()));
+          return target.isSingleShard()
+              ? single(command, table, target.shard())
+              : Mono.error(
+                  new CommandFailure(
+                      ErrorCodes.SHARD_KEY_NOT_FOUND,
+                      "ShardKeyNotFound",
+                      command.commandName()
+                          + " must contain the shard key for namespace "
+                          + namespace));
+        });
+  }
+
+  private interface Scatter {
+    Mono<BsonDocument> over(OpMsg command, RoutingTable table, Target target);
+  }
+
+  private interface Targeting {
+    Target under(RoutingTable table);
+  }
+
+  private Mono<BsonDocument> readOrEmpty(
+      String namespace, OpMsg command, Targeting targeting, Scatter scatter) {
+    return client
+        .retryWhileStale(
+            namespace,
+            table -> {
+              Target target = targeting.under(table);
+              if (target.isSingleShard()) {
+                return single(command, table, target.shard());
+              }
+              return target.shards().isEmpty()
+                  ? Mono.just(CursorReplies.first(namespace, 0, List.of()))
+                  : scatter.over(command, table, target);
+            })
+        .onErrorReturn(
+            UnknownNamespaceException.class, CursorReplies.first(namespace, 0, List.of()));
+  }
+
+  private Mono<BsonDocument> single(OpMsg command, RoutingTable table, String shard) {
+    return client
+        .send(table, shard, command)
+        .flatMap(ShardClient::refuseStale)
+        .flatMap(answer -> keepCursor(command, shard, answer));
+  }
+
+  private Mono<BsonDocument> keepCursor(OpMsg command, String shard, Answer answer) {
+    BsonDocument reply = answer.document();
+    long id = CursorReplies.id(reply);
+    if (id == 0) {
+      return Mono.just(reply);
+    }
+    return client
+        .shards()
+        .shard(shard)
+        .map(
+            replicaSet -> {
+              long kept = cursors.add(id, new ShardCursor(replicaSet, command, answer));
+              return kept == id ? reply : CursorReplies.withId(reply, kept);
+            });
+  }
+
+  private Mono<BsonDocument> scatterFind(OpMsg command, RoutingTable table, Target target) {
+    BsonDocument body = command.body();
+    long skip = number(body, "skip");
+    long limit = Math.abs(number(body, "limit"));
+    BsonDocument sort = body.getDocument("sort", new BsonDocument());
+    boolean sorted = !sort.isEmpty() && !sort.containsKey("$natural");
+    BsonDocument perShard = new BsonDocument();
+    body.forEach(
+        (name, value) -> {
+          if (!name.equals("skip")) {
+            perShard.append(name, value);
+          }
+        });
+    if (limit > 0) {
+      perShard.put("limit", new BsonInt64(Math.addExact(limit, skip)));
+    }
+    if (sorted) {
+      perShard.put(
+          "projection", SortKeys.projection(body.getDocument("projection", new BsonDocument())));
+    }
+    // A single batch from each shard would be cut before the merge.
+    boolean singleBatch =
+        body.containsKey("singleBatch") && body.getBoolean("singleBatch").getValue();
+    perShard.remove("singleBatch");
+    return openMerged(
+        command.withBody(perShard),
+        table,
+        target,
+        new Merge(sorted ? SortKeys.comparator(sort) : null, sorted, skip, limit, singleBatch),
+        body.get("batchSize"));
+  }
+
+  private record Merge(
+      @Nullable Comparator<BsonDocument> order,
+      boolean stripSortKey,
+      long skip,
+      long limit,
+      boolean singleBatch) {}
+
+  private Mono<BsonDocument> scatterAggregate(
+      OpMsg command, RoutingTable table, Target target, List<BsonDocument> pipeline) {
+    if (pipeline.stream().allMatch(stage -> PER_DOCUMENT_STAGES.contains(stage.getFirstKey()))) {
+      return openMerged(
+          command,
+          table,
+          target,
+          new Merge(null, false, 0, 0, false),
+          command.body().getDocument("cursor", new BsonDocument()).get("batchSize"));
+    }
+    if (CountPipeline.matches(pipeline)) {
+      return scatter(command, table, target)
+          .map(
+              answers ->
+                  CursorReplies.first(table.namespace(), 0, CountPipeline.sum(batches(answers))));
+    }
+    return Mono.error(
+        CommandFailure.notSupported(
+            "an aggregation over several shards with stages other than " + PER_DOCUMENT_STAGES));
+  }
+
+  private static List<BsonDocument> batches(List<Answer> answers) {
+    List<BsonDocument> documents = new ArrayList<>();
+    for (Answer answer : answers) {
+      for (BsonValue document : CursorReplies.batch(answer.document())) {
+        documents.add(document.asDocument());
+      }
+    }
+    return documents;
+  }
+
+  private Mono<BsonDocument> openMerged(
+      OpMsg command,
+      RoutingTable table,
+      Target target,
+      Merge merge,
+      @Nullable BsonValue batchSize) {
+    return openAll(command, table, target)
+        .flatMap(
+            sources -> {
+              MergedCursor cursor =
+                  new MergedCursor(
+                      table.namespace(),
+                      sources,
+                      merge.order(),
+                      merge.stripSortKey(),
+                      merge.skip(),
+                      merge.limit());
+              return cursor
+                  .firstBatch(batchSize)
+                  .flatMap(batch -> firstReply(cursor, batch, merge.singleBatch()));
+            });
+  }
+
+  private Mono<BsonDocument> firstReply(
+      MergedCursor cursor, List<BsonDocument> batch, boolean singleBatch) {
+    if (singleBatch || cursor.isExhausted()) {
+      return cursor.kill().thenReturn(CursorReplies.first(cursor.namespace(), 0, batch));
+    }
+    return Mono.just(CursorReplies.first(cursor.namespace(), cursors.add(0, cursor), batch));
+  }
+
+  /** Opens a cursor on every shard, or on none: a refusal by one closes the others. */
+  private Mono<List<Source>> openAll(OpMsg command, RoutingTable table, Target target) {
+    List<ShardCursor> opened = new ArrayList<>();
+    return Flux.fromIterable(target.shards())
+        .flatMapDelayError(
+            shard ->
+                client
+                    .send(table, shard, command)
+                    .flatMap(ShardClient::refuseStale)
+                    .flatMap(Reads::refuseFailed)
+                    .zipWith(client.shards().shard(shard))
+                    .map(
+                        pair -> {
+                          Answer answer = pair.getT1();
+                          ShardCursor cursor = null;
+                          if (CursorReplies.id(answer.document()) != 0) {
+                            cursor = new ShardCursor(pair.getT2(), command, answer);
+                            synchronized (opened) {
+                              opened.add(cursor);
+                            }
+                          }
+                          return new Source(answer.document(), cursor);
+                        }),
+            Integer.MAX_VALUE,
+            1)
+        .collectList()
+        .onErrorResume(
+            failure ->
+                Flux.fromIterable(opened)
+                    .flatMap(ShardCursor::kill)
+                    .then(Mono.error(StaleRoutes.single(Exceptions.unwrap(failure)))));
+  }
+
+  private Mono<List<Answer>> scatter(OpMsg command, RoutingTable table, Target target) {
+    return Flux.fromIterable(target.shards())
+        .flatMap(
+            shard ->
+                client
+                    .send(table, shard, command)
+                    .flatMap(ShardClient::refuseStale)
+                    .flatMap(Reads::refuseFailed))
+        .collectList();
+  }
+
+  private static Mono<Answer> refuseFailed(Answer answer) {
+    BsonDocument reply = answer.document();
+    return ErrorCodes.ok(reply)
+        ? Mono.just(answer)
+        : Mono.error(
+            new CommandFailure(
+                ErrorCodes.of(reply),
+                reply.getString("codeName", new BsonString("")).getValue(),
+                reply.getString("errmsg", new BsonString("")).getValue()));
+  }
+
+  private static BsonDocument filter(OpMsg command, String field) {
+    return command.body().getDocument(field, new BsonDocument());
+  }
+
+  private static long number(BsonDocument body, String field) {
+    return body.getNumber(field, new BsonInt32(0)).longValue();
+  }
+
+  /** The pipeline that drivers send for countDocuments: a match and a sum. */
+  private static final class CountPipeline {
+    private CountPipeline() {}
+
+    static boolean matches(List<BsonDocument> pipeline) {
+      if (pipeline.isEmpty()) {
+        return false;
+      }
+      List<BsonDocument> before = pipeline.subList(0, pipeline.size() - 1);
+      BsonDocument last = pipeline.get(pipeline.size() - 1);
+      return before.stream().allMatch(stage -> stage.getFirstKey().equals("$match"))
+          && last.equals(
+              new BsonDocument(
+                  "$group",
+                  new BsonDocument("_id", new BsonInt32(1))
+                      .append("n", new BsonDocument("$sum", new BsonInt32(1)))));
+    }
+
+    static List<BsonDocument> sum(List<BsonDocument> counts) {
+      if (counts.isEmpty()) {
+        return List.of();
+      }
+      long sum = 0;
+      for (BsonDocument each : counts) {
+        sum += each.getNumber("n").longValue();
+      }
+      return List.of(new BsonDocument("_id", new BsonInt32(1)).append("n", new BsonInt64(sum)));
+    }
+  }
+}

@@ -1,0 +1,120 @@
+package dev.onehop.routing.internal.direct;
+
+import dev.onehop.core.table.RoutingTable;
+import dev.onehop.routing.internal.catalog.RoutingCatalog;
+import dev.onehop.routing.internal.direct.ReplicaSet.Answer;
+import dev.onehop.routing.internal.wire.OpMsg;
+import java.time.Duration;
+import java.util.function.Function;
+import org.bson.BsonDocument;
+import org.bson.BsonInt32;
+import org.bson.BsonString;
+import reactor.core.publisher.Mono;
+
+/**
+ * Sends versioned commands to shards, and knows what to do when one refuses: refresh the table and
+ * decide again, {@value #MAX_TRIES} times at the most, as mongos does.
+ *
+ * <p>Thread-safe.
+ */
+final class ShardClient {
+  /** As {@code kMaxNumStaleVersionRetries} of mongos. */
+  static final int MAX_TRIES = 10;
+
+  private static final Duration FIRST_PAUSE = Duration.ofMillis(2);
+
+  private final RoutingCatalog catalog;
+  private final ShardDirectory shards;
+  private final DefaultConcerns concerns;
+
+  ShardClient(RoutingCatalog catalog, ShardDirectory shards, DefaultConcerns concerns) {
+    this.catalog = catalog;
+    this.shards = shards;
+    this.concerns = concerns;
+  }
+
+  ShardDirectory shards() {
+    return shards;
+  }
+
+  RoutingCatalog catalog() {
+    return catalog;
+  }
+
+  /** Sends a command to a shard, with the version that {@code table} says. */
+  Mono<Answer> send(RoutingTable table, String shard, OpMsg command) {
+    return shards
+        .shard(shard)
+        .flatMap(
+            replicaSet ->
+                format(replicaSet)
+                    .flatMap(
+                        format -> {
+                          BsonDocument extra = format.attach(table, shard);
+                          concerns.complete(command, extra);
+                          return replicaSet.send(command.withFields(extra));
+                        }));
+  }
+
+  /** Sends a multi-document write to a shard, with the version that is never refused. */
+  Mono<Answer> sendIgnoringVersion(String shard, OpMsg command) {
+    return shards
+        .shard(shard)
+        .flatMap(
+            replicaSet ->
+                format(replicaSet)
+                    .flatMap(
+                        format -> {
+                          BsonDocument extra = format.ignored();
+                          concerns.complete(command, extra);
+                          return replicaSet.send(command.withFields(extra));
+                        }));
+  }
+
+  private static Mono<VersionFormat> format(ReplicaSet replicaSet) {
+    int known = replicaSet.maxWireVersion();
+    if (known > 0) {
+      return Mono.just(VersionFormat.of(known));
+    }
+    return replicaSet
+        .send(
+            OpMsg.command(
+                new BsonDocument("ping", new BsonInt32(1)).append("$db", new BsonString("admin"))))
+        .map(answer -> VersionFormat.of(replicaSet.maxWireVersion()));
+  }
+
+  /**
+   * Runs {@code attempt} under the current table, and again under a newer one as long as it fails
+   * with {@link StaleRoute}.
+   */
+  <T> Mono<T> retryWhileStale(String namespace, Function<RoutingTable, Mono<T>> attempt) {
+    return catalog.table(namespace).flatMap(table -> attempt(namespace, table, attempt, 1));
+  }
+
+  private <T> Mono<T> attempt(
+      String namespace, RoutingTable table, Function<RoutingTable, Mono<T>> attempt, int tries) {
+    return attempt
+        .apply(table)
+        .onErrorResume(
+            StaleRoute.class,
+            stale -> {
+              if (tries >= MAX_TRIES) {
+                return Mono.error(stale.asFailure());
+              }
+              // The shard may know of a move that the config server commits in a moment.
+              Duration pause =
+                  tries == 1 ? Duration.ZERO : FIRST_PAUSE.multipliedBy(1L << Math.min(tries, 7));
+              return Mono.delay(pause)
+                  .then(catalog.refresh(namespace, table))
+                  .flatMap(next -> attempt(namespace, next, attempt, tries + 1));
+            });
+  }
+
+  /** The answer, or {@link StaleRoute} if the shard refused the whole command as stale. */
+  static Mono<Answer> refuseStale(Answer answer) {
+    BsonDocument reply = answer.document();
+    return !ErrorCodes.ok(reply) && ErrorCodes.isStale(ErrorCodes.of(reply))
+        ? Mono.error(new StaleRoute(reply))
+        : Mono.just(answer);
+  }
+}

@@ -1,0 +1,26 @@
+package dev.onehop.routing.internal.direct;
+
+import org.bson.BsonDocument;
+import org.bson.BsonString;
+
+/**
+ * A shard refused a command because the table behind it is old. Control flow, so no stack trace.
+ */
+final class StaleRoute extends RuntimeException {
+  private static final long serialVersionUID = 1L;
+
+  private final transient BsonDocument refusal;
+
+  StaleRoute(BsonDocument refusal) {
+    super("stale route", null, false, false);
+    this.refusal = refusal;
+  }
+
+  /** What to tell the client when retrying did not help. */
+  CommandFailure asFailure() {
+    return new CommandFailure(
+        ErrorCodes.of(refusal),
+        "StaleConfig",
+        refusal.getString("errmsg", new BsonString("stale routing table")).getValue());
+  }
+}

@@ -1,0 +1,257 @@
+package dev.onehop.routing.internal.direct;
+
+import dev.onehop.core.table.RoutingTable;
+import dev.onehop.core.targeting.Target;
+import dev.onehop.routing.internal.direct.ReplicaSet.Answer;
+import dev.onehop.routing.internal.wire.OpMsg;
+import dev.onehop.routing.internal.wire.OpMsg.Sequence;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.NavigableSet;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import org.bson.BsonArray;
+import org.bson.BsonBoolean;
+import org.bson.BsonDocument;
+import org.bson.BsonInt32;
+import org.bson.BsonValue;
+import org.bson.RawBsonDocument;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/**
+ * One insert, update or delete command: its statements are sent to the shards that own them, those
+ * that a shard refuses as stale again after a refresh, and the answers become one, with the
+ * statements' own indexes.
+ *
+ * <p>Ordered: runs of statements for the same shard, one after the other, up to the first error.
+ * Unordered: a command per shard, side by side. A batch that is split names its statements by
+ * {@code stmtIds}, so that each keeps its place in the retry history wherever its chunk moves.
+ */
+final class WriteBatch {
+  private final ShardClient client;
+  private final OpMsg command;
+  private final String listField;
+  private final List<RawBsonDocument> statements;
+  private final boolean ordered;
+  private final NavigableSet<Integer> pending = new TreeSet<>();
+  private final WriteResult result = new WriteResult();
+
+  private WriteBatch(ShardClient client, OpMsg command, String listField) {
+    this.client = client;
+    this.command = command;
+    this.listField = listField;
+    this.statements = command.documents(listField);
+    this.ordered = command.body().getBoolean("ordered", BsonBoolean.TRUE).getValue();
+    for (int i = 0; i < statements.size(); i++) {
+      pending.add(i);
+    }
+  }
+
+  /** Runs the command; the reply is as from one server that has all the data. */
+  static Mono<BsonDocument> run(ShardClient client, OpMsg command, String namespace) {
+    String list =
+        switch (command.commandName()) {
+          case "insert" -> "documents";
+          case "update" -> "updates";
+          default -> "deletes";
+        };
+    return Mono.defer(
+        () -> {
+          WriteBatch batch = new WriteBatch(client, command, list);
+          return client.retryWhileStale(namespace, batch::attempt).map(WriteResult::toReply);
+        });
+  }
+
+  /** Sends what is pending under one table; {@link StaleRoute} if some of it was refused. */
+  private Mono<WriteResult> attempt(RoutingTable table) {
+    return Mono.defer(
+        () -> {
+          Map<Integer, Target> targets = new TreeMap<>();
+          for (int index : pending) {
+            targets.put(index, target(table, index));
+          }
+          return ordered ? inOrder(table, targets) : sideBySide(table, targets);
+        });
+  }
+
+  private Target target(RoutingTable table, int index) {
+    return WriteTargets.of(table, command.commandName(), statements.get(index));
+  }
+
+  private Mono<WriteResult> inOrder(RoutingTable table, Map<Integer, Target> targets) {
+    if (pending.isEmpty()) {
+      return Mono.just(result);
+    }
+    int first = pending.first();
+    Target target = targets.get(first);
+    if (!target.isSingleShard()) {
+      return broadcast(table, first).then(Mono.defer(() -> goOn(table, targets)));
+    }
+    List<Integer> run = new ArrayList<>();
+    for (int index : pending) {
+      Target next = targets.get(index);
+      if (!next.isSingleShard() || !next.shard().equals(target.shard())) {
+        break;
+      }
+      run.add(index);
+    }
+    return toShard(table, target.shard(), run).then(Mono.defer(() -> goOn(table, targets)));
+  }
+
+  private Mono<WriteResult> goOn(RoutingTable table, Map<Integer, Target> targets) {
+    if (result.isFinal(ordered)) {
+      return Mono.just(result);
+    }
+    return inOrder(table, targets);
+  }
+
+  private Mono<WriteResult> sideBySide(RoutingTable table, Map<Integer, Target> targets) {
+    Map<String, List<Integer>> perShard = new TreeMap<>();
+    List<Integer> others = new ArrayList<>();
+    targets.forEach(
+        (index, target) -> {
+          if (target.isSingleShard()) {
+            perShard.computeIfAbsent(target.shard(), shard -> new ArrayList<>()).add(index);
+          } else {
+            others.add(index);
+          }
+        });
+    return Flux.fromIterable(perShard.entrySet())
+        .flatMapDelayError(
+            entry -> toShard(table, entry.getKey(), entry.getValue()), Integer.MAX_VALUE, 1)
+        .then()
+        // A refusal by several shards arrives as a composite of StaleRoutes.
+        .onErrorMap(StaleRoutes::single)
+        .then(
+            Mono.defer(() -> Flux.fromIterable(others).concatMap(i -> broadcast(table, i)).then()))
+        .then(Mono.fromCallable(() -> result));
+  }
+
+  /** Statements that one shard owns: applied ones leave {@link #pending}, stale ones stay. */
+  private Mono<Void> toShard(RoutingTable table, String shard, List<Integer> indexes) {
+    return client
+        .send(table, shard, subCommand(indexes))
+        .flatMap(ShardClient::refuseStale)
+        .flatMap(answer -> settle(answer, indexes));
+  }
+
+  private Mono<Void> settle(Answer answer, List<Integer> indexes) {
+    synchronized (result) {
+      BsonDocument reply = answer.document();
+      List<Integer> stale = result.add(reply, indexes, ordered);
+      if (!ErrorCodes.ok(reply)) {
+        pending.clear();
+        return Mono.empty();
+      }
+      if (stale.isEmpty()) {
+        indexes.forEach(pending::remove);
+        return Mono.empty();
+      }
+      // An ordered batch stops at the refused statement, and later ones were not tried.
+      int firstStale = stale.get(0);
+      for (int index : indexes) {
+        boolean untried = ordered ? index >= firstStale : stale.contains(index);
+        if (!untried) {
+          pending.remove(index);
+        }
+      }
+      return Mono.error(new StaleRoute(result.lastRefusal()));
+    }
+  }
+
+  /** A statement that the shard key does not lead to one shard. */
+  private Mono<Void> broadcast(RoutingTable table, int index) {
+    RawBsonDocument statement = statements.get(index);
+    if (WriteTargets.isUpsert(statement)) {
+      return Mono.error(
+          new CommandFailure(
+              ErrorCodes.SHARD_KEY_NOT_FOUND,
+              "ShardKeyNotFound",
+              "Failed to target upsert by query :: could not extract exact shard key"));
+    }
+    Mono<Void> sent =
+        WriteTargets.isMulti(command.commandName(), statement)
+            ? toEveryShard(index)
+            : toFirstMatch(table, index);
+    return sent.doOnSuccess(
+        done -> {
+          synchronized (result) {
+            pending.remove(index);
+          }
+        });
+  }
+
+  /** Every shard of the cluster under "ignored", so that no chunk on the move is missed. */
+  private Mono<Void> toEveryShard(int index) {
+    OpMsg sub = subCommand(List.of(index));
+    return client
+        .shards()
+        .all()
+        .flatMapMany(all -> Flux.fromIterable(all.keySet()))
+        .flatMap(shard -> client.sendIgnoringVersion(shard, sub))
+        .doOnNext(
+            answer -> {
+              synchronized (result) {
+                result.add(answer.document(), List.of(index), ordered);
+              }
+            })
+        .then();
+  }
+
+  /**
+   * A write to one document that may lie anywhere: shard after shard until one has it. Each is
+   * asked under its version, so that a document on the move is found or the search starts again.
+   */
+  private Mono<Void> toFirstMatch(RoutingTable table, int index) {
+    OpMsg sub = subCommand(List.of(index));
+    return Flux.fromIterable(table.shards())
+        .concatMap(shard -> client.send(table, shard, sub).flatMap(ShardClient::refuseStale), 1)
+        .filter(
+            answer -> {
+              synchronized (result) {
+                BsonDocument reply = answer.document();
+                List<Integer> stale = result.add(reply, List.of(index), ordered);
+                if (!stale.isEmpty()) {
+                  throw new StaleRoute(result.lastRefusal());
+                }
+                return WriteResult.matched(reply) || result.isFinal(ordered);
+              }
+            })
+        .next()
+        .then();
+  }
+
+  private OpMsg subCommand(List<Integer> indexes) {
+    if (indexes.size() == statements.size()) {
+      return command;
+    }
+    BsonDocument body = new BsonDocument();
+    command
+        .body()
+        .forEach(
+            (name, value) -> {
+              if (!name.equals(listField) && !name.equals("stmtIds")) {
+                body.append(name, value);
+              }
+            });
+    if (command.body().containsKey("txnNumber")) {
+      body.append("stmtIds", statementIds(indexes));
+    }
+    List<RawBsonDocument> documents = new ArrayList<>(indexes.size());
+    for (int index : indexes) {
+      documents.add(statements.get(index));
+    }
+    return command.withSequences(List.of(new Sequence(listField, documents))).withBody(body);
+  }
+
+  private BsonArray statementIds(List<Integer> indexes) {
+    BsonValue given = command.body().get("stmtIds");
+    BsonArray ids = new BsonArray();
+    for (int index : indexes) {
+      ids.add(given != null ? given.asArray().get(index) : new BsonInt32(index));
+    }
+    return ids;
+  }
+}

@@ -1,0 +1,51 @@
+package dev.onehop.routing.internal.wire;
+
+import io.netty.channel.Channel;
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.IoHandlerFactory;
+import io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.netty.channel.ServerChannel;
+import io.netty.channel.epoll.Epoll;
+import io.netty.channel.epoll.EpollIoHandler;
+import io.netty.channel.epoll.EpollServerSocketChannel;
+import io.netty.channel.epoll.EpollSocketChannel;
+import io.netty.channel.nio.NioIoHandler;
+import io.netty.channel.socket.SocketChannel;
+import io.netty.channel.socket.nio.NioServerSocketChannel;
+import io.netty.channel.socket.nio.NioSocketChannel;
+import io.netty.util.concurrent.DefaultThreadFactory;
+
+/**
+ * The event loops and channel classes to use on this machine: Netty's native epoll where it loads,
+ * Java's NIO elsewhere.
+ */
+public final class EventLoops {
+  private EventLoops() {}
+
+  /**
+   * A new group of daemon threads; the caller shuts it down.
+   *
+   * @param name prefix of the threads' names
+   * @param threads how many, at least 1
+   */
+  public static EventLoopGroup newGroup(String name, int threads) {
+    IoHandlerFactory handlers =
+        Epoll.isAvailable() ? EpollIoHandler.newFactory() : NioIoHandler.newFactory();
+    return new MultiThreadIoEventLoopGroup(threads, new DefaultThreadFactory(name, true), handlers);
+  }
+
+  /** The class of client sockets that fits {@link #newGroup}. */
+  public static Class<? extends SocketChannel> socketChannelClass() {
+    return Epoll.isAvailable() ? EpollSocketChannel.class : NioSocketChannel.class;
+  }
+
+  /** The class of listening sockets that fits {@link #newGroup}. */
+  public static Class<? extends ServerChannel> serverChannelClass() {
+    return Epoll.isAvailable() ? EpollServerSocketChannel.class : NioServerSocketChannel.class;
+  }
+
+  /** The class of client sockets as a plain channel class, for a Netty bootstrap. */
+  public static Class<? extends Channel> channelClass() {
+    return socketChannelClass();
+  }
+}

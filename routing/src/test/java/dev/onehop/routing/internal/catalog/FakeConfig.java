@@ -1,0 +1,65 @@
+package dev.onehop.routing.internal.catalog;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.bson.BsonDocument;
+import org.bson.BsonTimestamp;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
+
+/** A config database in memory that counts what it is asked, and can be made to wait. */
+final class FakeConfig implements ConfigReader {
+  final Map<String, List<BsonDocument>> collections = new ConcurrentHashMap<>();
+  final List<BsonDocument> chunkFilters = new ArrayList<>();
+  final AtomicInteger collectionReads = new AtomicInteger();
+  private Mono<Void> gate = Mono.empty();
+
+  void put(String collection, String... documents) {
+    List<BsonDocument> parsed = new ArrayList<>();
+    for (String document : documents) {
+      parsed.add(BsonDocument.parse(document));
+    }
+    collections.put(collection, parsed);
+  }
+
+  /** Holds every answer back until the sink completes. */
+  Sinks.Empty<Void> hold() {
+    Sinks.Empty<Void> sink = Sinks.empty();
+    gate = sink.asMono();
+    return sink;
+  }
+
+  @Override
+  public Mono<List<BsonDocument>> find(String collection, BsonDocument filter, BsonDocument sort) {
+    if (collection.equals("collections")) {
+      collectionReads.incrementAndGet();
+    }
+    if (collection.equals("chunks")) {
+      chunkFilters.add(filter);
+    }
+    return gate.then(Mono.fromCallable(() -> matching(collection, filter)));
+  }
+
+  private List<BsonDocument> matching(String collection, BsonDocument filter) {
+    return collections.getOrDefault(collection, List.of()).stream()
+        .filter(document -> matches(document, filter))
+        .sorted(Comparator.comparing(d -> d.getTimestamp("lastmod", new BsonTimestamp(0))))
+        .toList();
+  }
+
+  private static boolean matches(BsonDocument document, BsonDocument filter) {
+    return filter.entrySet().stream()
+        .allMatch(
+            condition ->
+                condition.getValue() instanceof BsonDocument range && range.containsKey("$gte")
+                    ? document
+                            .getTimestamp(condition.getKey())
+                            .compareTo(range.getTimestamp("$gte"))
+                        >= 0
+                    : condition.getValue().equals(document.get(condition.getKey())));
+  }
+}

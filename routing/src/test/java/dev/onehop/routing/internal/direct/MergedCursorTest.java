@@ -1,0 +1,87 @@
+package dev.onehop.routing.internal.direct;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.onehop.routing.internal.direct.MergedCursor.Source;
+import java.util.Comparator;
+import java.util.List;
+import org.bson.BsonDocument;
+import org.bson.BsonInt32;
+import org.bson.BsonInt64;
+import org.junit.jupiter.api.Test;
+
+class MergedCursorTest {
+  private static final BsonDocument ASCENDING = new BsonDocument("a", new BsonInt32(1));
+
+  @Test
+  void documentsComeInTheOrderOfTheirSortKeys() {
+    MergedCursor cursor =
+        merged(SortKeys.comparator(ASCENDING), 0, 0, shard(1, 4, 5), shard(2, 3, 9));
+
+    assertThat(values(first(cursor, 100))).containsExactly(1, 2, 3, 4, 5, 9);
+    assertThat(cursor.isExhausted()).isTrue();
+  }
+
+  @Test
+  void descendingFieldsTurnTheOrder() {
+    Comparator<BsonDocument> descending =
+        SortKeys.comparator(new BsonDocument("a", new BsonInt32(-1)));
+
+    assertThat(values(first(merged(descending, 0, 0, shard(9, 4), shard(7, 5)), 100)))
+        .containsExactly(9, 7, 5, 4);
+  }
+
+  @Test
+  void sortKeyIsNotShownToTheClient() {
+    assertThat(first(merged(SortKeys.comparator(ASCENDING), 0, 0, shard(1)), 1).get(0))
+        .isEqualTo(new BsonDocument("a", new BsonInt32(1)));
+  }
+
+  @Test
+  void skipAndLimitHoldForAllShardsTogether() {
+    MergedCursor cursor =
+        merged(SortKeys.comparator(ASCENDING), 2, 3, shard(1, 4, 5, 8), shard(2, 3, 9));
+
+    assertThat(values(first(cursor, 100))).containsExactly(3, 4, 5);
+    assertThat(cursor.isExhausted()).isTrue();
+  }
+
+  @Test
+  void batchesAreCutToSizeAndTheLastOneEndsTheCursor() {
+    MergedCursor cursor = merged(SortKeys.comparator(ASCENDING), 0, 0, shard(1, 3), shard(2, 4));
+
+    assertThat(values(first(cursor, 3))).containsExactly(1, 2, 3);
+    assertThat(cursor.isExhausted()).isFalse();
+
+    BsonDocument last = cursor.getMore(new BsonDocument("getMore", new BsonInt64(77)), 77).block();
+    assertThat(last.getDocument("cursor").getInt64("id").getValue()).isZero();
+    assertThat(CursorReplies.batch(last)).hasSize(1);
+  }
+
+  @Test
+  void withoutASortEveryDocumentComesOnce() {
+    assertThat(values(first(merged(null, 0, 0, shard(3, 1), shard(2)), 100)))
+        .containsExactlyInAnyOrder(1, 2, 3);
+  }
+
+  private static MergedCursor merged(
+      Comparator<BsonDocument> order, long skip, long limit, Source... shards) {
+    return new MergedCursor("d.c", List.of(shards), order, order != null, skip, limit);
+  }
+
+  private static Source shard(int... values) {
+    List<BsonDocument> documents =
+        java.util.Arrays.stream(values)
+            .mapToObj(v -> BsonDocument.parse("{a: %d, $sortKey: [%d]}".formatted(v, v)))
+            .toList();
+    return new Source(CursorReplies.first("d.c", 0, documents), null);
+  }
+
+  private static List<BsonDocument> first(MergedCursor cursor, int batchSize) {
+    return cursor.firstBatch(new BsonInt32(batchSize)).block();
+  }
+
+  private static List<Integer> values(List<BsonDocument> documents) {
+    return documents.stream().map(each -> each.getInt32("a").getValue()).toList();
+  }
+}

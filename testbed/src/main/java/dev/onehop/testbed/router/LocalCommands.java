@@ -1,0 +1,153 @@
+package dev.onehop.testbed.router;
+
+import dev.onehop.routing.internal.wire.OpMsg;
+import dev.onehop.routing.internal.wire.ServerAddressName;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.LongAdder;
+import org.bson.BsonArray;
+import org.bson.BsonBoolean;
+import org.bson.BsonDateTime;
+import org.bson.BsonDocument;
+import org.bson.BsonDouble;
+import org.bson.BsonInt32;
+import org.bson.BsonInt64;
+import org.bson.BsonString;
+import org.bson.BsonValue;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+
+/**
+ * What a router answers by itself: the handshake, its health and its counters, in the words of a
+ * mongos, and with a mark that it is none.
+ *
+ * <p>Thread-safe.
+ */
+final class LocalCommands {
+  private static final int MAX_WIRE_VERSION_6_0 = 17;
+  private static final BsonBoolean STAND_IN = BsonBoolean.TRUE;
+
+  private final Registration registration;
+  private final ServerAddressName advertised;
+  private final AtomicInteger connections = new AtomicInteger();
+  private final AtomicLong connectionsCreated = new AtomicLong();
+  private final Map<Counter, LongAdder> counters = new EnumMap<>(Counter.class);
+
+  /** The counters of {@code serverStatus.opcounters}, in mongos' order. */
+  private enum Counter {
+    INSERT,
+    QUERY,
+    UPDATE,
+    DELETE,
+    GETMORE,
+    COMMAND
+  }
+
+  LocalCommands(Registration registration, ServerAddressName advertised) {
+    this.registration = registration;
+    this.advertised = advertised;
+    for (Counter counter : Counter.values()) {
+      counters.put(counter, new LongAdder());
+    }
+  }
+
+  void connectionOpened() {
+    connections.incrementAndGet();
+    connectionsCreated.incrementAndGet();
+  }
+
+  void connectionClosed() {
+    connections.decrementAndGet();
+  }
+
+  /** The answer, or null if the command is for the cluster. */
+  @Nullable Mono<BsonDocument> answer(OpMsg request) {
+    String name = request.commandName();
+    count(request, name);
+    return switch (name.toLowerCase(Locale.ROOT)) {
+      case "hello", "ismaster" -> Mono.just(hello());
+      case "ping", "endsessions", "refreshsessions" -> Mono.just(ok(new BsonDocument()));
+      case "buildinfo" -> Mono.just(buildInfo());
+      case "serverstatus" -> Mono.just(serverStatus());
+      case "isdbgrid" ->
+          Mono.just(
+              ok(
+                  new BsonDocument("isdbgrid", new BsonInt32(1))
+                      .append("hostname", new BsonString(advertised.host()))
+                      .append("onehopStandIn", STAND_IN)));
+      default -> null;
+    };
+  }
+
+  BsonDocument hello() {
+    return ok(
+        new BsonDocument("ismaster", BsonBoolean.TRUE)
+            .append("isWritablePrimary", BsonBoolean.TRUE)
+            .append("helloOk", BsonBoolean.TRUE)
+            .append("msg", new BsonString("isdbgrid"))
+            .append("maxBsonObjectSize", new BsonInt32(16 * 1024 * 1024))
+            .append("maxMessageSizeBytes", new BsonInt32(OpMsg.MAX_MESSAGE_BYTES))
+            .append("maxWriteBatchSize", new BsonInt32(100_000))
+            .append("localTime", new BsonDateTime(System.currentTimeMillis()))
+            .append("logicalSessionTimeoutMinutes", new BsonInt32(30))
+            .append("maxWireVersion", new BsonInt32(MAX_WIRE_VERSION_6_0))
+            .append("minWireVersion", new BsonInt32(0))
+            .append("onehopStandIn", STAND_IN));
+  }
+
+  private BsonDocument buildInfo() {
+    List<BsonInt32> parts =
+        java.util.Arrays.stream(registration.serverVersion().split("[.-]"))
+            .limit(3)
+            .map(part -> new BsonInt32(Integer.parseInt(part)))
+            .toList();
+    return ok(
+        new BsonDocument("version", new BsonString(registration.serverVersion()))
+            .append("versionArray", new BsonArray(parts))
+            .append("modules", new BsonArray())
+            .append("onehopStandIn", STAND_IN));
+  }
+
+  private BsonDocument serverStatus() {
+    BsonDocument opcounters = new BsonDocument();
+    counters.forEach(
+        (counter, sum) ->
+            opcounters.append(counter.name().toLowerCase(Locale.ROOT), new BsonInt64(sum.sum())));
+    return ok(
+        new BsonDocument("host", new BsonString(advertised.toString()))
+            .append("version", new BsonString(registration.serverVersion()))
+            .append("process", new BsonString("mongos"))
+            .append("pid", new BsonInt64(ProcessHandle.current().pid()))
+            .append("uptime", new BsonDouble(registration.uptime().toSeconds()))
+            .append(
+                "connections",
+                new BsonDocument("current", new BsonInt32(connections.get()))
+                    .append("totalCreated", new BsonInt64(connectionsCreated.get())))
+            .append("opcounters", opcounters)
+            .append("onehopStandIn", STAND_IN));
+  }
+
+  private void count(OpMsg request, String name) {
+    switch (name) {
+      case "find" -> add(Counter.QUERY, 1);
+      case "insert" -> add(Counter.INSERT, request.documents("documents").size());
+      case "update" -> add(Counter.UPDATE, request.documents("updates").size());
+      case "delete" -> add(Counter.DELETE, request.documents("deletes").size());
+      case "getMore" -> add(Counter.GETMORE, 1);
+      default -> add(Counter.COMMAND, 1);
+    }
+  }
+
+  private void add(Counter counter, int amount) {
+    counters.get(counter).add(amount);
+  }
+
+  private static BsonDocument ok(BsonDocument reply) {
+    BsonValue one = new BsonDouble(1);
+    return reply.append("ok", one);
+  }
+}

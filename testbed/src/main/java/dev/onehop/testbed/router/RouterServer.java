@@ -1,0 +1,53 @@
+package dev.onehop.testbed.router;
+
+import dev.onehop.routing.internal.direct.DirectRouter;
+import dev.onehop.routing.internal.wire.EventLoops;
+import dev.onehop.routing.internal.wire.ServerAddressName;
+import dev.onehop.routing.internal.wire.WireFrames;
+import io.netty.bootstrap.ServerBootstrap;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelInitializer;
+import io.netty.channel.ChannelOption;
+import io.netty.channel.EventLoopGroup;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+
+/** The listening socket of a stand-in router. */
+final class RouterServer {
+  private final DirectRouter router;
+  private final LocalCommands local;
+
+  RouterServer(DirectRouter router, Registration registration, ServerAddressName advertised) {
+    this.router = router;
+    this.local = new LocalCommands(registration, advertised);
+  }
+
+  /**
+   * Starts to listen.
+   *
+   * @throws IOException if the address can't be bound
+   */
+  void listen(EventLoopGroup group, InetSocketAddress address) throws IOException {
+    ChannelFuture bound =
+        new ServerBootstrap()
+            .group(group)
+            .channel(EventLoops.serverChannelClass())
+            .option(ChannelOption.SO_REUSEADDR, true)
+            .childOption(ChannelOption.TCP_NODELAY, true)
+            .childHandler(
+                new ChannelInitializer<Channel>() {
+                  @Override
+                  protected void initChannel(Channel channel) {
+                    channel
+                        .pipeline()
+                        .addLast(new WireFrames(), new ClientConnection(router, local));
+                  }
+                })
+            .bind(address)
+            .awaitUninterruptibly();
+    if (!bound.isSuccess()) {
+      throw new IOException("cannot listen on " + address + ": " + bound.cause().getMessage());
+    }
+  }
+}

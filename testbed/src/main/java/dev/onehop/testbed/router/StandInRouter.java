@@ -1,0 +1,91 @@
+package dev.onehop.testbed.router;
+
+import dev.onehop.routing.internal.direct.DirectRouter;
+import dev.onehop.routing.internal.wire.EventLoops;
+import dev.onehop.routing.internal.wire.ServerAddressName;
+import io.netty.channel.EventLoopGroup;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.CountDownLatch;
+import reactor.core.publisher.Mono;
+
+/**
+ * A process that stands in for a mongos: listens for MongoDB clients and routes their commands by
+ * the routing module's direct mode, one request at a time per client connection.
+ *
+ * <p>The testbed starts it where no mongos binary is found:
+ *
+ * <pre>{@code
+ * java -cp ... dev.onehop.testbed.router.StandInRouter
+ *     --configdb config/127.27.1.1:27019 --bind 127.27.1.1 --port 37017 --advertise 127.27.1.1:27017
+ * }</pre>
+ *
+ * <p>When it is ready it prints {@code listening on <address>:<port>}. It ends when it is killed.
+ */
+public final class StandInRouter {
+  private static final Set<String> OPTIONS =
+      new TreeSet<>(Set.of("--configdb", "--bind", "--port", "--advertise"));
+  private static final Duration START_TIMEOUT = Duration.ofSeconds(30);
+
+  private StandInRouter() {}
+
+  /**
+   * Runs until killed.
+   *
+   * @param arguments the options shown above, all required
+   */
+  public static void main(String[] arguments) throws InterruptedException {
+    try {
+      start(parse(arguments));
+    } catch (IllegalArgumentException e) {
+      System.err.println("stand-in router: " + e.getMessage());
+      System.exit(2);
+    } catch (IOException | RuntimeException e) {
+      System.err.println("stand-in router: " + e.getMessage());
+      System.exit(1);
+    }
+    new CountDownLatch(1).await();
+  }
+
+  private static void start(Map<String, String> options) throws IOException {
+    ServerAddressName advertised = ServerAddressName.parse(options.get("--advertise"));
+    String bind = options.get("--bind");
+    InetSocketAddress listen = new InetSocketAddress(bind, Integer.parseInt(options.get("--port")));
+    EventLoopGroup group = EventLoops.newGroup("router", 1);
+    // From the router's own address, so that servers and links can tell who is calling.
+    DirectRouter router =
+        DirectRouter.of(options.get("--configdb"), group, new InetSocketAddress(bind, 0));
+    Registration registration = new Registration(router, advertised);
+    Mono<Void> ready =
+        registration
+            .announce()
+            .retryWhen(reactor.util.retry.Retry.fixedDelay(100, Duration.ofMillis(200)));
+    ready.block(START_TIMEOUT);
+    registration.keepAnnouncing();
+    RouterServer server = new RouterServer(router, registration, advertised);
+    server.listen(group, listen);
+    System.out.println("listening on " + bind + ":" + listen.getPort());
+  }
+
+  private static Map<String, String> parse(String[] arguments) {
+    Map<String, String> options = new HashMap<>();
+    for (int i = 0; i < arguments.length; i += 2) {
+      if (!OPTIONS.contains(arguments[i]) || i + 1 == arguments.length) {
+        throw new IllegalArgumentException(
+            "unknown option or missing value: " + arguments[i] + "; the options are " + OPTIONS);
+      }
+      options.put(arguments[i], arguments[i + 1]);
+    }
+    Set<String> missing = new TreeSet<>(OPTIONS);
+    missing.removeAll(options.keySet());
+    if (!missing.isEmpty()) {
+      throw new IllegalArgumentException("missing: " + String.join(", ", missing));
+    }
+    return options;
+  }
+}
