@@ -6,6 +6,7 @@ import dev.onehop.cli.bench.Workload;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -185,6 +186,11 @@ final class BenchCommand implements Callable<Integer> {
     Duration measured = duration;
     if (operations != null) {
       atLeastOne("--operations", operations);
+      int most = Collections.max(chosenThreads());
+      if (operations < most) {
+        // YCSB would run fewer threads than the point says.
+        throw Failure.usage("--operations " + operations + ": fewer than threads (" + most + ")");
+      }
     } else if (measured == null) {
       measured = Duration.ofSeconds(quick ? 5 : 10);
     } else if (measured.compareTo(Duration.ofSeconds(1)) < 0) {

@@ -105,6 +105,7 @@ class BenchCommandTest {
         "--connections 0 | --connections 0: must be at least 1",
         "--records 0 | --records 0: must be at least 1",
         "--operations 0 | --operations 0: must be at least 1",
+        "--operations 63 | --operations 63: fewer than threads (64)",
         "--operations 5 --duration 5s | --operations and --duration exclude each other",
         "--duration 200ms | --duration must be at least 1s",
         "--records 5 -p recordcount=6 | --records and -p recordcount exclude each other",

@@ -90,7 +90,13 @@ public final class BenchSession {
       testbed = running;
     }
     progress.phase("measuring round trips");
-    TestbedCluster cluster = TestbedCluster.of(running);
+    try (TestbedCluster cluster = TestbedCluster.of(running)) {
+      run(progress, started, running, cluster);
+    }
+  }
+
+  private void run(
+      Progress progress, String started, Testbed running, TestbedCluster cluster) {
     if (cluster.server().router().isStandIn()) {
       progress.note(STAND_IN);
     }

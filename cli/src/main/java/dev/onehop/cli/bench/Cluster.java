@@ -8,7 +8,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** The running cluster that a bench measures: what {@link Bench} needs of the testbed. */
-interface Cluster {
+interface Cluster extends AutoCloseable {
 
   /** Where things stand, round trips measured. */
   TopologyFacts topology();
@@ -27,8 +27,15 @@ interface Cluster {
   /** Asks each shard for its documents and the config server for who owns them. */
   Placement placement(String collection);
 
-  /** Begins to collect the servers' evidence of who serves a collection's operations. */
-  Watch watch(String collection);
+  /**
+   * Begins to collect the servers' evidence of who serves a collection's operations.
+   *
+   * @param expectedPerSecond how many operations per second there will be at most
+   */
+  Watch watch(String collection, double expectedPerSecond);
+
+  @Override
+  void close();
 
   /** Evidence being collected. */
   interface Watch extends AutoCloseable {

@@ -21,6 +21,7 @@ import org.jspecify.annotations.Nullable;
 final class PointRunner {
 
   private static final Duration GRACE = Duration.ofSeconds(60);
+  private static final double LOCAL_PER_SECOND = 10_000;
 
   private final BenchPlan plan;
   private final Workload workload;
@@ -61,7 +62,7 @@ final class PointRunner {
     Path folder = Files.createDirectories(out.resolve(point.folder()));
     List<String> command =
         ycsb.point(point, folder, plan.warmup(), plan.operations(), plan.duration());
-    try (Cluster.Watch watch = cluster.watch(workload.collection())) {
+    try (Cluster.Watch watch = cluster.watch(workload.collection(), mostPerSecond(point))) {
       YcsbOutput output = run(command, folder, expected.multipliedBy(3).plus(GRACE));
       RunSummary summary = summary(folder);
       Evidence evidence =
@@ -99,13 +100,22 @@ final class PointRunner {
     }
   }
 
+  /** The closed loop's bound, or what a small machine can do if that is less. */
+  private double mostPerSecond(PointPlan point) {
+    double millis =
+        shardRoundTrips(cluster).values().stream().mapToDouble(r -> r).average().orElse(0);
+    Double bound = ClosedLoop.operationsPerSecond(point.threads(), millis);
+    return bound == null ? LOCAL_PER_SECOND : Math.min(bound, LOCAL_PER_SECOND);
+  }
+
   private static RunSummary summary(Path folder) {
     Path file = YcsbCommand.summary(folder);
     RunSummary summary;
     try {
       summary = RunSummary.read(file);
     } catch (IOException e) {
-      throw Failure.run("the binding left no summary " + file, e);
+      String why = YcsbProcess.complaint(folder).map(line -> ": " + line).orElse("");
+      throw Failure.run("YCSB did not run to its end" + why + "; its output is in " + folder, e);
     }
     if (summary.operations() == 0 || summary.measuredSeconds() <= 0) {
       throw Failure.run("no operation was measured; YCSB's output is in " + folder, null);

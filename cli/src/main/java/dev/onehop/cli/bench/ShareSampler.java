@@ -7,22 +7,22 @@ import java.util.TreeMap;
 
 /**
  * Server-side operation counts over time, so that the operations of exactly the measured window can
- * be told from the warm-up's before it. Counts between two samples are interpolated.
+ * be told from the warm-up's before it. Counts between two samples are interpolated. Thread-safe.
  */
 final class ShareSampler {
 
-  private record Sample(long nanos, Map<String, Long> operations) {}
+  private record Sample(long nanos, long operations) {}
 
-  private final List<Sample> samples = new ArrayList<>();
+  private final Map<String, List<Sample>> samples = new TreeMap<>();
 
   /**
-   * Adds a sample; they must come in the order of time.
+   * Adds a sample of a shard; those of one shard must come in the order of time.
    *
    * @param nanos when, by {@link System#nanoTime}
-   * @param operations operations per shard since the shard's start
+   * @param operations operations since the shard's start
    */
-  synchronized void add(long nanos, Map<String, Long> operations) {
-    samples.add(new Sample(nanos, Map.copyOf(operations)));
+  synchronized void add(String shard, long nanos, long operations) {
+    samples.computeIfAbsent(shard, name -> new ArrayList<>()).add(new Sample(nanos, operations));
   }
 
   /**
@@ -32,11 +32,8 @@ final class ShareSampler {
    */
   synchronized Map<String, Double> shares(long fromNanos, long toNanos) {
     Map<String, Double> counts = new TreeMap<>();
-    if (!samples.isEmpty()) {
-      for (String shard : samples.get(0).operations().keySet()) {
-        counts.put(shard, Math.max(0, at(shard, toNanos) - at(shard, fromNanos)));
-      }
-    }
+    samples.forEach(
+        (shard, line) -> counts.put(shard, Math.max(0, at(line, toNanos) - at(line, fromNanos))));
     double all = counts.values().stream().mapToDouble(Double::doubleValue).sum();
     if (all == 0) {
       return Map.of();
@@ -45,22 +42,17 @@ final class ShareSampler {
     return counts;
   }
 
-  /** A shard's count at a moment: before the first and after the last sample, that one's. */
-  private double at(String shard, long nanos) {
-    Sample before = samples.get(0);
-    for (Sample sample : samples) {
+  /** The count at a moment: before the first and after the last sample, that one's. */
+  private static double at(List<Sample> line, long nanos) {
+    Sample before = line.get(0);
+    for (Sample sample : line) {
       if (sample.nanos() - nanos >= 0) {
         double gap = sample.nanos() - before.nanos();
         double into = gap == 0 ? 0 : Math.max(0, (nanos - before.nanos()) / gap);
-        long from = count(before, shard);
-        return from + into * (count(sample, shard) - from);
+        return before.operations() + into * (sample.operations() - before.operations());
       }
       before = sample;
     }
-    return count(before, shard);
-  }
-
-  private static long count(Sample sample, String shard) {
-    return sample.operations().getOrDefault(shard, 0L);
+    return before.operations();
   }
 }

@@ -90,7 +90,7 @@ final class YcsbProcess {
           "YCSB broke off (exit code "
               + process.exitValue()
               + ")"
-              + lastComplaint().map(line -> ": " + line).orElse("")
+              + complaint(folder).map(line -> ": " + line).orElse("")
               + "; its output is in "
               + folder,
           null);
@@ -98,8 +98,8 @@ final class YcsbProcess {
     return output;
   }
 
-  /** The line of standard error that says best what went wrong: ours, else an exception's. */
-  private Optional<String> lastComplaint() {
+  /** The line of a run's standard error that says best what went wrong: ours, else YCSB's. */
+  static Optional<String> complaint(Path folder) {
     List<String> lines;
     try {
       lines = Files.readAllLines(folder.resolve(STDERR));

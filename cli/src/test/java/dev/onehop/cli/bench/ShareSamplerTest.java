@@ -11,10 +11,13 @@ class ShareSamplerTest {
   @Test
   void operationsBeforeTheWindowDoNotCount() {
     ShareSampler sampler = new ShareSampler();
-    sampler.add(0, Map.of("a", 0L, "b", 0L));
+    sampler.add("a", 0, 0L);
+    sampler.add("b", 0, 0L);
     // A warm-up that went to a only.
-    sampler.add(1000, Map.of("a", 500L, "b", 0L));
-    sampler.add(2000, Map.of("a", 510L, "b", 30L));
+    sampler.add("a", 1000, 500L);
+    sampler.add("b", 1000, 0L);
+    sampler.add("a", 2000, 510L);
+    sampler.add("b", 2000, 30L);
     Map<String, Double> shares = sampler.shares(1000, 2000);
     assertThat(shares.get("a")).isCloseTo(0.25, within(1e-9));
     assertThat(shares.get("b")).isCloseTo(0.75, within(1e-9));
@@ -23,9 +26,12 @@ class ShareSamplerTest {
   @Test
   void countsBetweenSamplesAreInterpolated() {
     ShareSampler sampler = new ShareSampler();
-    sampler.add(0, Map.of("a", 0L, "b", 100L));
-    sampler.add(1000, Map.of("a", 100L, "b", 100L));
-    sampler.add(2000, Map.of("a", 100L, "b", 150L));
+    sampler.add("a", 0, 0L);
+    sampler.add("b", 0, 100L);
+    sampler.add("a", 1000, 100L);
+    sampler.add("b", 1000, 100L);
+    sampler.add("a", 2000, 100L);
+    sampler.add("b", 2000, 150L);
     // Half of a's hundred, and half of b's fifty.
     Map<String, Double> shares = sampler.shares(500, 1500);
     assertThat(shares.get("a")).isCloseTo(50 / 75.0, within(1e-9));
@@ -34,8 +40,8 @@ class ShareSamplerTest {
   @Test
   void aWindowBeyondTheSamplesTakesTheOutermost() {
     ShareSampler sampler = new ShareSampler();
-    sampler.add(1000, Map.of("a", 10L));
-    sampler.add(2000, Map.of("a", 20L));
+    sampler.add("a", 1000, 10L);
+    sampler.add("a", 2000, 20L);
     assertThat(sampler.shares(0, 9000)).containsEntry("a", 1.0);
   }
 
@@ -43,8 +49,8 @@ class ShareSamplerTest {
   void nothingSeenIsNoShare() {
     assertThat(new ShareSampler().shares(0, 1)).isEmpty();
     ShareSampler idle = new ShareSampler();
-    idle.add(0, Map.of("a", 5L));
-    idle.add(10, Map.of("a", 5L));
+    idle.add("a", 0, 5L);
+    idle.add("a", 10, 5L);
     assertThat(idle.shares(0, 10)).isEmpty();
   }
 }
