@@ -87,7 +87,7 @@ final class TopologyReader {
     Map<String, Entry> keys = mapping(top, "the topology");
     for (Entry entry : keys.values()) {
       if (!KEYS.contains(entry.key().getValue())) {
-        throw at(entry.key(), "unknown key '%s'", entry.key().getValue());
+        throw at(entry.key(), "unknown key '%s'".formatted(entry.key().getValue()));
       }
     }
     Parts parts = new Parts();
@@ -113,7 +113,7 @@ final class TopologyReader {
     for (Node item : sequence(node, "regions")) {
       String region = name(item, "region");
       if (parts.regions.contains(region)) {
-        throw at(item, "region '%s' is named twice", region);
+        throw at(item, "region '%s' is named twice".formatted(region));
       }
       parts.regions.add(region);
     }
@@ -126,19 +126,24 @@ final class TopologyReader {
       Map<String, Entry> fields = mapping(entry.value(), "host " + host);
       for (Entry field : fields.values()) {
         if (!Set.of("region", "address").contains(field.key().getValue())) {
-          throw at(field.key(), "unknown key '%s' in host %s", field.key().getValue(), host);
+          throw at(
+              field.key(), "unknown key '%s' in host %s".formatted(field.key().getValue(), host));
         }
       }
       Node regionNode = required(fields, "region", entry.key());
       String region = name(regionNode, "region");
       if (!parts.regions.contains(region)) {
-        throw at(regionNode, "host %s stands in region '%s', which is not defined", host, region);
+        throw at(
+            regionNode,
+            "host %s stands in region '%s', which is not defined".formatted(host, region));
       }
       Node addressNode = required(fields, "address", entry.key());
       String address = address(addressNode, host);
       String other = addresses.putIfAbsent(address, host);
       if (other != null) {
-        throw at(addressNode, "hosts %s and %s have the same address %s", other, host, address);
+        throw at(
+            addressNode,
+            "hosts %s and %s have the same address %s".formatted(other, host, address));
       }
       parts.hosts.put(host, new Host(host, region, address));
     }
@@ -152,7 +157,7 @@ final class TopologyReader {
       valid = Integer.parseInt(matcher.group(i)) <= 255;
     }
     if (!valid) {
-      throw at(node, "host %s has address '%s', which is no 127.x.y.z", host, address);
+      throw at(node, "host %s has address '%s', which is no 127.x.y.z".formatted(host, address));
     }
     return address;
   }
@@ -162,12 +167,14 @@ final class TopologyReader {
       String pair = entry.key().getValue();
       Matcher matcher = PAIR.matcher(pair);
       if (!matcher.matches()) {
-        throw at(entry.key(), "'%s' is no pair of regions: write 'a <-> b' or 'a -> b'", pair);
+        throw at(
+            entry.key(), "'%s' is no pair of regions: write 'a <-> b' or 'a -> b'".formatted(pair));
       }
       for (String region : List.of(matcher.group(1), matcher.group(3))) {
         if (!parts.regions.contains(region)) {
           throw at(
-              entry.key(), "round trip '%s' names region '%s', which is not defined", pair, region);
+              entry.key(),
+              "round trip '%s' names region '%s', which is not defined".formatted(pair, region));
         }
       }
       Duration roundTrip = millis(entry.value(), pair);
@@ -178,7 +185,7 @@ final class TopologyReader {
         known |= parts.roundTrips.put(there.reversed(), roundTrip) != null;
       }
       if (known) {
-        throw at(entry.key(), "round trip '%s' is given twice", pair);
+        throw at(entry.key(), "round trip '%s' is given twice".formatted(pair));
       }
     }
   }
@@ -193,7 +200,8 @@ final class TopologyReader {
     } catch (NumberFormatException e) {
       // Said below, as for a number out of range.
     }
-    throw at(node, "round trip '%s' is '%s', which is no number of milliseconds", pair, text);
+    throw at(
+        node, "round trip '%s' is '%s', which is no number of milliseconds".formatted(pair, text));
   }
 
   private void readShards(Parts parts, Node node) {
@@ -201,7 +209,7 @@ final class TopologyReader {
     for (Entry entry : nonEmptyMapping(node, "shards").values()) {
       String shard = name(entry.key(), "shard");
       if (shard.equals("config") || shard.equals("admin")) {
-        throw at(entry.key(), "a shard cannot be called '%s'", shard);
+        throw at(entry.key(), "a shard cannot be called '%s'".formatted(shard));
       }
       List<Host> members = new ArrayList<>();
       readHostList(parts, entry.value(), "shard " + shard, members);
@@ -221,7 +229,7 @@ final class TopologyReader {
     for (Node item : sequence(node, what)) {
       Host host = host(parts, item, what);
       if (into.contains(host)) {
-        throw at(item, "%s names host '%s' twice", what, host.name());
+        throw at(item, "%s names host '%s' twice".formatted(what, host.name()));
       }
       into.add(host);
     }
@@ -231,7 +239,7 @@ final class TopologyReader {
     String name = scalar(node, what).getValue();
     @Nullable Host host = parts.hosts.get(name);
     if (host == null) {
-      throw at(node, "%s names host '%s', which is not defined", what, name);
+      throw at(node, "%s names host '%s', which is not defined".formatted(what, name));
     }
     return host;
   }
@@ -243,11 +251,8 @@ final class TopologyReader {
         if (!from.equals(to) && !parts.roundTrips.containsKey(pair)) {
           throw at(
               where,
-              "no round trip given between regions '%s' and '%s' (hosts %s and %s)",
-              pair.from(),
-              pair.to(),
-              from.name(),
-              to.name());
+              "no round trip given between regions '%s' and '%s' (hosts %s and %s)"
+                  .formatted(pair.from(), pair.to(), from.name(), to.name()));
         }
       }
     }
@@ -256,7 +261,7 @@ final class TopologyReader {
   private Node required(Map<String, Entry> keys, String key, Node where) {
     @Nullable Entry entry = keys.get(key);
     if (entry == null) {
-      throw at(where, "key '%s' is missing", key);
+      throw at(where, "key '%s' is missing".formatted(key));
     }
     return entry.value();
   }
@@ -264,20 +269,20 @@ final class TopologyReader {
   private Map<String, Entry> nonEmptyMapping(Node node, String what) {
     Map<String, Entry> entries = mapping(node, what);
     if (entries.isEmpty()) {
-      throw at(node, "%s is empty", what);
+      throw at(node, "%s is empty".formatted(what));
     }
     return entries;
   }
 
   private Map<String, Entry> mapping(Node node, String what) {
     if (!(node instanceof MappingNode mapping)) {
-      throw at(node, "%s must be a mapping (key: value)", what);
+      throw at(node, "%s must be a mapping (key: value)".formatted(what));
     }
     Map<String, Entry> entries = new LinkedHashMap<>();
     for (NodeTuple tuple : mapping.getValue()) {
       ScalarNode key = scalar(tuple.getKeyNode(), "a key");
       if (entries.put(key.getValue(), new Entry(key, tuple.getValueNode())) != null) {
-        throw at(key, "'%s' is defined twice", key.getValue());
+        throw at(key, "'%s' is defined twice".formatted(key.getValue()));
       }
     }
     return entries;
@@ -285,14 +290,14 @@ final class TopologyReader {
 
   private List<Node> sequence(Node node, String what) {
     if (!(node instanceof SequenceNode sequence) || sequence.getValue().isEmpty()) {
-      throw at(node, "%s must be a list with at least one entry", what);
+      throw at(node, "%s must be a list with at least one entry".formatted(what));
     }
     return sequence.getValue();
   }
 
   private ScalarNode scalar(Node node, String what) {
     if (!(node instanceof ScalarNode scalar)) {
-      throw at(node, "%s must be a single value", what);
+      throw at(node, "%s must be a single value".formatted(what));
     }
     return scalar;
   }
@@ -300,13 +305,14 @@ final class TopologyReader {
   private String name(Node node, String what) {
     String name = scalar(node, what).getValue();
     if (!NAME.matcher(name).matches()) {
-      throw at(node, "%s '%s' may hold letters, digits, '-', '_' and '.' only", what, name);
+      throw at(
+          node, "%s '%s' may hold letters, digits, '-', '_' and '.' only".formatted(what, name));
     }
     return name;
   }
 
-  private TopologyException at(Node node, String format, Object... args) {
+  private TopologyException at(Node node, String message) {
     int line = node.getStartMark().map(mark -> mark.getLine() + 1).orElse(1);
-    return new TopologyException(label + ":" + line + ": " + format.formatted(args));
+    return new TopologyException(label + ":" + line + ": " + message);
   }
 }

@@ -142,7 +142,7 @@ final class DelayedPipe {
 
   private void write(ByteBuf data) {
     unflushed = true;
-    target.write(data, target.voidPromise());
+    var unused = target.write(data, target.voidPromise());
   }
 
   private void deliverEnd(@Nullable End end) {
@@ -151,7 +151,7 @@ final class DelayedPipe {
     if (end == End.RESET) {
       reset(target);
     } else if (target instanceof DuplexChannel duplex && target.isActive()) {
-      duplex.shutdownOutput();
+      var unused = duplex.shutdownOutput();
     }
     onEnd.run();
   }
@@ -162,7 +162,7 @@ final class DelayedPipe {
       if (channel.isActive()) {
         channel.config().setOption(ChannelOption.SO_LINGER, 0);
       }
-      channel.close();
+      var unused = channel.close();
     }
   }
 

@@ -4,6 +4,7 @@ import dev.onehop.testbed.TestbedException;
 import io.netty.bootstrap.Bootstrap;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelInitializer;
@@ -117,7 +118,7 @@ public final class Link {
 
     @Override
     public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
-      ctx.close();
+      var unused = ctx.close();
     }
   }
 
@@ -136,16 +137,19 @@ public final class Link {
         onward
             .connect(server)
             .addListener(
-                (io.netty.channel.ChannelFuture connected) -> {
-                  Channel target = connected.channel();
-                  if (!connected.isSuccess() || !caller.isActive()) {
-                    target.close();
-                    DelayedPipe.reset(caller);
-                    return;
-                  }
-                  new LinkConnection(caller, target, oneWayNanos, acceptedAt);
-                  caller.config().setAutoRead(true);
-                  target.config().setAutoRead(true);
-                });
+                (ChannelFuture connected) -> join(caller, connected, oneWayNanos, acceptedAt));
+  }
+
+  private static void join(
+      Channel caller, ChannelFuture connected, LongSupplier oneWayNanos, long acceptedAt) {
+    Channel target = connected.channel();
+    if (!connected.isSuccess() || !caller.isActive()) {
+      var unused = target.close();
+      DelayedPipe.reset(caller);
+      return;
+    }
+    new LinkConnection(caller, target, oneWayNanos, acceptedAt);
+    caller.config().setAutoRead(true);
+    target.config().setAutoRead(true);
   }
 }

@@ -30,8 +30,8 @@ final class LinkConnection {
 
   private void closeIfDone() {
     if (forth.isDelivered() && back.isDelivered()) {
-      caller.close();
-      server.close();
+      var unusedCaller = caller.close();
+      var unusedServer = server.close();
     }
   }
 
@@ -71,7 +71,7 @@ final class LinkConnection {
     public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
       // Either way the connection is broken; the other side learns of it a one-way delay later.
       outOf.end(DelayedPipe.End.RESET);
-      ctx.close();
+      var unused = ctx.close();
     }
 
     @Override

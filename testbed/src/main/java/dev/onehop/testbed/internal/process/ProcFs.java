@@ -79,7 +79,7 @@ public final class ProcFs {
 
   /** One line of {@code /proc/net/tcp} or {@code tcp6}; null if it is about true IPv6. */
   static @Nullable TcpSocket parseSocket(String line) {
-    String[] fields = line.trim().split("\\s+");
+    String[] fields = line.trim().split("\\s+", -1);
     @Nullable InetSocketAddress local = parseEndpoint(fields[1]);
     @Nullable InetSocketAddress remote = parseEndpoint(fields[2]);
     if (local == null || remote == null) {
