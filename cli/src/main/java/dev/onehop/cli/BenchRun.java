@@ -12,6 +12,7 @@ import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.LocalDateTime;
+import java.time.ZoneId;
 import java.time.format.DateTimeFormatter;
 import java.util.Objects;
 import java.util.stream.Stream;
@@ -51,7 +52,13 @@ final class BenchRun {
     Path folder = createFolder();
     BenchSession session =
         new BenchSession(
-            servers.testbed(topology), plan, workload, folder, Home.folder(), command, Terminal.detect());
+            servers.testbed(topology),
+            plan,
+            workload,
+            folder,
+            Home.folder(),
+            command,
+            Terminal.detect());
     Failure failure = session.run();
     Results results = session.results();
     if (results != null) {
@@ -76,7 +83,10 @@ final class BenchRun {
   /** An empty folder: results of two runs must not mix. */
   private Path createFolder() {
     Path folder =
-        out != null ? out : Path.of("onehop-results", FOLDER_NAME.format(LocalDateTime.now()));
+        out != null
+            ? out
+            : Path.of(
+                "onehop-results", FOLDER_NAME.format(LocalDateTime.now(ZoneId.systemDefault())));
     try {
       Files.createDirectories(folder);
       try (Stream<Path> content = Files.list(folder)) {

@@ -124,7 +124,7 @@ final class ExplainCommand implements Callable<Integer> {
     return MongoClientSettings.builder()
         .applyConnectionString(connection)
         .applyToClusterSettings(c -> c.serverSelectionTimeout(millis, TimeUnit.MILLISECONDS))
-        .applyToSocketSettings(s -> s.connectTimeout((int) millis, TimeUnit.MILLISECONDS))
+        .applyToSocketSettings(s -> s.connectTimeout(millis, TimeUnit.MILLISECONDS))
         .build();
   }
 
@@ -171,7 +171,8 @@ final class ExplainCommand implements Callable<Integer> {
   static void print(PrintWriter out, TargetExplanation explanation, BsonDocument filter) {
     out.println("collection  " + explanation.namespace());
     BsonDocument key = explanation.shardKey();
-    out.println("shard key   " + (key == null ? "none, the collection is unsharded" : key.toJson()));
+    out.println(
+        "shard key   " + (key == null ? "none, the collection is unsharded" : key.toJson()));
     out.println("filter      " + filter.toJson());
     out.println("reason      " + explanation.reason());
     if (key != null) {

@@ -73,9 +73,6 @@ final class ServerOptions {
 
   /** How to start a topology on these servers. */
   Testbed.Builder testbed(Topology resolved) {
-    return Testbed.builder(resolved)
-        .mongod(mongod)
-        .mongos(mongos)
-        .featureCompatibilityVersion(fcv);
+    return Testbed.builder(resolved).mongod(mongod).mongos(mongos).featureCompatibilityVersion(fcv);
   }
 }

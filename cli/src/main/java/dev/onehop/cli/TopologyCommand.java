@@ -12,11 +12,7 @@ import picocli.CommandLine.Spec;
     versionProvider = Version.class,
     synopsisSubcommandLabel = "up|status|down",
     header = "Keep a sharded cluster over far-apart regions running.",
-    subcommands = {
-      TopologyUpCommand.class,
-      TopologyStatusCommand.class,
-      TopologyDownCommand.class
-    },
+    subcommands = {TopologyUpCommand.class, TopologyStatusCommand.class, TopologyDownCommand.class},
     footer = {
       "",
       "Examples:",

@@ -14,7 +14,13 @@ import picocli.CommandLine.Spec;
     mixinStandardHelpOptions = true,
     versionProvider = Version.class,
     header = "Show which topologies run, with their processes.",
-    footer = {"", "Example:", "  onehop topology status", "", "Exit code: 0 one runs, 1 none does."})
+    footer = {
+      "",
+      "Example:",
+      "  onehop topology status",
+      "",
+      "Exit code: 0 one runs, 1 none does."
+    })
 final class TopologyStatusCommand implements Callable<Integer> {
 
   @Spec private CommandSpec spec;

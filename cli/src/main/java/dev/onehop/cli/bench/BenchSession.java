@@ -9,6 +9,7 @@ import dev.onehop.testbed.TestbedException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.OffsetDateTime;
+import java.time.ZoneId;
 import java.time.temporal.ChronoUnit;
 import org.jspecify.annotations.Nullable;
 
@@ -60,8 +61,9 @@ public final class BenchSession {
 
   /** Runs it. Returns why it ended early, or null. */
   public @Nullable Failure run() {
-    String started = OffsetDateTime.now().truncatedTo(ChronoUnit.SECONDS).toString();
-    try (Progress progress = Progress.start(System.err, terminal)) {
+    String started =
+        OffsetDateTime.now(ZoneId.systemDefault()).truncatedTo(ChronoUnit.SECONDS).toString();
+    try (Progress progress = Progress.start(terminal)) {
       Thread hook = new Thread(() -> interrupt(progress), "onehop-bench-stop");
       Runtime.getRuntime().addShutdownHook(hook);
       try {
@@ -84,8 +86,7 @@ public final class BenchSession {
 
   private void run(Progress progress, String started) {
     progress.phase("starting servers");
-    Testbed running =
-        builder.progress(line -> progress.phase("starting servers: " + line)).start();
+    Testbed running = builder.progress(line -> progress.phase("starting servers: " + line)).start();
     synchronized (this) {
       testbed = running;
     }
@@ -95,14 +96,12 @@ public final class BenchSession {
     }
   }
 
-  private void run(
-      Progress progress, String started, Testbed running, TestbedCluster cluster) {
+  private void run(Progress progress, String started, Testbed running, TestbedCluster cluster) {
     if (cluster.server().router().isStandIn()) {
       progress.note(STAND_IN);
     }
     Duration estimate = plan.estimate(meanRoundTripMillis(cluster));
-    progress.note(
-        plan.points().size() + " points, about " + Progress.about(estimate) + " in all");
+    progress.note(plan.points().size() + " points, about " + Progress.about(estimate) + " in all");
     progress.remaining(estimate.plusSeconds(8));
     YcsbCommand ycsb =
         new YcsbCommand(

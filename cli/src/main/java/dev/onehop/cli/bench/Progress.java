@@ -32,10 +32,10 @@ final class Progress implements AutoCloseable {
   private boolean lineOpen;
   private boolean closed;
 
-  /** A progress that is redrawn by a thread of its own until closed. */
-  static Progress start(PrintStream out, Terminal terminal) {
+  /** A progress on standard error that is redrawn by a thread of its own until closed. */
+  static Progress start(Terminal terminal) {
     Timer ticker = new Timer("progress", true);
-    Progress progress = new Progress(out, terminal, System::nanoTime, ticker);
+    Progress progress = new Progress(System.err, terminal, System::nanoTime, ticker);
     long period = terminal.interactive() ? TERMINAL_MILLIS : PLAIN_MILLIS;
     ticker.schedule(
         new TimerTask() {

@@ -3,9 +3,9 @@ package dev.onehop.cli.bench;
 import com.mongodb.MongoException;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Date;
 import java.util.List;
 import java.util.Map;
+import org.bson.BsonDateTime;
 
 /**
  * Evidence of one point: each shard's counters, sampled on a thread per shard, and a sample of its
@@ -78,8 +78,7 @@ final class ServerWatch implements Cluster.Watch {
     long beside = 0;
     for (Map.Entry<String, ShardWitness> shard : shards.entrySet()) {
       String own = addresses.get(shard.getKey());
-      for (String caller :
-          shard.getValue().callers(collection, date(fromNanos), date(toNanos))) {
+      for (String caller : shard.getValue().callers(collection, time(fromNanos), time(toNanos))) {
         seen++;
         beside += caller.equals(own) ? 1 : 0;
       }
@@ -91,8 +90,8 @@ final class ServerWatch implements Cluster.Watch {
   }
 
   /** The wall clock's time at a moment of {@link System#nanoTime}. */
-  private static Date date(long nanos) {
-    return new Date(System.currentTimeMillis() - (System.nanoTime() - nanos) / 1_000_000);
+  private static BsonDateTime time(long nanos) {
+    return new BsonDateTime(System.currentTimeMillis() - (System.nanoTime() - nanos) / 1_000_000);
   }
 
   private void end() {

@@ -5,8 +5,8 @@ import com.mongodb.client.MongoClients;
 import com.mongodb.client.model.Filters;
 import com.mongodb.client.model.Projections;
 import java.util.ArrayList;
-import java.util.Date;
 import java.util.List;
+import org.bson.BsonDateTime;
 import org.bson.BsonDocument;
 import org.bson.BsonDouble;
 import org.bson.BsonInt32;
@@ -78,7 +78,7 @@ final class ShardWitness implements AutoCloseable {
   }
 
   /** The addresses, without ports, that profiled operations in a window came from. */
-  List<String> callers(String collection, Date from, Date to) {
+  List<String> callers(String collection, BsonDateTime from, BsonDateTime to) {
     Bson window =
         Filters.and(
             Filters.eq("ns", new BsonString(database + "." + collection)),
