@@ -25,8 +25,14 @@ import org.bson.io.BasicOutputBuffer;
  * read without a driver so that little but the way itself is measured.
  */
 final class RoundTripMeter {
-  private static final int WARM_UP = 10;
-  private static final int PINGS = 25;
+  private static final int LEAST_PINGS = 25;
+  private static final int MOST_PINGS = 200;
+
+  /** Pings thrown away at first, while the links' and this code's own paths get warm. */
+  private static final int LEAST_WARM_UP = 5;
+
+  private static final Duration LEAST_TIME = Duration.ofMillis(400);
+  private static final long PAUSE_MILLIS = 2;
   private static final int OP_MSG = 2013;
   private static final int HEADER_BYTES = 16;
 
@@ -74,25 +80,42 @@ final class RoundTripMeter {
   }
 
   private static Duration median(Server server) throws IOException {
-    byte[] ping = ping();
-    long[] nanos = new long[PINGS];
     try (Socket socket = new Socket()) {
       socket.setTcpNoDelay(true);
       socket.setSoTimeout(30_000);
       socket.connect(server.advertisedAddress());
-      DataInputStream in = new DataInputStream(socket.getInputStream());
-      for (int i = -WARM_UP; i < PINGS; i++) {
-        long sent = System.nanoTime();
-        socket.getOutputStream().write(ping);
-        int length = Integer.reverseBytes(in.readInt());
-        in.skipNBytes(length - Integer.BYTES);
-        if (i >= 0) {
-          nanos[i] = System.nanoTime() - sent;
-        }
-      }
+      series(socket, LEAST_WARM_UP);
+      long[] nanos = series(socket, LEAST_PINGS);
+      Arrays.sort(nanos);
+      return Duration.ofNanos(nanos[nanos.length / 2]);
     }
-    Arrays.sort(nanos);
-    return Duration.ofNanos(nanos[PINGS / 2]);
+  }
+
+  /** Pings for a while and at least so often. */
+  private static long[] series(Socket socket, int least) throws IOException {
+    byte[] ping = ping();
+    DataInputStream in = new DataInputStream(socket.getInputStream());
+    long[] nanos = new long[MOST_PINGS];
+    int count = 0;
+    long until = System.nanoTime() + LEAST_TIME.toNanos();
+    while (count < least || (count < MOST_PINGS && System.nanoTime() - until < 0)) {
+      pause();
+      long sent = System.nanoTime();
+      socket.getOutputStream().write(ping);
+      int length = Integer.reverseBytes(in.readInt());
+      in.skipNBytes(length - Integer.BYTES);
+      nanos[count++] = System.nanoTime() - sent;
+    }
+    return Arrays.copyOf(nanos, count);
+  }
+
+  private static void pause() throws IOException {
+    try {
+      Thread.sleep(PAUSE_MILLIS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IOException("interrupted", e);
+    }
   }
 
   /** An OP_MSG: header, flags, one body section (kind 0) with the command. */

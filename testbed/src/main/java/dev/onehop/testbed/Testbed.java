@@ -175,7 +175,8 @@ public final class Testbed implements AutoCloseable {
 
   /**
    * Measures the round trips from the client's host to every other host that runs a server, with
-   * single pings over idle connections. Takes about 30 times the longest round trip.
+   * single pings over idle connections. Takes about 30 times the longest round trip, and a second
+   * at least.
    *
    * @return medians, beside the configured ones
    * @throws TestbedException if a server does not answer

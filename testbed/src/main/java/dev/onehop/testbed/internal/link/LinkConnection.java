@@ -17,13 +17,20 @@ final class LinkConnection {
   /**
    * @param acceptedAt {@link System#nanoTime} when the caller's connection was accepted
    */
-  LinkConnection(Channel caller, Channel server, LongSupplier oneWayNanos, long acceptedAt) {
+  LinkConnection(
+      Channel caller,
+      Channel server,
+      LongSupplier oneWayNanos,
+      Lateness lateness,
+      long acceptedAt) {
     this.caller = caller;
     this.server = server;
     // As TCP's handshake would: the first byte leaves one round trip after connecting.
     long established = acceptedAt + 3 * oneWayNanos.getAsLong();
-    this.forth = new DelayedPipe(caller, server, oneWayNanos, established, this::closeIfDone);
-    this.back = new DelayedPipe(server, caller, oneWayNanos, acceptedAt, this::closeIfDone);
+    this.forth =
+        new DelayedPipe(caller, server, oneWayNanos, lateness, established, this::closeIfDone);
+    this.back =
+        new DelayedPipe(server, caller, oneWayNanos, lateness, acceptedAt, this::closeIfDone);
     caller.pipeline().addLast(new End(forth, back));
     server.pipeline().addLast(new End(back, forth));
   }

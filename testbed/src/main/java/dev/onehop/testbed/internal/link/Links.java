@@ -18,6 +18,7 @@ public final class Links implements AutoCloseable {
   private final Transport transport;
   private final EventLoopGroup group;
   private final List<Link> links = new CopyOnWriteArrayList<>();
+  private final Lateness lateness = new Lateness();
   private volatile boolean delayed = true;
 
   /**
@@ -80,6 +81,10 @@ public final class Links implements AutoCloseable {
 
   Callers callers() {
     return callers;
+  }
+
+  Lateness lateness() {
+    return lateness;
   }
 
   InetAddress addressOf(String host) {
