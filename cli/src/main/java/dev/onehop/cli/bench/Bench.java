@@ -12,6 +12,10 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,6 +27,8 @@ public final class Bench {
 
   /** What a range of a shard is split into; more than one, so that routing tables are real. */
   private static final int CHUNKS_PER_SHARD = 4;
+
+  private static final long DEATH_NOTICE_MILLIS = 1500;
 
   private final BenchPlan plan;
   private final Workload workload;
@@ -36,7 +42,7 @@ public final class Bench {
   private final List<Point> points = new ArrayList<>();
   private @Nullable Placement placement;
   private @Nullable String stopReason;
-  private volatile @Nullable String serverDeath;
+  private final CompletableFuture<String> serverDeath = new CompletableFuture<>();
 
   Bench(
       BenchPlan plan,
@@ -133,9 +139,18 @@ public final class Bench {
     ResultsFile.write(out, results());
   }
 
-  /** A server's death is the cause of whatever else failed. */
+  /** A server's death is the cause of whatever else failed, but may be told of a little later. */
   private Failure fail(Failure failure) {
-    String death = serverDeath;
+    String death = null;
+    try {
+      death = serverDeath.get(DEATH_NOTICE_MILLIS, TimeUnit.MILLISECONDS);
+    } catch (TimeoutException e) {
+      // No server died.
+    } catch (ExecutionException e) {
+      throw new IllegalStateException(e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
     Failure cause = death == null ? failure : Failure.run(death, failure);
     synchronized (this) {
       if (stopReason == null) {
@@ -148,7 +163,7 @@ public final class Bench {
 
   /** A server of the cluster ended by itself: ends the run. Callable from any thread. */
   void serverDied(String message) {
-    serverDeath = message;
+    boolean unused = serverDeath.complete(message);
     runner.stop();
   }
 

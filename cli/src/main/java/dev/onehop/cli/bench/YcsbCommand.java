@@ -92,7 +92,7 @@ final class YcsbCommand {
   private List<String> start(String phase, Mode mode, int threads) {
     List<String> command = new ArrayList<>();
     command.addAll(List.of(java.toString(), HEAP, "-XX:+UseSerialGC"));
-    command.addAll(List.of("-cp", classPath, "site.ycsb.Client", phase, "-s"));
+    command.addAll(List.of("-cp", classPath, YcsbChild.class.getName(), phase, "-s"));
     command.addAll(List.of("-db", mode.dbClass(), "-threads", String.valueOf(threads)));
     for (Map.Entry<String, String> entry : workload.properties().entrySet()) {
       property(command, entry.getKey(), entry.getValue());

@@ -41,10 +41,7 @@ final class YcsbProcess {
       throws IOException {
     Files.createDirectories(folder);
     Process process =
-        new ProcessBuilder(command)
-            .redirectInput(ProcessBuilder.Redirect.from(Path.of("/dev/null").toFile()))
-            .redirectOutput(folder.resolve(STDOUT).toFile())
-            .start();
+        new ProcessBuilder(command).redirectOutput(folder.resolve(STDOUT).toFile()).start();
     Thread reader = new Thread(() -> copy(process, folder.resolve(STDERR), status), "ycsb-status");
     reader.setDaemon(true);
     reader.start();
