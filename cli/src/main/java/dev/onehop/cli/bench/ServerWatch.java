@@ -14,6 +14,7 @@ import org.bson.BsonDateTime;
 final class ServerWatch implements Cluster.Watch {
 
   private static final Duration INTERVAL = Duration.ofMillis(500);
+  private static final Duration SLICE_EVERY = Duration.ofMillis(600);
 
   private final Map<String, ShardWitness> shards;
   private final Map<String, String> addresses;
@@ -39,20 +40,27 @@ final class ServerWatch implements Cluster.Watch {
     this.collection = collection;
     shards.forEach(
         (name, shard) -> {
-          shard.profile(sampleRate);
+          shard.profile(sampleRate >= 1);
           sample(name, shard);
-          Thread thread = new Thread(() -> sampleUntilEnded(name, shard), "watch-" + name);
+          Thread thread =
+              new Thread(() -> sampleUntilEnded(name, shard, sampleRate), "watch-" + name);
           thread.setDaemon(true);
           threads.add(thread);
           thread.start();
         });
   }
 
-  private void sampleUntilEnded(String name, ShardWitness shard) {
+  private void sampleUntilEnded(String name, ShardWitness shard, double sampleRate) {
     try {
       while (!ended) {
         Thread.sleep(INTERVAL.toMillis());
         sample(name, shard);
+        if (sampleRate < 1) {
+          // Every operation of a slice of time, then none until the next.
+          shard.profile(true);
+          Thread.sleep((long) Math.max(1, SLICE_EVERY.toMillis() * sampleRate));
+          shard.profile(false);
+        }
       }
     } catch (InterruptedException e) {
       // Ended.
@@ -74,6 +82,7 @@ final class ServerWatch implements Cluster.Watch {
   public Cluster.Evidence evidence(long fromNanos, long toNanos) {
     end();
     shards.forEach(this::sample);
+    shards.values().forEach(shard -> shard.profile(false));
     long seen = 0;
     long beside = 0;
     for (Map.Entry<String, ShardWitness> shard : shards.entrySet()) {

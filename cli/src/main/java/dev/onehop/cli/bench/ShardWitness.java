@@ -8,7 +8,6 @@ import java.util.ArrayList;
 import java.util.List;
 import org.bson.BsonDateTime;
 import org.bson.BsonDocument;
-import org.bson.BsonDouble;
 import org.bson.BsonInt32;
 import org.bson.BsonString;
 import org.bson.conversions.Bson;
@@ -53,28 +52,14 @@ final class ShardWitness implements AutoCloseable {
   }
 
   /**
-   * Begins to profile.
-   *
-   * @param sampleRate the fraction of operations to profile
+   * Begins or ends to profile every operation. Not by {@code slowms: 0} with a sample rate: the
+   * server would log each profiled operation as slow.
    */
-  void profile(double sampleRate) {
-    setProfile(1, 0, sampleRate);
-  }
-
-  /** Ends profiling. */
-  void profileOff() {
-    setProfile(0, 100, 1);
-  }
-
-  private void setProfile(int level, int slowMillis, double sampleRate) {
+  void profile(boolean on) {
     BsonDocument unused =
         client
             .getDatabase(database)
-            .runCommand(
-                new BsonDocument("profile", new BsonInt32(level))
-                    .append("slowms", new BsonInt32(slowMillis))
-                    .append("sampleRate", new BsonDouble(sampleRate)),
-                BsonDocument.class);
+            .runCommand(new BsonDocument("profile", new BsonInt32(on ? 2 : 0)), BsonDocument.class);
   }
 
   /** The addresses, without ports, that profiled operations in a window came from. */
