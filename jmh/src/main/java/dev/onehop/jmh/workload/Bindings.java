@@ -2,6 +2,7 @@ package dev.onehop.jmh.workload;
 
 import dev.onehop.ycsb.AsyncClient;
 import dev.onehop.ycsb.LegacyClient;
+import dev.onehop.ycsb.TargetedAsyncClient;
 import site.ycsb.DB;
 
 /** The YCSB bindings by the names of their modes. */
@@ -14,6 +15,7 @@ final class Bindings {
     return switch (mode) {
       case "legacy" -> new LegacyClient();
       case "async" -> new AsyncClient();
+      case "targeted-async" -> new TargetedAsyncClient();
       default -> throw new IllegalArgumentException("unknown mode \"%s\"".formatted(mode));
     };
   }

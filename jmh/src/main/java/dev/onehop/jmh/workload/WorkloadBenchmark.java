@@ -45,7 +45,7 @@ public class WorkloadBenchmark {
   private static final String URL = "onehop.jmh.url";
 
   /** Binding under test. */
-  @Param({"legacy", "async"})
+  @Param({"legacy", "async", "targeted-async"})
   public String mode = "";
 
   /** Threads that run operations, one at a time each. */
