@@ -225,8 +225,7 @@ class LinkTest {
             "server",
             new InetSocketAddress(SERVER_HOST, freePort()),
             new InetSocketAddress(SERVER_HOST, freePort()));
-    assertThatThrownBy(() -> echoTime(connect(NEAR_HOST, deadEnd)))
-        .isInstanceOf(IOException.class);
+    assertThatThrownBy(() -> echoTime(connect(NEAR_HOST, deadEnd))).isInstanceOf(IOException.class);
   }
 
   @Test
