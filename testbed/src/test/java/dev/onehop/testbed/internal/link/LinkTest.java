@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.onehop.testbed.TestbedException;
+import dev.onehop.testbed.internal.Loopback;
 import io.netty.channel.nio.NioIoHandler;
 import io.netty.channel.socket.nio.NioServerSocketChannel;
 import io.netty.channel.socket.nio.NioSocketChannel;
@@ -46,9 +47,9 @@ class LinkTest {
   /** Links may ask for their timers a little early; see {@link Lateness}. */
   private static final Duration EARLY = Duration.ofMillis(1);
 
-  private static final InetAddress NEAR_HOST = address("127.42.1.1");
-  private static final InetAddress FAR_HOST = address("127.42.2.1");
-  private static final InetAddress SERVER_HOST = address("127.42.3.1");
+  private static final InetAddress NEAR_HOST = Loopback.ip(42, 1, 1);
+  private static final InetAddress FAR_HOST = Loopback.ip(42, 2, 1);
+  private static final InetAddress SERVER_HOST = Loopback.ip(42, 3, 1);
 
   @Parameter String transport;
 
@@ -105,7 +106,7 @@ class LinkTest {
 
   @Test
   void whoeverIsUnknownCountsAsTheDefaultHost() throws IOException {
-    echoTime(connect(address("127.0.0.1")));
+    echoTime(connect(Loopback.ip(0, 0, 1)));
     assertThat(seenCallers).containsExactly(NEAR_HOST);
   }
 
@@ -308,14 +309,6 @@ class LinkTest {
   private static int freePort() throws IOException {
     try (ServerSocket probe = new ServerSocket(0, 1, SERVER_HOST)) {
       return probe.getLocalPort();
-    }
-  }
-
-  private static InetAddress address(String literal) {
-    try {
-      return InetAddress.getByName(literal);
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
     }
   }
 }

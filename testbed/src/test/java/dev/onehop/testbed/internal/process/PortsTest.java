@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
 import dev.onehop.testbed.TestbedException;
+import dev.onehop.testbed.internal.Loopback;
 import java.io.IOException;
-import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import org.junit.jupiter.api.Test;
@@ -15,8 +15,8 @@ class PortsTest {
 
   @Test
   void saysWhoHasThePort() throws IOException {
-    try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getByName("127.41.0.1"))) {
-      InetSocketAddress address = new InetSocketAddress("127.41.0.1", taken.getLocalPort());
+    try (ServerSocket taken = new ServerSocket(0, 1, Loopback.ip(41, 0, 1))) {
+      InetSocketAddress address = Loopback.socket(41, 0, 1, taken.getLocalPort());
       assertThat(catchThrowable(() -> Ports.requireFree(address)))
           .isInstanceOf(TestbedException.class)
           .hasMessage(
@@ -28,7 +28,7 @@ class PortsTest {
   @Test
   void findsAListenerOnAllAddresses() throws IOException {
     try (ServerSocket taken = new ServerSocket(0)) {
-      InetSocketAddress address = new InetSocketAddress("127.41.0.1", taken.getLocalPort());
+      InetSocketAddress address = Loopback.socket(41, 0, 1, taken.getLocalPort());
       assertThat(catchThrowable(() -> Ports.requireFree(address)))
           .hasMessageContaining("by process " + ProcessHandle.current().pid());
     }
@@ -36,7 +36,7 @@ class PortsTest {
 
   @Test
   void aFreePortIsFree() {
-    assertThatCode(() -> Ports.requireFree(new InetSocketAddress("127.41.0.2", 27018)))
+    assertThatCode(() -> Ports.requireFree(Loopback.socket(41, 0, 2, 27018)))
         .doesNotThrowAnyException();
   }
 }

@@ -2,9 +2,9 @@ package dev.onehop.testbed.internal.process;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.onehop.testbed.internal.Loopback;
 import java.io.IOException;
 import java.net.InetAddress;
-import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.util.List;
@@ -19,8 +19,8 @@ class ProcFsTest {
         ProcFs.parseSocket(
             "   2: 0100007F:D431 01021B7F:698A 01 00000000:00000000 02:000006D5 00000000"
                 + "     0        0 31337 2 0000000000000000 20 4 30 10 -1");
-    assertThat(socket.local()).isEqualTo(new InetSocketAddress("127.0.0.1", 54321));
-    assertThat(socket.remote()).isEqualTo(new InetSocketAddress("127.27.2.1", 27018));
+    assertThat(socket.local()).isEqualTo(Loopback.socket(0, 0, 1, 54321));
+    assertThat(socket.remote()).isEqualTo(Loopback.socket(27, 2, 1, 27018));
     assertThat(socket.listening()).isFalse();
     assertThat(socket.inode()).isEqualTo(31337);
   }
@@ -31,8 +31,8 @@ class ProcFsTest {
         ProcFs.parseSocket(
             "   0: 0000000000000000FFFF00000100007F:1F90 0000000000000000FFFF000001021B7F:698A 01"
                 + " 00000000:00000000 00:00000000 00000000  0 0 42 1 0000000000000000");
-    assertThat(socket.local()).isEqualTo(new InetSocketAddress("127.0.0.1", 8080));
-    assertThat(socket.remote()).isEqualTo(new InetSocketAddress("127.27.2.1", 27018));
+    assertThat(socket.local()).isEqualTo(Loopback.socket(0, 0, 1, 8080));
+    assertThat(socket.remote()).isEqualTo(Loopback.socket(27, 2, 1, 27018));
   }
 
   @Test
@@ -46,7 +46,7 @@ class ProcFsTest {
 
   @Test
   void findsTheOwnerOfAConnection() throws IOException {
-    InetAddress loopback = InetAddress.getByName("127.0.0.1");
+    InetAddress loopback = Loopback.ip(0, 0, 1);
     try (ServerSocket server = new ServerSocket(0, 1, loopback);
         Socket client = new Socket(loopback, server.getLocalPort())) {
       long inode =
