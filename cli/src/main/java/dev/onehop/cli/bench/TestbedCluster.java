@@ -109,7 +109,8 @@ final class TestbedCluster implements Cluster {
     for (Shard shard : topology.shards()) {
       if (shard.hosts().contains(host)) {
         boolean primary = shard.hosts().get(0).equals(host);
-        roles.add((primary ? "shard " : "secondary of ") + shard.name());
+        String name = shard.name().startsWith("shard") ? shard.name() : "shard " + shard.name();
+        roles.add((primary ? "" : "secondary of ") + name);
       }
     }
     return roles;
