@@ -45,7 +45,7 @@ final class Run implements AutoCloseable {
       throw new TestbedException("this JVM is being stopped", e);
     }
     synchronized (this) {
-      writeState("starting", "");
+      writeState(RunState.STARTING, "");
     }
   }
 
@@ -73,13 +73,13 @@ final class Run implements AutoCloseable {
     ServerProcess process = ServerProcess.start(name, command, log, directory.output(name));
     processes.add(process);
     entries.add(new RunState.Entry(name, address, process.pid(), process.startTicks()));
-    writeState("starting", "");
+    writeState(RunState.STARTING, "");
     process.onDeath(this::died);
     return process;
   }
 
   synchronized void started(String url) {
-    writeState("running", url);
+    writeState(RunState.RUNNING, url);
   }
 
   void onProcessDeath(Consumer<ProcessFailure> listener) {

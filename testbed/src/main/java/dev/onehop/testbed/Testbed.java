@@ -1,5 +1,6 @@
 package dev.onehop.testbed;
 
+import dev.onehop.testbed.evidence.ServerEvidence;
 import dev.onehop.testbed.internal.binaries.BinaryFinder;
 import dev.onehop.testbed.internal.cluster.Cluster;
 import dev.onehop.testbed.internal.cluster.Server;
@@ -174,6 +175,15 @@ public final class Testbed implements AutoCloseable {
   }
 
   /**
+   * What the servers say about a collection.
+   *
+   * @param namespace {@code database.collection}
+   */
+  public ServerEvidence evidence(String namespace) {
+    return new ServerEvidence(topology, cluster, run.plan().routers(), namespace);
+  }
+
+  /**
    * Measures the round trips from the client's host to every other host that runs a server, with
    * single pings over idle connections. Takes about 30 times the longest round trip, and a second
    * at least.
@@ -234,10 +244,6 @@ public final class Testbed implements AutoCloseable {
     } finally {
       run.links().setDelayed(true);
     }
-  }
-
-  Cluster cluster() {
-    return cluster;
   }
 
   /** Ends every process and removes the data. May be called more than once. */

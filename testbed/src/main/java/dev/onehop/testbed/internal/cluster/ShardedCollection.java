@@ -4,6 +4,8 @@ import static dev.onehop.testbed.internal.cluster.Cluster.withMajority;
 
 import com.mongodb.client.model.Filters;
 import com.mongodb.client.model.Sorts;
+import dev.onehop.core.table.InconsistentRoutingTableException;
+import dev.onehop.core.table.RoutingTable;
 import dev.onehop.testbed.TestbedException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -216,6 +218,25 @@ public final class ShardedCollection {
               withMajority(
                   new BsonDocument("_shardsvrDropCollection", new BsonString(collection))
                       .append("databaseVersion", databaseEntry.get("version"))));
+    }
+  }
+
+  /**
+   * The collection's routing table, as config.collections and config.chunks have it now.
+   *
+   * @throws TestbedException if the collection is not sharded
+   */
+  public RoutingTable routingTable() {
+    for (int attempt = 0; ; attempt++) {
+      BsonDocument entry = entry();
+      try {
+        return RoutingTable.of(
+            entry, config().collection("config", "chunks").find(ofCollection(entry)));
+      } catch (InconsistentRoutingTableException e) {
+        if (attempt == 3) { // A migration while reading makes one such; not four.
+          throw new TestbedException("config.chunks of " + namespace + ": " + e.getMessage(), e);
+        }
+      }
     }
   }
 

@@ -23,13 +23,19 @@ import org.jspecify.annotations.Nullable;
  * away after it was killed.
  *
  * @param topology the topology's name
- * @param phase {@code starting} or {@code running}
+ * @param phase {@link #STARTING} or {@link #RUNNING}
  * @param url the running cluster's URL; empty while starting
  * @param owner the process that holds the links and started the servers
  * @param servers the servers started so far
  */
 public record RunState(
     String topology, String phase, String url, Entry owner, List<Entry> servers) {
+  /** The phase until all is ready. */
+  public static final String STARTING = "starting";
+
+  /** The phase from then on. */
+  public static final String RUNNING = "running";
+
   private static final String FILE = "state.json";
 
   public RunState {
