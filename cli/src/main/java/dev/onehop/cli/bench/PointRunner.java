@@ -21,7 +21,12 @@ import org.jspecify.annotations.Nullable;
 final class PointRunner {
 
   private static final Duration GRACE = Duration.ofSeconds(60);
+
+  /** What a small machine can do where no distance limits it. */
   private static final double LOCAL_PER_SECOND = 10_000;
+
+  private static final double SAMPLED_PER_SECOND = 200;
+  private static final double SAMPLED_PER_POINT = 10_000;
 
   private final BenchPlan plan;
   private final Workload workload;
@@ -62,7 +67,7 @@ final class PointRunner {
     Path folder = Files.createDirectories(out.resolve(point.folder()));
     List<String> command =
         ycsb.point(point, folder, plan.warmup(), plan.operations(), plan.duration());
-    try (Cluster.Watch watch = cluster.watch(workload.collection(), mostPerSecond(point))) {
+    try (Cluster.Watch watch = cluster.watch(workload.collection(), sampleRate(point, expected))) {
       YcsbOutput output = run(command, folder, expected.multipliedBy(3).plus(GRACE));
       RunSummary summary = summary(folder);
       Evidence evidence =
@@ -100,12 +105,17 @@ final class PointRunner {
     }
   }
 
-  /** The closed loop's bound, or what a small machine can do if that is less. */
-  private double mostPerSecond(PointPlan point) {
+  /**
+   * The fraction of operations that is looked at closely: enough to tell to a percent or so who
+   * sent them, few enough not to be felt, and not to fill the servers' logs in a long point.
+   */
+  private double sampleRate(PointPlan point, Duration expected) {
     double millis =
         shardRoundTrips(cluster).values().stream().mapToDouble(r -> r).average().orElse(0);
     Double bound = ClosedLoop.operationsPerSecond(point.threads(), millis);
-    return bound == null ? LOCAL_PER_SECOND : Math.min(bound, LOCAL_PER_SECOND);
+    double perSecond = bound == null ? LOCAL_PER_SECOND : Math.min(bound, LOCAL_PER_SECOND);
+    double seconds = Math.max(1, expected.toSeconds());
+    return Math.min(1, Math.min(SAMPLED_PER_SECOND, SAMPLED_PER_POINT / seconds) / perSecond);
   }
 
   private static RunSummary summary(Path folder) {
