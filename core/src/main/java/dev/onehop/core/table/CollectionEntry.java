@@ -54,7 +54,7 @@ record CollectionEntry(
           "a table of " + namespace + " can't take changes of " + newer.namespace);
     }
     boolean same =
-        timestamp != null && newer.timestamp != null
+        (timestamp != null && newer.timestamp != null)
             ? timestamp.equals(newer.timestamp)
             : epoch.equals(newer.epoch);
     if (!same || !key.equals(newer.key)) {

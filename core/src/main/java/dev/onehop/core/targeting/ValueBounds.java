@@ -76,12 +76,14 @@ final class ValueBounds {
   /** One of {@code $gt}, {@code $gte}, {@code $lt}, {@code $lte}. */
   Bounds compared(Comparison comparison, BsonValue value) {
     switch (value.getBsonType()) {
-      case NULL:
+      case NULL -> {
         return comparison.orEqual() ? equalTo(value) : Bounds.within(equalTo(value).may());
+      }
       // With another type than the field's, how these compare changed between server versions.
-      case MIN_KEY, MAX_KEY, UNDEFINED, ARRAY, REGULAR_EXPRESSION:
+      case MIN_KEY, MAX_KEY, UNDEFINED, ARRAY, REGULAR_EXPRESSION -> {
         return Bounds.UNDECIDED;
-      default:
+      }
+      default -> {}
     }
     if (isNaN(value)) {
       return comparison.orEqual() ? same(value) : Bounds.NOTHING;
