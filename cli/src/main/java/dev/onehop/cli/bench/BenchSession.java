@@ -154,7 +154,7 @@ public final class BenchSession {
       running = testbed;
     }
     if (running != null) {
-      progress.phase("stopping servers");
+      progress.lastPhase("stopping servers");
       running.close();
     }
   }

@@ -54,15 +54,14 @@ public final class ServerEvidence {
   }
 
   /**
-   * How many reads (by find), inserts, updates and removes each shard's primary has executed since it
-   * started, by the server's {@code top} command. A command that carries several write statements
-   * counts once per update or remove statement and once per insert command.
+   * How many reads (by find), inserts, updates and removes each shard's primary has executed since
+   * it started, by the server's {@code top} command. A command that carries several write
+   * statements counts once per update or remove statement and once per insert command.
    */
   public OperationCounts operationCounts() {
     SortedMap<String, Long> counts = new TreeMap<>();
     for (ReplicaSet shard : cluster.shards()) {
-      BsonDocument totals =
-          shard.primary().run("admin", new BsonDocument("top", new BsonInt32(1)));
+      BsonDocument totals = shard.primary().run("admin", new BsonDocument("top", new BsonInt32(1)));
       BsonDocument ofCollection =
           totals.getDocument("totals").getDocument(namespace, new BsonDocument());
       long sum = 0;
