@@ -285,7 +285,8 @@ class ClusterFormationIT {
 
   @Test
   void aPortThatIsTakenEndsTheStartWithOneLine() throws IOException {
-    try (ServerSocket taken = new ServerSocket(27018, 1, InetAddress.getByAddress(new byte[] {127, 62, 1, 1}))) {
+    try (ServerSocket taken =
+        new ServerSocket(27018, 1, InetAddress.getByAddress(new byte[] {127, 62, 1, 1}))) {
       assertThatThrownBy(() -> small(Path.of("/tmp")).start())
           .isInstanceOf(TestbedException.class)
           .hasMessage(
