@@ -84,8 +84,16 @@ class BenchIT {
     for (JsonNode point : points()) {
       for (String field :
           List.of(
-              "mode", "threads", "connections", "pipelining", "limit", "throughput", "share",
-              "besideOwner", "read", "update")) {
+              "mode",
+              "threads",
+              "connections",
+              "pipelining",
+              "limit",
+              "throughput",
+              "share",
+              "besideOwner",
+              "read",
+              "update")) {
         assertThat(point.has(field)).as(field).isTrue();
       }
       for (String field : List.of("count", "mean", "p50", "p95", "p99", "p999", "max")) {

@@ -1,5 +1,6 @@
 package dev.onehop.testbed.evidence;
 
+import com.mongodb.ReadConcern;
 import com.mongodb.client.MongoCursor;
 import com.mongodb.client.model.Projections;
 import dev.onehop.core.table.ChunkVersion;
@@ -120,6 +121,9 @@ public final class ServerEvidence {
   private MongoCursor<BsonDocument> keys(Admin admin, RoutingTable table) {
     return admin
         .collection(database(), collection())
+        // What is there now, as the versioned count sees it: a write at w:1 may not be majority
+        // committed yet.
+        .withReadConcern(ReadConcern.LOCAL)
         .find()
         .projection(Projections.include(table.shardKeyPattern().paths()))
         .batchSize(20_000)

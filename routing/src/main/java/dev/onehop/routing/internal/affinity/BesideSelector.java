@@ -2,7 +2,6 @@ package dev.onehop.routing.internal.affinity;
 
 import com.mongodb.ServerAddress;
 import com.mongodb.connection.ClusterDescription;
-import com.mongodb.connection.ServerConnectionState;
 import com.mongodb.connection.ServerDescription;
 import com.mongodb.selector.ServerSelector;
 import java.time.Duration;
@@ -45,19 +44,20 @@ final class BesideSelector implements ServerSelector {
     if (!preferred.isEmpty()) {
       return preferred;
     }
-    return isNew() && anyStillConnecting(cluster) ? List.of() : usable;
+    return isNew() && isUndecided(cluster) ? List.of() : usable;
   }
 
   private boolean isNew() {
     return System.nanoTime() - createdNanos < FIRST_ANSWER.toNanos();
   }
 
-  private boolean anyStillConnecting(ClusterDescription cluster) {
-    return cluster.getServerDescriptions().stream()
-        .anyMatch(
-            server ->
-                beside.contains(server.getAddress())
-                    && server.getState() == ServerConnectionState.CONNECTING
-                    && server.getException() == null);
+  /** A new client's description lists a server only some time after its creation. */
+  private boolean isUndecided(ClusterDescription cluster) {
+    List<ServerDescription> heard =
+        cluster.getServerDescriptions().stream()
+            .filter(server -> beside.contains(server.getAddress()))
+            .filter(server -> server.isOk() || server.getException() != null)
+            .toList();
+    return heard.size() < beside.size() && heard.stream().noneMatch(ServerDescription::isOk);
   }
 }

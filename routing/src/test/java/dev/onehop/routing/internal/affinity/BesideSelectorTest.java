@@ -35,6 +35,7 @@ class BesideSelectorTest {
   @Test
   void newClientWaitsForTheFirstAnswerFromFarAway() {
     assertThat(select(up(OTHER), connecting(BESIDE, null))).isEmpty();
+    assertThat(select(up(OTHER))).as("not even listed yet").isEmpty();
   }
 
   @Test
