@@ -1,49 +1,43 @@
 package dev.onehop.ycsb;
 
 import java.util.HashMap;
+import java.util.Map;
 import java.util.Properties;
 import java.util.concurrent.ThreadLocalRandom;
 import org.bson.BsonDocument;
 import site.ycsb.Client;
-import site.ycsb.Utils;
 import site.ycsb.workloads.CoreWorkload;
 
 /**
  * Unmeasured point reads before a run, so that neither connecting nor the just-in-time compiler is
  * part of what is measured.
  *
- * <p>Keys are named as YCSB's {@link CoreWorkload} names them, drawn evenly from the records that
- * the run's properties say there are. Before a load they are not there yet, which is as good for
- * warming up.
+ * <p>Keys are drawn evenly from the {@link KeyPopulation} of the run's properties. Before a load
+ * they are not there yet, which is as good for warming up.
  */
 final class Warmup {
-  private static final int RECORDS_IF_UNSAID = 1_000_000;
+  private static final String RECORDS_IF_UNSAID = "1000000";
 
   private final DocumentStore store;
   private final String table;
-  private final boolean hashed;
-  private final int zeroPadding;
-  private final long firstRecord;
-  private final long records;
+  private final KeyPopulation keys;
 
+  /**
+   * Prepares for a run's properties.
+   *
+   * @throws InvalidPropertyException if they describe no keys
+   */
   Warmup(DocumentStore store, Properties properties) {
     this.store = store;
     table =
         properties.getProperty(
             CoreWorkload.TABLENAME_PROPERTY, CoreWorkload.TABLENAME_PROPERTY_DEFAULT);
-    hashed =
-        !properties
-            .getProperty(
-                CoreWorkload.INSERT_ORDER_PROPERTY, CoreWorkload.INSERT_ORDER_PROPERTY_DEFAULT)
-            .equals("ordered");
-    zeroPadding = (int) number(properties, CoreWorkload.ZERO_PADDING_PROPERTY, 1);
-    firstRecord = number(properties, "insertstart", 0);
-    long said =
-        number(
-            properties,
-            Client.INSERT_COUNT_PROPERTY,
-            number(properties, Client.RECORD_COUNT_PROPERTY, 0));
-    records = said > 0 ? said : RECORDS_IF_UNSAID;
+    Map<String, String> workload = new HashMap<>();
+    properties.stringPropertyNames().forEach(n -> workload.put(n, properties.getProperty(n)));
+    if (workload.getOrDefault(Client.RECORD_COUNT_PROPERTY, "0").strip().equals("0")) {
+      workload.put(Client.RECORD_COUNT_PROPERTY, RECORDS_IF_UNSAID);
+    }
+    keys = KeyPopulation.of(workload);
   }
 
   /**
@@ -61,21 +55,6 @@ final class Warmup {
   }
 
   String randomKey() {
-    return keyOf(firstRecord + ThreadLocalRandom.current().nextLong(records));
-  }
-
-  private String keyOf(long number) {
-    String digits = Long.toString(hashed ? Utils.hash(number) : number);
-    return "user" + "0".repeat(Math.max(0, zeroPadding - digits.length())) + digits;
-  }
-
-  private static long number(Properties properties, String name, long unsaid) {
-    String value = properties.getProperty(name);
-    try {
-      return value == null ? unsaid : Long.parseLong(value.strip());
-    } catch (NumberFormatException e) {
-      throw new InvalidPropertyException(
-          "%s must be a whole number, not \"%s\"".formatted(name, value), e);
-    }
+    return keys.key(ThreadLocalRandom.current().nextInt(keys.size()));
   }
 }
