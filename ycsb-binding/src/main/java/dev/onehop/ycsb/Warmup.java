@@ -1,31 +1,58 @@
 package dev.onehop.ycsb;
 
+import static java.nio.charset.StandardCharsets.US_ASCII;
+
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Properties;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.concurrent.ThreadLocalRandom;
+import org.bson.BsonBinary;
 import org.bson.BsonDocument;
 import site.ycsb.Client;
 import site.ycsb.workloads.CoreWorkload;
 
 /**
- * Unmeasured point reads before a run, so that neither connecting nor the just-in-time compiler is
- * part of what is measured.
+ * Unmeasured operations before a run, so that neither connecting nor the just-in-time compilers are
+ * part of what is measured: not the client's, and not those of routers that run on a JVM.
  *
- * <p>Keys are drawn evenly from the {@link KeyPopulation} of the run's properties. Before a load
- * they are not there yet, which is as good for warming up.
+ * <p>A thread or two with a far shard at the end of every second operation would never make code
+ * hot, so a few more threads than the run's own may take part, and each goes back to the key that
+ * was answered soonest in between. Keys are drawn evenly from the {@link KeyPopulation} of the
+ * run's properties. Before a load they are not there yet, which is as good for warming up. Where
+ * the workload updates, so does this, but only keys that no record has: no data changes.
  */
 final class Warmup {
   private static final String RECORDS_IF_UNSAID = "1000000";
 
+  /** Threads that take part at least, over all of the run's. */
+  private static final int LEAST_WORKERS = 16;
+
+  /** Operations on the soonest answered key after each on a random one. */
+  private static final int NEAR_OPERATIONS = 10;
+
+  /** YCSB's keys end with a digit. */
+  private static final String NO_RECORD = "-";
+
+  private static final BsonDocument UPDATE =
+      new BsonDocument(
+          "$set", new BsonDocument("field0", new BsonBinary("warm-up".getBytes(US_ASCII))));
+
   private final DocumentStore store;
   private final String table;
   private final KeyPopulation keys;
+  private final boolean updates;
+  private final int workers;
 
   /**
-   * Prepares for a run's properties.
+   * Prepares one of a run's threads.
    *
-   * @throws InvalidPropertyException if they describe no keys
+   * @throws InvalidPropertyException if the properties describe no keys
    */
   Warmup(DocumentStore store, Properties properties) {
     this.store = store;
@@ -38,23 +65,73 @@ final class Warmup {
       workload.put(Client.RECORD_COUNT_PROPERTY, RECORDS_IF_UNSAID);
     }
     keys = KeyPopulation.of(workload);
+    updates =
+        isPositive(properties, CoreWorkload.UPDATE_PROPORTION_PROPERTY)
+            || isPositive(properties, CoreWorkload.READMODIFYWRITE_PROPORTION_PROPERTY);
+    workers = (LEAST_WORKERS - 1) / threads(properties) + 1;
   }
 
   /**
-   * Reads until {@link System#nanoTime} is {@code endNanos}, but at least once, and counts the
-   * reads in {@code tally}.
+   * Works until {@link System#nanoTime} is {@code endNanos}, but at least one operation, and counts
+   * the operations in {@code tally}.
    */
   void run(long endNanos, Tally tally) {
-    do {
-      BsonDocument found = store.findOne(table, Documents.withKey(randomKey()), null);
-      if (found != null) {
-        Documents.read(found, new HashMap<>()); // the decoding is warmed up too
+    ExecutorService others = Executors.newFixedThreadPool(workers);
+    try {
+      List<CompletableFuture<Long>> done = new ArrayList<>();
+      for (int i = 0; i < workers; i++) {
+        done.add(CompletableFuture.supplyAsync(() -> work(endNanos), others));
       }
-      tally.warmupOperation();
+      for (CompletableFuture<Long> worker : done) {
+        tally.warmupOperations(worker.join());
+      }
+    } catch (CompletionException e) {
+      throw e.getCause() instanceof RuntimeException failure ? failure : e;
+    } finally {
+      others.shutdownNow();
+    }
+  }
+
+  /** What one worker does; returns how many operations it was. */
+  private long work(long endNanos) {
+    long operations = 0;
+    String nearest = randomKey();
+    long nearestNanos = Long.MAX_VALUE;
+    do {
+      boolean random = operations % (NEAR_OPERATIONS + 1) == 0;
+      String key = random ? randomKey() : nearest;
+      long start = System.nanoTime();
+      if (updates && ThreadLocalRandom.current().nextBoolean()) {
+        store.update(table, Documents.withKey(key + NO_RECORD), UPDATE);
+      } else {
+        BsonDocument found = store.findOne(table, Documents.withKey(key), null);
+        if (found != null) {
+          Documents.read(found, new HashMap<>()); // the decoding is warmed up too
+        }
+      }
+      long took = System.nanoTime() - start;
+      if (random && took < nearestNanos) {
+        nearestNanos = took;
+        nearest = key;
+      }
+      operations++;
     } while (System.nanoTime() - endNanos < 0);
+    return operations;
   }
 
   String randomKey() {
     return keys.key(ThreadLocalRandom.current().nextInt(keys.size()));
+  }
+
+  private static boolean isPositive(Properties properties, String proportion) {
+    String unsaid =
+        proportion.equals(CoreWorkload.UPDATE_PROPORTION_PROPERTY)
+            ? CoreWorkload.UPDATE_PROPORTION_PROPERTY_DEFAULT
+            : CoreWorkload.READMODIFYWRITE_PROPORTION_PROPERTY_DEFAULT;
+    return Double.parseDouble(properties.getProperty(proportion, unsaid)) > 0;
+  }
+
+  private static int threads(Properties properties) {
+    return Math.max(1, Integer.parseInt(properties.getProperty(Client.THREAD_COUNT_PROPERTY, "1")));
   }
 }
