@@ -212,7 +212,7 @@ final class BenchCommand implements Callable<Integer> {
         recordCount,
         operationsPerPoint,
         measured,
-        Duration.ofSeconds(quick ? 2 : 3),
+        Duration.ofSeconds(quick ? 3 : 4),
         BenchPlan.LARGE_POOL,
         quick,
         properties);

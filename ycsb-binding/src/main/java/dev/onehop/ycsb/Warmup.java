@@ -23,15 +23,20 @@ import site.ycsb.workloads.CoreWorkload;
  *
  * <p>A thread or two with a far shard at the end of every second operation would never make code
  * hot, so a few more threads than the run's own may take part, and each goes back to the key that
- * was answered soonest in between. Keys are drawn evenly from the {@link KeyPopulation} of the
- * run's properties. Before a load they are not there yet, which is as good for warming up. Where
- * the workload updates, so does this, but only keys that no record has: no data changes.
+ * was answered soonest in between. At the end only the run's own threads are left, with random keys
+ * only, so that the run begins with pools and servers as it will leave them. Keys are drawn evenly
+ * from the {@link KeyPopulation} of the run's properties. Before a load they are not there yet,
+ * which is as good for warming up. Where the workload updates, so does this, but only keys that no
+ * record has: no data changes.
  */
 final class Warmup {
   private static final String RECORDS_IF_UNSAID = "1000000";
 
   /** Threads that take part at least, over all of the run's. */
   private static final int LEAST_WORKERS = 16;
+
+  /** The end of the warm-up in which all is as in the run, if the warm-up is twice that long. */
+  private static final long LIKE_THE_RUN_NANOS = 1_000_000_000;
 
   /** Operations on the soonest answered key after each on a random one. */
   private static final int NEAR_OPERATIONS = 10;
@@ -76,11 +81,13 @@ final class Warmup {
    * the operations in {@code tally}.
    */
   void run(long endNanos, Tally tally) {
-    ExecutorService others = Executors.newFixedThreadPool(workers);
+    long left = endNanos - System.nanoTime();
+    long hotNanos = endNanos - Math.min(LIKE_THE_RUN_NANOS, Math.max(0, left / 2));
+    ExecutorService executor = Executors.newFixedThreadPool(workers);
     try {
       List<CompletableFuture<Long>> done = new ArrayList<>();
       for (int i = 0; i < workers; i++) {
-        done.add(CompletableFuture.supplyAsync(() -> work(endNanos), others));
+        done.add(CompletableFuture.supplyAsync(() -> work(hotNanos, NEAR_OPERATIONS), executor));
       }
       for (CompletableFuture<Long> worker : done) {
         tally.warmupOperations(worker.join());
@@ -88,17 +95,24 @@ final class Warmup {
     } catch (CompletionException e) {
       throw e.getCause() instanceof RuntimeException failure ? failure : e;
     } finally {
-      others.shutdownNow();
+      executor.shutdownNow();
+    }
+    if (System.nanoTime() - endNanos < 0) {
+      tally.warmupOperations(work(endNanos, 0));
     }
   }
 
-  /** What one worker does; returns how many operations it was. */
-  private long work(long endNanos) {
+  /**
+   * What one worker does; returns how many operations it was.
+   *
+   * @param nearOperations on the soonest answered key after each on a random one
+   */
+  private long work(long endNanos, int nearOperations) {
     long operations = 0;
     String nearest = randomKey();
     long nearestNanos = Long.MAX_VALUE;
     do {
-      boolean random = operations % (NEAR_OPERATIONS + 1) == 0;
+      boolean random = operations % (nearOperations + 1) == 0;
       String key = random ? randomKey() : nearest;
       long start = System.nanoTime();
       if (updates && ThreadLocalRandom.current().nextBoolean()) {
