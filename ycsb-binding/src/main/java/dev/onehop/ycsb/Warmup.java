@@ -12,6 +12,7 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicReference;
 import org.bson.BsonBinary;
 import org.bson.BsonDocument;
 import site.ycsb.Client;
@@ -38,8 +39,10 @@ final class Warmup {
   /** The end of the warm-up in which all is as in the run, if the warm-up is twice that long. */
   private static final long LIKE_THE_RUN_NANOS = 1_000_000_000;
 
-  /** Operations on the soonest answered key after each on a random one. */
-  private static final int NEAR_OPERATIONS = 10;
+  /** How often a thread asks for the soonest answered key after each random one, and how long. */
+  private static final int NEAR_OPERATIONS = 50;
+
+  private static final long NEAR_NANOS = 500_000_000;
 
   /** YCSB's keys end with a digit. */
   private static final String NO_RECORD = "-";
@@ -53,6 +56,8 @@ final class Warmup {
   private final KeyPopulation keys;
   private final boolean updates;
   private final int workers;
+  private final AtomicReference<Answered> nearest =
+      new AtomicReference<>(new Answered("", Long.MAX_VALUE));
 
   /**
    * Prepares one of a run's threads.
@@ -87,7 +92,7 @@ final class Warmup {
     try {
       List<CompletableFuture<Long>> done = new ArrayList<>();
       for (int i = 0; i < workers; i++) {
-        done.add(CompletableFuture.supplyAsync(() -> work(hotNanos, NEAR_OPERATIONS), executor));
+        done.add(CompletableFuture.supplyAsync(() -> heat(hotNanos), executor));
       }
       for (CompletableFuture<Long> worker : done) {
         tally.warmupOperations(worker.join());
@@ -97,40 +102,47 @@ final class Warmup {
     } finally {
       executor.shutdownNow();
     }
-    if (System.nanoTime() - endNanos < 0) {
-      tally.warmupOperations(work(endNanos, 0));
-    }
+    tally.warmupOperations(operateUntil(endNanos));
   }
 
-  /**
-   * What one worker does; returns how many operations it was.
-   *
-   * @param nearOperations on the soonest answered key after each on a random one
-   */
-  private long work(long endNanos, int nearOperations) {
+  /** Random keys, and the soonest answered one in between; returns how many operations. */
+  private long heat(long endNanos) {
     long operations = 0;
-    String nearest = randomKey();
-    long nearestNanos = Long.MAX_VALUE;
     do {
-      boolean random = operations % (nearOperations + 1) == 0;
-      String key = random ? randomKey() : nearest;
+      String key = randomKey();
       long start = System.nanoTime();
-      if (updates && ThreadLocalRandom.current().nextBoolean()) {
-        store.update(table, Documents.withKey(key + NO_RECORD), UPDATE);
-      } else {
-        BsonDocument found = store.findOne(table, Documents.withKey(key), null);
-        if (found != null) {
-          Documents.read(found, new HashMap<>()); // the decoding is warmed up too
-        }
-      }
-      long took = System.nanoTime() - start;
-      if (random && took < nearestNanos) {
-        nearestNanos = took;
-        nearest = key;
-      }
+      operate(key);
+      long end = System.nanoTime();
       operations++;
+      Answered near = nearest.accumulateAndGet(new Answered(key, end - start), Answered::sooner);
+      long nearEnd = end + Math.min(NEAR_NANOS, endNanos - end);
+      for (int i = 0; i < NEAR_OPERATIONS && System.nanoTime() - nearEnd < 0; i++) {
+        operate(near.key());
+        operations++;
+      }
     } while (System.nanoTime() - endNanos < 0);
     return operations;
+  }
+
+  /** Random keys only. */
+  private long operateUntil(long endNanos) {
+    long operations = 0;
+    while (System.nanoTime() - endNanos < 0) {
+      operate(randomKey());
+      operations++;
+    }
+    return operations;
+  }
+
+  private void operate(String key) {
+    if (updates && ThreadLocalRandom.current().nextBoolean()) {
+      var unused = store.update(table, Documents.withKey(key + NO_RECORD), UPDATE);
+    } else {
+      BsonDocument found = store.findOne(table, Documents.withKey(key), null);
+      if (found != null) {
+        Documents.read(found, new HashMap<>()); // the decoding is warmed up too
+      }
+    }
   }
 
   String randomKey() {
@@ -147,5 +159,12 @@ final class Warmup {
 
   private static int threads(Properties properties) {
     return Math.max(1, Integer.parseInt(properties.getProperty(Client.THREAD_COUNT_PROPERTY, "1")));
+  }
+
+  /** A key, and how long the answer took. */
+  private record Answered(String key, long nanos) {
+    static Answered sooner(Answered one, Answered other) {
+      return one.nanos <= other.nanos ? one : other;
+    }
   }
 }
