@@ -32,6 +32,7 @@ import dev.onehop.routing.internal.client.OperationRouter.Route;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
@@ -129,13 +130,24 @@ final class RoutedCollection<TDocument> extends SessionBoundCollection<TDocument
         client
             .client()
             .getDatabase(namespace.getDatabaseName())
-            .getCollection(namespace.getCollectionName(), here.getDocumentClass())
-            .withCodecRegistry(here.getCodecRegistry())
-            .withReadPreference(here.getReadPreference())
-            .withWriteConcern(here.getWriteConcern())
-            .withReadConcern(here.getReadConcern());
+            .getCollection(namespace.getCollectionName(), here.getDocumentClass());
+    // Only what differs: each copy costs, that with a registry of its own the codecs found so far.
+    if (!there.getCodecRegistry().equals(here.getCodecRegistry())) {
+      there = there.withCodecRegistry(here.getCodecRegistry());
+    }
+    if (!there.getReadPreference().equals(here.getReadPreference())) {
+      there = there.withReadPreference(here.getReadPreference());
+    }
+    if (!there.getWriteConcern().equals(here.getWriteConcern())) {
+      there = there.withWriteConcern(here.getWriteConcern());
+    }
+    if (!there.getReadConcern().equals(here.getReadConcern())) {
+      there = there.withReadConcern(here.getReadConcern());
+    }
     Long timeout = here.getTimeout(TimeUnit.MILLISECONDS);
-    return timeout == null ? there : there.withTimeout(timeout, TimeUnit.MILLISECONDS);
+    return Objects.equals(timeout, there.getTimeout(TimeUnit.MILLISECONDS)) || timeout == null
+        ? there
+        : there.withTimeout(timeout, TimeUnit.MILLISECONDS);
   }
 
   @Override
