@@ -3,6 +3,9 @@ package dev.onehop.it;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
 import com.mongodb.bulk.BulkWriteResult;
 import com.mongodb.client.model.BulkWriteOptions;
 import com.mongodb.client.model.DeleteOneModel;
@@ -20,6 +23,7 @@ import dev.onehop.testbed.Topology;
 import dev.onehop.testbed.evidence.BesideOwner;
 import dev.onehop.testbed.evidence.Placement;
 import dev.onehop.testbed.evidence.RouterSampling;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -31,6 +35,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.reactivestreams.Publisher;
+import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
@@ -173,6 +178,40 @@ class RoutedOperationsIT {
           .isEqualTo(DOCUMENTS - 50);
       assertThat(run(collection.estimatedDocumentCount())).isEqualTo(50);
     }
+  }
+
+  /** A shard's own replica set stands for any that is no sharded cluster. */
+  @Test
+  void aReplicaSetIsUsedAsByTheOfficialClientAndThatIsSaidOnce() {
+    String shard = testbed.shardHosts().get("shard-va");
+    String url =
+        "mongodb://%s/?replicaSet=%s"
+            .formatted(
+                shard.substring(shard.indexOf('/') + 1), shard.substring(0, shard.indexOf('/')));
+    ListAppender<ILoggingEvent> said = new ListAppender<>();
+    Logger logger = (Logger) LoggerFactory.getLogger("dev.onehop.routing");
+    said.start();
+    logger.addAppender(said);
+    SimpleMeterRegistry meters = new SimpleMeterRegistry();
+    try (MongoClient client = OneHop.builder(url).meterRegistry(meters).build()) {
+      for (String name : List.of("one", "two")) {
+        MongoCollection<Document> collection = client.getDatabase("plain").getCollection(name);
+        run(collection.insertMany(documents()));
+
+        assertThat(run(collection.updateOne(Filters.eq(3), Updates.inc("n", 1))).getModifiedCount())
+            .isEqualTo(1);
+        assertThat(read(collection, 3)).containsEntry("n", 4);
+        assertThat(run(collection.countDocuments())).isEqualTo(DOCUMENTS);
+      }
+      run(client.getDatabase("plain").drop());
+    } finally {
+      logger.detachAppender(said);
+    }
+    assertThat(said.list)
+        .extracting(ILoggingEvent::getFormattedMessage)
+        .containsOnlyOnce(
+            "the URI leads to a replica set, not to a mongos: nothing will be routed");
+    assertThat(meters.find("onehop.operations").tag("decision", "owner").counters()).isEmpty();
   }
 
   private static void everyPointOperation(MongoCollection<Document> collection) {

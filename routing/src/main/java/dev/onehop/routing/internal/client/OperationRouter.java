@@ -14,7 +14,6 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
-import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -26,8 +25,6 @@ import reactor.core.publisher.Mono;
  * <p>Thread-safe.
  */
 final class OperationRouter {
-  private static final Logger log = LoggerFactory.getLogger(OperationRouter.class);
-
   /** The first operation on a collection waits this long for its table, then goes unrouted. */
   private static final Duration FIRST_LOAD_TIMEOUT = Duration.ofSeconds(10);
 
@@ -38,6 +35,8 @@ final class OperationRouter {
   private final RoutingMetrics metrics;
   private final Mono<Void> affinityReady;
   private final Map<String, Long> unroutableUntilNanos = new ConcurrentHashMap<>();
+  private final UnroutedNotice notice =
+      new UnroutedNotice(LoggerFactory.getLogger(OperationRouter.class));
 
   /** Where one operation goes; the client is null for the nearest mongos. */
   record Route(RouteDecision decision, @Nullable String shard, @Nullable ShardClient client) {
@@ -139,10 +138,7 @@ final class OperationRouter {
         .timeout(FIRST_LOAD_TIMEOUT)
         .onErrorResume(
             failure -> {
-              log.info(
-                  "{}: no routing table, operations go to the nearest mongos: {}",
-                  namespace,
-                  failure.getMessage());
+              notice.noTable(namespace, failure);
               unroutableUntilNanos.put(
                   namespace, System.nanoTime() + RETRY_AFTER_FAILURE.toNanos());
               return Mono.empty();

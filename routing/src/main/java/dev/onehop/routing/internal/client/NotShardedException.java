@@ -1,0 +1,20 @@
+package dev.onehop.routing.internal.client;
+
+import com.mongodb.connection.ClusterType;
+
+/** The URI leads to no mongos, so there is nothing to route by. */
+final class NotShardedException extends RuntimeException {
+  private static final long serialVersionUID = 1L;
+
+  NotShardedException(ClusterType type) {
+    super(
+        "the URI leads to "
+            + switch (type) {
+              case REPLICA_SET -> "a replica set";
+              case STANDALONE -> "a standalone server";
+              case LOAD_BALANCED -> "a load balancer";
+              default -> type.name();
+            }
+            + ", not to a mongos");
+  }
+}

@@ -1,0 +1,50 @@
+package dev.onehop.routing.internal.client;
+
+import com.mongodb.MongoCommandException;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.slf4j.Logger;
+
+/**
+ * Says why operations are not routed: once per reason, however many operations and collections it
+ * concerns and however often it is found again.
+ *
+ * <p>Thread-safe.
+ */
+final class UnroutedNotice {
+  /** The server's {@code Unauthorized}. */
+  private static final int UNAUTHORIZED = 13;
+
+  private final Logger log;
+  private final AtomicBoolean saidNotSharded = new AtomicBoolean();
+  private final AtomicBoolean saidUnauthorized = new AtomicBoolean();
+  private final Map<String, String> saidOfNamespace = new ConcurrentHashMap<>();
+
+  UnroutedNotice(Logger log) {
+    this.log = log;
+  }
+
+  /** A collection has no routing table for this reason. */
+  void noTable(String namespace, Throwable reason) {
+    if (reason instanceof NotShardedException) {
+      if (saidNotSharded.compareAndSet(false, true)) {
+        log.warn("{}: nothing will be routed", reason.getMessage());
+      }
+    } else if (reason instanceof MongoCommandException refused
+        && refused.getErrorCode() == UNAUTHORIZED) {
+      if (saidUnauthorized.compareAndSet(false, true)) {
+        log.warn(
+            "nothing will be routed: the user may not read the routing metadata. Missing privilege:"
+                + " action find on the database config, as the role read on config has it ({})",
+            refused.getErrorMessage());
+      }
+    } else {
+      String message = String.valueOf(reason.getMessage());
+      if (!message.equals(saidOfNamespace.put(namespace, message))) {
+        log.info(
+            "{}: no routing table, operations go to the nearest mongos: {}", namespace, message);
+      }
+    }
+  }
+}
