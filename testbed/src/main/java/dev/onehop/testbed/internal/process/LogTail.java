@@ -4,37 +4,47 @@ import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
-import java.util.ArrayList;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.List;
 import org.bson.BsonDocument;
 import org.bson.BsonInvalidOperationException;
 import org.bson.BsonValue;
 import org.bson.json.JsonParseException;
 
-/** The end of a log, with the servers' JSON lines made readable. */
+/**
+ * The end of a log, with the servers' JSON lines made readable, and without those that the
+ * profiler's sampling causes: there are many, and none says why a server ended.
+ */
 public final class LogTail {
-  private static final int BYTES = 64 * 1024;
+  private static final int BYTES = 1024 * 1024;
   private static final int LONGEST_LINE = 400;
+
+  /** The server's log ids of "Slow query" and "Profiler settings changed". */
+  private static final List<String> LEFT_OUT = List.of("\"id\":51803,", "\"id\":48742,");
 
   private LogTail() {}
 
   /** The last lines of a log, oldest first; fewer, or none, if there are no more. */
   public static List<String> of(Path log, int lines) {
-    List<String> tail = new ArrayList<>();
+    Deque<String> tail = new ArrayDeque<>();
     try (RandomAccessFile file = new RandomAccessFile(log.toFile(), "r")) {
       long from = Math.max(0, file.length() - BYTES);
       file.seek(from);
       byte[] bytes = new byte[(int) (file.length() - from)];
       file.readFully(bytes);
       for (String line : new String(bytes, StandardCharsets.UTF_8).split("\n", -1)) {
-        if (!line.isBlank()) {
-          tail.add(readable(line));
+        if (!line.isBlank() && LEFT_OUT.stream().noneMatch(line::contains)) {
+          tail.add(line);
+          if (tail.size() > lines) {
+            tail.remove();
+          }
         }
       }
     } catch (IOException e) {
       return List.of();
     }
-    return List.copyOf(tail.subList(Math.max(0, tail.size() - lines), tail.size()));
+    return tail.stream().map(LogTail::readable).toList();
   }
 
   /** One line as a person would want it: severity, component, message, attributes. */
