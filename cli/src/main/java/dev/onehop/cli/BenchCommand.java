@@ -155,7 +155,7 @@ final class BenchCommand implements Callable<Integer> {
    * @throws Failure if it can't be read or its properties make no sense
    */
   Workload workload() {
-    Path file = workload == null ? Home.path("ycsb-binding/workloads/workloada") : workload;
+    Path file = workload == null ? Home.path("workloads/workloada") : workload;
     Workload read = Workload.load(file, properties);
     boolean ownCount = workload != null || properties.containsKey("recordcount");
     if (records != null) {
