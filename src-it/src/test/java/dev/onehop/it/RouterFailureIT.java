@@ -1,0 +1,195 @@
+package dev.onehop.it;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.mongodb.client.model.Filters;
+import com.mongodb.client.model.Updates;
+import com.mongodb.reactivestreams.client.MongoClient;
+import com.mongodb.reactivestreams.client.MongoCollection;
+import dev.onehop.routing.OneHop;
+import dev.onehop.testbed.RunningTestbed;
+import dev.onehop.testbed.RunningTestbed.ServerStatus;
+import dev.onehop.testbed.Testbed;
+import dev.onehop.testbed.Topology;
+import dev.onehop.testbed.evidence.RouterSampling;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicIntegerArray;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.IntStream;
+import org.bson.BsonDocument;
+import org.bson.BsonInt32;
+import org.bson.Document;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import reactor.core.Disposable;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/**
+ * A mongos beside a shard goes away under load: nothing fails, nothing is lost or done twice, and
+ * operations go back to it when it returns.
+ */
+class RouterFailureIT {
+  private static final String NAMESPACE = "it.failures";
+  private static final String MONGOS = "127.27.2.1:27017";
+
+  /**
+   * A write that waits for a connection to be opened when the server dies is not retried by the
+   * driver (5.8): that happens before it knows that the command may be. So all are open here.
+   */
+  private static final String FULL_POOLS = "/?minPoolSize=5&maxPoolSize=5";
+
+  private static final int DOCUMENTS = 300;
+  private static final int CONCURRENCY = 32;
+  private static final Duration LONGEST_STALL = Duration.ofSeconds(2);
+  private static final Duration BACK_WITHIN = Duration.ofSeconds(10);
+  private static final Duration TIMEOUT = Duration.ofSeconds(30);
+
+  private Testbed testbed;
+  private MongoClient client;
+  private MongoCollection<Document> collection;
+
+  @BeforeEach
+  void start() {
+    testbed = Testbed.builder(Topology.named("us-2014")).start();
+    testbed.shardCollection(
+        NAMESPACE,
+        new BsonDocument("_id", new BsonInt32(1)),
+        IntStream.of(100, 200).mapToObj(i -> new BsonDocument("_id", new BsonInt32(i))).toList());
+    client = OneHop.builder(testbed.url() + FULL_POOLS).build();
+    collection = client.getDatabase("it").getCollection("failures");
+    Mono.from(
+            collection.insertMany(
+                IntStream.range(0, DOCUMENTS)
+                    .mapToObj(i -> new Document("_id", i).append("n", 0))
+                    .toList()))
+        .block(TIMEOUT);
+  }
+
+  @AfterEach
+  void stop() {
+    if (client != null) {
+      client.close();
+    }
+    if (testbed != null) {
+      testbed.close();
+    }
+  }
+
+  @Test
+  void cutOffAndBackAgain() {
+    Load load = new Load(collection);
+    await().atMost(TIMEOUT).until(() -> load.operations() > 500);
+    assertThat(besideOwner()).isEqualTo(1);
+
+    testbed.setBlocked(MONGOS, true);
+    pause(Duration.ofSeconds(15));
+    long whileAway = load.operations();
+    testbed.setBlocked(MONGOS, false);
+
+    await().atMost(BACK_WITHIN).until(() -> besideOwner() == 1);
+    assertThat(load.operations()).isGreaterThan(whileAway);
+    load.stopAndCheck();
+  }
+
+  @Test
+  void killed() {
+    Load load = new Load(collection);
+    await().atMost(TIMEOUT).until(() -> load.operations() > 500);
+
+    ProcessHandle mongos =
+        RunningTestbed.all().stream()
+            .filter(running -> running.topologyName().equals("us-2014"))
+            .flatMap(running -> running.servers().stream())
+            .filter(server -> server.address().equals(MONGOS))
+            .map(ServerStatus::pid)
+            .map(pid -> ProcessHandle.of(pid).orElseThrow())
+            .findFirst()
+            .orElseThrow();
+    boolean unused = mongos.destroyForcibly();
+    pause(Duration.ofSeconds(10));
+
+    load.stopAndCheck();
+  }
+
+  private double besideOwner() {
+    try (RouterSampling sampling = testbed.evidence(NAMESPACE).sampleRouters(1)) {
+      pause(Duration.ofMillis(500));
+      return sampling.besideOwner().fraction().orElse(0);
+    }
+  }
+
+  @SuppressWarnings("ThreadSleep") // The test lets time pass under load.
+  private static void pause(Duration time) {
+    try {
+      Thread.sleep(time.toMillis());
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  /** Reads and increments of random documents, and what they were told. */
+  private static final class Load {
+    private final MongoCollection<Document> collection;
+    private final AtomicIntegerArray acknowledged = new AtomicIntegerArray(DOCUMENTS);
+    private final AtomicLong operations = new AtomicLong();
+    private final AtomicLong slowestNanos = new AtomicLong();
+    private final ConcurrentLinkedQueue<Throwable> failures = new ConcurrentLinkedQueue<>();
+    private final AtomicLong underWay = new AtomicLong();
+    private final Disposable running;
+    private volatile boolean stopped;
+
+    Load(MongoCollection<Document> collection) {
+      this.collection = collection;
+      this.running =
+          Flux.range(0, CONCURRENCY)
+              .flatMap(i -> Mono.defer(this::operation).repeat(() -> !stopped), CONCURRENCY)
+              .subscribe();
+    }
+
+    private Mono<Void> operation() {
+      int id = ThreadLocalRandom.current().nextInt(DOCUMENTS);
+      long start = System.nanoTime();
+      underWay.incrementAndGet();
+      Mono<?> operation =
+          ThreadLocalRandom.current().nextBoolean()
+              ? Mono.from(collection.find(Filters.eq(id)).first())
+              : Mono.from(collection.updateOne(Filters.eq(id), Updates.inc("n", 1)))
+                  .doOnNext(updated -> acknowledged.incrementAndGet(id));
+      return operation
+          .doOnError(failures::add)
+          .onErrorComplete()
+          .doFinally(
+              signal -> {
+                long took = System.nanoTime() - start;
+                var unused = slowestNanos.accumulateAndGet(took, Math::max);
+                operations.incrementAndGet();
+                underWay.decrementAndGet();
+              })
+          .then();
+    }
+
+    long operations() {
+      return operations.get();
+    }
+
+    void stopAndCheck() {
+      stopped = true;
+      await().atMost(TIMEOUT).until(() -> underWay.get() == 0);
+      running.dispose();
+      assertThat(failures).isEmpty();
+      List<Document> found = Flux.from(collection.find()).collectList().block(TIMEOUT);
+      assertThat(found).hasSize(DOCUMENTS);
+      for (Document document : found) {
+        int id = document.getInteger("_id");
+        assertThat(document.getInteger("n")).as("document %d", id).isEqualTo(acknowledged.get(id));
+      }
+      assertThat(Duration.ofNanos(slowestNanos.get())).isLessThanOrEqualTo(LONGEST_STALL);
+    }
+  }
+}
