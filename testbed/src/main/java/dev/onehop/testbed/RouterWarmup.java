@@ -1,5 +1,6 @@
 package dev.onehop.testbed;
 
+import com.mongodb.MongoNamespace;
 import com.mongodb.client.MongoCollection;
 import dev.onehop.testbed.internal.cluster.Admin;
 import dev.onehop.testbed.internal.cluster.Cluster;
@@ -37,10 +38,15 @@ final class RouterWarmup {
   }
 
   /** Warms all of them up side by side, with a document of each shard that has one. */
-  void run(String database, String collection) {
+  void run(MongoNamespace namespace) {
     List<BsonDocument> documents = new ArrayList<>();
     for (ReplicaSet shard : cluster.shards()) {
-      BsonDocument document = shard.primary().collection(database, collection).find().first();
+      BsonDocument document =
+          shard
+              .primary()
+              .collection(namespace.getDatabaseName(), namespace.getCollectionName())
+              .find()
+              .first();
       if (document != null) {
         documents.add(document);
       }
@@ -52,9 +58,7 @@ final class RouterWarmup {
     try {
       List<CompletableFuture<Void>> done = new ArrayList<>();
       for (Server router : routers) {
-        done.add(
-            CompletableFuture.runAsync(
-                () -> warmUp(router, database, collection, documents), executor));
+        done.add(CompletableFuture.runAsync(() -> warmUp(router, namespace, documents), executor));
       }
       done.forEach(CompletableFuture::join);
     } catch (CompletionException e) {
@@ -65,10 +69,13 @@ final class RouterWarmup {
   }
 
   private static void warmUp(
-      Server router, String database, String collection, List<BsonDocument> documents) {
+      Server router, MongoNamespace namespace, List<BsonDocument> documents) {
     try (Admin admin = new Admin(router.name(), router.listenAddress())) {
       MongoCollection<BsonDocument> documentsThere =
-          admin.client().getDatabase(database).getCollection(collection, BsonDocument.class);
+          admin
+              .client()
+              .getDatabase(namespace.getDatabaseName())
+              .getCollection(namespace.getCollectionName(), BsonDocument.class);
       for (int i = 0; i < OPERATIONS_PER_ROUTER; i++) {
         BsonDocument filter = idOf(documents.get(i / 2 % documents.size()));
         if (i % 2 == 0) {

@@ -1,5 +1,6 @@
 package dev.onehop.testbed;
 
+import com.mongodb.MongoNamespace;
 import dev.onehop.testbed.evidence.ServerEvidence;
 import dev.onehop.testbed.internal.binaries.BinaryFinder;
 import dev.onehop.testbed.internal.cluster.Cluster;
@@ -183,11 +184,8 @@ public final class Testbed implements AutoCloseable {
    * @throws TestbedException if a router refuses an operation
    */
   public void warmUpRouters(String namespace) {
-    int dot = namespace.indexOf('.');
-    withoutDelays(
-        () ->
-            new RouterWarmup(cluster, run.plan().routers())
-                .run(namespace.substring(0, dot), namespace.substring(dot + 1)));
+    RouterWarmup warmup = new RouterWarmup(cluster, run.plan().routers());
+    withoutDelays(() -> warmup.run(new MongoNamespace(namespace)));
   }
 
   /**

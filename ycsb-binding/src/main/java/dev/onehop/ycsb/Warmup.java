@@ -76,8 +76,14 @@ final class Warmup {
     }
     keys = KeyPopulation.of(workload);
     updates =
-        isPositive(properties, CoreWorkload.UPDATE_PROPORTION_PROPERTY)
-            || isPositive(properties, CoreWorkload.READMODIFYWRITE_PROPORTION_PROPERTY);
+        isPositive(
+                properties,
+                CoreWorkload.UPDATE_PROPORTION_PROPERTY,
+                CoreWorkload.UPDATE_PROPORTION_PROPERTY_DEFAULT)
+            || isPositive(
+                properties,
+                CoreWorkload.READMODIFYWRITE_PROPORTION_PROPERTY,
+                CoreWorkload.READMODIFYWRITE_PROPORTION_PROPERTY_DEFAULT);
     workers = (LEAST_WORKERS - 1) / threads(properties) + 1;
   }
 
@@ -149,11 +155,7 @@ final class Warmup {
     return keys.key(ThreadLocalRandom.current().nextInt(keys.size()));
   }
 
-  private static boolean isPositive(Properties properties, String proportion) {
-    String unsaid =
-        proportion.equals(CoreWorkload.UPDATE_PROPORTION_PROPERTY)
-            ? CoreWorkload.UPDATE_PROPORTION_PROPERTY_DEFAULT
-            : CoreWorkload.READMODIFYWRITE_PROPORTION_PROPERTY_DEFAULT;
+  private static boolean isPositive(Properties properties, String proportion, String unsaid) {
     return Double.parseDouble(properties.getProperty(proportion, unsaid)) > 0;
   }
 

@@ -114,7 +114,7 @@ public final class Bench {
 
   private void measure() throws IOException, InterruptedException {
     List<PointPlan> plans = plan.points();
-    TimeLeft timeLeft = new TimeLeft(plan, plans, meanRoundTripMillis());
+    TimeLeft timeLeft = new TimeLeft(plan, plans, PointRunner.meanShardRoundTripMillis(cluster));
     for (int i = 0; i < plans.size(); i++) {
       PointPlan next = plans.get(i);
       progress.remaining(timeLeft.from(i));
@@ -128,13 +128,6 @@ public final class Bench {
             next.title() + ": " + point.errors() + " operations FAILED: " + point.failures());
       }
     }
-  }
-
-  private double meanRoundTripMillis() {
-    return PointRunner.shardRoundTrips(cluster).values().stream()
-        .mapToDouble(Double::doubleValue)
-        .average()
-        .orElse(0);
   }
 
   private synchronized void add(Point point) {

@@ -95,7 +95,7 @@ public final class BenchSession {
     if (cluster.server().router().isStandIn()) {
       progress.note(STAND_IN);
     }
-    Duration estimate = plan.estimate(meanRoundTripMillis(cluster));
+    Duration estimate = plan.estimate(PointRunner.meanShardRoundTripMillis(cluster));
     progress.note(plan.points().size() + " points, about " + Progress.about(estimate) + " in all");
     progress.remaining(estimate.plusSeconds(8));
     YcsbCommand ycsb =
@@ -112,13 +112,6 @@ public final class BenchSession {
     }
     running.onProcessDeath(failure -> next.serverDied(failure.describe()));
     next.run();
-  }
-
-  private static double meanRoundTripMillis(Cluster cluster) {
-    return PointRunner.shardRoundTrips(cluster).values().stream()
-        .mapToDouble(Double::doubleValue)
-        .average()
-        .orElse(0);
   }
 
   /** What was found; null if the run did not get as far as having a cluster. */

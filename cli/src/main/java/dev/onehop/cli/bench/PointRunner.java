@@ -152,9 +152,8 @@ final class PointRunner {
    * sent them, few enough not to be felt, and not to fill the servers' logs in a long point.
    */
   private double sampleRate(PointPlan point, Duration expected) {
-    double millis =
-        shardRoundTrips(cluster).values().stream().mapToDouble(r -> r).average().orElse(0);
-    Double bound = ClosedLoop.operationsPerSecond(point.threads(), millis);
+    Double bound =
+        ClosedLoop.operationsPerSecond(point.threads(), meanShardRoundTripMillis(cluster));
     double perSecond = bound == null ? LOCAL_PER_SECOND : Math.min(bound, LOCAL_PER_SECOND);
     double seconds = Math.max(1, expected.toSeconds());
     return Math.min(1, Math.min(SAMPLED_PER_SECOND, SAMPLED_PER_POINT / seconds) / perSecond);
@@ -224,6 +223,14 @@ final class PointRunner {
               }
             });
     return roundTrips;
+  }
+
+  /** The mean of {@link #shardRoundTrips}, each shard counting alike. */
+  static double meanShardRoundTripMillis(Cluster cluster) {
+    return shardRoundTrips(cluster).values().stream()
+        .mapToDouble(Double::doubleValue)
+        .average()
+        .orElse(0);
   }
 
   private Map<String, LatencySummary> latencies(

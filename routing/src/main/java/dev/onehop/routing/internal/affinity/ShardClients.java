@@ -47,11 +47,6 @@ public final class ShardClients implements AutoCloseable {
       this.client = client;
     }
 
-    /** The mongoses that it prefers. */
-    public Set<ServerAddress> beside() {
-      return beside;
-    }
-
     /** The official client. */
     public MongoClient client() {
       return client;
