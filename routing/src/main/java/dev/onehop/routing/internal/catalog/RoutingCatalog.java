@@ -129,7 +129,12 @@ public final class RoutingCatalog {
                   table -> {
                     entry.table = table;
                     Duration took = Duration.ofNanos(System.nanoTime() - start);
-                    log.debug("{}: {} chunks on {} in {}", namespace, table.chunkCount(), table.shards(), took);
+                    log.debug(
+                        "{}: {} chunks on {} in {}",
+                        namespace,
+                        table.chunkCount(),
+                        table.shards(),
+                        took);
                     listener.refreshed(namespace, table, took, null);
                   })
               .doOnError(
