@@ -6,6 +6,7 @@ import java.util.BitSet;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
+import java.util.NavigableMap;
 import java.util.TreeMap;
 
 /**
@@ -116,7 +117,7 @@ final class ChunkMap {
    * @throws InconsistentRoutingTableException if the result has a gap or an overlap
    */
   ChunkMap merge(List<ChunkRow> changed) {
-    TreeMap<byte[], ChunkRow> overlay = overlay(changed);
+    NavigableMap<byte[], ChunkRow> overlay = overlay(changed);
     BitSet touched = touchedBuckets(overlay);
     List<ChunkBucket> result = new ArrayList<>(buckets.length + 1);
     for (int i = 0; i < buckets.length; ) {
@@ -136,8 +137,8 @@ final class ChunkMap {
     return new ChunkMap(result, end, bounds);
   }
 
-  private static TreeMap<byte[], ChunkRow> overlay(List<ChunkRow> changed) {
-    TreeMap<byte[], ChunkRow> overlay = new TreeMap<>(Arrays::compareUnsigned);
+  private static NavigableMap<byte[], ChunkRow> overlay(List<ChunkRow> changed) {
+    NavigableMap<byte[], ChunkRow> overlay = new TreeMap<>(Arrays::compareUnsigned);
     for (ChunkRow row : changed) {
       Map.Entry<byte[], ChunkRow> before = overlay.lowerEntry(row.min());
       if (before != null && Arrays.compareUnsigned(before.getValue().max(), row.min()) > 0) {
@@ -149,7 +150,7 @@ final class ChunkMap {
     return overlay;
   }
 
-  private BitSet touchedBuckets(TreeMap<byte[], ChunkRow> overlay) {
+  private BitSet touchedBuckets(NavigableMap<byte[], ChunkRow> overlay) {
     BitSet touched = new BitSet(buckets.length);
     for (ChunkRow row : overlay.values()) {
       touched.set(bucketMins.floor(row.min()), bucketAt(lastBelow(row.max())) + 1);
@@ -157,7 +158,7 @@ final class ChunkMap {
     return touched;
   }
 
-  private List<ChunkRow> mergedRows(int from, int until, TreeMap<byte[], ChunkRow> overlay) {
+  private List<ChunkRow> mergedRows(int from, int until, NavigableMap<byte[], ChunkRow> overlay) {
     List<ChunkRow> old = new ArrayList<>((until - from) * BUCKET);
     for (int i = from; i < until; i++) {
       addRows(i, old);

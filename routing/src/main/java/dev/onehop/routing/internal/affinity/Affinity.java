@@ -4,6 +4,7 @@ import dev.onehop.routing.internal.wire.ServerAddressName;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -78,13 +79,14 @@ public record Affinity(
       Instant ping = ping(mongos);
       newest = ping.isAfter(newest) ? ping : newest;
     }
-    SortedSet<String> names = new TreeSet<>();
+    SortedSet<ServerAddressName> routers =
+        new TreeSet<>(Comparator.comparing(ServerAddressName::toString));
     for (BsonDocument mongos : mongoses) {
       if (Duration.between(ping(mongos), newest).compareTo(LIVE) <= 0) {
-        names.add(mongos.getString("_id").getValue());
+        routers.add(ServerAddressName.parse(mongos.getString("_id").getValue()));
       }
     }
-    return names.stream().map(ServerAddressName::parse).toList();
+    return List.copyOf(routers);
   }
 
   private static Instant ping(BsonDocument mongos) {

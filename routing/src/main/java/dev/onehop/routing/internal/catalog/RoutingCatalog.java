@@ -129,12 +129,7 @@ public final class RoutingCatalog {
                   table -> {
                     entry.table = table;
                     Duration took = Duration.ofNanos(System.nanoTime() - start);
-                    log.debug(
-                        "{}: {} chunks on {} in {}",
-                        namespace,
-                        table.chunkCount(),
-                        table.shards(),
-                        took);
+                    log.debug("{}: table of {} read in {}", namespace, table.shards(), took);
                     listener.refreshed(namespace, table, took, null);
                   })
               .doOnError(

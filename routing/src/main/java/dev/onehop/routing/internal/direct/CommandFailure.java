@@ -1,14 +1,19 @@
 package dev.onehop.routing.internal.direct;
 
+import java.io.IOException;
+import java.util.List;
 import org.bson.BsonArray;
 import org.bson.BsonDocument;
 import org.bson.BsonDouble;
 import org.bson.BsonInt32;
 import org.bson.BsonString;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** An error to answer a command with, as a server would. */
 public final class CommandFailure extends RuntimeException {
   private static final long serialVersionUID = 1L;
+  private static final Logger log = LoggerFactory.getLogger(CommandFailure.class);
 
   private final int code;
   private final String codeName;
@@ -35,11 +40,14 @@ public final class CommandFailure extends RuntimeException {
     if (failure instanceof CommandFailure known) {
       return error(known.code, known.codeName, known.getMessage());
     }
+    if (!(failure instanceof IOException)) {
+      log.warn("a command failed inside the router", failure);
+      return error(ErrorCodes.INTERNAL_ERROR, "InternalError", failure.toString());
+    }
     BsonDocument reply =
-        error(ErrorCodes.HOST_UNREACHABLE, "HostUnreachable", String.valueOf(failure.getMessage()));
+        error(ErrorCodes.HOST_UNREACHABLE, "HostUnreachable", failure.getMessage());
     if (retryableWrite) {
-      reply.append(
-          "errorLabels", new BsonArray(java.util.List.of(new BsonString("RetryableWriteError"))));
+      reply.append("errorLabels", new BsonArray(List.of(new BsonString("RetryableWriteError"))));
     }
     return reply;
   }

@@ -7,13 +7,13 @@ import org.bson.BsonValue;
 
 /** Server error codes that routing acts on. Source: {@code src/mongo/base/error_codes.yml}. */
 final class ErrorCodes {
+  static final int INTERNAL_ERROR = 1;
   static final int HOST_UNREACHABLE = 6;
   static final int CURSOR_NOT_FOUND = 43;
   static final int SHARD_KEY_NOT_FOUND = 61;
   static final int SHARD_NOT_FOUND = 70;
   static final int COMMAND_NOT_FOUND = 59;
   static final int COMMAND_NOT_SUPPORTED = 115;
-  static final int NAMESPACE_NOT_FOUND = 26;
   static final int STALE_DB_VERSION = 249;
   static final int STALE_CONFIG = 13388;
 

@@ -1,0 +1,255 @@
+package dev.onehop.cli;
+
+import dev.onehop.cli.bench.BenchPlan;
+import dev.onehop.cli.bench.Mode;
+import dev.onehop.cli.bench.Workload;
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeSet;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParseResult;
+import picocli.CommandLine.Spec;
+
+/** {@code onehop bench}. */
+@Command(
+    name = "bench",
+    mixinStandardHelpOptions = true,
+    versionProvider = Version.class,
+    sortOptions = false,
+    header = "Measure what shard-aware routing buys.",
+    description = {
+      "",
+      "Starts a sharded cluster over far-apart regions on this machine, loads it, runs a YCSB"
+          + " workload in each mode at each number of threads, and takes everything down again.",
+      ""
+    },
+    footer = {
+      "",
+      "Examples:",
+      "  onehop bench                     us-2014, workloada, all modes",
+      "  onehop bench --quick             the same in under three minutes",
+      "  onehop bench --topology single-host --threads 16",
+      "  onehop bench --modes async,targeted-async --threads 8,32 --duration 20s",
+      "  onehop bench --workload my.workload -p requestdistribution=uniform",
+      "  onehop bench --seed-experiment   the experiment of 2014 (long)",
+      "",
+      "Exit code: 0 all points ran without errors, 1 the run or an operation failed,",
+      "2 the command line was wrong, 130 interrupted (finished points are kept)."
+    })
+final class BenchCommand implements Callable<Integer> {
+
+  private static final List<Integer> DEFAULT_THREADS = List.of(1, 4, 16, 64);
+  private static final List<Integer> QUICK_THREADS = List.of(1, 16, 64);
+  private static final List<Integer> SEED_THREADS = List.of(10, 25, 50, 75, 100);
+  private static final List<String> NOT_WITH_SEED =
+      List.of("--quick", "--threads", "--connections", "--records", "--operations", "--duration");
+  private static final int MOST_THREADS = 4096;
+  private static final long DEFAULT_RECORDS = 10_000;
+  private static final int DEFAULT_CONNECTIONS = 5;
+  private static final long SEED_RECORDS = 100_000;
+  private static final long SEED_OPERATIONS = 100_000;
+
+  @Spec private CommandSpec spec;
+
+  @Mixin private ServerOptions servers = new ServerOptions();
+
+  @Option(
+      names = "--modes",
+      split = ",",
+      paramLabel = "MODE",
+      description = "Modes to measure: legacy, async, targeted-async. Default: all.")
+  @Nullable List<String> modes;
+
+  @Option(
+      names = "--threads",
+      split = ",",
+      paramLabel = "N",
+      description = "YCSB client threads. Default: 1,4,16,64 (--quick: 1,16,64).")
+  @Nullable List<Integer> threads;
+
+  @Option(
+      names = "--connections",
+      paramLabel = "N",
+      description = "Pool size per server, the same for all modes. Default: 5.")
+  @Nullable Integer connections;
+
+  @Option(
+      names = "--records",
+      paramLabel = "N",
+      description = "Documents to load. Default: 10000, or what a --workload of your own says.")
+  @Nullable Long records;
+
+  @Option(
+      names = "--operations",
+      paramLabel = "N",
+      description = "Operations per point, instead of a duration.")
+  @Nullable Long operations;
+
+  @Option(
+      names = "--duration",
+      paramLabel = "TIME",
+      converter = DurationConverter.class,
+      description = "Measured time per point. Default: 10s (--quick: 5s).")
+  @Nullable Duration duration;
+
+  @Option(
+      names = "--workload",
+      paramLabel = "FILE",
+      description = "A YCSB workload file. Default: workloada (half reads, half updates).")
+  @Nullable Path workload;
+
+  @Option(
+      names = "-p",
+      paramLabel = "KEY=VALUE",
+      description = "A YCSB property; overrides the workload file. May be repeated.")
+  Map<String, String> properties = new LinkedHashMap<>();
+
+  @Option(
+      names = "--out",
+      paramLabel = "DIR",
+      description =
+          "Where results.json, report.html and the logs go. Default: onehop-results/<time>.")
+  @Nullable Path out;
+
+  @Option(names = "--quick", description = "Shorter points and fewer thread counts.")
+  boolean quick;
+
+  @Option(
+      names = "--seed-experiment",
+      description =
+          "The parameters of Allanbank's experiment of 2014: 100,000 documents, 100,000 operations"
+              + " per point, 5 connections, threads 10,25,50,75,100.")
+  boolean seedExperiment;
+
+  @Override
+  public Integer call() {
+    servers.check();
+    Workload workload = workload();
+    BenchPlan plan = plan(workload.records());
+    PrintWriter stdout = spec.commandLine().getOut();
+    return new BenchRun(servers, plan, workload, out, commandLine(), stdout).run();
+  }
+
+  /**
+   * The workload with the number of records that was asked for.
+   *
+   * @throws Failure if it can't be read or its properties make no sense
+   */
+  Workload workload() {
+    Path file = workload == null ? Home.path("ycsb-binding/workloads/workloada") : workload;
+    Workload read = Workload.load(file, properties);
+    boolean ownCount = workload != null || properties.containsKey("recordcount");
+    if (records != null) {
+      if (properties.containsKey("recordcount")) {
+        throw Failure.usage("--records and -p recordcount exclude each other");
+      }
+      return read.withRecords(atLeastOne("--records", records));
+    }
+    if (seedExperiment) {
+      return read.withRecords(SEED_RECORDS);
+    }
+    boolean counts = ownCount && read.properties().containsKey("recordcount");
+    return read.withRecords(counts ? read.records() : DEFAULT_RECORDS);
+  }
+
+  /**
+   * What the options ask for.
+   *
+   * @param recordCount the documents that the workload loads
+   * @throws Failure if they contradict each other or are out of range
+   */
+  BenchPlan plan(long recordCount) {
+    if (seedExperiment) {
+      ParseResult parsed = spec.commandLine().getParseResult();
+      for (String option : NOT_WITH_SEED) {
+        if (parsed.hasMatchedOption(option)) {
+          throw Failure.usage(option + " and --seed-experiment exclude each other");
+        }
+      }
+      return plan(SEED_THREADS, DEFAULT_CONNECTIONS, recordCount, SEED_OPERATIONS, null);
+    }
+    if (operations != null && duration != null) {
+      throw Failure.usage("--operations and --duration exclude each other");
+    }
+    int pool = connections == null ? DEFAULT_CONNECTIONS : connections;
+    atLeastOne("--connections", pool);
+    Duration measured = duration;
+    if (operations != null) {
+      atLeastOne("--operations", operations);
+      int most = Collections.max(chosenThreads());
+      if (operations < most) {
+        // YCSB would run fewer threads than the point says.
+        throw Failure.usage("--operations " + operations + ": fewer than threads (" + most + ")");
+      }
+    } else if (measured == null) {
+      measured = Duration.ofSeconds(quick ? 5 : 10);
+    } else if (measured.compareTo(Duration.ofSeconds(1)) < 0) {
+      throw Failure.usage("--duration must be at least 1s");
+    }
+    return plan(chosenThreads(), pool, recordCount, operations, measured);
+  }
+
+  private BenchPlan plan(
+      List<Integer> threadCounts,
+      int pool,
+      long recordCount,
+      @Nullable Long operationsPerPoint,
+      @Nullable Duration measured) {
+    return new BenchPlan(
+        chosenModes(),
+        threadCounts,
+        pool,
+        recordCount,
+        operationsPerPoint,
+        measured,
+        Duration.ofSeconds(quick ? 2 : 3),
+        BenchPlan.LARGE_POOL,
+        quick,
+        properties);
+  }
+
+  private List<Mode> chosenModes() {
+    return modes == null
+        ? Mode.all()
+        : modes.stream().map(String::strip).map(Mode::named).distinct().toList();
+  }
+
+  private List<Integer> chosenThreads() {
+    if (threads == null) {
+      return quick ? QUICK_THREADS : DEFAULT_THREADS;
+    }
+    for (int count : threads) {
+      atLeastOne("--threads", count);
+      if (count > MOST_THREADS) {
+        throw Failure.usage("--threads " + count + ": at most " + MOST_THREADS);
+      }
+    }
+    return List.copyOf(new TreeSet<>(threads));
+  }
+
+  private static <N extends Number> N atLeastOne(String option, N value) {
+    if (value.longValue() < 1) {
+      throw Failure.usage(option + " " + value + ": must be at least 1");
+    }
+    return value;
+  }
+
+  /** The command line that repeats this run. */
+  private String commandLine() {
+    StringBuilder line = new StringBuilder("bin/onehop");
+    for (String argument : spec.commandLine().getParseResult().originalArgs()) {
+      line.append(' ').append(Shell.quote(argument));
+    }
+    return line.toString();
+  }
+}

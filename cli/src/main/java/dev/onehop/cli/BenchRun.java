@@ -1,0 +1,102 @@
+package dev.onehop.cli;
+
+import dev.onehop.cli.bench.BenchPlan;
+import dev.onehop.cli.bench.BenchSession;
+import dev.onehop.cli.bench.Workload;
+import dev.onehop.cli.report.Report;
+import dev.onehop.cli.report.ResultsTable;
+import dev.onehop.cli.results.Results;
+import dev.onehop.testbed.Topology;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.LocalDateTime;
+import java.time.ZoneId;
+import java.time.format.DateTimeFormatter;
+import java.util.Objects;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/** A bench run from the options to the report: starts the cluster, runs the bench, shows it. */
+final class BenchRun {
+
+  private static final DateTimeFormatter FOLDER_NAME =
+      DateTimeFormatter.ofPattern("yyyy-MM-dd'T'HH-mm-ss");
+
+  private final ServerOptions servers;
+  private final BenchPlan plan;
+  private final Workload workload;
+  private final @Nullable Path out;
+  private final String command;
+  private final PrintWriter stdout;
+
+  BenchRun(
+      ServerOptions servers,
+      BenchPlan plan,
+      Workload workload,
+      @Nullable Path out,
+      String command,
+      PrintWriter stdout) {
+    this.servers = servers;
+    this.plan = plan;
+    this.workload = workload;
+    this.out = out;
+    this.command = command;
+    this.stdout = stdout;
+  }
+
+  /** Runs it; the exit code. */
+  int run() {
+    Topology topology = servers.resolveTopology();
+    Path folder = createFolder();
+    BenchSession session =
+        new BenchSession(
+            servers.testbed(topology),
+            plan,
+            workload,
+            folder,
+            Home.folder(),
+            command,
+            Terminal.detect());
+    Failure failure = session.run();
+    Results results = session.results();
+    if (results != null) {
+      Path report = Report.write(folder, results);
+      if (!results.points().isEmpty()) {
+        stdout.print(ResultsTable.render(results));
+      }
+      stdout.println("Results: " + folder.resolve("results.json"));
+      stdout.println("Report:  " + report);
+      stdout.flush();
+    }
+    if (failure != null) {
+      throw failure;
+    }
+    long errors = Objects.requireNonNull(results).errors();
+    if (errors > 0) {
+      throw Failure.run(errors + " operations failed; see the table", null);
+    }
+    return 0;
+  }
+
+  /** An empty folder: results of two runs must not mix. */
+  private Path createFolder() {
+    Path folder =
+        out != null
+            ? out
+            : Path.of(
+                "onehop-results", FOLDER_NAME.format(LocalDateTime.now(ZoneId.systemDefault())));
+    try {
+      Files.createDirectories(folder);
+      try (Stream<Path> content = Files.list(folder)) {
+        if (content.findAny().isPresent()) {
+          throw Failure.usage("--out " + folder + " is not empty");
+        }
+      }
+    } catch (IOException e) {
+      throw Failure.run("cannot create " + folder + ": " + Failure.reason(e), e);
+    }
+    return folder;
+  }
+}

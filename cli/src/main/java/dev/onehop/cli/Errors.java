@@ -1,0 +1,64 @@
+package dev.onehop.cli;
+
+import java.io.PrintWriter;
+import java.util.List;
+import picocli.CommandLine;
+import picocli.CommandLine.IExecutionExceptionHandler;
+import picocli.CommandLine.IParameterExceptionHandler;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.ParseResult;
+import picocli.CommandLine.UnmatchedArgumentException;
+
+/** Turns whatever ends a command into one line on standard error and an exit code. */
+final class Errors implements IExecutionExceptionHandler, IParameterExceptionHandler {
+
+  @Override
+  public int handleParseException(ParameterException e, String[] args) {
+    CommandLine command = e.getCommandLine();
+    StringBuilder line = new StringBuilder(oneLine(e));
+    if (e instanceof UnmatchedArgumentException unmatched) {
+      List<String> suggestions = unmatched.getSuggestions();
+      if (!suggestions.isEmpty()) {
+        line.append("; did you mean ").append(String.join(" or ", suggestions)).append('?');
+      }
+    }
+    line.append(" (see ").append(command.getCommandSpec().qualifiedName(" ")).append(" --help)");
+    print(command, line.toString(), e, wantsDebug(args));
+    return Failure.USAGE;
+  }
+
+  @Override
+  public int handleExecutionException(Exception e, CommandLine command, ParseResult parsed) {
+    int exitCode = e instanceof Failure failure ? failure.exitCode() : Failure.RUN;
+    String line = e.getMessage() == null ? e.getClass().getName() : oneLine(e);
+    // A server that died says why in its log's last lines: those are worth more than one line.
+    if (e instanceof Failure && e.getMessage() != null) {
+      line = e.getMessage();
+    }
+    boolean debug = parsed.originalArgs().contains("--debug") || environmentWantsDebug();
+    print(command, line, e, debug);
+    return exitCode;
+  }
+
+  private static void print(CommandLine command, String line, Exception e, boolean debug) {
+    PrintWriter err = command.getErr();
+    err.println("onehop: " + line);
+    if (debug) {
+      e.printStackTrace(err);
+    }
+    err.flush();
+  }
+
+  private static String oneLine(Exception e) {
+    return Failure.firstLine(e);
+  }
+
+  private static boolean wantsDebug(String[] args) {
+    return List.of(args).contains("--debug") || environmentWantsDebug();
+  }
+
+  private static boolean environmentWantsDebug() {
+    String value = System.getenv("ONEHOP_DEBUG");
+    return value != null && !value.isEmpty() && !value.equals("0");
+  }
+}

@@ -1,0 +1,67 @@
+package dev.onehop.cli;
+
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.ScopeType;
+import picocli.CommandLine.Spec;
+
+/** The {@code onehop} command. */
+@Command(
+    name = "onehop",
+    description = "Shard-aware routing for MongoDB: measure it, look into it.",
+    synopsisSubcommandLabel = "COMMAND",
+    mixinStandardHelpOptions = true,
+    versionProvider = Version.class,
+    subcommands = {
+      BenchCommand.class,
+      ReportCommand.class,
+      TopologyCommand.class,
+      ExplainCommand.class
+    },
+    footer = {
+      "",
+      "Examples:",
+      "  onehop bench --quick       what would shard-aware routing buy me?",
+      "  onehop topology up         keep a cluster over three regions running",
+      "  onehop COMMAND --help      all options of a command"
+    })
+public final class OneHopCommand implements Runnable {
+
+  @Spec private CommandSpec spec;
+
+  @Option(
+      names = "--debug",
+      scope = ScopeType.INHERIT,
+      description = "Show stack traces of errors (also: ONEHOP_DEBUG=1).")
+  @SuppressWarnings("UnusedVariable") // Errors looks for it among arguments that may not parse.
+  private boolean debug;
+
+  /** Only the picocli library makes one. */
+  OneHopCommand() {}
+
+  /** Runs the command line and ends the JVM with its exit code. */
+  public static void main(String[] args) {
+    System.exit(commandLine().execute(args));
+  }
+
+  /** The command line, for running it inside another program, such as a test. */
+  public static CommandLine commandLine() {
+    Errors errors = new Errors();
+    return new CommandLine(new OneHopCommand())
+        .setExecutionExceptionHandler(errors)
+        .setParameterExceptionHandler(errors)
+        .setAbbreviatedOptionsAllowed(false)
+        .setOverwrittenOptionsAllowed(true)
+        .setUsageHelpAutoWidth(true);
+  }
+
+  @Override
+  public void run() {
+    throw new ParameterException(
+        spec.commandLine(),
+        "no command given; commands: " + String.join(", ", spec.subcommands().keySet()));
+  }
+}

@@ -1,0 +1,47 @@
+package dev.onehop.cli;
+
+import dev.onehop.cli.report.Report;
+import dev.onehop.cli.report.ResultsTable;
+import dev.onehop.cli.results.Results;
+import dev.onehop.cli.results.ResultsFile;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** {@code onehop report}. */
+@Command(
+    name = "report",
+    mixinStandardHelpOptions = true,
+    versionProvider = Version.class,
+    header = "Draw a bench run's report and table again from its results.",
+    footer = {
+      "",
+      "Example:",
+      "  onehop report onehop-results/2026-11-21T10-30-00",
+      "",
+      "Percentile curves are drawn if the run's HdrHistogram logs still lie beside its results."
+    })
+final class ReportCommand implements Callable<Integer> {
+
+  @Spec private CommandSpec spec;
+
+  @Parameters(paramLabel = "DIR", description = "The run's folder, with results.json in it.")
+  private Path folder;
+
+  @Override
+  public Integer call() {
+    if (!Files.isDirectory(folder)) {
+      throw Failure.usage("no folder " + folder);
+    }
+    Results results = ResultsFile.read(folder);
+    Path file = Report.write(folder, results);
+    spec.commandLine().getOut().print(ResultsTable.render(results));
+    spec.commandLine().getOut().println("Report: " + file);
+    spec.commandLine().getOut().flush();
+    return 0;
+  }
+}

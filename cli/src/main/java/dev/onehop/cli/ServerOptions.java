@@ -1,0 +1,78 @@
+package dev.onehop.cli;
+
+import dev.onehop.testbed.Testbed;
+import dev.onehop.testbed.Topology;
+import dev.onehop.testbed.TopologyException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Option;
+
+/** The options that say which cluster to start, the same for every command that starts one. */
+final class ServerOptions {
+
+  @Option(
+      names = "--topology",
+      paramLabel = "NAME|FILE",
+      defaultValue = "us-2014",
+      description =
+          "A topology that ships (us-2014, atlas-3-region, two-near-mongos, single-host) or a YAML"
+              + " file of your own. Default: ${DEFAULT-VALUE}.")
+  String topology = "us-2014";
+
+  @Option(
+      names = "--mongod",
+      paramLabel = "PATH",
+      defaultValue = "${env:ONEHOP_MONGOD}",
+      description = "The mongod to run (also: ONEHOP_MONGOD). Default: found or fetched.")
+  @Nullable Path mongod;
+
+  @Option(
+      names = "--mongos",
+      paramLabel = "PATH",
+      defaultValue = "${env:ONEHOP_MONGOS}",
+      description =
+          "The mongos to run (also: ONEHOP_MONGOS). Default: found or fetched; where there is none,"
+              + " a stand-in router, announced.")
+  @Nullable Path mongos;
+
+  @Option(
+      names = "--fcv",
+      paramLabel = "X.Y",
+      description = "The cluster's feature compatibility version. Default: the servers' own.")
+  @Nullable String fcv;
+
+  /** Checks the form of what was given. */
+  void check() {
+    if (fcv != null && !fcv.matches("\\d+\\.\\d+")) {
+      throw Failure.usage("--fcv " + fcv + ": write it as X.Y, such as 6.0");
+    }
+    requireProgram("--mongod", mongod);
+    requireProgram("--mongos", mongos);
+  }
+
+  private static void requireProgram(String option, @Nullable Path path) {
+    if (path != null && !(Files.isRegularFile(path) && Files.isExecutable(path))) {
+      throw Failure.usage(
+          option + " " + path + (Files.exists(path) ? " is no program" : ": no such file"));
+    }
+  }
+
+  /**
+   * The topology that was named.
+   *
+   * @throws Failure if there is none, or its file makes no sense
+   */
+  Topology resolveTopology() {
+    try {
+      return Topology.resolve(topology);
+    } catch (TopologyException e) {
+      throw Failure.usage(e.getMessage() == null ? e.toString() : e.getMessage());
+    }
+  }
+
+  /** How to start a topology on these servers. */
+  Testbed.Builder testbed(Topology resolved) {
+    return Testbed.builder(resolved).mongod(mongod).mongos(mongos).featureCompatibilityVersion(fcv);
+  }
+}

@@ -1,0 +1,134 @@
+package dev.onehop.cli;
+
+import dev.onehop.cli.cluster.TestbedRun;
+import dev.onehop.testbed.ServerInfo.RouterKind;
+import dev.onehop.testbed.Testbed;
+import dev.onehop.testbed.TestbedException;
+import dev.onehop.testbed.Topology;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** {@code onehop topology up}. */
+@Command(
+    name = "up",
+    mixinStandardHelpOptions = true,
+    versionProvider = Version.class,
+    sortOptions = false,
+    header = "Start a topology and keep it running until Ctrl-C.",
+    footer = {
+      "",
+      "Examples:",
+      "  onehop topology up",
+      "  onehop topology up --detach --topology my-regions.yaml"
+    })
+final class TopologyUpCommand implements Callable<Integer> {
+
+  /** Forming a cluster takes some ten seconds; fetching the servers first takes longer. */
+  private static final Duration START_TIMEOUT = Duration.ofMinutes(10);
+
+  @Spec private CommandSpec spec;
+
+  @Mixin private ServerOptions servers = new ServerOptions();
+
+  @Option(
+      names = "--detach",
+      description = "Run in the background; end it with 'onehop topology down'.")
+  private boolean detach;
+
+  @Override
+  public Integer call() throws IOException, InterruptedException {
+    servers.check();
+    Topology topology = servers.resolveTopology();
+    return detach ? detach(topology) : keepRunning(topology);
+  }
+
+  private int keepRunning(Topology topology) throws InterruptedException {
+    PrintWriter err = spec.commandLine().getErr();
+    CompletableFuture<String> death = new CompletableFuture<>();
+    try (Testbed testbed =
+        servers
+            .testbed(topology)
+            .progress(
+                line -> {
+                  err.println(line);
+                  err.flush();
+                })
+            .start()) {
+      testbed.onProcessDeath(failure -> death.complete(failure.describe()));
+      PrintWriter out = spec.commandLine().getOut();
+      out.println("URL: " + testbed.url());
+      if (testbed.server().router() == RouterKind.STAND_IN) {
+        out.println("Routers: STAND-IN (no mongos binary was found)");
+      }
+      out.println("Ctrl-C stops it.");
+      out.flush();
+      // The testbed stops with the JVM: only a server that dies ends the waiting.
+      throw Failure.run(death.join(), null);
+    } catch (TestbedException e) {
+      throw Failure.run(e.getMessage() == null ? e.toString() : e.getMessage(), e);
+    }
+  }
+
+  private int detach(Topology topology) throws IOException, InterruptedException {
+    Path log = TestbedRun.folder().resolve(topology.name() + ".log");
+    Files.createDirectories(TestbedRun.folder());
+    Process child =
+        new ProcessBuilder(childCommand())
+            .redirectInput(Path.of("/dev/null").toFile())
+            .redirectOutput(log.toFile())
+            .redirectErrorStream(true)
+            .start();
+    long deadline = System.nanoTime() + START_TIMEOUT.toNanos();
+    while (System.nanoTime() - deadline < 0) {
+      TestbedRun run = TestbedRun.of(topology.name());
+      if (run != null && run.ownerPid() == child.pid() && !run.url().isEmpty()) {
+        PrintWriter out = spec.commandLine().getOut();
+        out.println("URL: " + run.url());
+        out.println("Log: " + log);
+        out.flush();
+        return 0;
+      }
+      if (!child.isAlive()) {
+        throw Failure.run(lastWords(log), null);
+      }
+      Thread.sleep(100);
+    }
+    child.destroy();
+    throw Failure.run("not up within " + START_TIMEOUT.toMinutes() + " min; see " + log, null);
+  }
+
+  /** This command again, in a session of its own so that Ctrl-C here does not reach it. */
+  private List<String> childCommand() {
+    List<String> command = new ArrayList<>();
+    command.add("setsid");
+    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    command.add("-Donehop.home=" + Home.folder());
+    command.addAll(List.of("-cp", System.getProperty("java.class.path")));
+    command.add(OneHopCommand.class.getName());
+    spec.commandLine().getParseResult().originalArgs().stream()
+        .filter(argument -> !argument.equals("--detach"))
+        .forEach(command::add);
+    return command;
+  }
+
+  private static String lastWords(Path log) throws IOException {
+    String prefix = "onehop: ";
+    return Files.readAllLines(log).stream()
+        .filter(line -> line.startsWith(prefix))
+        .reduce((first, last) -> last)
+        .map(line -> line.substring(prefix.length()))
+        .orElse("the background process ended; see " + log);
+  }
+}

@@ -1,0 +1,199 @@
+package dev.onehop.cli.bench;
+
+import dev.onehop.cli.Failure;
+import dev.onehop.cli.results.MachineFacts;
+import dev.onehop.cli.results.Point;
+import dev.onehop.cli.results.Results;
+import dev.onehop.cli.results.ResultsFile;
+import dev.onehop.cli.results.RunFacts;
+import dev.onehop.cli.results.RunFacts.Placement;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A bench run against a running cluster: splits and loads the collection, checks where the
+ * documents are, measures the points. Writes {@code results.json} after each point, so that a run
+ * which ends early leaves what it has.
+ */
+public final class Bench {
+
+  /** What a range of a shard is split into; more than one, so that routing tables are real. */
+  private static final int CHUNKS_PER_SHARD = 4;
+
+  private static final long DEATH_NOTICE_MILLIS = 1500;
+
+  private final BenchPlan plan;
+  private final Workload workload;
+  private final Cluster cluster;
+  private final Progress progress;
+  private final PointRunner runner;
+  private final Path out;
+  private final MachineFacts machine;
+  private final String started;
+  private final String command;
+  private final List<Point> points = new ArrayList<>();
+  private @Nullable Placement placement;
+  private @Nullable String stopReason;
+  private final CompletableFuture<String> serverDeath = new CompletableFuture<>();
+
+  Bench(
+      BenchPlan plan,
+      Workload workload,
+      Cluster cluster,
+      YcsbCommand ycsb,
+      Progress progress,
+      Path out,
+      MachineFacts machine,
+      String started,
+      String command) {
+    this.plan = plan;
+    this.workload = workload;
+    this.cluster = cluster;
+    this.progress = progress;
+    this.runner = new PointRunner(plan, workload, cluster, ycsb, progress, out);
+    this.out = out;
+    this.machine = machine;
+    this.started = started;
+    this.command = command;
+  }
+
+  /**
+   * Runs it all.
+   *
+   * @throws Failure if it can't be finished; {@link #results} has what was found until then
+   */
+  void run() {
+    try {
+      List<String> off = RoundTripCheck.violations(cluster.topology());
+      if (!off.isEmpty()) {
+        throw Failure.run("round trips are not as configured: " + String.join("; ", off), null);
+      }
+      prepare();
+      measure();
+    } catch (IOException e) {
+      throw fail(Failure.run(Failure.firstLine(e), e));
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw fail(Failure.interrupted());
+    } catch (Failure e) {
+      throw fail(e);
+    } catch (RuntimeException e) {
+      throw fail(Failure.run(Failure.firstLine(e), e));
+    }
+  }
+
+  private void prepare() throws IOException, InterruptedException {
+    KeyPopulation keys = KeyPopulation.of(workload.properties());
+    int shards = cluster.shardHosts().size();
+    progress.phase("sharding " + workload.collection());
+    cluster.shard(workload.collection(), keys.splitPoints(shards * CHUNKS_PER_SHARD));
+    progress.phase("loading " + plan.records() + " documents");
+    runner.load();
+    progress.phase("checking every document's place");
+    Placement found = cluster.placement(workload.collection());
+    long all = found.documents().values().stream().mapToLong(Long::longValue).sum();
+    placement = found;
+    if (found.misplaced() > 0 || all != plan.records()) {
+      throw Failure.run(
+          "after loading, %d of %d documents are there, %d of them not on their owner: %s"
+              .formatted(all, plan.records(), found.misplaced(), found.documents()),
+          null);
+    }
+  }
+
+  private void measure() throws IOException, InterruptedException {
+    List<PointPlan> plans = plan.points();
+    TimeLeft timeLeft = new TimeLeft(plan, plans, meanRoundTripMillis());
+    for (int i = 0; i < plans.size(); i++) {
+      PointPlan next = plans.get(i);
+      progress.remaining(timeLeft.from(i));
+      progress.point(i + 1, plans.size(), next.title());
+      long begun = System.nanoTime();
+      Point point = runner.measure(next, timeLeft.estimate(i));
+      timeLeft.took(i, Duration.ofNanos(System.nanoTime() - begun));
+      add(point);
+      if (point.errors() > 0) {
+        progress.note(
+            next.title() + ": " + point.errors() + " operations FAILED: " + point.failures());
+      }
+    }
+  }
+
+  private double meanRoundTripMillis() {
+    return PointRunner.shardRoundTrips(cluster).values().stream()
+        .mapToDouble(Double::doubleValue)
+        .average()
+        .orElse(0);
+  }
+
+  private synchronized void add(Point point) {
+    points.add(point);
+    ResultsFile.write(out, results());
+  }
+
+  /** A server's death is the cause of whatever else failed, but may be told of a little later. */
+  private Failure fail(Failure failure) {
+    String death = null;
+    try {
+      death = serverDeath.get(DEATH_NOTICE_MILLIS, TimeUnit.MILLISECONDS);
+    } catch (TimeoutException e) {
+      // No server died.
+    } catch (ExecutionException e) {
+      throw new IllegalStateException(e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+    Failure cause = death == null ? failure : Failure.run(death, failure);
+    synchronized (this) {
+      if (stopReason == null) {
+        stopReason = Failure.firstLine(cause);
+      }
+      ResultsFile.write(out, results());
+    }
+    return cause;
+  }
+
+  /** A server of the cluster ended by itself: ends the run. Callable from any thread. */
+  void serverDied(String message) {
+    boolean unused = serverDeath.complete(message);
+    runner.stop();
+  }
+
+  /** Ends the run from outside, keeping the finished points. Callable from any thread. */
+  void interrupt() {
+    synchronized (this) {
+      stopReason = "interrupted";
+    }
+    runner.stop();
+    ResultsFile.write(out, results());
+  }
+
+  /** What was found so far. */
+  synchronized Results results() {
+    int planned = plan.points().size();
+    return new Results(
+        new RunFacts(
+            started,
+            command,
+            points.size() == planned,
+            stopReason,
+            planned,
+            plan.records(),
+            workload.name(),
+            plan.properties(),
+            placement),
+        cluster.topology(),
+        cluster.server(),
+        machine,
+        DetourPrediction.of(cluster.topology(), cluster.shardHosts(), points),
+        points);
+  }
+}

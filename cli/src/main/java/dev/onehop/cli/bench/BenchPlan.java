@@ -1,0 +1,105 @@
+package dev.onehop.cli.bench;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a bench run is to do.
+ *
+ * @param modes the modes, each once
+ * @param threads the thread counts, ascending, each once
+ * @param connections the pool size per server that all modes get
+ * @param records documents to load
+ * @param operations operations per point; null if points are bounded in time
+ * @param duration measured time per point; null if points are bounded by operations
+ * @param warmup time that each point's threads spend on unmeasured reads first
+ * @param largePool the pool size that modes through one router are shown with too; 0 for none
+ * @param largePoolAtMostThreadsOnly whether only the largest thread count is shown with it
+ * @param properties YCSB properties that were given on the command line
+ */
+public record BenchPlan(
+    List<Mode> modes,
+    List<Integer> threads,
+    int connections,
+    long records,
+    @Nullable Long operations,
+    @Nullable Duration duration,
+    Duration warmup,
+    int largePool,
+    boolean largePoolAtMostThreadsOnly,
+    Map<String, String> properties) {
+
+  /** The pool size that shows what the routers alone cost, without the cap. */
+  public static final int LARGE_POOL = 100;
+
+  /** Checks that exactly one of operations and duration is given. */
+  public BenchPlan {
+    modes = List.copyOf(modes);
+    threads = List.copyOf(threads);
+    properties = Collections.unmodifiableMap(new LinkedHashMap<>(properties));
+    if ((operations == null) == (duration == null)) {
+      throw new IllegalArgumentException("a point is bounded by operations or by time");
+    }
+  }
+
+  /**
+   * The points in the order they run: by thread count, the modes rotated by one from each thread
+   * count to the next, so that no mode always runs first or last.
+   */
+  List<PointPlan> points() {
+    List<PointPlan> points = new ArrayList<>();
+    List<Mode> order = new ArrayList<>(modes);
+    int mostThreads = threads.get(threads.size() - 1);
+    for (int count : threads) {
+      for (Mode mode : order) {
+        points.add(new PointPlan(mode, count, connections));
+        if (largePool > connections
+            && mode.throughOneRouter()
+            && count > connections
+            && (count == mostThreads || !largePoolAtMostThreadsOnly)) {
+          points.add(new PointPlan(mode, count, largePool));
+        }
+      }
+      Collections.rotate(order, -1);
+    }
+    return points;
+  }
+
+  /**
+   * How long one point will take by the closed-loop arithmetic: threads, or the pool where it is
+   * smaller, each do one operation per mean round trip.
+   *
+   * @param meanRoundTripMillis mean over the shards
+   */
+  Duration estimate(PointPlan point, double meanRoundTripMillis) {
+    Duration bounds = warmup.plus(POINT_OVERHEAD);
+    if (duration != null) {
+      return bounds.plus(duration);
+    }
+    // Per operation, what the processes on a small machine take when no distance does.
+    double serviceMillis = 0.15;
+    // With a pool per router, the operations of even shards share as many pools.
+    int pools = point.mode().throughOneRouter() ? 1 : 2;
+    int underWay = Math.min(point.threads(), point.connections() * pools);
+    double millis =
+        Objects.requireNonNull(operations)
+            * Math.max(meanRoundTripMillis / underWay, serviceMillis);
+    return bounds.plus(Duration.ofMillis((long) millis));
+  }
+
+  /** JVM start, connecting and clean-up of a point's process. */
+  private static final Duration POINT_OVERHEAD = Duration.ofMillis(2500);
+
+  /** {@link #estimate} over all points. */
+  Duration estimate(double meanRoundTripMillis) {
+    return points().stream()
+        .map(point -> estimate(point, meanRoundTripMillis))
+        .reduce(Duration.ZERO, Duration::plus);
+  }
+}

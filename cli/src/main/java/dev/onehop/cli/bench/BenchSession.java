@@ -1,0 +1,185 @@
+package dev.onehop.cli.bench;
+
+import dev.onehop.cli.Failure;
+import dev.onehop.cli.Terminal;
+import dev.onehop.cli.report.Report;
+import dev.onehop.cli.results.Results;
+import dev.onehop.testbed.Testbed;
+import dev.onehop.testbed.TestbedException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.OffsetDateTime;
+import java.time.ZoneId;
+import java.time.temporal.ChronoUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A bench run with everything around it: starts the testbed, shows progress, and sees to it that
+ * nothing is left behind and what was found is kept, also when the JVM is told to stop.
+ */
+public final class BenchSession {
+
+  private static final String STAND_IN =
+      "note: no mongos binary was found; STAND-IN routers take their places (--mongos PATH gives"
+          + " a real one)";
+
+  private final Testbed.Builder builder;
+  private final BenchPlan plan;
+  private final Workload workload;
+  private final Path folder;
+  private final Path home;
+  private final String command;
+  private final Terminal terminal;
+  private @Nullable Bench bench;
+  private @Nullable Testbed testbed;
+  private volatile boolean interrupted;
+
+  /**
+   * Prepares a run.
+   *
+   * @param builder the testbed to start, its progress listener still free
+   * @param folder where results and logs go
+   * @param home the project's folder, for its revision
+   * @param command the command line that repeats the run
+   */
+  public BenchSession(
+      Testbed.Builder builder,
+      BenchPlan plan,
+      Workload workload,
+      Path folder,
+      Path home,
+      String command,
+      Terminal terminal) {
+    this.builder = builder;
+    this.plan = plan;
+    this.workload = workload;
+    this.folder = folder;
+    this.home = home;
+    this.command = command;
+    this.terminal = terminal;
+  }
+
+  /** Runs it. Returns why it ended early, or null. */
+  public @Nullable Failure run() {
+    String started =
+        OffsetDateTime.now(ZoneId.systemDefault()).truncatedTo(ChronoUnit.SECONDS).toString();
+    try (Progress progress = Progress.start(terminal)) {
+      Thread hook = new Thread(() -> interrupt(progress), "onehop-bench-stop");
+      Runtime.getRuntime().addShutdownHook(hook);
+      try {
+        run(progress, started);
+        return null;
+      } catch (Failure e) {
+        return e;
+      } catch (TestbedException e) {
+        return Failure.run(e.getMessage() == null ? e.toString() : e.getMessage(), e);
+      } finally {
+        if (interrupted) {
+          // The JVM is being stopped: its hooks have the last word, not this thread.
+          waitForTheEnd();
+        }
+        close(progress);
+        removeHook(hook);
+      }
+    }
+  }
+
+  private void run(Progress progress, String started) {
+    progress.phase("starting servers");
+    Testbed running = builder.progress(line -> progress.phase("starting servers: " + line)).start();
+    synchronized (this) {
+      testbed = running;
+    }
+    progress.phase("measuring round trips");
+    try (TestbedCluster cluster = TestbedCluster.of(running)) {
+      run(progress, started, running, cluster);
+    }
+  }
+
+  private void run(Progress progress, String started, Testbed running, TestbedCluster cluster) {
+    if (cluster.server().router().isStandIn()) {
+      progress.note(STAND_IN);
+    }
+    Duration estimate = plan.estimate(meanRoundTripMillis(cluster));
+    progress.note(plan.points().size() + " points, about " + Progress.about(estimate) + " in all");
+    progress.remaining(estimate.plusSeconds(8));
+    YcsbCommand ycsb =
+        new YcsbCommand(
+            Path.of(System.getProperty("java.home"), "bin", "java"),
+            System.getProperty("java.class.path"),
+            workload,
+            cluster.url());
+    Bench next =
+        new Bench(
+            plan, workload, cluster, ycsb, progress, folder, Machine.facts(home), started, command);
+    synchronized (this) {
+      bench = next;
+    }
+    running.onProcessDeath(failure -> next.serverDied(failure.describe()));
+    next.run();
+  }
+
+  private static double meanRoundTripMillis(Cluster cluster) {
+    return PointRunner.shardRoundTrips(cluster).values().stream()
+        .mapToDouble(Double::doubleValue)
+        .average()
+        .orElse(0);
+  }
+
+  /** What was found; null if the run did not get as far as having a cluster. */
+  public synchronized @Nullable Results results() {
+    return bench == null ? null : bench.results();
+  }
+
+  /** Runs when the JVM is told to stop: the testbed's own hook ends the servers. */
+  private void interrupt(Progress progress) {
+    interrupted = true;
+    progress.close();
+    Bench current;
+    synchronized (this) {
+      current = bench;
+    }
+    if (current != null) {
+      current.interrupt();
+      Results results = current.results();
+      Report.write(folder, results);
+      System.err.println(
+          "onehop: interrupted; "
+              + results.points().size()
+              + " finished points are in "
+              + folder.resolve("results.json"));
+    } else {
+      System.err.println("onehop: interrupted");
+    }
+  }
+
+  private void close(Progress progress) {
+    Testbed running;
+    synchronized (this) {
+      running = testbed;
+    }
+    if (running != null) {
+      progress.phase("stopping servers");
+      running.close();
+    }
+  }
+
+  private static void removeHook(Thread hook) {
+    try {
+      boolean unused = Runtime.getRuntime().removeShutdownHook(hook);
+    } catch (IllegalStateException e) {
+      // The JVM is being stopped; the hook runs.
+    }
+  }
+
+  @SuppressWarnings("ThreadJoinLoop") // Not to be interrupted: the JVM ends under this thread.
+  private static void waitForTheEnd() {
+    while (true) {
+      try {
+        Thread.sleep(Long.MAX_VALUE);
+      } catch (InterruptedException e) {
+        // Goes on waiting.
+      }
+    }
+  }
+}

@@ -1,0 +1,65 @@
+package dev.onehop.cli.bench;
+
+import dev.onehop.cli.results.RunFacts.Placement;
+import dev.onehop.cli.results.ServerFacts;
+import dev.onehop.cli.results.TopologyFacts;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** The running cluster that a bench measures: what {@link Bench} needs of the testbed. */
+interface Cluster extends AutoCloseable {
+
+  /** Where things stand, round trips measured. */
+  TopologyFacts topology();
+
+  ServerFacts server();
+
+  /** Connection string to the routers that an application here would use, database included. */
+  String url();
+
+  /** The host of each shard's primary. */
+  Map<String, String> shardHosts();
+
+  /** Shards a collection of the bench's database on {@code {_id: 1}}, split at these ids. */
+  void shard(String collection, List<String> splitPoints);
+
+  /** Asks each shard for its documents and the config server for who owns them. */
+  Placement placement(String collection);
+
+  /**
+   * Begins to collect the servers' evidence of who serves a collection's operations.
+   *
+   * @param expectedPerSecond how many operations per second there will be at most
+   */
+  Watch watch(String collection, double expectedPerSecond);
+
+  @Override
+  void close();
+
+  /** Evidence being collected. */
+  interface Watch extends AutoCloseable {
+
+    /**
+     * Ends collecting and says what was seen between two moments.
+     *
+     * @param fromNanos start of the window, by {@link System#nanoTime}
+     * @param toNanos end of the window
+     */
+    Evidence evidence(long fromNanos, long toNanos);
+
+    /** Ends collecting without asking. */
+    @Override
+    void close();
+  }
+
+  /**
+   * What servers say about a window.
+   *
+   * @param share the fraction of operations that each shard served
+   * @param besideOwner the fraction that came to the owner from a router on its host; null if
+   *     nothing was seen
+   * @param sample how many operations that fraction is of; null likewise
+   */
+  record Evidence(Map<String, Double> share, @Nullable Double besideOwner, @Nullable Long sample) {}
+}

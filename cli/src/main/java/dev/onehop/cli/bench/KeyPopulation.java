@@ -1,0 +1,98 @@
+package dev.onehop.cli.bench;
+
+import dev.onehop.cli.Failure;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import site.ycsb.Utils;
+
+/**
+ * The keys that YCSB's {@code CoreWorkload} loads, so that a collection can be split where they
+ * are: {@code user} followed by the record's number, hashed unless {@code insertorder=ordered},
+ * padded with zeros to {@code zeropadding} digits; the numbers are those from {@code insertstart}
+ * up to {@code recordcount}.
+ */
+final class KeyPopulation {
+
+  private final long start;
+  private final int count;
+  private final boolean ordered;
+  private final int zeroPadding;
+
+  /**
+   * The population that a workload's properties describe.
+   *
+   * @throws Failure if a property is no number, or there are no records
+   */
+  static KeyPopulation of(Map<String, String> workload) {
+    long start = insertStart(workload);
+    long end = number(workload, "recordcount", 0, Integer.MAX_VALUE);
+    if (end <= start) {
+      throw Failure.usage("no records: recordcount is " + end + ", insertstart " + start);
+    }
+    return new KeyPopulation(
+        start,
+        (int) (end - start),
+        workload.getOrDefault("insertorder", "hashed").strip().equals("ordered"),
+        (int) number(workload, "zeropadding", 1, 64));
+  }
+
+  /** The number of the first record. */
+  static long insertStart(Map<String, String> workload) {
+    return number(workload, "insertstart", 0, Integer.MAX_VALUE);
+  }
+
+  private KeyPopulation(long start, int count, boolean ordered, int zeroPadding) {
+    this.start = start;
+    this.count = count;
+    this.ordered = ordered;
+    this.zeroPadding = zeroPadding;
+  }
+
+  int size() {
+    return count;
+  }
+
+  /** The key of the i-th record to be loaded, counting from 0. */
+  String key(int i) {
+    long number = start + i;
+    String digits = Long.toString(ordered ? number : Utils.hash(number));
+    return "user" + "0".repeat(Math.max(0, zeroPadding - digits.length())) + digits;
+  }
+
+  /**
+   * The keys that split the population into ranges of equal numbers of records, ascending.
+   *
+   * @param ranges how many ranges; one less key is returned, fewer if there are too few records
+   */
+  List<String> splitPoints(int ranges) {
+    String[] keys = new String[count];
+    for (int i = 0; i < count; i++) {
+      keys[i] = key(i);
+    }
+    // Keys are ASCII: char order is the byte order that the server compares strings by.
+    Arrays.sort(keys);
+    List<String> points = new ArrayList<>();
+    for (int i = 1; i < ranges; i++) {
+      int at = (int) ((long) i * count / ranges);
+      if (at > 0 && (points.isEmpty() || !points.get(points.size() - 1).equals(keys[at]))) {
+        points.add(keys[at]);
+      }
+    }
+    return points;
+  }
+
+  private static long number(Map<String, String> workload, String name, long least, long most) {
+    String text = workload.getOrDefault(name, String.valueOf(least)).strip();
+    try {
+      long value = Long.parseLong(text);
+      if (value < least || value > most) {
+        throw Failure.usage(name + " is " + text + ", must be " + least + " to " + most);
+      }
+      return value;
+    } catch (NumberFormatException e) {
+      throw Failure.usage(name + " is '" + text + "', which is no number");
+    }
+  }
+}

@@ -1,0 +1,107 @@
+package dev.onehop.cli.bench;
+
+import dev.onehop.cli.Failure;
+import java.io.IOException;
+import java.io.Reader;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.Properties;
+import java.util.Set;
+import java.util.TreeMap;
+
+/**
+ * The YCSB workload that the points run: a workload file and the properties that override it.
+ *
+ * @param name how it is called in results
+ * @param properties all its properties, overrides applied
+ */
+public record Workload(String name, Map<String, String> properties) {
+
+  /** What the bench itself sets for each point, and the option to say it with instead. */
+  private static final Map<String, String> OURS =
+      Map.of(
+          "threadcount", "--threads",
+          "operationcount", "--operations",
+          "maxexecutiontime", "--duration",
+          "onehop.connections", "--connections",
+          "mongodb.maxconnections", "--connections",
+          "db", "--modes");
+
+  private static final Set<String> RESERVED =
+      Set.of(
+          "mongodb.url",
+          "onehop.warmup",
+          "onehop.summary",
+          "status.interval",
+          "measurementtype",
+          "hdrhistogram.fileoutput",
+          "hdrhistogram.output.path",
+          "exporter",
+          "exportfile",
+          "dotransactions",
+          "insertcount");
+
+  /**
+   * Reads the file and applies the overrides.
+   *
+   * @throws Failure if the file can't be read or is none, or an override is the bench's business
+   */
+  public static Workload load(Path file, Map<String, String> overrides) {
+    overrides
+        .keySet()
+        .forEach(
+            name -> {
+              String option = OURS.get(name);
+              if (option != null) {
+                throw Failure.usage("-p " + name + ": use " + option);
+              }
+              if (RESERVED.contains(name)) {
+                throw Failure.usage("-p " + name + ": the bench sets this one itself");
+              }
+            });
+    Properties read = new Properties();
+    try (Reader reader = Files.newBufferedReader(file)) {
+      read.load(reader);
+    } catch (IOException e) {
+      throw Failure.usage("cannot read workload " + file + ": " + Failure.reason(e));
+    } catch (IllegalArgumentException e) {
+      throw Failure.usage("workload " + file + " is no properties file");
+    }
+    Map<String, String> all = new TreeMap<>();
+    read.stringPropertyNames().forEach(name -> all.put(name, read.getProperty(name).strip()));
+    if (!all.containsKey("workload")) {
+      throw Failure.usage(
+          "workload " + file + " names no workload class (workload=site.ycsb.workloads...)");
+    }
+    OURS.keySet().forEach(all::remove);
+    RESERVED.forEach(all::remove);
+    all.putAll(overrides);
+    Path name = file.getFileName();
+    return new Workload(name == null ? file.toString() : name.toString(), all);
+  }
+
+  /** How many records its properties ask for. */
+  public long records() {
+    return KeyPopulation.of(properties).size();
+  }
+
+  /** This workload with that many records, from the same first one on. */
+  public Workload withRecords(long records) {
+    Map<String, String> all = new TreeMap<>(properties);
+    all.put("recordcount", String.valueOf(KeyPopulation.insertStart(properties) + records));
+    Workload resized = new Workload(name, all);
+    resized.records();
+    return resized;
+  }
+
+  /** The collection it works on; YCSB calls it a table. */
+  String collection() {
+    return properties.getOrDefault("table", "usertable");
+  }
+
+  /** Whether its points insert documents. */
+  boolean inserts() {
+    return !properties.getOrDefault("insertproportion", "0").matches("0(\\.0*)?");
+  }
+}

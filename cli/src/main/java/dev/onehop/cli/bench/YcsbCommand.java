@@ -1,0 +1,109 @@
+package dev.onehop.cli.bench;
+
+import dev.onehop.cli.results.HdrLogs;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** The command lines of YCSB processes. */
+final class YcsbCommand {
+
+  /** Enough for YCSB's key generators and buffers; small, since several JVMs share the machine. */
+  private static final String HEAP = "-Xmx512m";
+
+  /**
+   * Where time bounds a point: more operations per second than a point can do. YCSB 0.17 has no
+   * "unlimited": it cuts the threads to the operation count, to none if that is 0.
+   */
+  private static final int MOST_PER_SECOND = 50_000;
+
+  private static final int LOAD_THREADS = 8;
+  private static final int LOAD_BATCH = 100;
+
+  private final Path java;
+  private final String classPath;
+  private final Workload workload;
+  private final String url;
+
+  YcsbCommand(Path java, String classPath, Workload workload, String url) {
+    this.java = java;
+    this.classPath = classPath;
+    this.workload = workload;
+    this.url = url;
+  }
+
+  /** The file that a point's binding writes its summary to. */
+  static Path summary(Path folder) {
+    return folder.resolve("summary.json");
+  }
+
+  /** Loads all documents, batched, through the sync driver. */
+  List<String> load(Path folder) {
+    List<String> command = start("-load", Mode.LEGACY, LOAD_THREADS);
+    property(command, "insertcount", workload.records());
+    // Not used, but YCSB's zipfian generator is set up here too and wants a number.
+    property(command, "operationcount", 0);
+    property(command, "mongodb.batchsize", LOAD_BATCH);
+    property(command, "onehop.connections", LOAD_THREADS);
+    property(command, "onehop.summary", summary(folder));
+    return command;
+  }
+
+  /**
+   * Runs one point.
+   *
+   * @param measured the measured time; null if {@code operations} bound the point
+   */
+  List<String> point(
+      PointPlan point,
+      Path folder,
+      Duration warmup,
+      @Nullable Long operations,
+      @Nullable Duration measured) {
+    List<String> command = start("-t", point.mode(), point.threads());
+    property(command, "onehop.connections", point.connections());
+    property(command, "onehop.warmup", warmup.toMillis());
+    property(command, "onehop.summary", summary(folder));
+    if (operations != null) {
+      property(command, "operationcount", operations);
+    }
+    if (measured != null) {
+      property(command, "operationcount", MOST_PER_SECOND * Math.max(1, measured.toSeconds()));
+      // YCSB's clock starts before init(), where the warm-up and the connecting happen.
+      long seconds = warmup.plus(measured).toMillis() + CONNECTING_MILLIS;
+      property(command, "maxexecutiontime", Math.max(1, Math.round(seconds / 1000.0)));
+    }
+    property(command, "measurementtype", "hdrhistogram");
+    property(command, "hdrhistogram.fileoutput", true);
+    property(command, "hdrhistogram.output.path", HdrLogs.prefix(folder));
+    if (workload.inserts()) {
+      // Each point inserts the same new keys as the one before.
+      property(command, "mongodb.upsert", true);
+    }
+    return command;
+  }
+
+  /** How long connecting takes before the warm-up begins, on far-apart regions. */
+  private static final int CONNECTING_MILLIS = 1000;
+
+  private List<String> start(String phase, Mode mode, int threads) {
+    List<String> command = new ArrayList<>();
+    command.addAll(List.of(java.toString(), HEAP, "-XX:+UseSerialGC"));
+    command.addAll(List.of("-cp", classPath, YcsbChild.class.getName(), phase, "-s"));
+    command.addAll(List.of("-db", mode.dbClass(), "-threads", String.valueOf(threads)));
+    for (Map.Entry<String, String> entry : workload.properties().entrySet()) {
+      property(command, entry.getKey(), entry.getValue());
+    }
+    property(command, "mongodb.url", url);
+    property(command, "status.interval", 1);
+    return command;
+  }
+
+  private static void property(List<String> command, String name, Object value) {
+    command.add("-p");
+    command.add(name + "=" + value);
+  }
+}

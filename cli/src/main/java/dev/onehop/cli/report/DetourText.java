@@ -1,0 +1,25 @@
+package dev.onehop.cli.report;
+
+import dev.onehop.cli.results.Detour;
+
+/** The predicted detour beside the measured one, in a sentence. */
+final class DetourText {
+
+  private DetourText() {}
+
+  static String of(Detour detour) {
+    String predicted =
+        "detour through the nearest router: predicted "
+            + Format.ofMillis(detour.predictedMillis())
+            + " ms";
+    Double measured = detour.measuredMillis();
+    return measured == null
+        ? predicted + ", not measured (needs async and targeted-async)"
+        : predicted
+            + ", measured "
+            + Format.ofMillis(measured)
+            + " ms (mean latency of async less targeted-async, threads: "
+            + detour.threads()
+            + ")";
+  }
+}

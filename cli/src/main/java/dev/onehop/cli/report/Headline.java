@@ -1,0 +1,49 @@
+package dev.onehop.cli.report;
+
+import dev.onehop.cli.results.Point;
+import dev.onehop.cli.results.Results;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+
+/** What a run says in one or two sentences. */
+final class Headline {
+
+  private Headline() {}
+
+  /** At most threads and the smallest pool, targeting against the better of its peers. */
+  static String of(Results results) {
+    List<Point> points = results.points();
+    if (points.isEmpty()) {
+      return "No point was finished.";
+    }
+    int connections = points.stream().mapToInt(Point::connections).min().orElse(0);
+    List<Point> peers = points.stream().filter(p -> p.connections() == connections).toList();
+    int threads = peers.stream().mapToInt(Point::threads).max().orElse(0);
+    List<Point> there = peers.stream().filter(p -> p.threads() == threads).toList();
+    Point best = there.stream().max(Comparator.comparingDouble(Point::throughput)).orElseThrow();
+    String at = "At " + threads + " threads and " + connections + " connections, ";
+    Optional<Point> targeted =
+        there.stream().filter(p -> p.mode().equals("targeted-async")).findFirst();
+    Optional<Point> peer =
+        there.stream()
+            .filter(p -> p.mode().equals("legacy") || p.mode().equals("async"))
+            .max(Comparator.comparingDouble(Point::throughput));
+    if (targeted.isEmpty() || peer.isEmpty() || peer.get().throughput() <= 0) {
+      return at
+          + best.mode()
+          + " did "
+          + Format.rate(best.throughput())
+          + " operations per second.";
+    }
+    return String.format(
+        Locale.ROOT,
+        "%stargeted-async did %s operations per second, %.2f times the %s of %s.",
+        at,
+        Format.rate(targeted.get().throughput()),
+        targeted.get().throughput() / peer.get().throughput(),
+        Format.rate(peer.get().throughput()),
+        peer.get().mode());
+  }
+}

@@ -1,0 +1,177 @@
+package dev.onehop.cli.report;
+
+import dev.onehop.cli.results.LatencySummary;
+import dev.onehop.cli.results.Point;
+import dev.onehop.cli.results.Results;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/** The results as a text table, for a terminal. */
+public final class ResultsTable {
+
+  private static final List<String> FIRST =
+      List.of("mode", "conns", "threads", "ops/s", "limit", "% of limit");
+  private static final List<String> LATENCIES = List.of("mean", "p50", "p95", "p99");
+  private static final List<String> LAST = List.of("errors", "share %", "beside owner %");
+
+  private ResultsTable() {}
+
+  /** The table with its title and notes, lines ending in newlines. */
+  public static String render(Results results) {
+    List<String> operations = List.copyOf(results.operations());
+    List<String> shards = results.shards();
+    List<List<String>> rows = new ArrayList<>();
+    rows.add(header(operations));
+    for (Point point : inOrder(results.points())) {
+      rows.add(row(point, operations, shards));
+    }
+    StringBuilder text = new StringBuilder();
+    text.append(title(results)).append('\n');
+    text.append(groups(operations, widths(rows))).append('\n');
+    int[] widths = widths(rows);
+    for (List<String> row : rows) {
+      text.append(line(row, widths)).append('\n');
+    }
+    text.append('\n').append(notes(results, shards));
+    return text.toString();
+  }
+
+  /** Points by threads, then by pool size, then in the order of the modes' first appearance. */
+  static List<Point> inOrder(List<Point> points) {
+    List<String> modes = points.stream().map(Point::mode).distinct().sorted(MODES).toList();
+    return points.stream()
+        .sorted(
+            Comparator.comparingInt(Point::threads)
+                .thenComparingInt(Point::connections)
+                .thenComparingInt(point -> modes.indexOf(point.mode())))
+        .toList();
+  }
+
+  /** Known modes in their usual order, others after them by name. */
+  static final Comparator<String> MODES =
+      Comparator.<String>comparingInt(
+              mode -> {
+                int at = List.of("legacy", "async", "targeted-async", "direct-async").indexOf(mode);
+                return at < 0 ? Integer.MAX_VALUE : at;
+              })
+          .thenComparing(Comparator.naturalOrder());
+
+  private static String title(Results results) {
+    return "Topology "
+        + results.topology().name()
+        + ", mongod "
+        + results.server().mongod()
+        + ", "
+        + routerText(results);
+  }
+
+  /** What the routers are, in words. */
+  static String routerText(Results results) {
+    return results.server().router().isStandIn()
+        ? "STAND-IN routers (no mongos binary; version " + results.server().router().version() + ")"
+        : "mongos " + results.server().router().version();
+  }
+
+  private static List<String> header(List<String> operations) {
+    List<String> header = new ArrayList<>(FIRST);
+    operations.forEach(operation -> header.addAll(LATENCIES));
+    header.addAll(LAST);
+    return header;
+  }
+
+  private static List<String> row(Point point, List<String> operations, List<String> shards) {
+    List<String> row = new ArrayList<>();
+    row.add(point.mode() + (point.pipelining() ? " (pipelined)" : ""));
+    row.add(String.valueOf(point.connections()));
+    row.add(String.valueOf(point.threads()));
+    row.add(Format.rate(point.throughput()));
+    row.add(Format.rate(point.limit()));
+    row.add(Format.percent(ofLimit(point)));
+    for (String operation : operations) {
+      LatencySummary latency = point.latencies().get(operation);
+      row.add(latency == null ? Format.NONE : Format.millis(latency.mean()));
+      row.add(latency == null ? Format.NONE : Format.millis(latency.p50()));
+      row.add(latency == null ? Format.NONE : Format.millis(latency.p95()));
+      row.add(latency == null ? Format.NONE : Format.millis(latency.p99()));
+    }
+    row.add(Format.count(point.errors()));
+    row.add(
+        point.share().isEmpty()
+            ? Format.NONE
+            : shards.stream()
+                .map(shard -> Format.percent(point.share().getOrDefault(shard, 0.0)))
+                .collect(Collectors.joining("/")));
+    row.add(Format.percent(point.besideOwner()));
+    return row;
+  }
+
+  /** Throughput as a fraction of the closed-loop limit; null where there is no limit. */
+  static @Nullable Double ofLimit(Point point) {
+    Double limit = point.limit();
+    return limit == null ? null : point.throughput() / limit;
+  }
+
+  private static int[] widths(List<List<String>> rows) {
+    int[] widths = new int[rows.get(0).size()];
+    for (List<String> row : rows) {
+      for (int i = 0; i < widths.length; i++) {
+        widths[i] = Math.max(widths[i], row.get(i).length());
+      }
+    }
+    return widths;
+  }
+
+  /** The line above the header that names the operation over its four latencies. */
+  private static String groups(List<String> operations, int[] widths) {
+    StringBuilder line = new StringBuilder();
+    int column = 0;
+    for (; column < FIRST.size(); column++) {
+      line.append(" ".repeat(widths[column] + 2));
+    }
+    for (String operation : operations) {
+      int width = -2;
+      for (int i = 0; i < LATENCIES.size(); i++) {
+        width += widths[column++] + 2;
+      }
+      String label = operation.toLowerCase(java.util.Locale.ROOT) + " (ms) ";
+      line.append(label).append("-".repeat(Math.max(0, width - label.length()))).append("  ");
+    }
+    return line.toString().stripTrailing();
+  }
+
+  private static String line(List<String> row, int[] widths) {
+    StringBuilder line = new StringBuilder();
+    for (int i = 0; i < widths.length; i++) {
+      String cell = row.get(i);
+      String padding = " ".repeat(widths[i] - cell.length());
+      line.append(i == 0 ? cell + padding : padding + cell).append("  ");
+    }
+    return line.toString().stripTrailing();
+  }
+
+  private static String notes(Results results, List<String> shards) {
+    StringBuilder notes = new StringBuilder();
+    notes.append("limit: threads / mean round trip of the operations that ran (closed loop)\n");
+    if (!shards.isEmpty()) {
+      notes
+          .append("share: operations served by ")
+          .append(String.join(" / ", shards))
+          .append(", by the servers' counters\n");
+    }
+    notes.append("beside owner: operations that reached their shard from a router on its host\n");
+    if (results.detour() != null) {
+      notes.append(DetourText.of(results.detour())).append('\n');
+    }
+    if (results.server().router().isStandIn()) {
+      notes.append(
+          """
+          The routers are OneHop's stand-in, not mongos: it serves one request at a time per
+          connection as mongos does, but says nothing of a mongos' own speed.
+          """);
+    }
+    return notes.toString();
+  }
+}

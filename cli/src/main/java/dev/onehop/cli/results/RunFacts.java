@@ -1,0 +1,47 @@
+package dev.onehop.cli.results;
+
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How a run was made.
+ *
+ * @param started when it started, ISO-8601 with offset
+ * @param command the command line that repeats it
+ * @param complete false if it was interrupted or failed before its last point
+ * @param stopped why it ended early; null if it did not
+ * @param pointsPlanned how many points were planned
+ * @param records documents that were loaded
+ * @param workload the workload's name or file
+ * @param properties YCSB properties given on the command line
+ * @param placement what the check of the documents' places found
+ */
+public record RunFacts(
+    String started,
+    String command,
+    boolean complete,
+    @Nullable String stopped,
+    int pointsPlanned,
+    long records,
+    String workload,
+    Map<String, String> properties,
+    @Nullable Placement placement) {
+
+  /** Properties that a file left out are none. */
+  public RunFacts {
+    properties = properties == null ? Map.of() : properties;
+  }
+
+  /**
+   * Where the documents were after loading, seen on the shards themselves.
+   *
+   * @param documents documents per shard
+   * @param misplaced documents on a shard that {@code config.chunks} says is not their owner
+   */
+  public record Placement(Map<String, Long> documents, long misplaced) {
+    /** Documents that a file left out are none. */
+    public Placement {
+      documents = documents == null ? Map.of() : documents;
+    }
+  }
+}

@@ -1,0 +1,144 @@
+package dev.onehop.cli.report;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.onehop.cli.results.Results;
+import dev.onehop.cli.results.ResultsFile;
+import dev.onehop.cli.results.RunFacts;
+import dev.onehop.cli.results.SampleResults;
+import dev.onehop.cli.results.TopologyFacts;
+import java.io.StringReader;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
+import javax.xml.parsers.DocumentBuilderFactory;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.xml.sax.InputSource;
+
+class ReportTest {
+
+  @TempDir private Path folder;
+
+  private static List<String> charts(String html) {
+    return Pattern.compile("<svg class=\"chart\".*?</svg>", Pattern.DOTALL)
+        .matcher(html)
+        .results()
+        .map(MatchResult::group)
+        .toList();
+  }
+
+  @Test
+  void everyModeHasItsLineInEveryChartByThreads() throws Exception {
+    Results results = SampleResults.us2014();
+    List<String> charts = charts(Report.html(results, folder));
+    // Throughput, and mean, p95 and p99 of reads and of updates.
+    assertThat(charts).hasSize(7);
+    for (String chart : charts) {
+      assertThat(chart).contains("m-legacy\"", "m-legacy alt", "m-async\"", "m-targeted-async\"");
+    }
+    assertThat(charts.get(0)).contains("bound limit", "bound pool", "aria-label=\"Throughput");
+  }
+
+  @Test
+  void percentileCurvesComeFromTheLogs() throws Exception {
+    Results results = SampleResults.us2014();
+    assertThat(Report.html(results, folder)).doesNotContain("Percentile curves");
+    SampleResults.writeLogs(results, folder);
+    String html = Report.html(results, folder);
+    // Three thread counts of two operations more.
+    assertThat(charts(html)).hasSize(13);
+    assertThat(html).contains("READ latency by percentile at 64 threads");
+  }
+
+  @Test
+  void isOneFileWithoutScriptsOrANetwork() throws Exception {
+    Results results = SampleResults.us2014();
+    SampleResults.writeLogs(results, folder);
+    String html = Report.html(results, folder);
+    assertThat(html).doesNotContain("<script", "<link", "http:", "https:", "@import", "url(");
+  }
+
+  @Test
+  void everySvgIsWellFormed() throws Exception {
+    Results results = SampleResults.us2014();
+    SampleResults.writeLogs(results, folder);
+    List<String> drawings =
+        Pattern.compile("<svg .*?</svg>", Pattern.DOTALL)
+            .matcher(Report.html(results, folder))
+            .results()
+            .map(MatchResult::group)
+            .toList();
+    assertThat(drawings).hasSizeGreaterThan(13);
+    for (String svg : drawings) {
+      DocumentBuilderFactory.newInstance()
+          .newDocumentBuilder()
+          .parse(new InputSource(new StringReader(svg)));
+      assertThat(svg).doesNotContain("NaN", "Infinity");
+    }
+  }
+
+  @Test
+  void textFromOutsideIsEscaped() {
+    Results sample = SampleResults.us2014();
+    TopologyFacts topology = sample.topology();
+    Results hostile =
+        new Results(
+            new RunFacts(
+                "now",
+                "bench '<b>&'",
+                false,
+                "<i>stopped</i>",
+                12,
+                1,
+                "<w>",
+                Map.of("k", "<v>"),
+                null),
+            new TopologyFacts(
+                "<script>alert(1)</script>",
+                topology.client(),
+                topology.regions(),
+                topology.rttMillis(),
+                topology.hosts()),
+            sample.server(),
+            sample.machine(),
+            null,
+            sample.points());
+    String html = Report.html(hostile, folder);
+    assertThat(html).doesNotContain("<script", "<i>stopped", "<w>", "<v>", "<b>&'");
+    assertThat(html).contains("&lt;script&gt;", "bench &#39;&lt;b&gt;&amp;&#39;");
+    assertThat(html).contains("Unfinished run: 11 of 12 points");
+  }
+
+  @Test
+  void saysThatTheRoutersAreStandIns() {
+    assertThat(Report.html(SampleResults.us2014(), folder))
+        .contains("stand-in, not mongos", "STAND-IN routers");
+  }
+
+  @Test
+  void namesHostsRoundTripsServersAndHowToReproduce() {
+    assertThat(Report.html(SampleResults.us2014(), folder))
+        .contains("or1: router, shard or1", "68.0 ms", "22.0 ms", "68.2")
+        .contains("6.0.5", "A processor, 2 cores", "bin/onehop bench --quick");
+  }
+
+  @Test
+  void aRunWithoutPointsStillHasAReport() {
+    Results sample = SampleResults.us2014();
+    Results none =
+        new Results(sample.run(), sample.topology(), sample.server(), null, null, List.of());
+    assertThat(Report.html(none, folder)).contains("No point was finished.", "Map of the topology");
+  }
+
+  @Test
+  void writesBesideTheResults() {
+    Results results = SampleResults.us2014();
+    ResultsFile.write(folder, results);
+    assertThat(Report.write(folder, results))
+        .isEqualTo(folder.resolve("report.html"))
+        .isNotEmptyFile();
+  }
+}

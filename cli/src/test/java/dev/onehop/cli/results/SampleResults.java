@@ -1,0 +1,151 @@
+package dev.onehop.cli.results;
+
+import dev.onehop.cli.results.TopologyFacts.HostFacts;
+import dev.onehop.cli.results.TopologyFacts.RoundTrips;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import org.HdrHistogram.Histogram;
+import org.HdrHistogram.HistogramLogWriter;
+
+/** Results as a run would leave them, made by the closed loop's arithmetic and seeded noise. */
+public final class SampleResults {
+
+  private static final double MEAN_ROUND_TRIP = 43.5;
+
+  private SampleResults() {}
+
+  /** Eleven points on us-2014 without log files. */
+  public static Results us2014() {
+    List<Point> points = new ArrayList<>();
+    for (int threads : new int[] {1, 16, 64}) {
+      for (String mode : List.of("legacy", "async", "targeted-async")) {
+        points.add(point(mode, threads, 5));
+      }
+    }
+    points.add(point("legacy", 64, 100));
+    points.add(point("async", 64, 100));
+    return new Results(
+        new RunFacts(
+            "2026-11-21T10:30:00Z",
+            "bin/onehop bench --quick",
+            true,
+            null,
+            11,
+            10_000,
+            "workloada",
+            Map.of(),
+            new RunFacts.Placement(Map.of("or1", 3334L, "ca1", 3333L, "va2", 3333L), 0)),
+        topology(),
+        new ServerFacts("6.0.5", new ServerFacts.Router("stand-in", "0.1.0"), "6.0"),
+        new MachineFacts(
+            "A processor",
+            2,
+            24_000,
+            "Linux 6.18 amd64",
+            "17.0.15",
+            "0.1.0",
+            "abc",
+            "5.8.0",
+            "0.17.0"),
+        null,
+        points);
+  }
+
+  /** The topology of the seed experiment. */
+  public static TopologyFacts topology() {
+    Map<String, Double> configured = new LinkedHashMap<>();
+    configured.put("va1-va2", 0.6);
+    configured.put("va1-or1", 68.0);
+    configured.put("va1-ca1", 62.0);
+    configured.put("va2-or1", 68.0);
+    configured.put("va2-ca1", 62.0);
+    configured.put("or1-ca1", 22.0);
+    return new TopologyFacts(
+        "us-2014",
+        "va1",
+        List.of("va", "or", "ca"),
+        new RoundTrips(configured, Map.of("va1-va2", 0.7, "va1-or1", 68.2, "va1-ca1", 62.1)),
+        List.of(
+            new HostFacts("va1", "va", List.of("client", "config", "router")),
+            new HostFacts("va2", "va", List.of("router", "shard va2")),
+            new HostFacts("or1", "or", List.of("router", "shard or1")),
+            new HostFacts("ca1", "ca", List.of("router", "shard ca1"))));
+  }
+
+  /** One point by the arithmetic of a closed loop through one pool, or three. */
+  public static Point point(String mode, int threads, int connections) {
+    int pools = mode.startsWith("targeted") ? 2 : 1;
+    double throughput = 0.98 * Math.min(threads, pools * connections) * 1000 / MEAN_ROUND_TRIP;
+    Histogram histogram = histogram(threads * 1e6 / throughput);
+    boolean targeted = mode.startsWith("targeted");
+    return new Point(
+        mode,
+        threads,
+        connections,
+        false,
+        5.0,
+        Math.round(throughput * 5),
+        0,
+        throughput,
+        threads * 1000 / MEAN_ROUND_TRIP,
+        targeted ? null : Math.min(threads, connections) * 1000 / MEAN_ROUND_TRIP,
+        MEAN_ROUND_TRIP,
+        Map.of("va2", 0.33, "or1", 0.34, "ca1", 0.33),
+        targeted ? 1.0 : 0.0,
+        120L,
+        targeted ? Map.of("targeted", 100L) : Map.of(),
+        Map.of(),
+        "points/" + mode + "-t" + threads + "-c" + connections,
+        LatencySummary.of(histogram),
+        LatencySummary.of(histogram),
+        null,
+        null,
+        null);
+  }
+
+  private static Histogram histogram(double meanMicros) {
+    Random random = new Random(7);
+    double wait = meanMicros - MEAN_ROUND_TRIP * 1000;
+    Histogram histogram = new Histogram(3);
+    for (int i = 0; i < 2000; i++) {
+      double roundTrip = new double[] {700, 62_300, 68_300}[i % 3];
+      histogram.recordValue((long) (roundTrip + wait * (0.8 + 0.4 * random.nextDouble())));
+    }
+    return histogram;
+  }
+
+  /** Writes HdrHistogram logs for the points, as YCSB would. */
+  public static void writeLogs(Results results, Path folder) throws IOException {
+    for (Point point : results.points()) {
+      Path logs = Files.createDirectories(folder.resolve(point.folder()));
+      Histogram histogram = histogram(point.threads() * 1e6 / point.throughput());
+      for (String operation : List.of("READ", "UPDATE")) {
+        writeLog(HdrLogs.file(logs, operation), List.of(histogram));
+      }
+    }
+  }
+
+  /** Writes a log of intervals of one second. */
+  public static void writeLog(Path file, List<Histogram> intervals) throws IOException {
+    try (PrintStream out = new PrintStream(Files.newOutputStream(file), false, "UTF-8")) {
+      HistogramLogWriter writer = new HistogramLogWriter(out);
+      writer.outputLogFormatVersion();
+      writer.outputStartTime(1_000_000);
+      writer.setBaseTime(1_000_000);
+      writer.outputLegend();
+      long start = 1_000_000;
+      for (Histogram interval : intervals) {
+        interval.setStartTimeStamp(start);
+        interval.setEndTimeStamp(start += 1000);
+        writer.outputIntervalHistogram(interval);
+      }
+    }
+  }
+}

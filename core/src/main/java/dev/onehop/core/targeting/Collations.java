@@ -1,0 +1,30 @@
+package dev.onehop.core.targeting;
+
+import dev.onehop.core.table.RoutingTable;
+import org.bson.BsonDocument;
+import org.bson.BsonValue;
+
+/** Whether strings compare by bytes, as keys do. */
+final class Collations {
+  private static final String SIMPLE = "simple";
+
+  private Collations() {}
+
+  /** Whether an operation compares as keys do: its collation, or else the collection's default. */
+  static boolean isSimple(RoutingTable table, TargetingOptions options) {
+    BsonDocument collation = options.collation();
+    if (collation == null || collation.isEmpty()) {
+      return !table.hasDefaultCollation();
+    }
+    BsonValue locale = collation.get("locale");
+    return locale != null && locale.isString() && locale.asString().getValue().equals(SIMPLE);
+  }
+
+  /** Whether a collation can change what equals the value: it is, or may hold, a string. */
+  static boolean concerns(BsonValue value) {
+    return switch (value.getBsonType()) {
+      case STRING, SYMBOL, DOCUMENT, ARRAY, JAVASCRIPT_WITH_SCOPE, JAVASCRIPT -> true;
+      default -> false;
+    };
+  }
+}

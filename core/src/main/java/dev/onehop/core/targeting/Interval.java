@@ -1,0 +1,140 @@
+package dev.onehop.core.targeting;
+
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Encoded values of one field from {@code from} up to but not including {@code to}, both being any
+ * bytes. Where the least or the greatest of the values is known it is named too, so that the next
+ * field's bounds can be put behind it. Immutable; the arrays must not change.
+ */
+final class Interval {
+  static final Interval ALL = new Interval(new byte[0], new byte[] {(byte) 0xFF}, null, null);
+
+  private final byte[] from;
+  private final byte[] to;
+  private final byte @Nullable [] first;
+  private final byte @Nullable [] last;
+
+  private Interval(byte[] from, byte[] to, byte @Nullable [] first, byte @Nullable [] last) {
+    this.from = from;
+    this.to = to;
+    this.first = first;
+    this.last = last;
+  }
+
+  /** One value. */
+  static Interval point(byte[] value) {
+    return new Interval(value, successor(value), value, value);
+  }
+
+  /** All values that begin with {@code prefix}. */
+  static Interval startingWith(byte[] prefix) {
+    return new Interval(prefix, successor(prefix), null, null);
+  }
+
+  /** Any bytes from {@code from} up to, without, {@code to}. */
+  static Interval between(byte[] from, byte[] to) {
+    return new Interval(from, to, null, null);
+  }
+
+  static Interval atLeast(byte[] value) {
+    return new Interval(value, ALL.to, value, null);
+  }
+
+  static Interval above(byte[] value) {
+    return new Interval(successor(value), ALL.to, null, null);
+  }
+
+  static Interval atMost(byte[] value) {
+    return new Interval(ALL.from, successor(value), null, value);
+  }
+
+  static Interval below(byte[] value) {
+    return new Interval(ALL.from, value, null, null);
+  }
+
+  byte[] from() {
+    return from;
+  }
+
+  byte[] to() {
+    return to;
+  }
+
+  /** The least value, if it is known to be in here. */
+  byte @Nullable [] first() {
+    return first;
+  }
+
+  /** The greatest value, if it is known to be in here. */
+  byte @Nullable [] last() {
+    return last;
+  }
+
+  boolean isPoint() {
+    return first != null && last != null && Arrays.equals(first, last);
+  }
+
+  boolean isEmpty() {
+    return Arrays.compareUnsigned(from, to) >= 0;
+  }
+
+  Interval intersect(Interval other) {
+    int lower = Arrays.compareUnsigned(from, other.from);
+    int upper = Arrays.compareUnsigned(to, other.to);
+    return new Interval(
+        lower >= 0 ? from : other.from,
+        upper <= 0 ? to : other.to,
+        lower > 0 || (lower == 0 && first != null) ? first : other.first,
+        upper < 0 || (upper == 0 && last != null) ? last : other.last);
+  }
+
+  /** Whether no value lies between the end of this and the start of {@code later}, if any. */
+  boolean reaches(Interval later) {
+    return Arrays.compareUnsigned(to, later.from) >= 0;
+  }
+
+  /** This and a later one that it reaches, as one. */
+  Interval join(Interval later) {
+    int lower = Arrays.compareUnsigned(from, later.from);
+    int upper = Arrays.compareUnsigned(to, later.to);
+    return new Interval(
+        from,
+        upper >= 0 ? to : later.to,
+        lower < 0 || first != null ? first : later.first,
+        upper > 0 || (upper == 0 && last != null) ? last : later.last);
+  }
+
+  /** The same values as a descending field encodes them. */
+  Interval flipped() {
+    // x >= from, or x beginning with it, is ~x <= ~from or beginning with that; and so for to.
+    byte[] flippedFrom = Arrays.equals(to, ALL.to) ? ALL.from : successor(flip(to));
+    byte[] flippedTo = from.length == 0 ? ALL.to : successor(flip(from));
+    return new Interval(
+        flippedFrom,
+        flippedTo,
+        last == null ? null : flip(last),
+        first == null ? null : flip(first));
+  }
+
+  /** The least bytes above everything that begins with {@code prefix}; 0xFF if nothing is. */
+  static byte[] successor(byte[] prefix) {
+    for (int i = prefix.length - 1; i >= 0; i--) {
+      if (prefix[i] != (byte) 0xFF) {
+        byte[] next = Arrays.copyOf(prefix, i + 1);
+        next[i]++;
+        return next;
+      }
+    }
+    return ALL.to;
+  }
+
+  private static byte[] flip(byte[] bytes) {
+    byte[] flipped = new byte[bytes.length];
+    for (int i = 0; i < bytes.length; i++) {
+      flipped[i] = (byte) ~bytes[i];
+    }
+    return flipped;
+  }
+}

@@ -1,0 +1,130 @@
+package dev.onehop.core.targeting;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+/**
+ * A set of shard keys: a union of boxes, each the product of one {@link IntervalSet} per field. It
+ * holds every key that a matching document can have, and perhaps others. Immutable.
+ */
+final class KeySpace {
+  /** Beyond this many boxes precision is given up, never soundness. */
+  private static final int MAX_BOXES = 128;
+
+  private final int fields;
+  private final List<IntervalSet[]> boxes;
+
+  private KeySpace(int fields, List<IntervalSet[]> boxes) {
+    this.fields = fields;
+    this.boxes = boxes;
+  }
+
+  static KeySpace all(int fields) {
+    IntervalSet[] box = new IntervalSet[fields];
+    Arrays.fill(box, IntervalSet.ALL);
+    return new KeySpace(fields, List.<IntervalSet[]>of(box));
+  }
+
+  static KeySpace none(int fields) {
+    return new KeySpace(fields, List.of());
+  }
+
+  /** Keys whose field {@code index} lies in {@code set}. */
+  static KeySpace of(int fields, int index, IntervalSet set) {
+    if (set.isEmpty()) {
+      return none(fields);
+    }
+    KeySpace all = all(fields);
+    all.boxes.get(0)[index] = set;
+    return all;
+  }
+
+  List<IntervalSet[]> boxes() {
+    return boxes;
+  }
+
+  boolean isAll() {
+    return boxes.size() == 1 && Arrays.stream(boxes.get(0)).allMatch(IntervalSet::isAll);
+  }
+
+  KeySpace and(KeySpace other) {
+    if (isAll()) {
+      return other;
+    }
+    if (other.isAll()) {
+      return this;
+    }
+    if ((long) boxes.size() * other.boxes.size() > MAX_BOXES) {
+      // Either one holds what both hold.
+      return boxes.size() <= other.boxes.size() ? collapsed().and(other) : and(other.collapsed());
+    }
+    List<IntervalSet[]> common = new ArrayList<>();
+    for (IntervalSet[] a : boxes) {
+      for (IntervalSet[] b : other.boxes) {
+        IntervalSet[] box = new IntervalSet[fields];
+        boolean empty = false;
+        for (int i = 0; i < fields; i++) {
+          box[i] = a[i].and(b[i]);
+          empty |= box[i].isEmpty();
+        }
+        if (!empty) {
+          common.add(box);
+        }
+      }
+    }
+    return new KeySpace(fields, common);
+  }
+
+  static KeySpace or(int fields, List<KeySpace> spaces) {
+    List<IntervalSet[]> boxes = new ArrayList<>();
+    for (KeySpace space : spaces) {
+      if (space.isAll()) {
+        return space;
+      }
+      space.boxes.forEach(box -> addOrJoin(boxes, box));
+    }
+    KeySpace union = new KeySpace(fields, boxes);
+    return boxes.size() > MAX_BOXES ? union.collapsed() : union;
+  }
+
+  /** Two boxes that differ in one field are one box. */
+  private static void addOrJoin(List<IntervalSet[]> boxes, IntervalSet[] box) {
+    int last = boxes.size() - 1;
+    if (last >= 0) {
+      IntervalSet[] before = boxes.get(last);
+      int different = -1;
+      for (int i = 0; i < box.length; i++) {
+        if (!before[i].sameAs(box[i])) {
+          if (different >= 0) {
+            boxes.add(box);
+            return;
+          }
+          different = i;
+        }
+      }
+      if (different >= 0) {
+        IntervalSet[] joined = before.clone();
+        joined[different] = before[different].or(box[different]);
+        boxes.set(last, joined);
+      }
+      return;
+    }
+    boxes.add(box);
+  }
+
+  /** The least single box around all. */
+  private KeySpace collapsed() {
+    if (boxes.size() <= 1) {
+      return this;
+    }
+    IntervalSet[] around = new IntervalSet[fields];
+    for (int i = 0; i < fields; i++) {
+      int field = i;
+      List<Interval> any = new ArrayList<>();
+      boxes.forEach(box -> any.addAll(box[field].intervals()));
+      around[i] = IntervalSet.union(any);
+    }
+    return new KeySpace(fields, List.<IntervalSet[]>of(around));
+  }
+}

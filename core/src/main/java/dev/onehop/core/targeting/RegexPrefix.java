@@ -1,0 +1,54 @@
+package dev.onehop.core.targeting;
+
+import org.bson.BsonRegularExpression;
+
+/** What every string that a regular expression matches must begin with. */
+final class RegexPrefix {
+  private static final String META = "[](){}.*+?^$|";
+
+  private RegexPrefix() {}
+
+  /**
+   * The longest certain prefix; empty if there is none. Only plain characters after a leading
+   * {@code ^} or {@code \A} count, and nothing does if the expression has alternatives or an option
+   * that changes what these mean.
+   */
+  static String of(BsonRegularExpression regex) {
+    String pattern = regex.getPattern();
+    String options = regex.getOptions();
+    boolean plainOptions = options.isEmpty() || options.equals("s");
+    if (!plainOptions || pattern.indexOf('|') >= 0) {
+      return "";
+    }
+    int i;
+    if (pattern.startsWith("^")) {
+      i = 1;
+    } else if (pattern.startsWith("\\A")) {
+      i = 2;
+    } else {
+      return "";
+    }
+    StringBuilder prefix = new StringBuilder();
+    while (i < pattern.length()) {
+      if (pattern.charAt(i) == '\\') {
+        // A backslash makes punctuation plain; before a letter or digit it means something else.
+        if (++i == pattern.length() || !isPunctuation(pattern.charAt(i))) {
+          return prefix.toString();
+        }
+      } else if (META.indexOf(pattern.charAt(i)) >= 0) {
+        return prefix.toString();
+      }
+      int c = pattern.codePointAt(i);
+      i += Character.charCount(c);
+      if (i < pattern.length() && "*+?{".indexOf(pattern.charAt(i)) >= 0) {
+        return prefix.toString();
+      }
+      prefix.appendCodePoint(c);
+    }
+    return prefix.toString();
+  }
+
+  private static boolean isPunctuation(char c) {
+    return c > ' ' && c < 0x7F && !Character.isLetterOrDigit(c);
+  }
+}

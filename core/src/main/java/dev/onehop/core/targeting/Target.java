@@ -1,0 +1,155 @@
+package dev.onehop.core.targeting;
+
+import dev.onehop.core.table.Chunk;
+import dev.onehop.core.table.RoutingTable;
+import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.List;
+import java.util.SortedSet;
+import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The chunks that an operation can touch, and with them the shards it must go to. Immutable and
+ * thread-safe.
+ */
+public final class Target {
+  private static final int NO_CHUNK = -1;
+
+  private final RoutingTable table;
+  private final List<String> shards;
+  private final int onlyChunk;
+
+  /** Null if there is one or none, or if all are meant. */
+  private final @Nullable BitSet chunks;
+
+  private final boolean broadcast;
+  private final String reason;
+
+  private Target(
+      RoutingTable table,
+      List<String> shards,
+      int onlyChunk,
+      @Nullable BitSet chunks,
+      boolean broadcast,
+      String reason) {
+    this.table = table;
+    this.shards = shards;
+    this.onlyChunk = onlyChunk;
+    this.chunks = chunks;
+    this.broadcast = broadcast;
+    this.reason = reason;
+  }
+
+  static Target primary(RoutingTable table) {
+    return new Target(
+        table,
+        List.of(table.primaryShard()),
+        NO_CHUNK,
+        null,
+        false,
+        "an unsharded collection lives on the primary shard");
+  }
+
+  static Target chunk(RoutingTable table, int chunk, String reason) {
+    return new Target(table, List.of(table.shardOfChunk(chunk)), chunk, null, false, reason);
+  }
+
+  static Target broadcast(RoutingTable table, String reason) {
+    return new Target(table, List.copyOf(table.shards()), NO_CHUNK, null, true, reason);
+  }
+
+  /** Any chunks, at least one. */
+  static Target chunks(RoutingTable table, BitSet chunks, String reason) {
+    int first = chunks.nextSetBit(0);
+    if (chunks.cardinality() == 1) {
+      return chunk(table, first, reason);
+    }
+    SortedSet<String> shards = new TreeSet<>();
+    for (int from = first; from >= 0; ) {
+      int end = chunks.nextClearBit(from);
+      shards.addAll(table.shardsOfChunks(from, end - 1));
+      from = chunks.nextSetBit(end);
+    }
+    return new Target(table, List.copyOf(shards), NO_CHUNK, chunks, false, reason);
+  }
+
+  /** The shards to go to: at least one, in alphabetical order. */
+  public List<String> shards() {
+    return shards;
+  }
+
+  /** Whether there is one shard to go to. */
+  public boolean isSingleShard() {
+    return shards.size() == 1;
+  }
+
+  /**
+   * The only shard to go to.
+   *
+   * @throws IllegalStateException if there are several
+   */
+  public String shard() {
+    if (shards.size() != 1) {
+      throw new IllegalStateException("not one shard but " + shards + ": " + reason);
+    }
+    return shards.get(0);
+  }
+
+  /** Whether all chunks are meant because nothing in the operation bounds the shard key. */
+  public boolean isBroadcast() {
+    return broadcast;
+  }
+
+  /** What decided, in words. */
+  public String reason() {
+    return reason;
+  }
+
+  /** How many chunks the operation can touch; 0 for an unsharded collection. */
+  public int chunkCount() {
+    if (broadcast) {
+      return table.chunkCount();
+    }
+    return chunks != null ? chunks.cardinality() : onlyChunk == NO_CHUNK ? 0 : 1;
+  }
+
+  /** Whether the operation can touch the chunk at that place of the routing table. */
+  public boolean touches(int chunk) {
+    return broadcast || (chunks != null ? chunks.get(chunk) : chunk == onlyChunk);
+  }
+
+  /** All there is to say, with up to {@code maxChunks} of the chunks. */
+  public TargetExplanation explain(int maxChunks) {
+    List<Chunk> listed = new ArrayList<>();
+    int total = table.isSharded() ? table.chunkCount() : 0;
+    for (int i = nextTouched(0, total);
+        i < total && listed.size() < maxChunks;
+        i = nextTouched(i + 1, total)) {
+      listed.add(table.chunk(i));
+    }
+    return new TargetExplanation(
+        table.namespace(),
+        table.isSharded() ? table.shardKeyPattern().toBsonDocument() : null,
+        table.isSharded() ? table.version() : null,
+        total,
+        List.copyOf(listed),
+        chunkCount(),
+        shards,
+        broadcast,
+        reason);
+  }
+
+  private int nextTouched(int from, int total) {
+    int i = from;
+    while (i < total && !touches(i)) {
+      i++;
+    }
+    return i;
+  }
+
+  @Override
+  public String toString() {
+    return shards + (broadcast ? " (all chunks)" : "") + ": " + reason;
+  }
+}

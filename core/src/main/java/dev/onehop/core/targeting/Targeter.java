@@ -1,0 +1,260 @@
+package dev.onehop.core.targeting;
+
+import dev.onehop.core.bson.SortableKey;
+import dev.onehop.core.table.RoutingTable;
+import dev.onehop.core.table.ShardKeyException;
+import dev.onehop.core.table.ShardKeyField;
+import dev.onehop.core.table.ShardKeyPattern;
+import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.List;
+import org.bson.BsonArray;
+import org.bson.BsonDocument;
+import org.bson.BsonTimestamp;
+import org.bson.BsonValue;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Which chunks an operation can touch, by the server's rules. Pure and thread-safe.
+ *
+ * <p>Whatever the answer can't be decided from leads to all chunks: too many shards cost time, one
+ * too few a wrong result. It presumes what the server sees to, that no document has an array on the
+ * way to a shard key field.
+ */
+public final class Targeter {
+  private static final String WHOLE_KEY = "equality on the whole shard key";
+  private static final String ID = "_id";
+  private static final BsonTimestamp SERVER_TIME = new BsonTimestamp(0);
+
+  private Targeter() {}
+
+  /** Where documents that match the filter can be; also right for counts and distinct. */
+  public static Target find(RoutingTable table, BsonDocument filter, TargetingOptions options) {
+    if (!table.isSharded()) {
+      return Target.primary(table);
+    }
+    if (table.isUnsplittable()) {
+      return unsplittable(table);
+    }
+    boolean simpleCollation = Collations.isSimple(table, options);
+    byte[] key = plainKey(table.shardKeyPattern(), filter, simpleCollation);
+    return key != null
+        ? Target.chunk(table, table.chunkIndexOf(key), WHOLE_KEY)
+        : analyzed(table, filter, simpleCollation, options.let());
+  }
+
+  /**
+   * Where the first stages of a pipeline must run. Its leading {@code $match} stages count, also
+   * behind a {@code $sort}. Stages that read or write other collections are the caller's concern.
+   */
+  public static Target aggregate(
+      RoutingTable table, List<BsonDocument> pipeline, TargetingOptions options) {
+    BsonArray matches = new BsonArray();
+    for (BsonDocument stage : pipeline) {
+      if (stage.isDocument("$match")) {
+        matches.add(stage.getDocument("$match"));
+      } else if (!stage.containsKey("$sort")) {
+        break;
+      }
+    }
+    return switch (matches.size()) {
+      case 0 -> find(table, new BsonDocument(), options);
+      case 1 -> find(table, matches.get(0).asDocument(), options);
+      default -> find(table, new BsonDocument("$and", matches), options);
+    };
+  }
+
+  /**
+   * Where a document goes that is to be inserted.
+   *
+   * @throws ShardKeyException if it has an array on the way to a shard key field, or in its place
+   */
+  public static Target insert(RoutingTable table, BsonDocument document) {
+    if (!table.isSharded()) {
+      return Target.primary(table);
+    }
+    if (table.isUnsplittable()) {
+      return unsplittable(table);
+    }
+    for (ShardKeyField field : table.shardKeyPattern().fields()) {
+      if (field.path().parts().get(0).equals(ID) && !document.containsKey(ID)) {
+        return Target.broadcast(table, "the document has no _id yet, which the shard key needs");
+      }
+      if (SERVER_TIME.equals(document.get(field.path().toString()))) {
+        return Target.broadcast(
+            table, "the server will put its time into " + field.path() + ", part of the shard key");
+      }
+    }
+    return atKey(table, table.shardKeyPattern().keyOf(document), "the document's shard key");
+  }
+
+  /**
+   * Where an update goes.
+   *
+   * @param update operators, a pipeline, or a whole document, which is a {@link #replace}
+   */
+  public static Target update(
+      RoutingTable table,
+      BsonDocument filter,
+      BsonValue update,
+      boolean multi,
+      boolean upsert,
+      TargetingOptions options) {
+    if (update.isDocument() && !multi) {
+      BsonDocument document = update.asDocument();
+      if (document.isEmpty() || !document.getFirstKey().startsWith("$")) {
+        return replace(table, filter, document, upsert, options);
+      }
+    }
+    return upsert ? upsert(table, filter, options) : find(table, filter, options);
+  }
+
+  /**
+   * Where a replacement goes: where its filter leads, if that is one shard. Else, if the filter is
+   * an exact {@code _id}, where the replacement itself belongs, for the server won't let a document
+   * move that its filter doesn't find by shard key. Other replacements may match on any shard that
+   * the filter allows: servers before 7.0 look only where the replacement belongs, later ones
+   * everywhere.
+   */
+  public static Target replace(
+      RoutingTable table,
+      BsonDocument filter,
+      BsonDocument replacement,
+      boolean upsert,
+      TargetingOptions options) {
+    if (upsert) {
+      return upsert(table, filter, options);
+    }
+    Target byFilter = find(table, filter, options);
+    if (byFilter.isSingleShard() || !isExactId(filter, Collations.isSimple(table, options))) {
+      return byFilter;
+    }
+    BsonDocument complete = replacement;
+    if (!replacement.containsKey(ID)) {
+      BsonValue id = filter.get(ID);
+      complete = replacement.clone();
+      complete.put(
+          ID, id != null && FieldConditions.isOperators(id) ? id.asDocument().get("$eq") : id);
+    }
+    try {
+      byte[] key = table.shardKeyPattern().keyOf(complete);
+      return atKey(table, key, "exact _id, and the replacement's shard key");
+    } catch (ShardKeyException e) {
+      return Target.broadcast(table, "a replacement with " + e.getMessage());
+    }
+  }
+
+  /** Where documents that a delete can remove are. */
+  public static Target delete(
+      RoutingTable table, BsonDocument filter, boolean multi, TargetingOptions options) {
+    return find(table, filter, options);
+  }
+
+  /** Where a findAndModify goes: one shard only if its filter has the whole shard key. */
+  public static Target findAndModify(
+      RoutingTable table, BsonDocument filter, TargetingOptions options) {
+    return byEqualityKey(table, filter, options, "findAndModify");
+  }
+
+  private static Target upsert(RoutingTable table, BsonDocument filter, TargetingOptions options) {
+    return byEqualityKey(table, filter, options, "an upsert");
+  }
+
+  private static Target byEqualityKey(
+      RoutingTable table, BsonDocument filter, TargetingOptions options, String operation) {
+    if (!table.isSharded()) {
+      return Target.primary(table);
+    }
+    if (table.isUnsplittable()) {
+      return unsplittable(table);
+    }
+    boolean simpleCollation = Collations.isSimple(table, options);
+    byte[] key = EqualityKey.of(table.shardKeyPattern(), filter, simpleCollation);
+    return key != null
+        ? Target.chunk(table, table.chunkIndexOf(key), WHOLE_KEY)
+        : Target.broadcast(
+            table,
+            operation
+                + " needs equality on the whole shard key "
+                + table.shardKeyPattern()
+                + (simpleCollation ? "" : ", of values without strings under this collation"));
+  }
+
+  private static Target unsplittable(RoutingTable table) {
+    return Target.chunk(table, 0, "an unsharded collection has one chunk");
+  }
+
+  private static Target atKey(RoutingTable table, byte[] key, String reason) {
+    return Target.chunk(table, table.chunkIndexOf(key), reason);
+  }
+
+  private static Target analyzed(
+      RoutingTable table,
+      BsonDocument filter,
+      boolean simpleCollation,
+      @Nullable BsonDocument let) {
+    ShardKeyPattern pattern = table.shardKeyPattern();
+    Notes notes = new Notes();
+    if (!simpleCollation) {
+      notes.add("strings compare by a collation");
+    }
+    KeySpace space = new FilterAnalyzer(pattern, simpleCollation, let, notes).analyze(filter);
+    if (space.isAll()) {
+      String why = "nothing in the filter bounds the shard key " + pattern;
+      return Target.broadcast(table, notes.isEmpty() ? why : why + " (" + notes + ")");
+    }
+    BitSet chunks = KeyRanges.chunks(table, space);
+    if (chunks.isEmpty()) {
+      // Someone has to answer that there is nothing.
+      return Target.chunk(table, 0, "no document can match; any shard may say so");
+    }
+    String why = "the filter bounds " + String.join(", ", boundFields(pattern, space));
+    return Target.chunks(table, chunks, notes.isEmpty() ? why : why + " (" + notes + ")");
+  }
+
+  private static List<String> boundFields(ShardKeyPattern pattern, KeySpace space) {
+    List<String> bound = new ArrayList<>();
+    for (int i = 0; i < pattern.paths().size(); i++) {
+      int field = i;
+      if (space.boxes().stream().anyMatch(box -> !box[field].isAll())) {
+        bound.add(pattern.paths().get(i));
+      }
+    }
+    return bound;
+  }
+
+  /**
+   * The key of a filter that has each shard key field as a plain value at its top level: the common
+   * case, without the machinery. Other conditions can only narrow it.
+   */
+  private static byte @Nullable [] plainKey(
+      ShardKeyPattern pattern, BsonDocument filter, boolean simpleCollation) {
+    if (pattern.isHashed() || pattern.fields().size() > 1) {
+      return null;
+    }
+    ShardKeyField field = pattern.fields().get(0);
+    BsonValue value = filter.get(field.path().toString());
+    if (field.descending() || value == null) {
+      return null;
+    }
+    boolean plain =
+        switch (value.getBsonType()) {
+          case INT32, INT64, DOUBLE, DECIMAL128, OBJECT_ID, BINARY, DATE_TIME, TIMESTAMP, BOOLEAN ->
+              true;
+          case STRING -> simpleCollation;
+          default -> false;
+        };
+    return plain ? SortableKey.encode(value) : null;
+  }
+
+  private static boolean isExactId(BsonDocument filter, boolean simpleCollation) {
+    BsonValue id = filter.size() == 1 ? filter.get(ID) : null;
+    if (id != null && FieldConditions.isOperators(id)) {
+      id = id.asDocument().size() == 1 ? id.asDocument().get("$eq") : null;
+    }
+    return id != null
+        && !id.isRegularExpression()
+        && !id.isArray()
+        && (simpleCollation || !Collations.concerns(id));
+  }
+}

@@ -1,0 +1,150 @@
+package dev.onehop.core.targeting;
+
+import dev.onehop.core.bson.SortableKey;
+import dev.onehop.core.table.ShardKeyField;
+import java.util.List;
+import org.bson.BsonArray;
+import org.bson.BsonDouble;
+import org.bson.BsonNull;
+import org.bson.BsonRegularExpression;
+import org.bson.BsonUndefined;
+import org.bson.BsonValue;
+
+/**
+ * Which keys of one shard key field satisfy a comparison with a value, by the rules of the query
+ * language: comparisons stay within a value's type class, null equals missing (and, before 8.0,
+ * undefined), NaN equals only itself.
+ *
+ * <p>Relies on what holds in every sharded collection: no array lies on the way to a shard key
+ * field or in its place, so a field has one value, and that is its key.
+ */
+final class ValueBounds {
+  private static final byte[] NULL = SortableKey.encode(BsonNull.VALUE);
+  private static final byte[] NEGATIVE_INFINITY =
+      SortableKey.encode(new BsonDouble(Double.NEGATIVE_INFINITY));
+
+  private final ShardKeyField field;
+  private final boolean simpleCollation;
+
+  ValueBounds(ShardKeyField field, boolean simpleCollation) {
+    this.field = field;
+    this.simpleCollation = simpleCollation;
+  }
+
+  /** The field equals a value of the query language; null means missing too. */
+  Bounds equalTo(BsonValue value) {
+    if (value.isNull()) {
+      return field.hashed()
+          ? Bounds.within(HashedValues.equalToNull(value))
+          : new Bounds(
+              IntervalSet.union(
+                  List.of(
+                      Interval.point(SortableKey.encode(new BsonUndefined())),
+                      Interval.point(NULL))),
+              isNull());
+    }
+    return value.getBsonType() == org.bson.BsonType.UNDEFINED ? Bounds.UNDECIDED : same(value);
+  }
+
+  /** The field holds this very value, null meaning null. */
+  Bounds same(BsonValue value) {
+    if (value.isArray()) {
+      return Bounds.UNDECIDED;
+    }
+    if (field.hashed()) {
+      return simpleCollation || !Collations.concerns(value)
+          ? Bounds.within(HashedValues.equalTo(value))
+          : Bounds.UNDECIDED;
+    }
+    byte[] key = SortableKey.encode(value);
+    return simpleCollation || !Collations.concerns(value)
+        ? Bounds.exactly(IntervalSet.of(Interval.point(key)))
+        : Bounds.within(typeClass(key));
+  }
+
+  /** The field is missing: its key is that of null. */
+  Bounds missing() {
+    return Bounds.within(field.hashed() ? HashedValues.equalTo(BsonNull.VALUE) : isNull());
+  }
+
+  /** The field is there, perhaps as null. */
+  Bounds present() {
+    IntervalSet nullKey = field.hashed() ? HashedValues.equalTo(BsonNull.VALUE) : isNull();
+    return new Bounds(IntervalSet.ALL, nullKey.complement());
+  }
+
+  /** One of {@code $gt}, {@code $gte}, {@code $lt}, {@code $lte}. */
+  Bounds compared(Comparison comparison, BsonValue value) {
+    switch (value.getBsonType()) {
+      case NULL:
+        return comparison.orEqual() ? equalTo(value) : Bounds.within(equalTo(value).may());
+      // With another type than the field's, how these compare changed between server versions.
+      case MIN_KEY, MAX_KEY, UNDEFINED, ARRAY, REGULAR_EXPRESSION:
+        return Bounds.UNDECIDED;
+      default:
+    }
+    if (isNaN(value)) {
+      return comparison.orEqual() ? same(value) : Bounds.NOTHING;
+    }
+    if (field.hashed()) {
+      return Bounds.UNDECIDED;
+    }
+    byte[] key = SortableKey.encode(value);
+    IntervalSet sameClass = typeClass(key);
+    if (!simpleCollation && Collations.concerns(value)) {
+      return Bounds.within(sameClass);
+    }
+    if (value.isNumber()) {
+      // Below all numbers there is NaN, which is not less than any.
+      sameClass = sameClass.and(IntervalSet.of(Interval.atLeast(NEGATIVE_INFINITY)));
+    }
+    return Bounds.exactly(sameClass.and(IntervalSet.of(comparison.interval(key))));
+  }
+
+  /** The field is a string that the expression matches, or the same expression as a value. */
+  Bounds matching(BsonRegularExpression regex) {
+    if (field.hashed()) {
+      return Bounds.UNDECIDED;
+    }
+    String prefix = RegexPrefix.of(regex);
+    return Bounds.within(
+        IntervalSet.of(Interval.startingWith(SortableKey.stringPrefix(prefix)))
+            .or(typeClass(SortableKey.encode(regex))));
+  }
+
+  /** The field equals one of these, regular expressions matching. */
+  Bounds in(BsonArray values) {
+    java.util.ArrayList<Interval> may = new java.util.ArrayList<>(values.size());
+    java.util.ArrayList<Interval> must = new java.util.ArrayList<>(values.size());
+    for (BsonValue value : values) {
+      Bounds one =
+          value.isRegularExpression() ? matching(value.asRegularExpression()) : equalTo(value);
+      may.addAll(one.may().intervals());
+      must.addAll(one.must().intervals());
+    }
+    return new Bounds(IntervalSet.union(may), IntervalSet.union(must));
+  }
+
+  /** {@code $expr}'s comparisons: one order over all types, missing below null. */
+  IntervalSet comparedAcrossTypes(Comparison comparison, BsonValue value) {
+    if (field.hashed() || (!simpleCollation && Collations.concerns(value)) || value.isArray()) {
+      return IntervalSet.ALL;
+    }
+    IntervalSet set = IntervalSet.of(comparison.interval(SortableKey.encode(value)));
+    return comparison.isUpperBound() ? set.or(isNull()) : set;
+  }
+
+  private static IntervalSet isNull() {
+    return IntervalSet.of(Interval.point(NULL));
+  }
+
+  private static IntervalSet typeClass(byte[] key) {
+    return IntervalSet.of(Interval.startingWith(new byte[] {key[0]}));
+  }
+
+  private static boolean isNaN(BsonValue value) {
+    return value.isDouble()
+        ? Double.isNaN(value.asDouble().getValue())
+        : value.isDecimal128() && value.asDecimal128().getValue().isNaN();
+  }
+}

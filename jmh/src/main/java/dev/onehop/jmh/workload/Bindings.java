@@ -1,0 +1,22 @@
+package dev.onehop.jmh.workload;
+
+import dev.onehop.ycsb.AsyncClient;
+import dev.onehop.ycsb.LegacyClient;
+import dev.onehop.ycsb.TargetedAsyncClient;
+import site.ycsb.DB;
+
+/** The YCSB bindings by the names of their modes. */
+final class Bindings {
+
+  private Bindings() {}
+
+  /** Makes the binding of one thread. */
+  static DB of(String mode) {
+    return switch (mode) {
+      case "legacy" -> new LegacyClient();
+      case "async" -> new AsyncClient();
+      case "targeted-async" -> new TargetedAsyncClient();
+      default -> throw new IllegalArgumentException("unknown mode \"%s\"".formatted(mode));
+    };
+  }
+}

@@ -1,0 +1,48 @@
+package dev.onehop.jmh.workload;
+
+import com.mongodb.client.MongoClient;
+import com.mongodb.client.MongoClients;
+import dev.onehop.ycsb.LegacyClient;
+import java.util.Properties;
+import site.ycsb.DB;
+import site.ycsb.DBException;
+import site.ycsb.WorkloadException;
+import site.ycsb.workloads.CoreWorkload;
+
+/** Loads a workload's records. */
+final class Loader {
+  private static final String BATCH_SIZE = "500";
+
+  private final Properties properties = new Properties();
+  private final String url;
+
+  Loader(String url, Properties workloadProperties) {
+    this.url = url;
+    properties.putAll(workloadProperties);
+    properties.setProperty("mongodb.batchsize", BATCH_SIZE);
+    properties.setProperty("mongodb.upsert", "true"); // a part of them may be there
+  }
+
+  /** Inserts the records, unless the collection holds that many documents already. */
+  void loadUnlessThere(String database, int records) throws DBException, WorkloadException {
+    try (MongoClient client = MongoClients.create(url)) {
+      String table = CoreWorkload.TABLENAME_PROPERTY_DEFAULT;
+      if (client.getDatabase(database).getCollection(table).countDocuments() >= records) {
+        return;
+      }
+    }
+    CoreWorkload workload = new CoreWorkload();
+    workload.init(properties);
+    DB binding = new LegacyClient();
+    binding.setProperties(properties);
+    binding.init();
+    DB checked = new CheckedDb(binding);
+    try {
+      for (int i = 0; i < records; i++) {
+        workload.doInsert(checked, new Object());
+      }
+    } finally {
+      binding.cleanup(); // sends the last batch
+    }
+  }
+}

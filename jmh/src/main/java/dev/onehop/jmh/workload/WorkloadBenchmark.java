@@ -1,0 +1,144 @@
+package dev.onehop.jmh.workload;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.Properties;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.openjdk.jmh.annotations.AuxCounters;
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.BenchmarkMode;
+import org.openjdk.jmh.annotations.Fork;
+import org.openjdk.jmh.annotations.Level;
+import org.openjdk.jmh.annotations.Measurement;
+import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Param;
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.Setup;
+import org.openjdk.jmh.annotations.State;
+import org.openjdk.jmh.annotations.TearDown;
+import org.openjdk.jmh.annotations.Threads;
+import org.openjdk.jmh.annotations.Warmup;
+import site.ycsb.DB;
+import site.ycsb.DBException;
+import site.ycsb.WorkloadException;
+import site.ycsb.measurements.Measurements;
+import site.ycsb.workloads.CoreWorkload;
+
+/**
+ * YCSB's workload A over a cluster: operations per second of {@link #threads} threads, and the mean
+ * latency of an operation.
+ *
+ * <p>The threads of the workload are this class's own. JMH's single thread takes ended operations
+ * from them one by one, so that its score is theirs.
+ */
+@State(Scope.Benchmark)
+@BenchmarkMode(Mode.Throughput)
+@OutputTimeUnit(TimeUnit.SECONDS)
+@Threads(1)
+@Fork(1)
+@Warmup(iterations = 2, time = 5)
+@Measurement(iterations = 3, time = 10)
+public class WorkloadBenchmark {
+  private static final String URL = "onehop.jmh.url";
+
+  /** Binding under test. */
+  @Param({"legacy", "async", "targeted-async"})
+  public String mode = "";
+
+  /** Threads that run operations, one at a time each. */
+  @Param({"1", "64"})
+  public int threads;
+
+  /** Connections per server, the same in each mode. */
+  @Param("5")
+  public int connections;
+
+  /** Records in the collection; loaded first unless they are there. */
+  @Param("10000")
+  public int records;
+
+  private final List<DB> bindings = new ArrayList<>();
+  private @Nullable ClosedLoop loop;
+
+  /** What an operation took, beside how many there were. */
+  @State(Scope.Thread)
+  @AuxCounters
+  public static class Latency {
+    private @Nullable ClosedLoop loop;
+
+    /**
+     * Mean latency of an operation in microseconds, times the seconds it is a mean of.
+     *
+     * <p>JMH divides by those, and then averages over the iterations, as a mean needs; it would add
+     * up what isn't a rate. It also writes {@code ops/s} behind it: these are microseconds.
+     */
+    public double meanLatencyMicros() {
+      return loop == null ? 0 : loop.meanLatencyMicros() * loop.elapsedSeconds();
+    }
+  }
+
+  /** Loads the collection, opens the bindings and starts the threads. */
+  @Setup(Level.Trial)
+  public void open() throws DBException, WorkloadException {
+    String url = System.getProperty(URL);
+    if (url == null) {
+      throw new IllegalArgumentException("give the cluster's URL with -D" + URL + "=...");
+    }
+    Properties properties = properties(url);
+    Measurements.setProperties(properties);
+    new Loader(url, properties).loadUnlessThere("ycsb", records);
+    CoreWorkload workload = new CoreWorkload();
+    workload.init(properties);
+    for (int i = 0; i < threads; i++) {
+      DB binding = Bindings.of(mode);
+      binding.setProperties(properties);
+      binding.init();
+      bindings.add(binding);
+    }
+    loop = new ClosedLoop(workload, bindings);
+  }
+
+  /** Begins to count. The threads run on between iterations: none begins or ends with idle ones. */
+  @Setup(Level.Iteration)
+  public void reset() {
+    loop().reset();
+  }
+
+  /** Stops the threads and closes the bindings. */
+  @TearDown(Level.Trial)
+  public void close() throws InterruptedException, DBException {
+    if (loop != null) {
+      loop.stop();
+    }
+    for (DB binding : bindings) {
+      binding.cleanup();
+    }
+  }
+
+  /** Waits for one operation to end. */
+  @Benchmark
+  public void operation(Latency latency) throws InterruptedException {
+    latency.loop = loop();
+    loop().awaitOperation();
+  }
+
+  private ClosedLoop loop() {
+    return Objects.requireNonNull(loop);
+  }
+
+  private Properties properties(String url) {
+    Properties properties = new Properties();
+    properties.setProperty("mongodb.url", url);
+    properties.setProperty("onehop.connections", String.valueOf(connections));
+    properties.setProperty("recordcount", String.valueOf(records));
+    // No limit: the workload sizes the range of inserted keys by it, and inserts none.
+    properties.setProperty("operationcount", "1");
+    properties.setProperty("readproportion", "0.5");
+    properties.setProperty("updateproportion", "0.5");
+    properties.setProperty("requestdistribution", "zipfian");
+    return properties;
+  }
+}

@@ -1,0 +1,61 @@
+package dev.onehop.routing;
+
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
+
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import com.tngtech.archunit.core.importer.ImportOption;
+import org.junit.jupiter.api.Test;
+
+/** The packages' dependencies go one way. */
+class StructureTest {
+  private static final String INTERNAL = "dev.onehop.routing.internal.";
+  private static final JavaClasses CLASSES =
+      new ClassFileImporter()
+          .withImportOption(new ImportOption.DoNotIncludeTests())
+          .importPackages("dev.onehop.routing");
+
+  @Test
+  void internalPackagesHaveNoCycles() {
+    slices().matching(INTERNAL + "(*)..").should().beFreeOfCycles().check(CLASSES);
+  }
+
+  @Test
+  void wireProtocolKnowsNothingOfRouting() {
+    noClasses()
+        .that()
+        .resideInAPackage(INTERNAL + "wire..")
+        .should()
+        .dependOnClassesThat()
+        .resideInAnyPackage(
+            "dev.onehop.core..",
+            INTERNAL + "catalog..",
+            INTERNAL + "direct..",
+            INTERNAL + "client..")
+        .check(CLASSES);
+  }
+
+  @Test
+  void directModeNeedsNoDriver() {
+    noClasses()
+        .that()
+        .resideInAnyPackage(INTERNAL + "direct..", INTERNAL + "catalog..", INTERNAL + "wire..")
+        .should()
+        .dependOnClassesThat()
+        .resideInAPackage("com.mongodb..")
+        .check(CLASSES);
+  }
+
+  @Test
+  void onlyTheEntryPointReachesIntoTheClient() {
+    classes()
+        .that()
+        .resideInAPackage(INTERNAL + "client..")
+        .should()
+        .onlyHaveDependentClassesThat()
+        .resideInAnyPackage(INTERNAL + "client..", "dev.onehop.routing")
+        .check(CLASSES);
+  }
+}

@@ -1,0 +1,225 @@
+package dev.onehop.it;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.mongodb.bulk.BulkWriteResult;
+import com.mongodb.client.model.BulkWriteOptions;
+import com.mongodb.client.model.DeleteOneModel;
+import com.mongodb.client.model.Filters;
+import com.mongodb.client.model.InsertOneModel;
+import com.mongodb.client.model.UpdateOneModel;
+import com.mongodb.client.model.Updates;
+import com.mongodb.client.model.WriteModel;
+import com.mongodb.reactivestreams.client.MongoClient;
+import com.mongodb.reactivestreams.client.MongoClients;
+import com.mongodb.reactivestreams.client.MongoCollection;
+import dev.onehop.routing.OneHop;
+import dev.onehop.testbed.Testbed;
+import dev.onehop.testbed.Topology;
+import dev.onehop.testbed.evidence.BesideOwner;
+import dev.onehop.testbed.evidence.RouterSampling;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.IntStream;
+import org.bson.BsonDocument;
+import org.bson.BsonInt32;
+import org.bson.Document;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.reactivestreams.Publisher;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/**
+ * Where routed operations are served, as the shards saw it: their profilers note the address of the
+ * router that each operation came from.
+ */
+class RoutedOperationsIT {
+  private static final Duration TIMEOUT = Duration.ofSeconds(30);
+  private static final int DOCUMENTS = 300;
+
+  private static Testbed testbed;
+  private static int collections;
+
+  @BeforeAll
+  static void start() {
+    testbed = Testbed.builder(Topology.named("us-2014")).start();
+  }
+
+  @AfterAll
+  static void stop() {
+    if (testbed != null) {
+      testbed.close();
+    }
+  }
+
+  @Test
+  void operationsOnOneShardAreServedBesideIt() {
+    String name = sharded();
+    try (MongoClient client = routed()) {
+      MongoCollection<Document> collection = collection(client, name);
+      run(collection.insertMany(documents()));
+
+      try (RouterSampling sampling = testbed.evidence("it." + name).sampleRouters(1)) {
+        everyPointOperation(collection);
+
+        BesideOwner served = sampling.besideOwner();
+        assertThat(served.fraction()).hasValue(1.0);
+        assertThat(served.sampled()).isGreaterThanOrEqualTo(4L * DOCUMENTS);
+      }
+    }
+    assertThat(testbed.evidence("it." + name).placement().isRight()).isTrue();
+  }
+
+  /** The evidence can fail: an unrouted client is served beside the owner by chance only. */
+  @Test
+  void withoutRoutingTheLocalMongosServesAll() {
+    String name = sharded();
+    try (MongoClient client = MongoClients.create(testbed.url())) {
+      MongoCollection<Document> collection = collection(client, name);
+      run(collection.insertMany(documents()));
+
+      try (RouterSampling sampling = testbed.evidence("it." + name).sampleRouters(1)) {
+        everyPointOperation(collection);
+
+        assertThat(sampling.besideOwner().fraction().orElseThrow()).isLessThan(0.1);
+      }
+    }
+  }
+
+  @Test
+  void afterARangeMovedOperationsFollowIt() {
+    String name = sharded();
+    try (MongoClient client = routed()) {
+      MongoCollection<Document> collection = collection(client, name);
+      run(collection.insertMany(documents()));
+      String from = testbed.topology().shards().get(0).name();
+      String to = testbed.topology().shards().get(2).name();
+      long before = testbed.evidence("it." + name).placement().stored().get(from);
+
+      testbed.moveRange("it." + name, new BsonDocument("_id", new org.bson.BsonMinKey()), to);
+
+      await()
+          .atMost(TIMEOUT)
+          .untilAsserted(
+              () -> {
+                try (RouterSampling sampling = testbed.evidence("it." + name).sampleRouters(1)) {
+                  assertThat(read(collection, 0)).isEqualTo(new Document("_id", 0).append("n", 0));
+                  assertThat(sampling.besideOwner().fraction()).hasValue(1.0);
+                }
+              });
+      assertThat(before).isPositive();
+      for (int i = 0; i < DOCUMENTS; i++) {
+        assertThat(read(collection, i)).containsEntry("n", i);
+      }
+    }
+  }
+
+  @Test
+  void bulkWritesAreSplitAndKeepTheCallersIndexes() {
+    String name = sharded();
+    try (MongoClient client = routed()) {
+      MongoCollection<Document> collection = collection(client, name);
+      List<WriteModel<Document>> models = new ArrayList<>();
+      for (int i = 0; i < DOCUMENTS; i++) {
+        models.add(new InsertOneModel<>(new Document("_id", i).append("n", i)));
+      }
+      for (int i = 0; i < DOCUMENTS; i++) {
+        models.add(new UpdateOneModel<>(Filters.eq(i), Updates.inc("n", 1)));
+      }
+      models.add(new DeleteOneModel<>(Filters.eq(7)));
+
+      try (RouterSampling sampling = testbed.evidence("it." + name).sampleRouters(1)) {
+        BulkWriteResult result = run(collection.bulkWrite(models));
+
+        assertThat(result.getInsertedCount()).isEqualTo(DOCUMENTS);
+        assertThat(result.getModifiedCount()).isEqualTo(DOCUMENTS);
+        assertThat(result.getDeletedCount()).isEqualTo(1);
+        assertThat(result.getInserts().get(200).getId()).isEqualTo(new BsonInt32(200));
+        assertThat(sampling.besideOwner().fraction()).hasValue(1.0);
+      }
+      run(
+          collection.bulkWrite(
+              models.subList(DOCUMENTS, 2 * DOCUMENTS), new BulkWriteOptions().ordered(false)));
+      assertThat(read(collection, 8)).containsEntry("n", 10);
+      assertThat(read(collection, 7)).isNull();
+    }
+  }
+
+  @Test
+  void operationsOnSeveralShardsGiveWholeAnswers() {
+    String name = sharded();
+    try (MongoClient client = routed()) {
+      MongoCollection<Document> collection = collection(client, name);
+      run(collection.insertMany(documents()));
+
+      assertThat(run(collection.countDocuments())).isEqualTo(DOCUMENTS);
+      List<Document> sorted =
+          Flux.from(collection.find(Filters.gte("_id", 90)).sort(new Document("_id", 1)).limit(20))
+              .collectList()
+              .block(TIMEOUT);
+      assertThat(sorted)
+          .extracting(document -> document.getInteger("_id"))
+          .containsExactlyElementsOf(IntStream.range(90, 110).boxed().toList());
+      assertThat(
+              run(collection.updateMany(Filters.lt("n", 250), Updates.set("x", 1)))
+                  .getModifiedCount())
+          .isEqualTo(250);
+      assertThat(run(collection.deleteMany(Filters.gte("n", 50))).getDeletedCount())
+          .isEqualTo(DOCUMENTS - 50);
+      assertThat(run(collection.estimatedDocumentCount())).isEqualTo(50);
+    }
+  }
+
+  private static void everyPointOperation(MongoCollection<Document> collection) {
+    Flux.range(0, DOCUMENTS)
+        .flatMap(
+            i ->
+                Mono.from(collection.find(Filters.eq(i)).first())
+                    .doOnNext(found -> assertThat(found).containsEntry("n", i))
+                    .then(Mono.from(collection.updateOne(Filters.eq(i), Updates.inc("n", 1))))
+                    .doOnNext(updated -> assertThat(updated.getModifiedCount()).isEqualTo(1))
+                    .then(Mono.from(collection.deleteOne(Filters.eq(i))))
+                    .doOnNext(deleted -> assertThat(deleted.getDeletedCount()).isEqualTo(1))
+                    .then(Mono.from(collection.insertOne(new Document("_id", i).append("n", i)))),
+            64)
+        .blockLast(TIMEOUT);
+  }
+
+  /** A new collection over all shards, a third of the ids 0 to 299 on each. */
+  private static String sharded() {
+    String name = "routed" + collections++;
+    testbed.shardCollection(
+        "it." + name,
+        new BsonDocument("_id", new BsonInt32(1)),
+        IntStream.of(50, 100, 150, 200, 250)
+            .mapToObj(i -> new BsonDocument("_id", new BsonInt32(i)))
+            .toList());
+    return name;
+  }
+
+  private static MongoClient routed() {
+    return OneHop.builder(testbed.url()).refreshInterval(Duration.ofSeconds(2)).build();
+  }
+
+  private static MongoCollection<Document> collection(MongoClient client, String name) {
+    return client.getDatabase("it").getCollection(name);
+  }
+
+  private static List<Document> documents() {
+    return IntStream.range(0, DOCUMENTS)
+        .mapToObj(i -> new Document("_id", i).append("n", i))
+        .toList();
+  }
+
+  private static Document read(MongoCollection<Document> collection, int id) {
+    return Mono.from(collection.find(Filters.eq(id)).first()).block(TIMEOUT);
+  }
+
+  private static <T> T run(Publisher<T> operation) {
+    return Mono.from(operation).block(TIMEOUT);
+  }
+}

@@ -1,0 +1,88 @@
+package dev.onehop.testbed;
+
+import dev.onehop.testbed.internal.cluster.Server;
+import dev.onehop.testbed.internal.cluster.Server.Role;
+import java.net.InetSocketAddress;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Which servers a topology needs and where each of them listens. */
+record ClusterPlan(List<Server> config, List<List<Server>> shards, List<Server> routers) {
+  /** Replica set of the config servers. */
+  static final String CONFIG_SET = "config-servers";
+
+  /**
+   * How far below its advertised port a server behind a link listens. Below and not above: 37018
+   * and its like lie where Linux takes the ports of outgoing connections from.
+   */
+  private static final int HIDDEN_PORT_OFFSET = -10_000;
+
+  /**
+   * @param realMongos whether routers are mongos binaries, which register in the cluster under the
+   *     port they listen on
+   * @param routers whether there are any
+   */
+  static ClusterPlan of(Topology topology, boolean routers, boolean realMongos) {
+    List<Server> config = new ArrayList<>();
+    for (Host host : topology.configServers()) {
+      config.add(server(topology, Role.CONFIG, CONFIG_SET, host, Topology.CONFIG_PORT));
+    }
+    List<List<Server>> shards = new ArrayList<>();
+    for (Shard shard : topology.shards()) {
+      List<Server> members = new ArrayList<>();
+      for (Host host : shard.hosts()) {
+        members.add(server(topology, Role.SHARD, shard.name(), host, shard.port()));
+      }
+      shards.add(members);
+    }
+    List<Server> mongoses = new ArrayList<>();
+    if (routers) {
+      for (Host host : topology.mongosHosts()) {
+        mongoses.add(
+            realMongos
+                ? mongos(topology, host)
+                : server(topology, Role.ROUTER, "", host, Topology.MONGOS_PORT));
+      }
+    }
+    return new ClusterPlan(config, shards, mongoses);
+  }
+
+  private static Server server(
+      Topology topology, Role role, String replicaSet, Host host, int port) {
+    int listenPort = topology.isDistant(host) ? port + HIDDEN_PORT_OFFSET : port;
+    String name = (role == Role.ROUTER ? "mongos" : replicaSet) + "/" + host.name();
+    return new Server(
+        name, role, replicaSet, host, port, new InetSocketAddress(host.address(), listenPort));
+  }
+
+  /** A mongos keeps its port and gets another address, since it tells everybody its port. */
+  private static Server mongos(Topology topology, Host host) {
+    String address = host.address();
+    if (topology.isDistant(host)) {
+      String[] bytes = address.split("\\.", -1);
+      int second = (Integer.parseInt(bytes[1]) + 128) % 256;
+      address = "127." + second + "." + bytes[2] + "." + bytes[3];
+    }
+    return new Server(
+        "mongos/" + host.name(),
+        Role.ROUTER,
+        "",
+        host,
+        Topology.MONGOS_PORT,
+        new InetSocketAddress(address, Topology.MONGOS_PORT));
+  }
+
+  /** Config servers and shard members. */
+  List<Server> mongods() {
+    List<Server> mongods = new ArrayList<>(config);
+    shards.forEach(mongods::addAll);
+    return mongods;
+  }
+
+  /** Every server. */
+  List<Server> all() {
+    List<Server> all = mongods();
+    all.addAll(routers);
+    return all;
+  }
+}

@@ -1,0 +1,112 @@
+package dev.onehop.testbed;
+
+import dev.onehop.testbed.internal.binaries.ServerBinaries;
+import dev.onehop.testbed.internal.cluster.Server;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/** The command lines of a run's servers: made for many of them on a small machine. */
+final class Programs {
+  private static final String STAND_IN_ROUTER = "dev.onehop.testbed.router.StandInRouter";
+  private static final String CACHE_GB = "0.25"; // The least WiredTiger takes.
+  private static final String OPLOG_MB = "256";
+
+  private final ServerBinaries binaries;
+  private final Run run;
+
+  Programs(ServerBinaries binaries, Run run) {
+    this.binaries = binaries;
+    this.run = run;
+  }
+
+  boolean isStandIn() {
+    return binaries.mongos() == null;
+  }
+
+  /** What to set the cluster's feature compatibility version to; null to leave it. */
+  @Nullable String featureCompatibilityVersion(Testbed.Builder options) {
+    return options.featureCompatibilityVersion != null || !options.routers
+        ? options.featureCompatibilityVersion
+        : binaries.requiredFeatureCompatibilityVersion();
+  }
+
+  /** Program and arguments of a server. */
+  List<String> command(Server server) {
+    return server.role() != Server.Role.ROUTER
+        ? mongod(server)
+        : isStandIn() ? standInRouter(server) : mongos(server);
+  }
+
+  private List<String> mongod(Server server) {
+    List<String> command = new ArrayList<>();
+    command.add(binaries.mongod().path().toString());
+    command.add(server.role() == Server.Role.CONFIG ? "--configsvr" : "--shardsvr");
+    command.addAll(List.of("--replSet", server.replicaSet()));
+    command.addAll(List.of("--dbpath", run.directory().data(server.name()).toString()));
+    command.addAll(network(server));
+    command.addAll(List.of("--wiredTigerCacheSizeGB", CACHE_GB));
+    command.addAll(List.of("--oplogSize", OPLOG_MB));
+    parameter(command, "diagnosticDataCollectionEnabled", "false");
+    // Nothing is moved here but by the testbed and its tests; they shall not wait for 15 minutes
+    // until a range that has left can come back.
+    parameter(command, "orphanCleanupDelaySecs", "1");
+    parameter(command, "disableLogicalSessionCacheRefresh", "true");
+    parameter(command, "ttlMonitorEnabled", "false");
+    return command;
+  }
+
+  private static void parameter(List<String> command, String name, String value) {
+    command.add("--setParameter");
+    command.add(name + "=" + value);
+  }
+
+  private List<String> network(Server server) {
+    return List.of(
+        "--bind_ip",
+        server.listenAddress().getAddress().getHostAddress(),
+        "--port",
+        String.valueOf(server.listenAddress().getPort()),
+        "--nounixsocket",
+        "--quiet",
+        "--logpath",
+        run.directory().log(server.name()).toString());
+  }
+
+  private List<String> mongos(Server server) {
+    List<String> command = new ArrayList<>();
+    command.add(Objects.requireNonNull(binaries.mongos()).path().toString());
+    command.addAll(List.of("--configdb", configDb()));
+    command.addAll(network(server));
+    return HostName.command(server.host().address(), command);
+  }
+
+  private List<String> standInRouter(Server server) {
+    return List.of(
+        ProcessHandle.current().info().command().orElse("java"),
+        "-XX:+UseSerialGC",
+        "-Xms48m",
+        "-Xmx256m",
+        // Names the run, so that a killed run's router can be told from others.
+        "-Donehop.run=" + run.directory().path(),
+        "-cp",
+        System.getProperty("java.class.path"),
+        STAND_IN_ROUTER,
+        "--configdb",
+        configDb(),
+        "--bind",
+        server.listenAddress().getAddress().getHostAddress(),
+        "--port",
+        String.valueOf(server.listenAddress().getPort()),
+        "--advertise",
+        server.advertised());
+  }
+
+  private String configDb() {
+    return ClusterPlan.CONFIG_SET
+        + "/"
+        + run.plan().config().stream().map(Server::advertised).collect(Collectors.joining(","));
+  }
+}

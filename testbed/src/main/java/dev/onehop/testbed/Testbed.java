@@ -1,0 +1,319 @@
+package dev.onehop.testbed;
+
+import dev.onehop.testbed.evidence.ServerEvidence;
+import dev.onehop.testbed.internal.binaries.BinaryFinder;
+import dev.onehop.testbed.internal.cluster.Cluster;
+import dev.onehop.testbed.internal.cluster.Server;
+import dev.onehop.testbed.internal.cluster.ShardedCollection;
+import dev.onehop.testbed.internal.link.Link;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Consumer;
+import java.util.stream.Collectors;
+import org.bson.BsonDocument;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A running sharded cluster, laid out as a {@link Topology} says. Every server is a real process on
+ * this machine; traffic between hosts in different places takes the configured time, whoever sends
+ * it. {@link #close} ends every process and removes the data, and so does the end of this JVM.
+ *
+ * <p>Thread-safe.
+ */
+public final class Testbed implements AutoCloseable {
+  private static final int LATENCY_WINDOW_MILLIS = 15;
+
+  private final Topology topology;
+  private final Run run;
+  private final Cluster cluster;
+  private final ServerInfo server;
+  private final Map<String, Duration> startPhases;
+
+  Testbed(
+      Topology topology,
+      Run run,
+      Cluster cluster,
+      ServerInfo server,
+      Map<String, Duration> startPhases) {
+    this.topology = topology;
+    this.run = run;
+    this.cluster = cluster;
+    this.server = server;
+    this.startPhases = new LinkedHashMap<>(startPhases);
+  }
+
+  /** Prepares to start a topology. */
+  public static Builder builder(Topology topology) {
+    return new Builder(topology);
+  }
+
+  public Topology topology() {
+    return topology;
+  }
+
+  /** What the cluster is made of. */
+  public ServerInfo server() {
+    return server;
+  }
+
+  /**
+   * Where an application on the client's host connects to: the mongos on that host if there is one,
+   * else every mongos within the drivers' latency window of 15 ms beyond the nearest.
+   *
+   * @return {@code mongodb://host:port[,host:port...]}
+   * @throws IllegalStateException if the testbed was started without routers
+   */
+  public String url() {
+    return url(topology, run.plan());
+  }
+
+  static String url(Topology topology, ClusterPlan plan) {
+    if (plan.routers().isEmpty()) {
+      throw new IllegalStateException("the testbed was started without routers");
+    }
+    Host nearest = topology.mongosHostsByDistance().get(0);
+    Duration window =
+        topology.roundTrip(topology.client(), nearest).plusMillis(LATENCY_WINDOW_MILLIS);
+    if (nearest.equals(topology.client())) {
+      window = Duration.ofNanos(-1);
+    }
+    StringBuilder url = new StringBuilder("mongodb://");
+    url.append(nearest.address()).append(':').append(Topology.MONGOS_PORT);
+    for (Host host : topology.mongosHostsByDistance()) {
+      if (!host.equals(nearest)
+          && topology.roundTrip(topology.client(), host).compareTo(window) <= 0) {
+        url.append(',').append(host.address()).append(':').append(Topology.MONGOS_PORT);
+      }
+    }
+    return url.toString();
+  }
+
+  /** Every mongos, as {@code host:port}, in the topology's order. */
+  public List<String> mongosAddresses() {
+    return run.plan().routers().stream().map(Server::advertised).toList();
+  }
+
+  /** Every shard's replica set, as {@code name/host:port[,host:port...]}, by the shard's name. */
+  public Map<String, String> shardHosts() {
+    return cluster.shards().stream()
+        .collect(
+            Collectors.toMap(
+                shard -> shard.name(),
+                shard -> shard.connectionString(),
+                (a, b) -> a,
+                LinkedHashMap::new));
+  }
+
+  /** The config servers' replica set, as {@code name/host:port[,host:port...]}. */
+  public String configServers() {
+    return cluster.config().connectionString();
+  }
+
+  /** How long the phases of the start took, in order. */
+  public Map<String, Duration> startPhases() {
+    return new LinkedHashMap<>(startPhases);
+  }
+
+  /**
+   * Shards a collection and places it: creates database and collection, splits at the given points
+   * and moves ranges until the shards own equal shares of them, contiguous and in the topology's
+   * order; then checks config.chunks. What is already so stays so; an existing collection must have
+   * the same key. Delays are off meanwhile, as nothing is being measured yet.
+   *
+   * @param namespace {@code database.collection}
+   * @param key the shard key pattern, for example <code>{_id: 1}</code>
+   * @param splitPoints lower bounds of all ranges but the first, ascending, in the key's own shape
+   *     (hashed fields as int64); empty to leave the placement to the server
+   * @throws TestbedException if a server refuses or the result is not as asked for
+   */
+  public void shardCollection(String namespace, BsonDocument key, List<BsonDocument> splitPoints) {
+    withoutDelays(
+        () -> {
+          ShardedCollection collection = new ShardedCollection(cluster, namespace);
+          collection.create(key, null);
+          if (!splitPoints.isEmpty()) {
+            collection.spread(splitPoints);
+          }
+        });
+  }
+
+  /**
+   * Shards a collection on a hashed key; the server deals the chunks to the shards.
+   *
+   * @param key with a hashed field
+   * @param numInitialChunks how many chunks to begin with
+   */
+  public void shardHashedCollection(String namespace, BsonDocument key, int numInitialChunks) {
+    withoutDelays(() -> new ShardedCollection(cluster, namespace).create(key, numInitialChunks));
+  }
+
+  /**
+   * Splits a sharded collection's chunks at the given points, where they aren't split already.
+   *
+   * @param points in the key's own shape
+   */
+  public void splitAt(String namespace, List<BsonDocument> points) {
+    new ShardedCollection(cluster, namespace).splitAt(points);
+  }
+
+  /**
+   * Moves the chunk that begins at {@code min} to a shard, through the same delays as any other
+   * traffic, and waits until it is there.
+   *
+   * @throws TestbedException if the servers refuse, or are kept from it for a minute
+   */
+  public void moveRange(String namespace, BsonDocument min, String toShard) {
+    new ShardedCollection(cluster, namespace).moveRange(min, null, toShard);
+  }
+
+  /** Drops a sharded collection on every shard; does nothing if there is none. */
+  public void dropCollection(String namespace) {
+    new ShardedCollection(cluster, namespace).drop();
+  }
+
+  /**
+   * What the servers say about a collection.
+   *
+   * @param namespace {@code database.collection}
+   */
+  public ServerEvidence evidence(String namespace) {
+    return new ServerEvidence(topology, cluster, run.plan().routers(), namespace);
+  }
+
+  /**
+   * Measures the round trips from the client's host to every other host that runs a server, with
+   * single pings over idle connections. Takes about 30 times the longest round trip, and a second
+   * at least.
+   *
+   * @return medians, beside the configured ones
+   * @throws TestbedException if a server does not answer
+   */
+  public RoundTrips measureRoundTrips() {
+    return RoundTripMeter.measure(topology, run.plan());
+  }
+
+  /**
+   * Is told of every server that ends by itself. Servers that end because this testbed or this JVM
+   * is being stopped are not reported.
+   *
+   * @param listener called on another thread
+   */
+  public void onProcessDeath(Consumer<ProcessFailure> listener) {
+    run.onProcessDeath(listener);
+  }
+
+  /**
+   * Breaks off every connection to a server; new ones are taken as before.
+   *
+   * @param address the server, as {@code host:port}
+   * @throws IllegalArgumentException if no link leads there
+   */
+  public void cutConnections(String address) {
+    link(address).cut();
+  }
+
+  /**
+   * While blocked, every connection to a server is broken off, new ones included.
+   *
+   * @param address the server, as {@code host:port}
+   * @throws IllegalArgumentException if no link leads there
+   */
+  public void setBlocked(String address, boolean blocked) {
+    link(address).setBlocked(blocked);
+  }
+
+  private Link link(String address) {
+    return run.links().all().stream()
+        .filter(
+            link ->
+                address.equals(
+                    link.advertised().getAddress().getHostAddress()
+                        + ":"
+                        + link.advertised().getPort()))
+        .findFirst()
+        .orElseThrow(() -> new IllegalArgumentException("no link leads to " + address));
+  }
+
+  private void withoutDelays(Runnable work) {
+    run.links().setDelayed(false);
+    try {
+      work.run();
+    } finally {
+      run.links().setDelayed(true);
+    }
+  }
+
+  /** Ends every process and removes the data. May be called more than once. */
+  @Override
+  public void close() {
+    cluster.close();
+    run.close();
+  }
+
+  /** How to start a testbed. Not thread-safe. */
+  public static final class Builder {
+    final Topology topology;
+    @Nullable Path mongod;
+    @Nullable Path mongos;
+    @Nullable String featureCompatibilityVersion;
+    boolean routers = true;
+    Consumer<String> progress = line -> {};
+    Path cacheFolder = BinaryFinder.cacheFolder(System.getenv());
+
+    private Builder(Topology topology) {
+      this.topology = topology;
+    }
+
+    /** The mongod to use; null (as at first) to find one. */
+    public Builder mongod(@Nullable Path binary) {
+      this.mongod = binary;
+      return this;
+    }
+
+    /** The mongos to use; null (as at first) to find one, or else to use the stand-in router. */
+    public Builder mongos(@Nullable Path binary) {
+      this.mongos = binary;
+      return this;
+    }
+
+    /**
+     * The cluster's feature compatibility version, for example {@code 5.0}. Null (as at first) for
+     * the servers' own, or that of a mongos older than the mongod.
+     */
+    public Builder featureCompatibilityVersion(@Nullable String version) {
+      this.featureCompatibilityVersion = version;
+      return this;
+    }
+
+    /** Starts no mongos at all, for tests that talk to config servers and shards only. */
+    public Builder withoutRouters() {
+      this.routers = false;
+      return this;
+    }
+
+    /** Is told, a line at a time, what the start is at. */
+    public Builder progress(Consumer<String> listener) {
+      this.progress = listener;
+      return this;
+    }
+
+    /** Where downloads and runs are kept; {@code ~/.cache/onehop} unless set. */
+    public Builder cacheFolder(Path folder) {
+      this.cacheFolder = folder;
+      return this;
+    }
+
+    /**
+     * Starts the cluster and waits until it can be used.
+     *
+     * @throws TestbedException if it cannot be started; whatever was started by then has been
+     *     stopped
+     */
+    public Testbed start() {
+      return new Start(this).start();
+    }
+  }
+}

@@ -1,0 +1,160 @@
+package dev.onehop.testbed.evidence;
+
+import com.mongodb.client.model.Filters;
+import com.mongodb.client.model.Projections;
+import dev.onehop.testbed.TestbedException;
+import dev.onehop.testbed.Topology;
+import dev.onehop.testbed.internal.cluster.Admin;
+import dev.onehop.testbed.internal.cluster.Cluster;
+import dev.onehop.testbed.internal.cluster.ReplicaSet;
+import java.time.Instant;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
+import org.bson.BsonBoolean;
+import org.bson.BsonDateTime;
+import org.bson.BsonDocument;
+import org.bson.BsonDouble;
+import org.bson.BsonInt32;
+import org.bson.BsonInt64;
+import org.bson.BsonString;
+import org.bson.conversions.Bson;
+
+/**
+ * Sampling of where the shards' operations come from, by the servers' profilers at level 1 with a
+ * threshold below zero and a sample rate (which 6.0 honours at level 1 for operations above the
+ * threshold). {@link #close} puts the profilers back as they were and drops what they noted.
+ * Thread-safe.
+ */
+public final class RouterSampling implements AutoCloseable {
+  private static final String PROFILE = "system.profile";
+  private static final long PROFILE_BYTES = 32L << 20;
+
+  /** Kinds of profile entries that are operations of clients. */
+  private static final List<String> OPERATIONS =
+      List.of("query", "insert", "update", "remove", "command");
+
+  private final Topology topology;
+  private final Cluster cluster;
+  private final String database;
+  private final String namespace;
+  private final Map<String, BsonDocument> before = new LinkedHashMap<>();
+  private final Instant started = Instant.now();
+  private boolean closed;
+
+  RouterSampling(Topology topology, Cluster cluster, String namespace, double fraction) {
+    if (!(fraction > 0 && fraction <= 1)) {
+      throw new IllegalArgumentException("the fraction to sample must be above 0 and up to 1");
+    }
+    this.topology = topology;
+    this.cluster = cluster;
+    this.namespace = namespace;
+    this.database = namespace.substring(0, namespace.indexOf('.'));
+    try {
+      for (ReplicaSet shard : cluster.shards()) {
+        // By itself the server would keep 1 MB of entries, about a thousand.
+        discardEntries(shard.primary());
+        createProfile(shard.primary());
+        BsonDocument was = profile(shard.primary(), 1, -1, fraction);
+        before.put(shard.name(), was);
+      }
+    } catch (TestbedException e) {
+      close();
+      throw e;
+    }
+  }
+
+  /** What has been sampled so far. */
+  public BesideOwner besideOwner() {
+    return besideOwner(started, Instant.now());
+  }
+
+  /**
+   * What has been sampled within a window of time.
+   *
+   * @param from by this machine's clock, to the millisecond, inclusive
+   * @param to likewise
+   */
+  public BesideOwner besideOwner(Instant from, Instant to) {
+    BesideOwner sum = BesideOwner.NONE;
+    for (ReplicaSet shard : cluster.shards()) {
+      Set<String> hosts =
+          topology.shard(shard.name()).hosts().stream()
+              .map(host -> host.name())
+              .collect(Collectors.toSet());
+      Bson window =
+          Filters.and(
+              Filters.eq("ns", namespace),
+              Filters.in("op", OPERATIONS),
+              Filters.ne("appName", Admin.APPLICATION),
+              Filters.gte("ts", new BsonDateTime(from.toEpochMilli())),
+              Filters.lte("ts", new BsonDateTime(to.toEpochMilli())));
+      long sampled = 0;
+      long beside = 0;
+      for (BsonDocument entry :
+          shard
+              .primary()
+              .client()
+              .getDatabase(database)
+              .getCollection(PROFILE, BsonDocument.class)
+              .find(window)
+              .projection(Projections.include("client"))) {
+        String client = entry.getString("client", new BsonString("")).getValue();
+        sampled++;
+        beside += hosts.contains(ServerEvidence.hostOf(topology, withoutPort(client))) ? 1 : 0;
+      }
+      sum = sum.plus(new BesideOwner(sampled, beside));
+    }
+    return sum;
+  }
+
+  private static String withoutPort(String client) {
+    int colon = client.indexOf(':');
+    return colon < 0 ? client : client.substring(0, colon);
+  }
+
+  private void createProfile(Admin shard) {
+    shard.run(
+        database,
+        new BsonDocument("create", new BsonString(PROFILE))
+            .append("capped", BsonBoolean.TRUE)
+            .append("size", new BsonInt64(PROFILE_BYTES)));
+  }
+
+  private void discardEntries(Admin shard) {
+    // No profile can be dropped while it is being written. The collection is a mongod's own, neither
+    // replicated nor sharded, so dropping it directly is harmless.
+    profile(shard, 0, 100, 1);
+    shard.client().getDatabase(database).getCollection(PROFILE).drop();
+  }
+
+  private BsonDocument profile(Admin shard, int level, int slowMillis, double fraction) {
+    return shard.run(
+        database,
+        new BsonDocument("profile", new BsonInt32(level))
+            .append("slowms", new BsonInt32(slowMillis))
+            .append("sampleRate", new BsonDouble(fraction)));
+  }
+
+  /** Ends the sampling. */
+  @Override
+  public synchronized void close() {
+    if (closed) {
+      return;
+    }
+    closed = true;
+    for (ReplicaSet shard : cluster.shards()) {
+      BsonDocument was = before.get(shard.name());
+      if (was != null) {
+        discardEntries(shard.primary());
+        profile(
+            shard.primary(),
+            was.getNumber("was").intValue(),
+            was.getNumber("slowms").intValue(),
+            was.getNumber("sampleRate").doubleValue());
+      }
+    }
+  }
+}

@@ -1,0 +1,208 @@
+package dev.onehop.testbed.evidence;
+
+import com.mongodb.client.MongoCursor;
+import com.mongodb.client.model.Projections;
+import dev.onehop.core.table.ChunkVersion;
+import dev.onehop.core.table.RoutingTable;
+import dev.onehop.core.table.ShardKeyException;
+import dev.onehop.testbed.Host;
+import dev.onehop.testbed.Topology;
+import dev.onehop.testbed.internal.cluster.Admin;
+import dev.onehop.testbed.internal.cluster.Cluster;
+import dev.onehop.testbed.internal.cluster.ReplicaSet;
+import dev.onehop.testbed.internal.cluster.Server;
+import dev.onehop.testbed.internal.cluster.ShardedCollection;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import org.bson.BsonArray;
+import org.bson.BsonDocument;
+import org.bson.BsonInt32;
+import org.bson.BsonInt64;
+import org.bson.BsonString;
+import org.bson.BsonValue;
+
+/**
+ * Evidence about one collection, asked of the servers themselves. Thread-safe.
+ *
+ * @see dev.onehop.testbed.Testbed#evidence
+ */
+public final class ServerEvidence {
+  /**
+   * What {@code top} counts as operations of clients. Not "commands": this testbed's own questions
+   * are among these.
+   */
+  private static final List<String> COUNTED = List.of("queries", "insert", "update", "remove");
+
+  private static final int MOST_EXAMPLES = 5;
+
+  private final Topology topology;
+  private final Cluster cluster;
+  private final List<Server> routers;
+  private final String namespace;
+
+  /** For the testbed itself; see {@link dev.onehop.testbed.Testbed#evidence}. */
+  public ServerEvidence(
+      Topology topology, Cluster cluster, List<Server> routers, String namespace) {
+    this.topology = topology;
+    this.cluster = cluster;
+    this.routers = List.copyOf(routers);
+    this.namespace = namespace;
+  }
+
+  /**
+   * How many reads (by find), inserts, updates and removes each shard's primary has executed since it
+   * started, by the server's {@code top} command. A command that carries several write statements
+   * counts once per update or remove statement and once per insert command.
+   */
+  public OperationCounts operationCounts() {
+    SortedMap<String, Long> counts = new TreeMap<>();
+    for (ReplicaSet shard : cluster.shards()) {
+      BsonDocument totals =
+          shard.primary().run("admin", new BsonDocument("top", new BsonInt32(1)));
+      BsonDocument ofCollection =
+          totals.getDocument("totals").getDocument(namespace, new BsonDocument());
+      long sum = 0;
+      for (String kind : COUNTED) {
+        BsonDocument counted = ofCollection.getDocument(kind, new BsonDocument());
+        sum += counted.getNumber("count", new BsonInt64(0)).longValue();
+      }
+      counts.put(shard.name(), sum);
+    }
+    return new OperationCounts(counts);
+  }
+
+  /**
+   * Begins to sample which routers the shards' operations come from, with the servers' profilers.
+   * Links open their onward connections from the caller's own address, so a shard sees which host a
+   * request comes from. Only one sampling of a database at a time.
+   *
+   * @param fraction of the operations to be sampled, above 0 and up to 1
+   */
+  public RouterSampling sampleRouters(double fraction) {
+    return new RouterSampling(topology, cluster, namespace, fraction);
+  }
+
+  /**
+   * Reads every document on every shard, directly, and compares with config.chunks and with each
+   * shard's own view. Expects that nobody writes or moves ranges meanwhile.
+   */
+  public Placement placement() {
+    RoutingTable table = new ShardedCollection(cluster, namespace).routingTable();
+    SortedMap<String, Long> stored = new TreeMap<>();
+    SortedMap<String, Long> owned = new TreeMap<>();
+    List<String> examples = new ArrayList<>();
+    long misplaced = 0;
+    for (ReplicaSet shard : cluster.shards()) {
+      long here = 0;
+      try (MongoCursor<BsonDocument> documents = keys(shard.primary(), table)) {
+        while (documents.hasNext()) {
+          here++;
+          BsonDocument document = documents.next();
+          if (!owner(table, document).equals(shard.name())) {
+            misplaced++;
+            if (examples.size() < MOST_EXAMPLES) {
+              examples.add(
+                  "%s lies on %s and belongs to %s"
+                      .formatted(document.toJson(), shard.name(), owner(table, document)));
+            }
+          }
+        }
+      }
+      stored.put(shard.name(), here);
+      owned.put(shard.name(), ownedCount(shard, table));
+    }
+    return new Placement(stored, owned, misplaced, examples);
+  }
+
+  private MongoCursor<BsonDocument> keys(Admin admin, RoutingTable table) {
+    return admin
+        .collection(database(), collection())
+        .find()
+        .projection(Projections.include(table.shardKeyPattern().paths()))
+        .batchSize(20_000)
+        .cursor();
+  }
+
+  private static String owner(RoutingTable table, BsonDocument document) {
+    try {
+      return table.shardOf(table.shardKeyPattern().keyOf(document));
+    } catch (ShardKeyException e) {
+      return "no shard: " + e.getMessage();
+    }
+  }
+
+  /** What the shard itself counts as its own: a versioned query leaves orphans out. */
+  private long ownedCount(ReplicaSet shard, RoutingTable table) {
+    ChunkVersion version = table.shardVersion(shard.name());
+    BsonDocument shardVersion =
+        new BsonDocument("e", new org.bson.BsonObjectId(version.epoch()))
+            .append("t", version.timestamp())
+            .append("v", version.toTimestamp());
+    BsonDocument count =
+        new BsonDocument("aggregate", new BsonString(collection()))
+            .append(
+                "pipeline",
+                new BsonArray(List.of(new BsonDocument("$count", new BsonString("documents")))))
+            .append("cursor", new BsonDocument())
+            .append("readConcern", new BsonDocument("level", new BsonString("local")))
+            .append("shardVersion", shardVersion);
+    List<BsonValue> batch =
+        shard
+            .primary()
+            .run(database(), count)
+            .getDocument("cursor")
+            .getArray("firstBatch")
+            .getValues();
+    return batch.isEmpty() ? 0 : batch.get(0).asDocument().getNumber("documents").longValue();
+  }
+
+  /**
+   * The {@code opcounters} of every router since it started, as the router itself reports them.
+   *
+   * @return by the router's advertised {@code host:port}; counts by kind of operation
+   */
+  public Map<String, Map<String, Long>> routerOperations() {
+    Map<String, Map<String, Long>> byRouter = new LinkedHashMap<>();
+    for (Server router : routers) {
+      try (Admin admin = new Admin(router.name(), router.listenAddress())) {
+        BsonDocument status =
+            admin.run("admin", new BsonDocument("serverStatus", new BsonInt32(1)));
+        Map<String, Long> counts = new LinkedHashMap<>();
+        status
+            .getDocument("opcounters")
+            .forEach(
+                (kind, count) -> {
+                  if (count.isNumber()) {
+                    counts.put(kind, count.asNumber().longValue());
+                  }
+                });
+        byRouter.put(router.advertised(), counts);
+      }
+    }
+    return byRouter;
+  }
+
+  /** The host with that address; on a topology of one host, that one. */
+  static String hostOf(Topology topology, String address) {
+    List<Host> hosts = topology.hosts();
+    return hosts.size() == 1
+        ? hosts.get(0).name()
+        : hosts.stream()
+            .filter(host -> host.address().equals(address))
+            .map(Host::name)
+            .findFirst()
+            .orElse("");
+  }
+
+  private String database() {
+    return namespace.substring(0, namespace.indexOf('.'));
+  }
+
+  private String collection() {
+    return namespace.substring(namespace.indexOf('.') + 1);
+  }
+}

@@ -1,0 +1,5 @@
+/** Finding or fetching the server binaries. */
+@NullMarked
+package dev.onehop.testbed.internal.binaries;
+
+import org.jspecify.annotations.NullMarked;

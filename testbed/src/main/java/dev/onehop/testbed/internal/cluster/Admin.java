@@ -1,0 +1,102 @@
+package dev.onehop.testbed.internal.cluster;
+
+import com.mongodb.MongoClientSettings;
+import com.mongodb.MongoCommandException;
+import com.mongodb.ReadPreference;
+import com.mongodb.ServerAddress;
+import com.mongodb.client.MongoClient;
+import com.mongodb.client.MongoClients;
+import com.mongodb.connection.ClusterConnectionMode;
+import dev.onehop.testbed.TestbedException;
+import java.net.InetSocketAddress;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.bson.BsonDocument;
+import org.bson.BsonString;
+
+/**
+ * A connection to one server, past any delay, for commands that belong to the testbed and not to
+ * the traffic under test. Thread-safe.
+ */
+public final class Admin implements AutoCloseable {
+  /** Appears as the application name in the servers' logs and profiles. */
+  public static final String APPLICATION = "onehop-testbed";
+
+  static final BsonDocument MAJORITY =
+      new BsonDocument("w", new BsonString("majority"))
+          .append("wtimeout", new org.bson.BsonInt32(60_000));
+
+  private final String name;
+  private final MongoClient client;
+
+  /**
+   * @param name what to call the server in messages
+   */
+  public Admin(String name, InetSocketAddress address) {
+    this.name = name;
+    this.client =
+        MongoClients.create(
+            MongoClientSettings.builder()
+                .applicationName(APPLICATION)
+                .applyToClusterSettings(
+                    cluster ->
+                        cluster
+                            .mode(ClusterConnectionMode.SINGLE)
+                            .hosts(
+                                List.of(
+                                    new ServerAddress(
+                                        address.getAddress().getHostAddress(), address.getPort())))
+                            .serverSelectionTimeout(10, TimeUnit.SECONDS))
+                .applyToConnectionPoolSettings(pool -> pool.maxSize(8))
+                .readPreference(ReadPreference.primaryPreferred())
+                .retryReads(false)
+                .retryWrites(false)
+                .build());
+  }
+
+  /** The driver's client, connected to this server only. */
+  public MongoClient client() {
+    return client;
+  }
+
+  /**
+   * Runs a command.
+   *
+   * @throws TestbedException if the server refuses, naming server, command and reason; the cause is
+   *     the {@link MongoCommandException}
+   */
+  public BsonDocument run(String database, BsonDocument command) {
+    try {
+      return client.getDatabase(database).runCommand(command, BsonDocument.class);
+    } catch (MongoCommandException e) {
+      throw new TestbedException(
+          "%s refused %s: %s (%d %s)"
+              .formatted(
+                  name,
+                  command.getFirstKey(),
+                  e.getErrorMessage(),
+                  e.getErrorCode(),
+                  e.getErrorCodeName()),
+          e);
+    }
+  }
+
+  /** The server's error code behind an exception of {@link #run}, or -1. */
+  static int codeOf(TestbedException e) {
+    return e.getCause() instanceof MongoCommandException refused ? refused.getErrorCode() : -1;
+  }
+
+  /** Documents of a collection, read with majority read concern from this server alone. */
+  public com.mongodb.client.MongoCollection<BsonDocument> collection(
+      String database, String collection) {
+    return client
+        .getDatabase(database)
+        .getCollection(collection, BsonDocument.class)
+        .withReadConcern(com.mongodb.ReadConcern.MAJORITY);
+  }
+
+  @Override
+  public void close() {
+    client.close();
+  }
+}

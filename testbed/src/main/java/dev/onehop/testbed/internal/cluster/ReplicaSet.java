@@ -1,0 +1,118 @@
+package dev.onehop.testbed.internal.cluster;
+
+import dev.onehop.testbed.TestbedException;
+import java.time.Duration;
+import java.util.List;
+import java.util.stream.Collectors;
+import org.bson.BsonArray;
+import org.bson.BsonBoolean;
+import org.bson.BsonDocument;
+import org.bson.BsonDouble;
+import org.bson.BsonInt32;
+import org.bson.BsonString;
+
+/** A replica set of the cluster: the config servers, or a shard. Thread-safe. */
+public final class ReplicaSet implements AutoCloseable {
+  private static final int ALREADY_INITIALIZED = 23;
+  private static final Duration ELECTION = Duration.ofSeconds(60);
+
+  private final String name;
+  private final List<Server> members;
+  private final List<Admin> admins;
+
+  /**
+   * @param members at least one; all must be listening already
+   */
+  public ReplicaSet(String name, List<Server> members) {
+    this.name = name;
+    this.members = List.copyOf(members);
+    this.admins =
+        members.stream().map(member -> new Admin(member.name(), member.listenAddress())).toList();
+  }
+
+  public String name() {
+    return name;
+  }
+
+  public List<Server> members() {
+    return members;
+  }
+
+  /** The connection string mongos and shards use: {@code name/host:port,host:port}. */
+  public String connectionString() {
+    return name + "/" + members.stream().map(Server::advertised).collect(Collectors.joining(","));
+  }
+
+  /** Initiates the set, the first member preferred as primary, and waits until it has a primary. */
+  public void initiate() {
+    BsonArray memberDocuments = new BsonArray();
+    for (int i = 0; i < members.size(); i++) {
+      memberDocuments.add(
+          new BsonDocument("_id", new BsonInt32(i))
+              .append("host", new BsonString(members.get(i).advertised()))
+              .append("priority", new BsonDouble(i == 0 ? 2 : 1)));
+    }
+    BsonDocument config =
+        new BsonDocument("_id", new BsonString(name)).append("members", memberDocuments);
+    if (members.get(0).role() == Server.Role.CONFIG) {
+      config.append("configsvr", BsonBoolean.TRUE);
+    }
+    try {
+      admins.get(0).run("admin", new BsonDocument("replSetInitiate", config));
+    } catch (TestbedException e) {
+      if (Admin.codeOf(e) != ALREADY_INITIALIZED) {
+        throw e;
+      }
+    }
+    Waiting.until(
+        "a primary of " + name,
+        ELECTION,
+        () -> admins.stream().anyMatch(ReplicaSet::isWritablePrimary));
+  }
+
+  /** Waits until every member is primary or secondary. */
+  public void awaitMembers() {
+    Waiting.until(
+        "every member of " + name,
+        ELECTION,
+        () ->
+            admins.stream()
+                .allMatch(
+                    admin -> {
+                      BsonDocument hello = hello(admin);
+                      return hello.getBoolean("isWritablePrimary").getValue()
+                          || hello.getBoolean("secondary").getValue();
+                    }));
+  }
+
+  /** The primary's connection; waits for one if there is none at the moment. */
+  public Admin primary() {
+    if (admins.size() == 1) {
+      return admins.get(0);
+    }
+    int[] index = {-1};
+    Waiting.until(
+        "a primary of " + name,
+        ELECTION,
+        () -> {
+          for (int i = 0; i < admins.size() && index[0] < 0; i++) {
+            index[0] = isWritablePrimary(admins.get(i)) ? i : -1;
+          }
+          return index[0] >= 0;
+        });
+    return admins.get(index[0]);
+  }
+
+  private static boolean isWritablePrimary(Admin admin) {
+    return hello(admin).getBoolean("isWritablePrimary").getValue();
+  }
+
+  private static BsonDocument hello(Admin admin) {
+    return admin.run("admin", new BsonDocument("hello", new BsonInt32(1)));
+  }
+
+  @Override
+  public void close() {
+    admins.forEach(Admin::close);
+  }
+}

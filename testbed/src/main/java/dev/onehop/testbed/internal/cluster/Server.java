@@ -1,0 +1,45 @@
+package dev.onehop.testbed.internal.cluster;
+
+import dev.onehop.testbed.Host;
+import java.net.InetSocketAddress;
+
+/**
+ * A server of the cluster.
+ *
+ * @param name what to call it in messages, for example {@code shard-or/or1}
+ * @param role what it is
+ * @param replicaSet its replica set; for a mongos the empty string
+ * @param host where it runs
+ * @param port the port it says it has
+ * @param listenAddress where the process really listens, without any delay; the advertised address
+ *     unless a link listens there
+ */
+public record Server(
+    String name,
+    Role role,
+    String replicaSet,
+    Host host,
+    int port,
+    InetSocketAddress listenAddress) {
+
+  /** What a server is. */
+  public enum Role {
+    CONFIG,
+    SHARD,
+    ROUTER
+  }
+
+  /** Where it says it is: {@code 127.x.y.z:port}. */
+  public String advertised() {
+    return host.address() + ":" + port;
+  }
+
+  public InetSocketAddress advertisedAddress() {
+    return new InetSocketAddress(host.address(), port);
+  }
+
+  /** Whether a link stands between the advertised address and the process. */
+  public boolean isBehindLink() {
+    return !listenAddress.equals(advertisedAddress());
+  }
+}

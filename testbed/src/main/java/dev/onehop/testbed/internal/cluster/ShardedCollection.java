@@ -1,0 +1,376 @@
+package dev.onehop.testbed.internal.cluster;
+
+import static dev.onehop.testbed.internal.cluster.Cluster.withMajority;
+
+import com.mongodb.client.model.Filters;
+import com.mongodb.client.model.Sorts;
+import dev.onehop.core.table.InconsistentRoutingTableException;
+import dev.onehop.core.table.RoutingTable;
+import dev.onehop.testbed.TestbedException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.bson.BsonArray;
+import org.bson.BsonBoolean;
+import org.bson.BsonDocument;
+import org.bson.BsonInt32;
+import org.bson.BsonInt64;
+import org.bson.BsonString;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One sharded collection of a cluster: creating, splitting, moving and dropping it. Reads chunks
+ * from the config server each time, holds no state of its own. Thread-safe, though concurrent
+ * changes of one collection make each other retry.
+ */
+public final class ShardedCollection {
+  private static final int COMMAND_NOT_FOUND = 59;
+  private static final int NAMESPACE_EXISTS = 48;
+  // Another metadata change of the same collection is under way, or has just been.
+  private static final Set<Integer> RETRYABLE = Set.of(46, 117, 13388, 11601, 189, 10107);
+  private static final Duration RETRY_FOR = Duration.ofSeconds(60);
+
+  private final Cluster cluster;
+  private final String namespace;
+  private final String database;
+  private final String collection;
+
+  /**
+   * @param namespace {@code database.collection}
+   */
+  public ShardedCollection(Cluster cluster, String namespace) {
+    int dot = namespace.indexOf('.');
+    if (dot <= 0 || dot == namespace.length() - 1) {
+      throw new IllegalArgumentException("'" + namespace + "' is no database.collection");
+    }
+    this.cluster = cluster;
+    this.namespace = namespace;
+    this.database = namespace.substring(0, dot);
+    this.collection = namespace.substring(dot + 1);
+  }
+
+  /**
+   * Creates the database (on the first shard) and the collection, unless they exist.
+   *
+   * @param initialChunks for a hashed key: how many chunks to create, dealt to the shards by the
+   *     server; null for its default of two per shard
+   */
+  public void create(BsonDocument key, @Nullable Integer initialChunks) {
+    String firstShard = cluster.shards().get(0).name();
+    try {
+      config()
+          .run(
+              "admin",
+              withMajority(
+                  new BsonDocument("_configsvrCreateDatabase", new BsonString(database))
+                      .append("primaryShardId", new BsonString(firstShard))));
+    } catch (TestbedException e) {
+      if (Admin.codeOf(e) != NAMESPACE_EXISTS) { // It exists, on another shard.
+        throw e;
+      }
+    }
+    BsonDocument databaseEntry = databaseEntry();
+    BsonDocument create =
+        new BsonDocument("_shardsvrCreateCollection", new BsonString(collection))
+            .append("shardKey", key)
+            .append("databaseVersion", databaseEntry.get("version"));
+    if (initialChunks != null) {
+      create.append("numInitialChunks", new BsonInt32(initialChunks));
+    }
+    primaryShard(databaseEntry).run(database, withMajority(create));
+  }
+
+  /**
+   * Splits at the given points and moves ranges until the shards own equal shares of them, in
+   * contiguous order: with k ranges and n shards, range i lies on shard i * n / k.
+   *
+   * @param splitPoints ascending, at least one less than there are shards
+   * @throws TestbedException also if config.chunks shows something else in the end
+   */
+  public void spread(List<BsonDocument> splitPoints) {
+    List<ReplicaSet> shards = cluster.shards();
+    int ranges = splitPoints.size() + 1;
+    if (ranges < shards.size()) {
+      throw new TestbedException(
+          "%d split points make %d ranges, too few for %d shards"
+              .formatted(splitPoints.size(), ranges, shards.size()));
+    }
+    // First whole shares, then their fine division on the spot: as few moves as possible.
+    List<BsonDocument> shareStarts = new ArrayList<>();
+    for (int share = 1; share < shards.size(); share++) {
+      int firstRange = (share * ranges + shards.size() - 1) / shards.size();
+      shareStarts.add(splitPoints.get(firstRange - 1));
+    }
+    splitAt(shareStarts);
+    for (int share = 0; share < shards.size(); share++) {
+      for (ChunkRange chunk : share(shareStarts, share)) {
+        if (!chunk.shard().equals(shards.get(share).name())) {
+          moveRange(chunk.min(), chunk.max(), shards.get(share).name());
+        }
+      }
+    }
+    splitAt(splitPoints);
+    verify(splitPoints, shareStarts);
+  }
+
+  /** Makes the given keys chunk boundaries; those that are already stay. */
+  public void splitAt(List<BsonDocument> points) {
+    retrying(
+        "split " + namespace,
+        () -> {
+          BsonDocument entry = entry();
+          Set<BsonDocument> bounds = new HashSet<>();
+          chunks(entry).forEach(chunk -> bounds.add(chunk.min()));
+          Map<ChunkRange, BsonArray> pointsByChunk = new LinkedHashMap<>();
+          for (BsonDocument point : points) {
+            if (!bounds.contains(point)) {
+              pointsByChunk.computeIfAbsent(chunkOf(entry, point), c -> new BsonArray()).add(point);
+            }
+          }
+          pointsByChunk.forEach((chunk, inside) -> split(entry, chunk, inside));
+        });
+  }
+
+  private void split(BsonDocument entry, ChunkRange chunk, BsonArray points) {
+    BsonDocument command =
+        new BsonDocument("splitChunk", new BsonString(namespace))
+            .append("keyPattern", entry.getDocument("key"))
+            .append("min", chunk.min())
+            .append("max", chunk.max())
+            .append("from", new BsonString(chunk.shard()))
+            .append("splitKeys", points)
+            .append("epoch", entry.get("lastmodEpoch"));
+    if (entry.containsKey("timestamp")) {
+      command.append("timestamp", entry.get("timestamp"));
+    }
+    cluster.shard(chunk.shard()).primary().run("admin", command);
+  }
+
+  /**
+   * Moves a range to a shard and waits until it is there. Does nothing if it is there already.
+   *
+   * @param min lower bound of a chunk, or of a part of one
+   * @param max upper bound, or null for the chunk's own
+   */
+  public void moveRange(BsonDocument min, @Nullable BsonDocument max, String toShard) {
+    BsonDocument command =
+        new BsonDocument("_configsvrMoveRange", new BsonString(namespace))
+            .append("toShard", new BsonString(toShard))
+            .append("min", min);
+    if (max != null) {
+      command.append("max", max);
+    }
+    retrying(
+        "move a range of " + namespace + " to " + toShard,
+        () -> {
+          try {
+            config().run("admin", withMajority(command.clone()));
+          } catch (TestbedException e) {
+            if (Admin.codeOf(e) != COMMAND_NOT_FOUND) {
+              throw e;
+            }
+            moveChunk(min, toShard);
+          }
+        });
+  }
+
+  /** As servers before 6.0 want it: a whole chunk, named with its version. */
+  private void moveChunk(BsonDocument min, String toShard) {
+    BsonDocument entry = entry();
+    BsonDocument chunk = chunkDocument(entry, min);
+    if (chunk.getString("shard").getValue().equals(toShard)) {
+      return;
+    }
+    BsonDocument command =
+        new BsonDocument("_configsvrMoveChunk", new BsonInt32(1))
+            .append("ns", new BsonString(namespace))
+            .append("min", chunk.get("min"))
+            .append("max", chunk.get("max"))
+            .append("shard", chunk.get("shard"))
+            .append("lastmod", chunk.get("lastmod"))
+            .append("lastmodEpoch", entry.get("lastmodEpoch"));
+    if (entry.containsKey("timestamp")) {
+      command.append("lastmodTimestamp", entry.get("timestamp"));
+    }
+    if (chunk.containsKey("uuid")) {
+      command.append("uuid", chunk.get("uuid"));
+    }
+    command
+        .append("toShard", new BsonString(toShard))
+        .append("maxChunkSizeBytes", new BsonInt64(0))
+        .append("secondaryThrottle", new BsonDocument())
+        .append("waitForDelete", BsonBoolean.FALSE)
+        .append("forceJumbo", BsonBoolean.FALSE);
+    config().run("admin", withMajority(command));
+  }
+
+  /** Drops the collection on every shard; does nothing if there is none. */
+  public void drop() {
+    @Nullable BsonDocument databaseEntry = findDatabaseEntry();
+    if (databaseEntry != null) {
+      primaryShard(databaseEntry)
+          .run(
+              database,
+              withMajority(
+                  new BsonDocument("_shardsvrDropCollection", new BsonString(collection))
+                      .append("databaseVersion", databaseEntry.get("version"))));
+    }
+  }
+
+  /**
+   * The collection's routing table, as config.collections and config.chunks have it now.
+   *
+   * @throws TestbedException if the collection is not sharded
+   */
+  public RoutingTable routingTable() {
+    for (int attempt = 0; ; attempt++) {
+      BsonDocument entry = entry();
+      try {
+        return RoutingTable.of(
+            entry, config().collection("config", "chunks").find(ofCollection(entry)));
+      } catch (InconsistentRoutingTableException e) {
+        if (attempt == 3) { // A migration while reading makes one such; not four.
+          throw new TestbedException("config.chunks of " + namespace + ": " + e.getMessage(), e);
+        }
+      }
+    }
+  }
+
+  private void verify(List<BsonDocument> splitPoints, List<BsonDocument> shareStarts) {
+    List<ReplicaSet> shards = cluster.shards();
+    Set<BsonDocument> bounds = new HashSet<>();
+    int seen = 0;
+    for (int share = 0; share < shards.size(); share++) {
+      for (ChunkRange chunk : share(shareStarts, share)) {
+        bounds.add(chunk.min());
+        seen++;
+        if (!chunk.shard().equals(shards.get(share).name())) {
+          throw new TestbedException(
+              "%s: the chunk at %s lies on %s and not on %s"
+                  .formatted(namespace, chunk.min(), chunk.shard(), shards.get(share).name()));
+        }
+      }
+    }
+    if (!bounds.containsAll(splitPoints) || seen < splitPoints.size() + 1) {
+      throw new TestbedException(namespace + " is not split at every point asked for");
+    }
+  }
+
+  /** The chunks of one share, in the servers' own order of keys. */
+  private List<ChunkRange> share(List<BsonDocument> shareStarts, int share) {
+    List<ChunkRange> in = new ArrayList<>();
+    boolean inside = share == 0;
+    for (ChunkRange chunk : chunks(entry())) {
+      inside |= share > 0 && chunk.min().equals(shareStarts.get(share - 1));
+      if (share < shareStarts.size() && chunk.min().equals(shareStarts.get(share))) {
+        break;
+      }
+      if (inside) {
+        in.add(chunk);
+      }
+    }
+    return in;
+  }
+
+  private ChunkRange chunkOf(BsonDocument entry, BsonDocument point) {
+    BsonDocument chunk =
+        config()
+            .collection("config", "chunks")
+            .find(
+                Filters.and(
+                    ofCollection(entry), Filters.lte("min", point), Filters.gt("max", point)))
+            .first();
+    if (chunk == null) {
+      throw new TestbedException("%s has no chunk for %s".formatted(namespace, point));
+    }
+    return range(chunk);
+  }
+
+  private BsonDocument chunkDocument(BsonDocument entry, BsonDocument min) {
+    BsonDocument chunk =
+        config()
+            .collection("config", "chunks")
+            .find(Filters.and(ofCollection(entry), Filters.eq("min", min)))
+            .first();
+    if (chunk == null) {
+      throw new TestbedException("%s has no chunk that begins at %s".formatted(namespace, min));
+    }
+    return chunk;
+  }
+
+  private List<ChunkRange> chunks(BsonDocument entry) {
+    List<ChunkRange> chunks = new ArrayList<>();
+    config()
+        .collection("config", "chunks")
+        .find(ofCollection(entry))
+        .sort(Sorts.ascending("min"))
+        .forEach(chunk -> chunks.add(range(chunk)));
+    return chunks;
+  }
+
+  private static ChunkRange range(BsonDocument chunk) {
+    return new ChunkRange(
+        chunk.getDocument("min"), chunk.getDocument("max"), chunk.getString("shard").getValue());
+  }
+
+  /** From 5.0 on chunks are kept by the collection's UUID, before by its name. */
+  private org.bson.conversions.Bson ofCollection(BsonDocument entry) {
+    return entry.containsKey("timestamp")
+        ? Filters.eq("uuid", entry.get("uuid"))
+        : Filters.eq("ns", namespace);
+  }
+
+  private BsonDocument entry() {
+    BsonDocument entry =
+        config()
+            .collection("config", "collections")
+            .find(Filters.and(Filters.eq("_id", namespace), Filters.ne("dropped", true)))
+            .first();
+    if (entry == null) {
+      throw new TestbedException(namespace + " is not sharded");
+    }
+    return entry;
+  }
+
+  private BsonDocument databaseEntry() {
+    @Nullable BsonDocument entry = findDatabaseEntry();
+    if (entry == null) {
+      throw new TestbedException("there is no database " + database);
+    }
+    return entry;
+  }
+
+  private @Nullable BsonDocument findDatabaseEntry() {
+    return config().collection("config", "databases").find(Filters.eq("_id", database)).first();
+  }
+
+  private Admin primaryShard(BsonDocument databaseEntry) {
+    return cluster.shard(databaseEntry.getString("primary").getValue()).primary();
+  }
+
+  private Admin config() {
+    return cluster.config().primary();
+  }
+
+  private static void retrying(String what, Runnable change) {
+    TestbedException[] last = {new TestbedException(what)};
+    long deadline = System.nanoTime() + RETRY_FOR.toNanos();
+    do {
+      try {
+        change.run();
+        return;
+      } catch (TestbedException e) {
+        if (!RETRYABLE.contains(Admin.codeOf(e))) {
+          throw e;
+        }
+        last[0] = e;
+        Waiting.pause(50);
+      }
+    } while (System.nanoTime() - deadline < 0);
+    throw last[0];
+  }
+}

@@ -1,0 +1,195 @@
+package dev.onehop.testbed.internal.link;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelOption;
+import io.netty.channel.socket.DuplexChannel;
+import java.util.ArrayDeque;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One direction of a connection: holds everything that arrives back until its own due time, in
+ * order. How much is under way does not matter, as on a long cable, up to a bound that protects
+ * memory; beyond it the source is not read. Belongs to its channels' event loop and is used on that
+ * only.
+ */
+final class DelayedPipe {
+  /** At 100 ms one way this still lets 320 MB/s through, far beyond what the tests send. */
+  private static final int HIGH_WATER_BYTES = 32 << 20;
+
+  private static final int LOW_WATER_BYTES = 16 << 20;
+
+  /** What the sender did last. */
+  enum End {
+    /** It will send no more: FIN. */
+    FINISHED,
+    /** It has broken the connection off: RST. */
+    RESET
+  }
+
+  private record Held(long due, @Nullable ByteBuf data, @Nullable End end) {}
+
+  private final Channel source;
+  private final Channel target;
+  private final LongSupplier delayNanos;
+  private final Lateness lateness;
+  private final Runnable onEnd;
+  private final ArrayDeque<Held> held = new ArrayDeque<>();
+  private long notBefore;
+  private int heldBytes;
+  private boolean timerSet;
+  private long timerTime;
+  private boolean ended;
+  private boolean delivered;
+  private boolean unflushed;
+
+  /**
+   * @param delayNanos how long a byte takes from now on
+   * @param lateness of this machine's timers
+   * @param notBefore {@link System#nanoTime} before which nothing is delivered
+   * @param onEnd called once the end of the stream has been delivered
+   */
+  DelayedPipe(
+      Channel source,
+      Channel target,
+      LongSupplier delayNanos,
+      Lateness lateness,
+      long notBefore,
+      Runnable onEnd) {
+    this.source = source;
+    this.target = target;
+    this.delayNanos = delayNanos;
+    this.lateness = lateness;
+    this.notBefore = notBefore;
+    this.onEnd = onEnd;
+  }
+
+  /** Takes over the buffer. */
+  void send(ByteBuf data) {
+    long now = System.nanoTime();
+    long due = dueTime(now);
+    if (held.isEmpty() && due - now <= 0 && target.isWritable()) {
+      write(data);
+      return;
+    }
+    held.add(new Held(due, data, null));
+    // Counted by capacity: many small reads hold more memory than they carry bytes.
+    heldBytes += data.capacity();
+    if (heldBytes >= HIGH_WATER_BYTES) {
+      source.config().setAutoRead(false);
+    }
+    setTimer(now);
+  }
+
+  /** Everything read so far has been handed over. */
+  void flush() {
+    if (unflushed) {
+      unflushed = false;
+      target.flush();
+    }
+  }
+
+  void end(End end) {
+    if (ended) {
+      return;
+    }
+    ended = true;
+    long now = System.nanoTime();
+    held.add(new Held(dueTime(now), null, end));
+    if (held.size() == 1) {
+      drain();
+    } else {
+      setTimer(now);
+    }
+  }
+
+  boolean isDelivered() {
+    return delivered;
+  }
+
+  /** Delivers what is due, as far as the target takes it. */
+  void drain() {
+    long now = System.nanoTime();
+    long early = lateness.nanos();
+    @Nullable Held head;
+    while ((head = held.peek()) != null && head.due() - now <= early && target.isWritable()) {
+      held.remove();
+      if (head.data() != null) {
+        heldBytes -= head.data().capacity();
+        write(head.data());
+      } else {
+        deliverEnd(head.end());
+      }
+    }
+    flush();
+    if (heldBytes <= LOW_WATER_BYTES && !ended && !source.config().isAutoRead()) {
+      source.config().setAutoRead(true);
+    }
+    setTimer(now);
+  }
+
+  /** Throws away what is still under way. */
+  void discard() {
+    for (Held piece : held) {
+      if (piece.data() != null) {
+        piece.data().release();
+      }
+    }
+    held.clear();
+    heldBytes = 0;
+    ended = true;
+    delivered = true;
+  }
+
+  private long dueTime(long now) {
+    long due = now + delayNanos.getAsLong();
+    // Never overtakes what was sent before, even if the delay has become shorter since.
+    notBefore = due - notBefore > 0 ? due : notBefore;
+    return notBefore;
+  }
+
+  private void write(ByteBuf data) {
+    unflushed = true;
+    var unused = target.write(data, target.voidPromise());
+  }
+
+  private void deliverEnd(@Nullable End end) {
+    delivered = true;
+    flush();
+    if (end == End.RESET) {
+      reset(target);
+    } else if (target instanceof DuplexChannel duplex && target.isActive()) {
+      var unused = duplex.shutdownOutput();
+    }
+    onEnd.run();
+  }
+
+  /** Closes a channel so that its peer sees a reset. */
+  static void reset(Channel channel) {
+    if (channel.isOpen()) {
+      if (channel.isActive()) {
+        channel.config().setOption(ChannelOption.SO_LINGER, 0);
+      }
+      var unused = channel.close();
+    }
+  }
+
+  private void setTimer(long now) {
+    @Nullable Held head = held.peek();
+    // An unwritable target calls drain() itself when it takes data again.
+    if (head != null && !timerSet && target.isWritable()) {
+      timerSet = true;
+      long wait = Math.max(0, head.due() - lateness.nanos() - now);
+      timerTime = now + wait;
+      var unused = source.eventLoop().schedule(this::onTimer, wait, TimeUnit.NANOSECONDS);
+    }
+  }
+
+  private void onTimer() {
+    timerSet = false;
+    lateness.add(System.nanoTime() - timerTime);
+    drain();
+  }
+}

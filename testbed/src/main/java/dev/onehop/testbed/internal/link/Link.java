@@ -1,0 +1,155 @@
+package dev.onehop.testbed.internal.link;
+
+import dev.onehop.testbed.TestbedException;
+import io.netty.bootstrap.Bootstrap;
+import io.netty.bootstrap.ServerBootstrap;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.ChannelInitializer;
+import io.netty.channel.ChannelOption;
+import io.netty.channel.group.ChannelGroup;
+import io.netty.channel.group.DefaultChannelGroup;
+import io.netty.util.concurrent.GlobalEventExecutor;
+import java.net.InetSocketAddress;
+import java.util.function.LongSupplier;
+
+/**
+ * The way to one server: listens where the server says it is, and passes bytes on to where it
+ * really is, later by the distance. The onward connection is opened from the caller's own address,
+ * so the server sees which host a request comes from. Thread-safe.
+ */
+public final class Link {
+  private final Links links;
+  private final String host;
+  private final InetSocketAddress advertised;
+  private final InetSocketAddress server;
+  private final ChannelGroup callers = new DefaultChannelGroup(GlobalEventExecutor.INSTANCE);
+  private final Channel listener;
+  private volatile boolean blocked;
+
+  Link(Links links, String host, InetSocketAddress advertised, InetSocketAddress server) {
+    this.links = links;
+    this.host = host;
+    this.advertised = advertised;
+    this.server = server;
+    ServerBootstrap bootstrap =
+        new ServerBootstrap()
+            .group(links.group())
+            .channel(links.transport().serverChannel())
+            .option(ChannelOption.SO_REUSEADDR, true)
+            .option(ChannelOption.SO_BACKLOG, 1024)
+            .childOption(ChannelOption.TCP_NODELAY, true)
+            .childOption(ChannelOption.ALLOW_HALF_CLOSURE, true)
+            .childOption(ChannelOption.AUTO_READ, false)
+            .childHandler(
+                new ChannelInitializer<Channel>() {
+                  @Override
+                  protected void initChannel(Channel channel) {
+                    channel.pipeline().addLast(new Accept());
+                  }
+                });
+    try {
+      this.listener = bootstrap.bind(advertised).syncUninterruptibly().channel();
+    } catch (RuntimeException e) {
+      throw e;
+    } catch (Exception e) { // Netty throws BindException unchecked.
+      throw new TestbedException("cannot listen on " + advertised + ": " + e.getMessage(), e);
+    }
+  }
+
+  /** Where the server says it is. */
+  public InetSocketAddress advertised() {
+    return advertised;
+  }
+
+  /** Name of the host the link leads to. */
+  public String host() {
+    return host;
+  }
+
+  /** Breaks off every connection: both ends see a reset. New ones are taken as before. */
+  public void cut() {
+    for (Channel caller : callers) {
+      caller.eventLoop().execute(() -> DelayedPipe.reset(caller));
+    }
+  }
+
+  /**
+   * While blocked, breaks off every connection, new ones included.
+   *
+   * @param blocked whether from now on
+   */
+  public void setBlocked(boolean blocked) {
+    this.blocked = blocked;
+    if (blocked) {
+      cut();
+    }
+  }
+
+  /** How many connections there are. */
+  public int connectionCount() {
+    return callers.size();
+  }
+
+  void close() {
+    listener.close().syncUninterruptibly();
+    cut();
+  }
+
+  private final class Accept extends ChannelInboundHandlerAdapter {
+    @Override
+    public void channelActive(ChannelHandlerContext ctx) {
+      Channel caller = ctx.channel();
+      long acceptedAt = System.nanoTime();
+      if (blocked) {
+        DelayedPipe.reset(caller);
+        return;
+      }
+      callers.add(caller);
+      var unused =
+          links
+              .callers()
+              .hostOf((InetSocketAddress) caller.remoteAddress(), advertised)
+              .thenAccept(
+                  from -> caller.eventLoop().execute(() -> connect(caller, from, acceptedAt)));
+    }
+
+    @Override
+    public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
+      var unused = ctx.close();
+    }
+  }
+
+  private void connect(Channel caller, String from, long acceptedAt) {
+    LongSupplier oneWayNanos = () -> links.oneWayNanos(from, host);
+    Bootstrap onward =
+        new Bootstrap()
+            .group(caller.eventLoop())
+            .channel(links.transport().channel())
+            .option(ChannelOption.TCP_NODELAY, true)
+            .option(ChannelOption.ALLOW_HALF_CLOSURE, true)
+            .option(ChannelOption.AUTO_READ, false)
+            .localAddress(new InetSocketAddress(links.addressOf(from), 0))
+            .handler(new ChannelInboundHandlerAdapter());
+    var unused =
+        onward
+            .connect(server)
+            .addListener(
+                (ChannelFuture connected) -> join(caller, connected, oneWayNanos, acceptedAt));
+  }
+
+  private void join(
+      Channel caller, ChannelFuture connected, LongSupplier oneWayNanos, long acceptedAt) {
+    Channel target = connected.channel();
+    if (!connected.isSuccess() || !caller.isActive()) {
+      var unused = target.close();
+      DelayedPipe.reset(caller);
+      return;
+    }
+    new LinkConnection(caller, target, oneWayNanos, links.lateness(), acceptedAt);
+    caller.config().setAutoRead(true);
+    target.config().setAutoRead(true);
+  }
+}

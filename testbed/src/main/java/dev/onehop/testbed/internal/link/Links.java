@@ -1,0 +1,104 @@
+package dev.onehop.testbed.internal.link;
+
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.netty.util.concurrent.DefaultThreadFactory;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
+
+/** All links of a run. Thread-safe. */
+public final class Links implements AutoCloseable {
+  private final Map<String, InetAddress> addressByHost;
+  private final Distances distances;
+  private final Callers callers;
+  private final Transport transport;
+  private final EventLoopGroup group;
+  private final List<Link> links = new CopyOnWriteArrayList<>();
+  private final Lateness lateness = new Lateness();
+  private volatile boolean delayed = true;
+
+  /**
+   * @param addressByHost every host's own address
+   * @param callers who connects
+   */
+  public Links(Map<String, InetAddress> addressByHost, Distances distances, Callers callers) {
+    this(addressByHost, distances, callers, Transport.best());
+  }
+
+  Links(
+      Map<String, InetAddress> addressByHost,
+      Distances distances,
+      Callers callers,
+      Transport transport) {
+    this.addressByHost = Map.copyOf(addressByHost);
+    this.distances = distances;
+    this.callers = callers;
+    this.transport = transport;
+    this.group =
+        new MultiThreadIoEventLoopGroup(
+            2, new DefaultThreadFactory("onehop-link", true), transport.ioHandlers());
+  }
+
+  /**
+   * Opens a link.
+   *
+   * @param host name of the host it leads to
+   * @param advertised where to listen
+   * @param server where the server really listens
+   */
+  public Link open(String host, InetSocketAddress advertised, InetSocketAddress server) {
+    Link link = new Link(this, host, advertised, server);
+    links.add(link);
+    return link;
+  }
+
+  /** Every open link. */
+  public List<Link> all() {
+    return List.copyOf(links);
+  }
+
+  /** Switches all delays on (as at first) or off. Bytes under way keep their due times. */
+  public void setDelayed(boolean delayed) {
+    this.delayed = delayed;
+  }
+
+  /** How Netty talks to the kernel, {@code epoll} or {@code NIO}. */
+  public String transportName() {
+    return transport.name();
+  }
+
+  Transport transport() {
+    return transport;
+  }
+
+  EventLoopGroup group() {
+    return group;
+  }
+
+  Callers callers() {
+    return callers;
+  }
+
+  Lateness lateness() {
+    return lateness;
+  }
+
+  InetAddress addressOf(String host) {
+    return addressByHost.get(host);
+  }
+
+  long oneWayNanos(String from, String to) {
+    return delayed ? distances.roundTrip(from, to).toNanos() / 2 : 0;
+  }
+
+  @Override
+  public void close() {
+    links.forEach(Link::close);
+    callers.close();
+    group.shutdownGracefully(0, 1, TimeUnit.SECONDS).awaitUninterruptibly(2, TimeUnit.SECONDS);
+  }
+}

@@ -1,0 +1,52 @@
+package dev.onehop.testbed.internal.process;
+
+import dev.onehop.testbed.TestbedException;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** Whether addresses can be listened on, and if not, who has them. */
+public final class Ports {
+  private Ports() {}
+
+  /**
+   * Makes sure that an address is free.
+   *
+   * @throws TestbedException if it is not; one line naming the address and, if known, its owner
+   */
+  public static void requireFree(InetSocketAddress address) {
+    try (ServerSocket probe = new ServerSocket()) {
+      probe.setReuseAddress(true);
+      probe.bind(address);
+    } catch (IOException e) {
+      throw new TestbedException(taken(address, e));
+    }
+  }
+
+  private static String taken(InetSocketAddress address, IOException cause) {
+    String where = address.getAddress().getHostAddress() + ":" + address.getPort();
+    for (ProcFs.TcpSocket socket : ProcFs.tcpSockets()) {
+      if (socket.local().getPort() == address.getPort()
+          && (socket.local().getAddress().equals(address.getAddress())
+              || (socket.listening() && socket.local().getAddress().isAnyLocalAddress()))) {
+        return "%s is taken%s".formatted(where, owner(socket.inode()));
+      }
+    }
+    return "cannot listen on %s: %s".formatted(where, cause.getMessage());
+  }
+
+  private static String owner(long inode) {
+    Map<Long, Long> owners = ProcFs.socketOwners(Set.of(inode), ProcFs.pids());
+    @Nullable Long pid = owners.get(inode);
+    if (pid == null) {
+      return " by another process";
+    }
+    List<String> command = ProcFs.commandLine(pid);
+    String program = command.isEmpty() ? "" : command.get(0);
+    return " by process %d (%s)".formatted(pid, program.substring(program.lastIndexOf('/') + 1));
+  }
+}

@@ -1,0 +1,126 @@
+package dev.onehop.testbed.internal.process;
+
+import dev.onehop.testbed.ProcessFailure;
+import dev.onehop.testbed.TestbedException;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+
+/** A running server: a child process with its log. Thread-safe. */
+public final class ServerProcess {
+  private static final int LOG_LINES = 12;
+
+  private final String name;
+  private final List<String> command;
+  private final Process process;
+  private final Path log;
+  private final Path output;
+  private final long startTicks;
+  private volatile boolean stopped;
+
+  private ServerProcess(String name, List<String> command, Process process, Path log, Path output) {
+    this.name = name;
+    this.command = command;
+    this.process = process;
+    this.log = log;
+    this.output = output;
+    this.startTicks = ProcFs.startTicks(process.pid()).orElse(-1);
+  }
+
+  /**
+   * Starts a server.
+   *
+   * @param name what to call it in messages
+   * @param command program and arguments
+   * @param log the log it writes itself; may be the same as {@code output}
+   * @param output where its standard output and error go
+   * @throws TestbedException if the program cannot be started
+   */
+  public static ServerProcess start(String name, List<String> command, Path log, Path output) {
+    ProcessBuilder builder =
+        new ProcessBuilder(command)
+            .redirectErrorStream(true)
+            .redirectInput(ProcessBuilder.Redirect.from(Path.of("/dev/null").toFile()))
+            .redirectOutput(output.toFile());
+    try {
+      return new ServerProcess(name, List.copyOf(command), builder.start(), log, output);
+    } catch (IOException e) {
+      throw new TestbedException("cannot start " + name + ": " + e.getMessage(), e);
+    }
+  }
+
+  public String name() {
+    return name;
+  }
+
+  public long pid() {
+    return process.pid();
+  }
+
+  /** When it started, in clock ticks since boot; -1 if it had ended before that could be read. */
+  public long startTicks() {
+    return startTicks;
+  }
+
+  public List<String> command() {
+    return command;
+  }
+
+  public boolean isAlive() {
+    return process.isAlive();
+  }
+
+  /** Calls back once if the process ends without {@link #kill} having been called. */
+  public void onDeath(Consumer<ProcessFailure> listener) {
+    var unused =
+        process
+            .onExit()
+            .thenAccept(
+                ended -> {
+                  if (!stopped) {
+                    listener.accept(failure());
+                  }
+                });
+  }
+
+  /** How it ended. */
+  public ProcessFailure failure() {
+    return new ProcessFailure(name, process.isAlive() ? -1 : process.exitValue(), lastLogLines());
+  }
+
+  /** The end of its log and of what it printed. */
+  public List<String> lastLogLines() {
+    List<String> lines = LogTail.of(log, LOG_LINES);
+    return lines.isEmpty() || !Files.exists(log) ? LogTail.of(output, LOG_LINES) : lines;
+  }
+
+  /** What it has printed so far. */
+  public String output() {
+    try {
+      return Files.readString(output);
+    } catch (IOException e) {
+      return "";
+    }
+  }
+
+  /**
+   * Ends the process at once. Its data is thrown away with the run, so there is nothing to be
+   * gained from an orderly shutdown, which for a primary takes up to 15 seconds.
+   */
+  public void kill() {
+    stopped = true;
+    process.destroyForcibly();
+  }
+
+  /** Waits for the process to be gone; returns after ten seconds in any case. */
+  public void awaitEnd() {
+    try {
+      boolean unused = process.waitFor(10, TimeUnit.SECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+}

@@ -1,0 +1,169 @@
+package dev.onehop.testbed.internal.run;
+
+import dev.onehop.testbed.TestbedException;
+import dev.onehop.testbed.internal.process.ProcFs;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
+import java.nio.channels.OverlappingFileLockException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The directory of one run of one topology: data, logs and state. Claimed by a file lock, which the
+ * kernel gives up for a process however that ends; so whoever holds the lock may clear away what
+ * lies there.
+ */
+public final class RunDirectory implements AutoCloseable {
+  private final Path path;
+  private final FileChannel lockFile;
+  private final FileLock lock;
+
+  private RunDirectory(Path path, FileChannel lockFile, FileLock lock) {
+    this.path = path;
+    this.lockFile = lockFile;
+    this.lock = lock;
+  }
+
+  /** Where runs are kept, in a cache folder. */
+  public static Path root(Path cacheFolder) {
+    return cacheFolder.resolve("run");
+  }
+
+  /**
+   * Claims a topology's directory and removes what a killed run left there: its processes, then its
+   * files.
+   *
+   * @param root see {@link #root}
+   * @param found told of every leftover process that was ended
+   * @throws TestbedException if another process runs this topology
+   */
+  public static RunDirectory claim(
+      Path root, String topology, java.util.function.Consumer<String> found) {
+    Path path = root.resolve(topology);
+    try {
+      Files.createDirectories(root);
+      FileChannel lockFile =
+          FileChannel.open(
+              root.resolve("." + topology + ".lock"),
+              StandardOpenOption.CREATE,
+              StandardOpenOption.WRITE);
+      @Nullable FileLock lock = tryLock(lockFile);
+      if (lock == null) {
+        lockFile.close();
+        @Nullable RunState state = RunState.read(path);
+        String owner = state == null ? "" : " by process " + state.owner().pid();
+        throw new TestbedException(
+            "topology %s is being run%s; end that first (bin/onehop topology down)"
+                .formatted(topology, owner));
+      }
+      endLeftovers(path).forEach(found);
+      deleteTree(path);
+      Files.createDirectories(path.resolve("logs"));
+      Files.createDirectories(path.resolve("data"));
+      return new RunDirectory(path, lockFile, lock);
+    } catch (IOException e) {
+      throw new TestbedException("cannot use " + path + ": " + e, e);
+    }
+  }
+
+  private static @Nullable FileLock tryLock(FileChannel file) throws IOException {
+    try {
+      return file.tryLock();
+    } catch (OverlappingFileLockException e) {
+      return null; // Held by this very process.
+    }
+  }
+
+  /** Ends the servers of a run whose owner is gone. Returns their names. */
+  static List<String> endLeftovers(Path path) {
+    @Nullable RunState state = RunState.read(path);
+    if (state == null) {
+      return List.of();
+    }
+    List<String> ended = new ArrayList<>();
+    for (RunState.Entry server : state.servers()) {
+      if (isOurs(server, path)) {
+        ProcessHandle.of(server.pid())
+            .ifPresent(
+                process -> {
+                  process.destroyForcibly();
+                  process.onExit().orTimeout(10, java.util.concurrent.TimeUnit.SECONDS).join();
+                  ended.add(server.name() + " (process " + server.pid() + ")");
+                });
+      }
+    }
+    return ended;
+  }
+
+  /** Pid, start time and command line must all be those of the run. */
+  private static boolean isOurs(RunState.Entry server, Path path) {
+    return server.isAlive()
+        && ProcFs.commandLine(server.pid()).stream()
+            .anyMatch(argument -> argument.contains(path.toString()));
+  }
+
+  public Path path() {
+    return path;
+  }
+
+  /** Where a server keeps its data. */
+  public Path data(String server) {
+    try {
+      return Files.createDirectories(path.resolve("data").resolve(fileName(server)));
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** The file a server logs to. */
+  public Path log(String server) {
+    return path.resolve("logs").resolve(fileName(server) + ".log");
+  }
+
+  /** The file that takes what a server prints. */
+  public Path output(String server) {
+    return path.resolve("logs").resolve(fileName(server) + ".out");
+  }
+
+  private static String fileName(String server) {
+    return server.replace('/', '-');
+  }
+
+  /** Deletes the directory and gives up the claim. */
+  @Override
+  public void close() {
+    try {
+      deleteTree(path);
+      lock.release();
+      lockFile.close();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private static void deleteTree(Path path) throws IOException {
+    // A server that is just ending may still create a file: a second look finds it.
+    for (int attempt = 0; Files.exists(path); attempt++) {
+      try (Stream<Path> files = Files.walk(path)) {
+        for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
+          Files.deleteIfExists(file);
+        }
+      } catch (UncheckedIOException | java.nio.file.DirectoryNotEmptyException e) {
+        if (attempt > 5) {
+          throw new IOException("cannot delete " + path, e);
+        }
+      } catch (NoSuchFileException e) {
+        return;
+      }
+    }
+  }
+}

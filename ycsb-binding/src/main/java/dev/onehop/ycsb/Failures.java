@@ -1,0 +1,74 @@
+package dev.onehop.ycsb;
+
+import com.mongodb.MongoCommandException;
+import com.mongodb.MongoSecurityException;
+import com.mongodb.MongoTimeoutException;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/** Failures in one line each. */
+final class Failures {
+  // A server selection timeout tells why each server could not be had in its message only.
+  private static final Pattern INNERMOST_CAUSE =
+      Pattern.compile("caused by \\{(?:[\\w$]+\\.)*([\\w$]+)(?:: ([^{}]*))?}");
+
+  private Failures() {}
+
+  /** Says why the cluster of {@code options} can't be used. */
+  static String connecting(BindingOptions options, Throwable failure) {
+    if (failure instanceof InvalidPropertyException) {
+      return oneLine(failure);
+    }
+    if (failure instanceof MongoSecurityException) {
+      return "%s refused the credentials in %s: %s"
+          .formatted(options.hosts(), BindingOptions.URL, oneLine(rootOf(failure)));
+    }
+    return "cannot use %s (%s): %s".formatted(options.hosts(), BindingOptions.URL, reason(failure));
+  }
+
+  /** Returns the failure's message without line breaks; its class's name if it has none. */
+  static String oneLine(Throwable failure) {
+    if (failure instanceof MongoCommandException command) {
+      // Its message holds the server's whole reply.
+      return "%s (%d %s, from %s)"
+          .formatted(
+              command.getErrorMessage(),
+              command.getErrorCode(),
+              command.getErrorCodeName(),
+              command.getServerAddress());
+    }
+    String message = failure.getMessage();
+    return message == null || message.isBlank()
+        ? failure.getClass().getSimpleName()
+        : message.strip().replaceAll("\\s*\\R\\s*", " ");
+  }
+
+  private static String reason(Throwable failure) {
+    if (failure instanceof MongoTimeoutException) {
+      Matcher cause = INNERMOST_CAUSE.matcher(oneLine(failure));
+      String last = null;
+      while (cause.find()) {
+        last = words(cause.group(1), cause.group(2));
+      }
+      return last == null ? oneLine(failure) : last;
+    }
+    return oneLine(failure);
+  }
+
+  private static String words(String exception, @Nullable String message) {
+    if (message == null || message.isBlank()) {
+      return exception;
+    }
+    // "example.invalid" alone, which is what this one says, is no sentence.
+    return exception.equals("UnknownHostException") ? "unknown host " + message : message.strip();
+  }
+
+  private static Throwable rootOf(Throwable failure) {
+    Throwable root = failure;
+    while (root.getCause() != null && root.getCause() != root) {
+      root = root.getCause();
+    }
+    return root;
+  }
+}

@@ -1,0 +1,131 @@
+package dev.onehop.ycsb;
+
+import com.mongodb.MongoClientSettings;
+import com.mongodb.MongoException;
+import com.mongodb.client.MongoClients;
+import dev.onehop.ycsb.LauncherArguments.Command;
+import java.io.ByteArrayInputStream;
+import java.io.SequenceInputStream;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import site.ycsb.Client;
+import site.ycsb.CommandLine;
+import site.ycsb.DB;
+
+/**
+ * Runs YCSB with an exit code that can be trusted.
+ *
+ * <p>YCSB ends with 0 whatever happened. This main class ends with 2 if the command line can't be
+ * run, with 1 if the cluster can't be used, if the run broke off or an operation failed, each with
+ * one line on stderr that says so, and with 0 otherwise. {@code bin/ycsb} calls it as {@code load
+ * -db CLASS [YCSB's options]}.
+ */
+public final class Launcher {
+  private static final int USAGE = 2;
+  private static final int FAILURE = 1;
+  private static final int REACHABLE_WITHIN_SECONDS = 10;
+
+  private Launcher() {}
+
+  /** See the class's description. */
+  public static void main(String[] args) {
+    LauncherArguments arguments;
+    Optional<BindingOptions> options;
+    try {
+      arguments = LauncherArguments.parse(Arrays.asList(args));
+      options =
+          isOurs(arguments)
+              ? Optional.of(BindingOptions.of(arguments.properties()))
+              : Optional.empty();
+    } catch (InvalidPropertyException e) {
+      exit(USAGE, Failures.oneLine(e));
+      return;
+    }
+    if (options.isPresent()) {
+      try {
+        reach(options.get());
+      } catch (MongoException | IllegalArgumentException e) {
+        exit(FAILURE, Failures.connecting(options.get(), e));
+        return;
+      }
+    }
+    if (arguments.command() == Command.SHELL) {
+      // YCSB's shell fails on an input that ends without "quit".
+      System.setIn(
+          new SequenceInputStream(
+              System.in, new ByteArrayInputStream("\nquit\n".getBytes(StandardCharsets.UTF_8))));
+      CommandLine.main(arguments.forYcsb());
+      System.exit(0);
+    }
+    if (options.isPresent()) {
+      // Client.main() ends in System.exit(0): a hook is the only place after it.
+      Runtime.getRuntime().addShutdownHook(new Thread(Launcher::correctExitCode, "exit-code"));
+    }
+    Client.main(arguments.forYcsb());
+  }
+
+  /**
+   * Says what was wrong with a run, if anything.
+   *
+   * @param runs the totals of the runs of this process
+   */
+  static Optional<String> problemOf(Collection<RunTotals> runs) {
+    if (runs.isEmpty() || !runs.stream().allMatch(RunTotals::isComplete)) {
+      return Optional.of("the run broke off before all its threads had finished");
+    }
+    List<RunSummary> summaries = runs.stream().map(RunTotals::summary).toList();
+    long errors = summaries.stream().mapToLong(RunSummary::errors).sum();
+    long operations = summaries.stream().mapToLong(RunSummary::operations).sum();
+    return errors == 0
+        ? Optional.empty()
+        : Optional.of("%d of %d operations failed".formatted(errors, operations));
+  }
+
+  private static void correctExitCode() {
+    if (YcsbHost.hasFailed()) {
+      Runtime.getRuntime().halt(FAILURE); // and has said so
+    }
+    problemOf(RunTotals.ofProcess())
+        .ifPresent(
+            problem -> {
+              System.out.flush();
+              System.err.println("onehop: " + problem);
+              Runtime.getRuntime().halt(FAILURE);
+            });
+  }
+
+  /** Fails if no server answers in time: before YCSB prints anything, and in no measured time. */
+  private static void reach(BindingOptions options) {
+    MongoClientSettings.Builder settings = MongoClientSettings.builder();
+    settings.applyToClusterSettings(
+        cluster -> cluster.serverSelectionTimeout(REACHABLE_WITHIN_SECONDS, TimeUnit.SECONDS));
+    settings.applyConnectionString(options.url()); // which may know better how long to wait
+    options.applyTo(settings);
+    try (DocumentStore store =
+        new SyncStore(MongoClients.create(settings.build()), options.database())) {
+      store.ping();
+    }
+  }
+
+  private static boolean isOurs(LauncherArguments arguments) {
+    String binding = arguments.properties().getProperty(Client.DB_PROPERTY, "");
+    try {
+      Class<?> type = Class.forName(binding, false, Launcher.class.getClassLoader());
+      if (DB.class.isAssignableFrom(type)) {
+        return MongoBinding.class.isAssignableFrom(type);
+      }
+      throw new InvalidPropertyException(binding + " is not a YCSB binding");
+    } catch (ClassNotFoundException e) {
+      throw new InvalidPropertyException("unknown binding class \"%s\"".formatted(binding), e);
+    }
+  }
+
+  private static void exit(int code, String line) {
+    System.err.println("onehop: " + line);
+    System.exit(code);
+  }
+}

@@ -1,0 +1,66 @@
+package dev.onehop.ycsb;
+
+import com.mongodb.internal.build.MongoDriverVersion;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.TreeMap;
+import org.bson.BsonDocument;
+import org.bson.BsonDouble;
+import org.bson.BsonInt64;
+import org.bson.BsonString;
+import org.bson.json.JsonWriterSettings;
+
+/**
+ * A run in a few numbers, as the file {@code onehop.summary} holds them.
+ *
+ * <p>YCSB's own throughput counts connecting as part of the run; the measured time here is that
+ * from the start of the first measured operation to the end of the last one, over all threads.
+ *
+ * @param mode the binding's name
+ * @param firstOperationNanos {@link System#nanoTime} at the first operation's start; 0 without any
+ * @param lastOperationNanos {@link System#nanoTime} at the last operation's end; 0 without any
+ * @param operations calls to the binding; a read-modify-write is two of them
+ * @param errors those that did not end in a status which is OK for YCSB, and every document of a
+ *     batch that could not be written
+ * @param warmupOperations unmeasured reads before the first operation
+ * @param routes operations by routing decision, warm-up included; empty without routing
+ */
+record RunSummary(
+    String mode,
+    long firstOperationNanos,
+    long lastOperationNanos,
+    long operations,
+    long errors,
+    long warmupOperations,
+    Map<String, Long> routes) {
+
+  double measuredSeconds() {
+    return (lastOperationNanos - firstOperationNanos) / 1e9;
+  }
+
+  String toJson() {
+    BsonDocument counts = new BsonDocument();
+    new TreeMap<>(routes).forEach((decision, n) -> counts.put(decision, new BsonInt64(n)));
+    return new BsonDocument("mode", new BsonString(mode))
+        .append("firstOperationNanos", new BsonInt64(firstOperationNanos))
+        .append("lastOperationNanos", new BsonInt64(lastOperationNanos))
+        .append("measuredSeconds", new BsonDouble(measuredSeconds()))
+        .append("operations", new BsonInt64(operations))
+        .append("errors", new BsonInt64(errors))
+        .append("mongoDriver", new BsonString(MongoDriverVersion.VERSION))
+        .append("warmupOperations", new BsonInt64(warmupOperations))
+        .append("routes", counts)
+        .toJson(JsonWriterSettings.builder().indent(true).build());
+  }
+
+  /** Writes the summary to {@code file}, and the folder it is in if that is not there. */
+  void writeTo(Path file) throws IOException {
+    Path folder = file.toAbsolutePath().getParent();
+    if (folder != null) {
+      Files.createDirectories(folder);
+    }
+    Files.writeString(file, toJson() + "\n");
+  }
+}

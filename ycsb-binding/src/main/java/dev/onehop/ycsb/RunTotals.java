@@ -1,0 +1,89 @@
+package dev.onehop.ycsb;
+
+import java.nio.file.Path;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+
+/** What all threads of a run did together. Safe for use by many threads. */
+final class RunTotals {
+  private static final Map<Key, RunTotals> BY_RUN = new ConcurrentHashMap<>();
+
+  private final String mode;
+  private final Map<String, Long> routes = new HashMap<>();
+  private int unfinishedThreads;
+  private long operations;
+  private long errors;
+  private long warmupOperations;
+  private long firstOperationNanos;
+  private long lastOperationNanos;
+
+  RunTotals(String mode) {
+    this.mode = mode;
+  }
+
+  /**
+   * Returns the totals of this process's run with that binding and summary file.
+   *
+   * <p>They outlive the client: with few operations one thread may be done, and the client closed,
+   * before the next thread has started. Still it is one run.
+   */
+  static RunTotals of(String mode, @Nullable Path summary) {
+    return BY_RUN.computeIfAbsent(new Key(mode, summary), key -> new RunTotals(mode));
+  }
+
+  /** Returns the totals of all runs of this process. */
+  static Collection<RunTotals> ofProcess() {
+    return List.copyOf(BY_RUN.values());
+  }
+
+  synchronized void threadStarts() {
+    unfinishedThreads++;
+  }
+
+  synchronized void threadFinishes(Tally tally) {
+    unfinishedThreads--;
+    add(tally);
+  }
+
+  /** Whether every thread that started has finished. */
+  synchronized boolean isComplete() {
+    return unfinishedThreads == 0;
+  }
+
+  private void add(Tally tally) {
+    if (tally.operations() > 0) {
+      // nanoTime values are compared by difference only: they may overflow.
+      boolean first = operations == 0;
+      if (first || tally.firstOperationNanos() - firstOperationNanos < 0) {
+        firstOperationNanos = tally.firstOperationNanos();
+      }
+      if (first || tally.lastOperationNanos() - lastOperationNanos > 0) {
+        lastOperationNanos = tally.lastOperationNanos();
+      }
+    }
+    operations += tally.operations();
+    errors += tally.errors();
+    warmupOperations += tally.warmupOperations();
+  }
+
+  synchronized void addRoutes(Map<String, Long> counts) {
+    counts.forEach((decision, count) -> routes.merge(decision, count, Long::sum));
+  }
+
+  synchronized RunSummary summary() {
+    return new RunSummary(
+        mode,
+        firstOperationNanos,
+        lastOperationNanos,
+        operations,
+        errors,
+        warmupOperations,
+        Map.copyOf(routes));
+  }
+
+  private record Key(String mode, @Nullable Path summary) {}
+}

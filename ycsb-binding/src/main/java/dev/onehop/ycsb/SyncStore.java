@@ -1,0 +1,90 @@
+package dev.onehop.ycsb;
+
+import com.mongodb.client.FindIterable;
+import com.mongodb.client.MongoClient;
+import com.mongodb.client.MongoCollection;
+import com.mongodb.client.MongoDatabase;
+import com.mongodb.client.model.WriteModel;
+import com.mongodb.client.result.DeleteResult;
+import com.mongodb.client.result.UpdateResult;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.bson.BsonDocument;
+import org.jspecify.annotations.Nullable;
+
+/** A store over the synchronous driver. */
+final class SyncStore implements DocumentStore {
+  private final MongoClient client;
+  private final MongoDatabase database;
+
+  /** Takes over {@code client}: {@link #close} closes it. */
+  SyncStore(MongoClient client, String database) {
+    this.client = client;
+    this.database = client.getDatabase(database);
+  }
+
+  @Override
+  public void ping() {
+    database.runCommand(Documents.PING);
+  }
+
+  @Override
+  public @Nullable BsonDocument findOne(
+      String collection, BsonDocument filter, @Nullable BsonDocument projection) {
+    return find(collection, filter, projection).first();
+  }
+
+  @Override
+  public List<BsonDocument> findOrdered(
+      String collection, BsonDocument filter, @Nullable BsonDocument projection, int limit) {
+    return find(collection, filter, projection)
+        .sort(Documents.BY_ID)
+        .limit(limit)
+        .into(new ArrayList<>());
+  }
+
+  @Override
+  public void insert(String collection, BsonDocument document) {
+    collection(collection).insertOne(document);
+  }
+
+  @Override
+  public void upsert(String collection, BsonDocument filter, BsonDocument document) {
+    collection(collection).replaceOne(filter, document, Documents.UPSERT);
+  }
+
+  @Override
+  public UpdateResult update(String collection, BsonDocument filter, BsonDocument update) {
+    return collection(collection).updateOne(filter, update);
+  }
+
+  @Override
+  public DeleteResult delete(String collection, BsonDocument filter) {
+    return collection(collection).deleteOne(filter);
+  }
+
+  @Override
+  public void bulkWrite(String collection, List<? extends WriteModel<BsonDocument>> writes) {
+    collection(collection).bulkWrite(writes, Documents.UNORDERED);
+  }
+
+  @Override
+  public Map<String, Long> routes() {
+    return Map.of();
+  }
+
+  @Override
+  public void close() {
+    client.close();
+  }
+
+  private FindIterable<BsonDocument> find(
+      String collection, BsonDocument filter, @Nullable BsonDocument projection) {
+    return collection(collection).find(filter).projection(projection);
+  }
+
+  private MongoCollection<BsonDocument> collection(String name) {
+    return database.getCollection(name, BsonDocument.class);
+  }
+}

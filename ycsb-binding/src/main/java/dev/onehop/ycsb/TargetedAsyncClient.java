@@ -1,0 +1,41 @@
+package dev.onehop.ycsb;
+
+import com.mongodb.reactivestreams.client.MongoClient;
+import dev.onehop.routing.OneHop;
+import dev.onehop.routing.RoutingMeters;
+import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import java.util.Map;
+import java.util.TreeMap;
+
+/**
+ * YCSB binding {@code targeted-async}: the reactive driver through OneHop, which sends every
+ * operation to the mongos beside the shard that owns the record.
+ */
+public final class TargetedAsyncClient extends MongoBinding {
+
+  /** Called by YCSB, once per client thread. */
+  public TargetedAsyncClient() {
+    super("targeted-async");
+  }
+
+  @Override
+  DocumentStore open(BindingOptions options) {
+    MeterRegistry meters = new SimpleMeterRegistry();
+    MongoClient client =
+        OneHop.builder(options.url().getConnectionString())
+            .applyToClientSettings(options::applyTo)
+            .meterRegistry(meters)
+            .build();
+    return new ReactiveStore(client, options.database(), () -> operationsByDecision(meters));
+  }
+
+  private static Map<String, Long> operationsByDecision(MeterRegistry meters) {
+    Map<String, Long> counts = new TreeMap<>();
+    for (Counter counter : meters.find(RoutingMeters.OPERATIONS.meterName()).counters()) {
+      counts.merge(counter.getId().getTag("decision"), (long) counter.count(), Long::sum);
+    }
+    return counts;
+  }
+}

@@ -1,0 +1,11 @@
+/**
+ * YCSB bindings for MongoDB: the official sync driver ({@code legacy}), the official reactive
+ * driver ({@code async}) and the reactive driver behind OneHop ({@code targeted-async}).
+ *
+ * <p>The three differ in the client they open and in nothing else, so that a difference between
+ * their results comes from the client.
+ */
+@NullMarked
+package dev.onehop.ycsb;
+
+import org.jspecify.annotations.NullMarked;

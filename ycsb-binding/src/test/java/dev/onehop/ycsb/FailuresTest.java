@@ -1,0 +1,77 @@
+package dev.onehop.ycsb;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import com.mongodb.MongoCommandException;
+import com.mongodb.MongoCredential;
+import com.mongodb.MongoException;
+import com.mongodb.MongoSecurityException;
+import com.mongodb.ServerAddress;
+import com.mongodb.client.MongoClient;
+import com.mongodb.client.MongoClients;
+import java.util.Properties;
+import org.bson.BsonDocument;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.function.Executable;
+
+class FailuresTest {
+  private static final String OPTIONS = "/ycsb?serverSelectionTimeoutMS=300";
+
+  @Test
+  void nobodyListeningIsToldAsTheOperatingSystemTellsIt() {
+    // Port 1 (tcpmux) has had no server for decades.
+    assertThat(connecting("mongodb://user:secret@127.0.0.1:1" + OPTIONS))
+        .isEqualTo("cannot use 127.0.0.1:1 (mongodb.url): Connection refused");
+  }
+
+  @Test
+  void anUnknownHostIsToldByName() {
+    assertThat(connecting("mongodb://nohost.invalid:27017" + OPTIONS))
+        .startsWith("cannot use nohost.invalid:27017 (mongodb.url): unknown host nohost.invalid");
+  }
+
+  @Test
+  void refusedCredentialsAreToldWithoutThem() {
+    MongoException refusal =
+        new MongoCommandException(
+            BsonDocument.parse(
+                "{ok: 0, code: 18, codeName: 'AuthenticationFailed', errmsg: 'Authentication"
+                    + " failed.'}"),
+            new ServerAddress("h", 1));
+    MongoSecurityException failure =
+        new MongoSecurityException(
+            MongoCredential.createCredential("user", "admin", "secret".toCharArray()),
+            "Exception authenticating",
+            refusal);
+
+    assertThat(Failures.connecting(options("mongodb://user:secret@h:1/ycsb"), failure))
+        .isEqualTo(
+            "h:1 refused the credentials in mongodb.url: Authentication failed."
+                + " (18 AuthenticationFailed, from h:1)");
+  }
+
+  @Test
+  void messagesAreOneLine() {
+    assertThat(Failures.oneLine(new IllegalStateException("one\n  two\r\nthree\n")))
+        .isEqualTo("one two three");
+    assertThat(Failures.oneLine(new IllegalStateException())).isEqualTo("IllegalStateException");
+  }
+
+  private static String connecting(String url) {
+    BindingOptions options = options(url);
+    Executable ping =
+        () -> {
+          try (MongoClient client = MongoClients.create(options.clientSettings())) {
+            client.getDatabase("ycsb").runCommand(Documents.PING);
+          }
+        };
+    return Failures.connecting(options, assertThrows(MongoException.class, ping));
+  }
+
+  private static BindingOptions options(String url) {
+    Properties properties = new Properties();
+    properties.setProperty("mongodb.url", url);
+    return BindingOptions.of(properties);
+  }
+}

@@ -1,0 +1,60 @@
+package dev.onehop.ycsb;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import org.bson.BsonDocument;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class RunSummaryTest {
+  private static final RunSummary SUMMARY =
+      new RunSummary(
+          "targeted-async",
+          1_000_000_000L,
+          3_500_000_000L,
+          10_000_000_000L,
+          2,
+          7,
+          Map.of("owner", 9L, "no-table", 1L));
+
+  @Test
+  void theFileIsPlainJson(@TempDir Path folder) throws IOException {
+    Path file = folder.resolve("new/folder/summary.json");
+
+    SUMMARY.writeTo(file);
+
+    BsonDocument json = BsonDocument.parse(Files.readString(file));
+    assertThat(json.keySet())
+        .containsExactly(
+            "mode",
+            "firstOperationNanos",
+            "lastOperationNanos",
+            "measuredSeconds",
+            "operations",
+            "errors",
+            "mongoDriver",
+            "warmupOperations",
+            "routes");
+    assertThat(json.getString("mode").getValue()).isEqualTo("targeted-async");
+    assertThat(json.getDouble("measuredSeconds").getValue()).isEqualTo(2.5);
+    assertThat(json.getInt64("operations").getValue()).isEqualTo(10_000_000_000L);
+    assertThat(json.getNumber("errors").intValue()).isEqualTo(2);
+    assertThat(json.getString("mongoDriver").getValue()).matches("\\d+\\.\\d+\\.\\d+.*");
+    assertThat(json.getDocument("routes").getNumber("owner").intValue()).isEqualTo(9);
+    // No extended JSON, which other readers don't know.
+    assertThat(Files.readString(file)).doesNotContain("$");
+  }
+
+  @Test
+  void anEarlierFileIsReplaced(@TempDir Path folder) throws IOException {
+    Path file = Files.writeString(folder.resolve("summary.json"), "x".repeat(10_000));
+
+    SUMMARY.writeTo(file);
+
+    assertThat(BsonDocument.parse(Files.readString(file))).containsKey("mode");
+  }
+}
