@@ -4,6 +4,7 @@ import dev.onehop.routing.internal.transport.SharingRules.Use;
 import io.netty.buffer.ByteBuf;
 import java.util.ArrayDeque;
 import java.util.Queue;
+import java.util.Set;
 import java.util.function.Consumer;
 import org.bson.BsonDocument;
 import org.jspecify.annotations.Nullable;
@@ -12,13 +13,22 @@ import org.jspecify.annotations.Nullable;
  * Hellos and authentication of one pool.
  *
  * <p>The first hello on a socket goes out whole, from the lane that founds the socket; the socket
- * is shared once that lane is authenticated. A later lane's hello is sent without what a server
- * takes only once (client metadata, error 186, and compressors) and without speculative
- * authentication, so that the driver still measures a real round trip, and its reply is completed
+ * is shared once that lane is authenticated. A later lane's hello is sent without what a socket
+ * takes only once (client metadata, or it is error 186) and without speculative authentication, so that the driver still measures a real round trip, and its reply is completed
  * from the first. Its SCRAM conversation then runs on one socket, and one at a time: a second
  * {@code saslStart} would replace the first.
  */
 final class Handshakes {
+  /**
+   * What goes out with a socket's first hello only. To ask for the mechanisms again would end a
+   * conversation that another lane has on the socket (seen on 6.0.5).
+   */
+  private static final Set<String> ONCE_PER_SOCKET =
+      Set.of("client", "compression", "speculativeAuthenticate", "saslSupportedMechs");
+
+  /** What a later lane is told as the first one was. */
+  private static final Set<String> SAME_FOR_ALL = Set.of("compression", "saslSupportedMechs");
+
   private final SocketPool pool;
   private final Queue<Request> waitingForConversation = new ArrayDeque<>();
   private int founding;
@@ -71,9 +81,7 @@ final class Handshakes {
       throw new IllegalStateException("no hello");
     }
     BsonDocument shorter = hello.document().clone();
-    shorter.remove("client");
-    shorter.remove("compression");
-    shorter.remove("speculativeAuthenticate");
+    shorter.keySet().removeAll(ONCE_PER_SOCKET);
     Request request =
         new Request(
             Request.Kind.LATER_HELLO,
@@ -308,14 +316,18 @@ final class Handshakes {
 
   private ByteBuf complete(HelloMessage answer, ByteBuf reply) {
     BsonDocument first = firstReply;
-    if (first == null
-        || !first.containsKey("compression")
-        || answer.document().containsKey("compression")
-        || !answer.isOk()) {
+    if (first == null || !answer.isOk()) {
       return reply;
     }
-    BsonDocument completed =
-        answer.document().clone().append("compression", first.get("compression"));
+    BsonDocument completed = answer.document().clone();
+    for (String field : SAME_FOR_ALL) {
+      if (first.containsKey(field)) {
+        completed.put(field, first.get(field));
+      }
+    }
+    if (completed.equals(answer.document())) {
+      return reply;
+    }
     ByteBuf replacement = answer.with(completed).encode(pool.server().allocator());
     reply.release();
     return replacement;

@@ -30,28 +30,26 @@ final class SharingRules {
     REFUSED
   }
 
-  private static final Predicate<CommandHead> ALWAYS = command -> true;
-
   /** Commands that share, and under which options. */
   private static final Map<String, Predicate<CommandHead>> SHARED =
       Map.ofEntries(
           // A cursor without a limit goes on with getMore, and its first batch may scan.
           entry("find", c -> !c.isTailable() && (hasLimit(c) || c.isById())),
-          entry("insert", ALWAYS),
+          entry("insert", SharingRules::always),
           entry("update", c -> !c.touchesMany()),
           entry("delete", c -> !c.touchesMany()),
-          entry("findAndModify", ALWAYS),
-          entry("findandmodify", ALWAYS),
+          entry("findAndModify", SharingRules::always),
+          entry("findandmodify", SharingRules::always),
           // Without a query, the answer comes from the collection's metadata.
           entry("count", c -> !c.hasQuery()),
-          entry("killCursors", ALWAYS),
-          entry("ping", ALWAYS),
-          entry("buildInfo", ALWAYS),
-          entry("buildinfo", ALWAYS),
-          entry("connectionStatus", ALWAYS),
-          entry("endSessions", ALWAYS),
+          entry("killCursors", SharingRules::always),
+          entry("ping", SharingRules::always),
+          entry("buildInfo", SharingRules::always),
+          entry("buildinfo", SharingRules::always),
+          entry("connectionStatus", SharingRules::always),
+          entry("endSessions", SharingRules::always),
           // Unlike commitTransaction, which waits for its write concern.
-          entry("abortTransaction", ALWAYS));
+          entry("abortTransaction", SharingRules::always));
 
   private static final Set<String> HELLO = Set.of("hello", "isMaster", "ismaster");
 
@@ -96,6 +94,10 @@ final class SharingRules {
 
   static boolean isRepeatable(String mechanism) {
     return REPEATABLE_MECHANISMS.contains(mechanism);
+  }
+
+  private static boolean always(CommandHead command) {
+    return true;
   }
 
   private static boolean hasLimit(CommandHead find) {
