@@ -59,12 +59,17 @@ final class SharedSockets {
     return best;
   }
 
-  /** The least loaded socket on which nobody authenticates, null if there is none. */
+  /**
+   * The least loaded socket on which nobody authenticates, null if there is none. A full one will
+   * do, too: lanes that are not ready yet cannot wait behind those that are.
+   */
   @Nullable WireSocket pickForConversation() {
     WireSocket best = null;
+    int least = maxInFlight + 1;
     for (WireSocket socket : sockets) {
-      if (socket.conversation == null && (best == null || socket.inFlight() < best.inFlight())) {
+      if (socket.conversation == null && socket.inFlight() < least) {
         best = socket;
+        least = socket.inFlight();
       }
     }
     return best;

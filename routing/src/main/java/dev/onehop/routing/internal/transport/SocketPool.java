@@ -195,7 +195,12 @@ final class SocketPool {
       }
     }
     for (Lane lane : lanes) {
-      if (lane.pinned == socket || lane.conversation == socket) {
+      boolean elsewhere = lane.current != null && lane.current.socket != socket;
+      if (lane.pinned == socket && elsewhere) {
+        // It was to be used from the next request on.
+        lane.pinned = null;
+        lane.monitoring = false;
+      } else if (lane.pinned == socket || lane.conversation == socket) {
         broken.add(lane);
       }
     }

@@ -138,7 +138,11 @@ final class WireSocket {
         write(next);
       }
     }
-    lanes.forEach(lane -> lane.end.connected());
+    for (Lane lane : lanes) {
+      if (!lane.isClosed()) {
+        lane.end.connected();
+      }
+    }
   }
 
   /**
@@ -301,7 +305,11 @@ final class WireSocket {
     }
     boolean wasConnected = connected;
     server.socketClosed(this);
-    never.forEach(lane -> lane.end.connectFailed(cause));
+    for (Lane lane : never) {
+      if (!lane.isClosed()) {
+        lane.end.connectFailed(cause);
+      }
+    }
     if (pool != null) {
       PipelineException named =
           cause instanceof PipelineException already
@@ -314,6 +322,15 @@ final class WireSocket {
                   cause);
       pool.socketClosed(this, unanswered, named);
     }
+  }
+
+  @Override
+  public String toString() {
+    return "socket to %s: %s, %d in flight"
+        .formatted(
+            server.name(),
+            closed ? "closed" : ready ? "ready" : connected ? "connected" : "connecting",
+            inFlight());
   }
 
   private void noteInFlight() {
