@@ -80,26 +80,26 @@ class PipelinedTransportIT {
 
   @Test
   void manyRequestsShareFewSockets() {
-    run(Flux.range(0, 2_000).flatMap(n -> collection.insertOne(new Document("_id", n)), 200));
+    run(Flux.range(0, 500).flatMap(n -> collection.insertOne(new Document("_id", n)), 200));
 
-    assertThat(run(collection.countDocuments())).isEqualTo(2_000L);
+    assertThat(run(collection.countDocuments())).isEqualTo(500L);
     assertThat(pipelined.sharedSockets()).isEqualTo(PipelinedClient.SOCKETS);
     assertThat(pipelined.lanes()).isGreaterThan(50);
-    assertThat(pipelined.requests("shared")).isGreaterThanOrEqualTo(2_000);
+    assertThat(pipelined.requests("shared")).isGreaterThanOrEqualTo(500);
   }
 
   @Test
   void eachReplyGoesToItsRequest() {
     run(
         collection.insertMany(
-            IntStream.range(0, 1_000).mapToObj(n -> new Document("_id", n).append("n", n)).toList()));
+            IntStream.range(0, 100).mapToObj(n -> new Document("_id", n).append("n", n)).toList()));
 
     List<Integer> wrong =
-        Flux.range(0, 4_000)
+        Flux.range(0, 1_000)
             .flatMap(
                 n ->
-                    Mono.from(collection.find(Filters.eq("_id", n % 1_000)).first())
-                        .filter(found -> found.getInteger("n") != n % 1_000)
+                    Mono.from(collection.find(Filters.eq("_id", n % 100)).first())
+                        .filter(found -> found.getInteger("n") != n % 100)
                         .map(found -> n),
                 256)
             .collectList()
@@ -155,11 +155,11 @@ class PipelinedTransportIT {
             });
     List<Thread> writers = new ArrayList<>();
     for (int writer = 0; writer < 64; writer++) {
-      int first = writer * 20;
+      int first = writer * 5;
       writers.add(
           new Thread(
               () -> {
-                for (int n = first; n < first + 20; n++) {
+                for (int n = first; n < first + 5; n++) {
                   run(collection.insertOne(new Document("_id", n)));
                 }
               }));
@@ -174,7 +174,7 @@ class PipelinedTransportIT {
         .untilAsserted(
             () ->
                 assertThat(seen)
-                    .containsAll(IntStream.range(0, 64 * 20).mapToObj(BsonInt32::new).toList()));
+                    .containsAll(IntStream.range(0, 64 * 5).mapToObj(BsonInt32::new).toList()));
     stream.dispose();
   }
 
@@ -232,7 +232,7 @@ class PipelinedTransportIT {
         collection.insertMany(
             IntStream.range(0, 100).mapToObj(n -> new Document("_id", n)).toList()));
     AtomicInteger wrong = new AtomicInteger();
-    for (int n = 0; n < 600; n++) {
+    for (int n = 0; n < 200; n++) {
       int id = n % 100;
       Disposable running =
           Mono.from(collection.find(Filters.eq("_id", id)).first())
@@ -285,12 +285,12 @@ class PipelinedTransportIT {
     MongoCollection<Document> unacknowledged =
         collection.withWriteConcern(WriteConcern.UNACKNOWLEDGED);
     run(
-        Flux.range(0, 1_000)
+        Flux.range(0, 200)
             .flatMap(n -> unacknowledged.insertOne(new Document("_id", n)), 100));
 
     await()
         .atMost(TIMEOUT)
-        .untilAsserted(() -> assertThat(run(collection.countDocuments())).isEqualTo(1_000L));
+        .untilAsserted(() -> assertThat(run(collection.countDocuments())).isEqualTo(200L));
   }
 
   @Test
@@ -341,13 +341,13 @@ class PipelinedTransportIT {
           compressing.client().getDatabase("it").getCollection(collection.getNamespace().getCollectionName());
       long before = compressedByServer(compressor);
       run(
-          Flux.range(0, 500)
+          Flux.range(0, 100)
               .flatMap(
                   n -> here.insertOne(new Document("_id", n).append("p", "x".repeat(1_000))), 100));
-      run(Flux.range(0, 500).flatMap(n -> here.find(Filters.eq("_id", n)).first(), 100));
+      run(Flux.range(0, 100).flatMap(n -> here.find(Filters.eq("_id", n)).first(), 100));
 
-      assertThat(Flux.from(here.find()).count().block(TIMEOUT)).isEqualTo(500L);
-      assertThat(compressing.requests("shared")).isGreaterThanOrEqualTo(1_000);
+      assertThat(Flux.from(here.find()).count().block(TIMEOUT)).isEqualTo(100L);
+      assertThat(compressing.requests("shared")).isGreaterThanOrEqualTo(200);
       assertThat(compressedByServer(compressor)).isGreaterThan(before);
       // The monitor, which does not compress, may have a pool of its own.
       assertThat(compressing.sharedSockets())

@@ -3,6 +3,7 @@ package dev.onehop.routing.internal.transport;
 import dev.onehop.routing.internal.transport.BsonFields.MalformedDocumentException;
 import dev.onehop.routing.internal.wire.OpMsg;
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.CompositeByteBuf;
 import java.nio.charset.StandardCharsets;
 
 /**
@@ -35,7 +36,12 @@ final class CommandHead {
   }
 
   /** Reads a whole request, plain or compressed. Never throws: see {@link #isReadable()}. */
-  static CommandHead of(ByteBuf message) {
+  static CommandHead of(ByteBuf request) {
+    // Each access to a composite buffer looks for the part; the driver's usually has but one.
+    ByteBuf message =
+        request instanceof CompositeByteBuf parts && parts.numComponents() == 1
+            ? parts.internalComponent(0)
+            : request;
     if (MessageHeader.opCode(message) != MessageHeader.OP_COMPRESSED) {
       return read(message, message.readableBytes());
     }
