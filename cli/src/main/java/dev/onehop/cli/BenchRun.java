@@ -71,6 +71,9 @@ final class BenchRun {
       stdout.flush();
     }
     if (failure != null) {
+      if (results == null) {
+        removeIfEmpty(folder);
+      }
       throw failure;
     }
     long errors = Objects.requireNonNull(results).errors();
@@ -78,6 +81,15 @@ final class BenchRun {
       throw Failure.run(errors + " operations failed; see the table", null);
     }
     return 0;
+  }
+
+  /** A run that found nothing leaves nothing. */
+  private static void removeIfEmpty(Path folder) {
+    try {
+      Files.delete(folder);
+    } catch (IOException e) {
+      // It holds something, or can't be removed: it stays.
+    }
   }
 
   /** An empty folder: results of two runs must not mix. */

@@ -1,6 +1,7 @@
 package dev.onehop.cli;
 
-import dev.onehop.cli.cluster.TestbedRun;
+import dev.onehop.testbed.RunningTestbed;
+import dev.onehop.testbed.TestbedException;
 import java.io.PrintWriter;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -25,15 +26,19 @@ final class TopologyDownCommand implements Callable<Integer> {
   private @Nullable String topology;
 
   @Override
-  public Integer call() throws InterruptedException {
+  public Integer call() {
     PrintWriter out = spec.commandLine().getOut();
-    List<TestbedRun> runs =
-        TestbedRun.all().stream()
-            .filter(run -> topology == null || run.topology().equals(topology))
+    List<RunningTestbed> runs =
+        RunningTestbed.all().stream()
+            .filter(run -> topology == null || run.topologyName().equals(topology))
             .toList();
-    for (TestbedRun run : runs) {
-      run.stop();
-      out.println("Stopped " + run.topology() + ".");
+    for (RunningTestbed run : runs) {
+      try {
+        run.stop();
+      } catch (TestbedException e) {
+        throw Failure.run(Failure.firstLine(e), e);
+      }
+      out.println("Stopped " + run.topologyName() + ".");
     }
     if (runs.isEmpty()) {
       out.println("Nothing to stop.");

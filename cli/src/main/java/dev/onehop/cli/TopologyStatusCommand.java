@@ -1,6 +1,6 @@
 package dev.onehop.cli;
 
-import dev.onehop.cli.cluster.TestbedRun;
+import dev.onehop.testbed.RunningTestbed;
 import java.io.PrintWriter;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -28,12 +28,24 @@ final class TopologyStatusCommand implements Callable<Integer> {
   @Override
   public Integer call() {
     PrintWriter out = spec.commandLine().getOut();
-    List<TestbedRun> runs = TestbedRun.all();
-    runs.forEach(run -> out.print(run.describe()));
+    List<RunningTestbed> runs = RunningTestbed.all();
+    runs.forEach(run -> describe(out, run));
     if (runs.isEmpty()) {
       out.println("No topology runs.");
     }
     out.flush();
-    return runs.stream().anyMatch(TestbedRun::isOwned) ? 0 : 1;
+    return runs.stream().anyMatch(RunningTestbed::isOwned) ? 0 : 1;
+  }
+
+  private static void describe(PrintWriter out, RunningTestbed run) {
+    String state = run.isReady() ? "running" : "starting";
+    String owner = run.isOwned() ? state + ", process " + run.ownerPid() : "LEFT OVER, killed";
+    out.println(run.topologyName() + ": " + owner + (run.url().isEmpty() ? "" : ", " + run.url()));
+    run.servers()
+        .forEach(
+            server ->
+                out.printf(
+                    "  %-24s %-22s pid %-8d %s%n",
+                    server.name(), server.address(), server.pid(), server.alive() ? "up" : "DOWN"));
   }
 }

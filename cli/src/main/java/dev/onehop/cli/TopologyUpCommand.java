@@ -1,6 +1,6 @@
 package dev.onehop.cli;
 
-import dev.onehop.cli.cluster.TestbedRun;
+import dev.onehop.testbed.RunningTestbed;
 import dev.onehop.testbed.ServerInfo.RouterKind;
 import dev.onehop.testbed.Testbed;
 import dev.onehop.testbed.TestbedException;
@@ -12,6 +12,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import picocli.CommandLine.Command;
@@ -82,8 +83,7 @@ final class TopologyUpCommand implements Callable<Integer> {
   }
 
   private int detach(Topology topology) throws IOException, InterruptedException {
-    Path log = TestbedRun.folder().resolve(topology.name() + ".log");
-    Files.createDirectories(TestbedRun.folder());
+    Path log = Files.createTempFile("onehop-" + topology.name() + "-", ".log");
     Process child =
         new ProcessBuilder(childCommand())
             .redirectInput(Path.of("/dev/null").toFile())
@@ -92,10 +92,13 @@ final class TopologyUpCommand implements Callable<Integer> {
             .start();
     long deadline = System.nanoTime() + START_TIMEOUT.toNanos();
     while (System.nanoTime() - deadline < 0) {
-      TestbedRun run = TestbedRun.of(topology.name());
-      if (run != null && run.ownerPid() == child.pid() && !run.url().isEmpty()) {
+      Optional<RunningTestbed> ready =
+          RunningTestbed.all().stream()
+              .filter(run -> run.ownerPid() == child.pid() && run.isReady())
+              .findFirst();
+      if (ready.isPresent()) {
         PrintWriter out = spec.commandLine().getOut();
-        out.println("URL: " + run.url());
+        out.println("URL: " + ready.get().url());
         out.println("Log: " + log);
         out.flush();
         return 0;

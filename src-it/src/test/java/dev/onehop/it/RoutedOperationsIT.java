@@ -18,6 +18,7 @@ import dev.onehop.routing.OneHop;
 import dev.onehop.testbed.Testbed;
 import dev.onehop.testbed.Topology;
 import dev.onehop.testbed.evidence.BesideOwner;
+import dev.onehop.testbed.evidence.Placement;
 import dev.onehop.testbed.evidence.RouterSampling;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -71,7 +72,7 @@ class RoutedOperationsIT {
         assertThat(served.sampled()).isGreaterThanOrEqualTo(4L * DOCUMENTS);
       }
     }
-    assertThat(testbed.evidence("it." + name).placement().isRight()).isTrue();
+    assertThat(testbed.evidence("it." + name).placement()).matches(Placement::isRight);
   }
 
   /** The evidence can fail: an unrouted client is served beside the owner by chance only. */

@@ -16,22 +16,32 @@ final class HostName {
 
   private HostName() {}
 
+  /** Whether this system lets us. */
+  static boolean isPossible() {
+    return WAYS.stream().anyMatch(HostName::works);
+  }
+
   /**
-   * The command that runs another one under a host name; the other one itself where the system
-   * allows no namespaces. Clients then have to find out by round trips which mongos stands where.
+   * The command that runs another one under a host name; the other one itself where that is not
+   * possible. Clients then have to find out by round trips which mongos stands where.
    */
   static List<String> command(String hostName, List<String> program) {
-    for (List<String> way : WAYS) {
-      List<String> named = new ArrayList<>(way);
-      named.addAll(List.of("sh", "-c", "hostname \"$0\" && exec \"$@\"", hostName));
-      List<String> trial = new ArrayList<>(named);
-      trial.add("true");
-      if (succeeds(trial)) {
-        named.addAll(program);
-        return named;
-      }
-    }
-    return program;
+    return WAYS.stream()
+        .filter(HostName::works)
+        .findFirst()
+        .map(way -> named(way, hostName, program))
+        .orElse(program);
+  }
+
+  private static boolean works(List<String> way) {
+    return succeeds(named(way, "127.0.0.1", List.of("true")));
+  }
+
+  private static List<String> named(List<String> way, String hostName, List<String> program) {
+    List<String> command = new ArrayList<>(way);
+    command.addAll(List.of("sh", "-c", "hostname \"$0\" && exec \"$@\"", hostName));
+    command.addAll(program);
+    return command;
   }
 
   private static boolean succeeds(List<String> command) {

@@ -78,6 +78,11 @@ final class Run implements AutoCloseable {
     return process;
   }
 
+  /** Whether it is being closed, by whomever. */
+  synchronized boolean isClosing() {
+    return closing;
+  }
+
   synchronized void started(String url) {
     writeState(RunState.RUNNING, url);
   }

@@ -14,8 +14,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A testbed that another process runs, or that a killed process has left behind, as far as it can be
- * seen from outside. A snapshot; immutable.
+ * A testbed that another process runs, or that a killed process has left behind, as far as it can
+ * be seen from outside. A snapshot; immutable.
  */
 public final class RunningTestbed {
   private static final Duration STOP_TIMEOUT = Duration.ofSeconds(30);
@@ -100,7 +100,8 @@ public final class RunningTestbed {
   }
 
   /**
-   * Ends it: asks its owner to, or, where there is none, ends the servers. Waits until all are gone.
+   * Ends it: asks its owner to, or, where there is none, ends the servers. Waits until all are
+   * gone.
    *
    * @throws TestbedException if that takes longer than half a minute
    */

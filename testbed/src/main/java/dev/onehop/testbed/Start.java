@@ -77,12 +77,13 @@ final class Start {
       run.links().setDelayed(true);
       run.started(plan.routers().isEmpty() ? "" : Testbed.url(topology, plan));
       return new Testbed(topology, run, cluster, info(cluster, binaries), phases);
-    } catch (RuntimeException | Error e) {
+    } catch (RuntimeException e) {
       if (cluster != null) {
         cluster.close();
       }
+      boolean stopped = run.isClosing();
       run.close();
-      throw e;
+      throw stopped ? new TestbedException("stopped while starting", e) : e;
     }
   }
 
@@ -95,6 +96,11 @@ final class Start {
           mongos == null
               ? "no mongos binary found: using the stand-in router in its place"
               : "mongos %s from %s".formatted(mongos.version(), mongos.origin()));
+      if (mongos != null && !HostName.isPossible()) {
+        options.progress.accept(
+            "this system allows no namespaces (unshare): every mongos registers under the machine's"
+                + " own name, and clients cannot tell by names which stands where");
+      }
     }
   }
 
@@ -165,7 +171,7 @@ final class Start {
       routers.forEach((server, process) -> awaitRouter(server, process, programs));
       phaseDone("routers");
       return cluster;
-    } catch (RuntimeException | Error e) {
+    } catch (RuntimeException e) {
       cluster.close();
       throw e;
     }

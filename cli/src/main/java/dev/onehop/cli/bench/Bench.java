@@ -7,6 +7,7 @@ import dev.onehop.cli.results.Results;
 import dev.onehop.cli.results.ResultsFile;
 import dev.onehop.cli.results.RunFacts;
 import dev.onehop.cli.results.RunFacts.Placement;
+import dev.onehop.ycsb.KeyPopulation;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -91,7 +92,7 @@ public final class Bench {
   }
 
   private void prepare() throws IOException, InterruptedException {
-    KeyPopulation keys = KeyPopulation.of(workload.properties());
+    KeyPopulation keys = workload.keys();
     int shards = cluster.shardHosts().size();
     progress.phase("sharding " + workload.collection());
     cluster.shard(workload.collection(), keys.splitPoints(shards * CHUNKS_PER_SHARD));

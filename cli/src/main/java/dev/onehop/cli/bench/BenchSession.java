@@ -91,12 +91,7 @@ public final class BenchSession {
       testbed = running;
     }
     progress.phase("measuring round trips");
-    try (TestbedCluster cluster = TestbedCluster.of(running)) {
-      run(progress, started, running, cluster);
-    }
-  }
-
-  private void run(Progress progress, String started, Testbed running, TestbedCluster cluster) {
+    TestbedCluster cluster = TestbedCluster.of(running);
     if (cluster.server().router().isStandIn()) {
       progress.note(STAND_IN);
     }
@@ -159,7 +154,7 @@ public final class BenchSession {
       running = testbed;
     }
     if (running != null) {
-      progress.phase("stopping servers");
+      progress.lastPhase("stopping servers");
       running.close();
     }
   }

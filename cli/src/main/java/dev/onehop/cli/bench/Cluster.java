@@ -8,7 +8,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** The running cluster that a bench measures: what {@link Bench} needs of the testbed. */
-interface Cluster extends AutoCloseable {
+interface Cluster {
 
   /** Where things stand, round trips measured. */
   TopologyFacts topology();
@@ -30,12 +30,9 @@ interface Cluster extends AutoCloseable {
   /**
    * Begins to collect the servers' evidence of who serves a collection's operations.
    *
-   * @param expectedPerSecond how many operations per second there will be at most
+   * @param sampleRate the fraction of operations to look at closely, above 0 and up to 1
    */
-  Watch watch(String collection, double expectedPerSecond);
-
-  @Override
-  void close();
+  Watch watch(String collection, double sampleRate);
 
   /** Evidence being collected. */
   interface Watch extends AutoCloseable {

@@ -55,9 +55,9 @@ final class DetourPrediction {
                     .findFirst());
     Double measured = null;
     if (async.isPresent() && targeted.isPresent()) {
-      Double through = async.get().meanLatency();
-      Double beside = targeted.get().meanLatency();
-      measured = through == null || beside == null ? null : (through - beside) / 1000;
+      Double through = aboveRoundTripMillis(async.get());
+      Double beside = aboveRoundTripMillis(targeted.get());
+      measured = through == null || beside == null ? null : through - beside;
     }
     Map<String, Double> share = async.map(Point::share).orElse(Map.of());
     Double predicted = ClosedLoop.meanRoundTripMillis(share, perShard);
@@ -66,6 +66,13 @@ final class DetourPrediction {
     }
     return new Detour(
         perShard, predicted, measured, measured == null ? null : async.get().threads());
+  }
+
+  /** A point's mean latency above the straight way to the shards that its operations went to. */
+  private static @Nullable Double aboveRoundTripMillis(Point point) {
+    Double micros = point.meanLatency();
+    Double roundTrip = point.meanRoundTripMillis();
+    return micros == null || roundTrip == null ? null : micros / 1000 - roundTrip;
   }
 
   private static Optional<Point> first(List<Point> points, Mode mode) {

@@ -61,6 +61,12 @@ final class Progress implements AutoCloseable {
     begin(name, "");
   }
 
+  /** Begins the last phase: what remains of the time that was expected no longer matters. */
+  synchronized void lastPhase(String name) {
+    endsAt = Long.MIN_VALUE;
+    begin(name, "");
+  }
+
   /** Begins a point of the phase of measuring. */
   synchronized void point(int number, int of, String title) {
     begin("point " + number + " of " + of, title);

@@ -1,124 +1,95 @@
 package dev.onehop.cli.bench;
 
-import com.mongodb.MongoException;
+import dev.onehop.testbed.TestbedException;
+import dev.onehop.testbed.evidence.BesideOwner;
+import dev.onehop.testbed.evidence.RouterSampling;
+import dev.onehop.testbed.evidence.ServerEvidence;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.Map;
-import org.bson.BsonDateTime;
+import java.time.Instant;
 
 /**
- * Evidence of one point: each shard's counters, sampled on a thread per shard, and a sample of its
- * operations with the addresses they came from.
+ * Evidence of one point: the shards' counters, read again and again, and a sample of the operations
+ * with the routers they came from.
  */
 final class ServerWatch implements Cluster.Watch {
 
   private static final Duration INTERVAL = Duration.ofMillis(500);
-  private static final Duration SLICE_EVERY = Duration.ofMillis(600);
 
-  private final Map<String, ShardWitness> shards;
-  private final Map<String, String> addresses;
-  private final String collection;
-  private final ShareSampler sampler = new ShareSampler();
-  private final List<Thread> threads = new ArrayList<>();
+  private final ServerEvidence servers;
+  private final RouterSampling routers;
+  private final ShareSampler shares = new ShareSampler();
+  private final Thread thread;
   private volatile boolean ended;
 
   /**
    * Begins to watch.
    *
-   * @param shards the shards by name
-   * @param addresses the address of each shard's host
+   * @param servers the servers to ask about a collection
    * @param sampleRate the fraction of operations to look at closely
    */
-  ServerWatch(
-      Map<String, ShardWitness> shards,
-      Map<String, String> addresses,
-      String collection,
-      double sampleRate) {
-    this.shards = shards;
-    this.addresses = addresses;
-    this.collection = collection;
-    shards.forEach(
-        (name, shard) -> {
-          shard.profile(sampleRate >= 1);
-          sample(name, shard);
-          Thread thread =
-              new Thread(() -> sampleUntilEnded(name, shard, sampleRate), "watch-" + name);
-          thread.setDaemon(true);
-          threads.add(thread);
-          thread.start();
-        });
+  ServerWatch(ServerEvidence servers, double sampleRate) {
+    this.servers = servers;
+    this.routers = servers.sampleRouters(sampleRate);
+    this.thread = new Thread(this::sampleUntilEnded, "server-watch");
+    sample();
+    thread.setDaemon(true);
+    thread.start();
   }
 
-  private void sampleUntilEnded(String name, ShardWitness shard, double sampleRate) {
+  private void sampleUntilEnded() {
     try {
       while (!ended) {
         Thread.sleep(INTERVAL.toMillis());
-        sample(name, shard);
-        if (sampleRate < 1) {
-          // Every operation of a slice of time, then none until the next.
-          shard.profile(true);
-          Thread.sleep((long) Math.max(1, SLICE_EVERY.toMillis() * sampleRate));
-          shard.profile(false);
-        }
+        sample();
       }
     } catch (InterruptedException e) {
       // Ended.
-    } catch (MongoException e) {
+    } catch (RuntimeException e) {
       // A shard that no longer answers has died, or is being stopped: that is told elsewhere.
       ended = true;
     }
   }
 
-  private void sample(String name, ShardWitness shard) {
+  private void sample() {
     long asked = System.nanoTime();
-    long operations = shard.operations(collection);
-    // The shard counted about halfway between question and answer.
+    var counts = servers.operationCounts().byShard();
     long counted = asked + (System.nanoTime() - asked) / 2;
-    sampler.add(name, counted, operations);
+    counts.forEach((shard, operations) -> shares.add(shard, counted, operations));
   }
 
   @Override
   public Cluster.Evidence evidence(long fromNanos, long toNanos) {
     end();
-    shards.forEach(this::sample);
-    shards.values().forEach(shard -> shard.profile(false));
-    long seen = 0;
-    long beside = 0;
-    for (Map.Entry<String, ShardWitness> shard : shards.entrySet()) {
-      String own = addresses.get(shard.getKey());
-      for (String caller : shard.getValue().callers(collection, time(fromNanos), time(toNanos))) {
-        seen++;
-        beside += caller.equals(own) ? 1 : 0;
-      }
-    }
+    sample();
+    BesideOwner beside = routers.besideOwner(time(fromNanos), time(toNanos));
     return new Cluster.Evidence(
-        sampler.shares(fromNanos, toNanos),
-        seen == 0 ? null : (double) beside / seen,
-        seen == 0 ? null : seen);
+        shares.shares(fromNanos, toNanos),
+        beside.fraction().isPresent() ? beside.fraction().getAsDouble() : null,
+        beside.sampled() == 0 ? null : beside.sampled());
   }
 
   /** The wall clock's time at a moment of {@link System#nanoTime}. */
-  private static BsonDateTime time(long nanos) {
-    return new BsonDateTime(System.currentTimeMillis() - (System.nanoTime() - nanos) / 1_000_000);
+  private static Instant time(long nanos) {
+    return Instant.now().minusNanos(System.nanoTime() - nanos);
   }
 
   private void end() {
     ended = true;
-    threads.forEach(Thread::interrupt);
-    for (Thread thread : threads) {
-      try {
-        thread.join();
-      } catch (InterruptedException e) {
-        Thread.currentThread().interrupt();
-        return;
-      }
+    thread.interrupt();
+    try {
+      thread.join();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
     }
-    threads.clear();
   }
 
   @Override
   public void close() {
     end();
+    try {
+      routers.close();
+    } catch (TestbedException e) {
+      // The servers are gone, and the sampling with them.
+    }
   }
 }

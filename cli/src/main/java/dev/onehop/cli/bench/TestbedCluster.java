@@ -1,22 +1,16 @@
 package dev.onehop.cli.bench;
 
-import com.mongodb.client.MongoClient;
-import com.mongodb.client.MongoClients;
-import com.mongodb.client.MongoCursor;
-import com.mongodb.client.model.Projections;
-import dev.onehop.cli.Failure;
-import dev.onehop.cli.cluster.ClusterMetadata;
 import dev.onehop.cli.results.RunFacts.Placement;
 import dev.onehop.cli.results.ServerFacts;
 import dev.onehop.cli.results.TopologyFacts;
 import dev.onehop.cli.results.TopologyFacts.HostFacts;
 import dev.onehop.cli.results.TopologyFacts.RoundTrips;
-import dev.onehop.core.table.RoutingTable;
 import dev.onehop.testbed.Host;
 import dev.onehop.testbed.ServerInfo;
 import dev.onehop.testbed.Shard;
 import dev.onehop.testbed.Testbed;
 import dev.onehop.testbed.Topology;
+import dev.onehop.testbed.evidence.ServerEvidence;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -34,13 +28,9 @@ final class TestbedCluster implements Cluster {
 
   private static final BsonDocument SHARD_KEY = new BsonDocument("_id", new BsonInt32(1));
 
-  /** Enough to tell a fraction to a percent or so in seconds, few enough not to be felt. */
-  private static final double PROFILED_PER_SECOND = 200;
-
   private final Testbed testbed;
   private final TopologyFacts topology;
   private final ServerFacts server;
-  private final Map<String, ShardWitness> witnesses = new TreeMap<>();
 
   private TestbedCluster(Testbed testbed, TopologyFacts topology, ServerFacts server) {
     this.testbed = testbed;
@@ -109,7 +99,8 @@ final class TestbedCluster implements Cluster {
     for (Shard shard : topology.shards()) {
       if (shard.hosts().contains(host)) {
         boolean primary = shard.hosts().get(0).equals(host);
-        roles.add((primary ? "shard " : "secondary of ") + shard.name());
+        String name = shard.name().startsWith("shard") ? shard.name() : "shard " + shard.name();
+        roles.add((primary ? "" : "secondary of ") + name);
       }
     }
     return roles;
@@ -154,70 +145,16 @@ final class TestbedCluster implements Cluster {
 
   @Override
   public Placement placement(String collection) {
-    RoutingTable table;
-    try (MongoClient config = MongoClients.create(replicaSetUrl(testbed.configServers()))) {
-      table =
-          new ClusterMetadata(config)
-              .routingTable(DATABASE + "." + collection)
-              .orElseThrow(() -> Failure.run("the config server knows no " + collection, null));
-    }
-    Map<String, Long> documents = new TreeMap<>();
-    long misplaced = 0;
-    for (Map.Entry<String, String> shard : testbed.shardHosts().entrySet()) {
-      long here = 0;
-      // Not by way of a router: a shard itself shows orphans too.
-      try (MongoClient client = MongoClients.create(replicaSetUrl(shard.getValue()));
-          MongoCursor<BsonDocument> ids =
-              client
-                  .getDatabase(DATABASE)
-                  .getCollection(collection, BsonDocument.class)
-                  .find()
-                  .projection(Projections.include("_id"))
-                  .batchSize(100_000)
-                  .cursor()) {
-        while (ids.hasNext()) {
-          here++;
-          String owner = table.shardOf(table.shardKeyPattern().keyOf(ids.next()));
-          misplaced += owner.equals(shard.getKey()) ? 0 : 1;
-        }
-      }
-      documents.put(shard.getKey(), here);
-    }
-    return new Placement(documents, misplaced);
-  }
-
-  private static String replicaSetUrl(String nameAndMembers) {
-    int slash = nameAndMembers.indexOf('/');
-    return "mongodb://"
-        + nameAndMembers.substring(slash + 1)
-        + "/?replicaSet="
-        + nameAndMembers.substring(0, slash);
+    dev.onehop.testbed.evidence.Placement seen = evidence(collection).placement();
+    return new Placement(seen.stored(), seen.misplaced());
   }
 
   @Override
-  public Watch watch(String collection, double expectedPerSecond) {
-    Topology layout = testbed.topology();
-    Map<String, String> addresses = new TreeMap<>();
-    layout.shards().forEach(shard -> addresses.put(shard.name(), shard.hosts().get(0).address()));
-    double sampleRate = Math.min(1, PROFILED_PER_SECOND / expectedPerSecond);
-    return new ServerWatch(witnesses(), addresses, collection, sampleRate);
+  public Watch watch(String collection, double sampleRate) {
+    return new ServerWatch(evidence(collection), sampleRate);
   }
 
-  private synchronized Map<String, ShardWitness> witnesses() {
-    if (witnesses.isEmpty()) {
-      testbed
-          .shardHosts()
-          .forEach(
-              (shard, members) ->
-                  witnesses.put(shard, new ShardWitness(replicaSetUrl(members), DATABASE)));
-    }
-    return witnesses;
-  }
-
-  /** Ends its own connections; the testbed is its owner's to close. */
-  @Override
-  public synchronized void close() {
-    witnesses.values().forEach(ShardWitness::close);
-    witnesses.clear();
+  private ServerEvidence evidence(String collection) {
+    return testbed.evidence(DATABASE + "." + collection);
   }
 }

@@ -1,6 +1,7 @@
 package dev.onehop.cli.bench;
 
 import dev.onehop.cli.Failure;
+import dev.onehop.ycsb.KeyPopulation;
 import java.io.IOException;
 import java.io.Reader;
 import java.nio.file.Files;
@@ -83,16 +84,33 @@ public record Workload(String name, Map<String, String> properties) {
 
   /** How many records its properties ask for. */
   public long records() {
-    return KeyPopulation.of(properties).size();
+    return keys().size();
+  }
+
+  /** The keys of its records; a {@link Failure} if its properties don't describe any. */
+  KeyPopulation keys() {
+    try {
+      return KeyPopulation.of(properties);
+    } catch (IllegalArgumentException e) {
+      throw Failure.usage(String.valueOf(e.getMessage()));
+    }
   }
 
   /** This workload with that many records, from the same first one on. */
   public Workload withRecords(long records) {
     Map<String, String> all = new TreeMap<>(properties);
-    all.put("recordcount", String.valueOf(KeyPopulation.insertStart(properties) + records));
+    all.put("recordcount", String.valueOf(insertStart() + records));
     Workload resized = new Workload(name, all);
     resized.records();
     return resized;
+  }
+
+  private long insertStart() {
+    try {
+      return KeyPopulation.insertStart(properties);
+    } catch (IllegalArgumentException e) {
+      throw Failure.usage(String.valueOf(e.getMessage()));
+    }
   }
 
   /** The collection it works on; YCSB calls it a table. */

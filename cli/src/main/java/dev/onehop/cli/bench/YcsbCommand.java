@@ -56,13 +56,15 @@ final class YcsbCommand {
    * Runs one point.
    *
    * @param measured the measured time; null if {@code operations} bound the point
+   * @param connecting how long it takes until the warm-up begins
    */
   List<String> point(
       PointPlan point,
       Path folder,
       Duration warmup,
       @Nullable Long operations,
-      @Nullable Duration measured) {
+      @Nullable Duration measured,
+      Duration connecting) {
     List<String> command = start("-t", point.mode(), point.threads());
     property(command, "onehop.connections", point.connections());
     property(command, "onehop.warmup", warmup.toMillis());
@@ -72,9 +74,7 @@ final class YcsbCommand {
     }
     if (measured != null) {
       property(command, "operationcount", MOST_PER_SECOND * Math.max(1, measured.toSeconds()));
-      // YCSB's clock starts before init(), where the warm-up and the connecting happen.
-      long seconds = warmup.plus(measured).toMillis() + CONNECTING_MILLIS;
-      property(command, "maxexecutiontime", Math.max(1, Math.round(seconds / 1000.0)));
+      property(command, "maxexecutiontime", executionSeconds(warmup, measured, connecting));
     }
     property(command, "measurementtype", "hdrhistogram");
     property(command, "hdrhistogram.fileoutput", true);
@@ -86,8 +86,10 @@ final class YcsbCommand {
     return command;
   }
 
-  /** How long connecting takes before the warm-up begins, on far-apart regions. */
-  private static final int CONNECTING_MILLIS = 1000;
+  /** YCSB's clock starts before {@code init()}, where connecting and the warm-up happen. */
+  static long executionSeconds(Duration warmup, Duration measured, Duration connecting) {
+    return Math.max(1, Math.round(warmup.plus(measured).plus(connecting).toMillis() / 1000.0));
+  }
 
   private List<String> start(String phase, Mode mode, int threads) {
     List<String> command = new ArrayList<>();

@@ -18,6 +18,8 @@ import org.jspecify.annotations.Nullable;
 /** The report's charts: which numbers go on which axes. */
 final class Charts {
 
+  private static final int BIG_WIDTH = 480;
+  private static final int BIG_HEIGHT = 310;
   private static final int SMALL_WIDTH = 380;
   private static final int SMALL_HEIGHT = 270;
 
@@ -50,8 +52,8 @@ final class Charts {
     LineChart chart =
         new LineChart(
             "Throughput by threads, in operations per second",
-            620,
-            380,
+            BIG_WIDTH,
+            BIG_HEIGHT,
             Axis.threads(threads),
             Axis.logarithmic("ops/s", rates.getMin(), rates.getMax()));
     chart.bound("pool", averages(Point::poolLimit, smallestPool()));

@@ -37,6 +37,12 @@ final class TopologyMap {
 
   private static final double LINE = 17;
 
+  /** Between boxes, so that a line between them is seen and its label fits. */
+  private static final double GAP_BESIDE = 62;
+
+  private static final double GAP_BELOW = 34;
+  private static final double NARROW_PAGE = 400;
+
   /** Beyond this many regions only the lines from the client are drawn. */
   private static final int ALL_LINES = 4;
 
@@ -100,7 +106,7 @@ final class TopologyMap {
     for (int i = 0; i < ordered.size(); i++) {
       List<HostFacts> hosts = hosts(ordered.get(i));
       int longest = hosts.stream().mapToInt(host -> text(host).length()).max().orElse(0);
-      double w = Math.max(90, longest * 6.4 + 20);
+      double w = Math.max(90, longest * 6.3 + 20);
       double h = (hosts.size() + 1) * LINE + 14;
       double along = places[i][0] / farthest;
       double across = places[i][1] / farthest;
@@ -114,17 +120,17 @@ final class TopologyMap {
 
   /** Pushes overlapping boxes apart, across the direction in which distances run. */
   private void separate(List<Box> boxes) {
-    double gap = 34;
     for (int round = 0; round < 200; round++) {
       boolean moved = false;
       for (int i = 0; i < boxes.size(); i++) {
         for (int j = i + 1; j < boxes.size(); j++) {
           Box a = boxes.get(i);
           Box b = boxes.get(j);
-          double dx = (a.w + b.w) / 2 + gap - Math.abs(a.x - b.x);
-          double dy = (a.h + b.h) / 2 + gap - Math.abs(a.y - b.y);
+          double dx = (a.w + b.w) / 2 + GAP_BESIDE - Math.abs(a.x - b.x);
+          double dy = (a.h + b.h) / 2 + GAP_BELOW - Math.abs(a.y - b.y);
           if (dx > 0.01 && dy > 0.01) {
-            boolean sideways = wide && dx < dy;
+            boolean fitsBeside = i > 0 && a.w + b.w + GAP_BESIDE <= NARROW_PAGE;
+            boolean sideways = wide ? dx < dy : fitsBeside;
             double push = (sideways ? dx : dy) / 2;
             boolean inOrder = sideways ? a.x <= b.x : a.y <= b.y;
             a.push(sideways, inOrder ? -push : push);

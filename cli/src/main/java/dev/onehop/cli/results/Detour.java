@@ -11,7 +11,8 @@ import org.jspecify.annotations.Nullable;
  *     that the driver may choose
  * @param predictedMillis their mean, weighted by the shares of operations
  * @param measuredMillis mean latency of {@code async} less that of {@code targeted-async} at the
- *     smallest number of threads; null if either was not run
+ *     smallest number of threads, each above the mean round trip to the shards that its operations
+ *     went to; null if either was not run
  * @param threads that number of threads; null likewise
  */
 public record Detour(

@@ -117,6 +117,7 @@ final class ChunkMap {
    * @throws InconsistentRoutingTableException if the result has a gap or an overlap
    */
   ChunkMap merge(List<ChunkRow> changed) {
+    changed.forEach(row -> requireAscending(row, bounds));
     NavigableMap<byte[], ChunkRow> overlay = overlay(changed);
     BitSet touched = touchedBuckets(overlay);
     List<ChunkBucket> result = new ArrayList<>(buckets.length + 1);
@@ -222,17 +223,21 @@ final class ChunkMap {
       List<ChunkRow> rows, byte[] start, byte[] end, Bounds bounds) {
     byte[] covered = start;
     for (ChunkRow row : rows) {
-      if (Arrays.compareUnsigned(row.min(), row.max()) >= 0) {
-        throw new InconsistentRoutingTableException(
-            "a chunk whose min "
-                + bounds.describe(row.min())
-                + " is not below its max "
-                + bounds.describe(row.max()));
-      }
+      requireAscending(row, bounds);
       requireMet(covered, row.min(), bounds);
       covered = row.max();
     }
     requireMet(covered, end, bounds);
+  }
+
+  private static void requireAscending(ChunkRow row, Bounds bounds) {
+    if (Arrays.compareUnsigned(row.min(), row.max()) >= 0) {
+      throw new InconsistentRoutingTableException(
+          "a chunk whose min "
+              + bounds.describe(row.min())
+              + " is not below its max "
+              + bounds.describe(row.max()));
+    }
   }
 
   private static void requireMet(byte[] covered, byte[] next, Bounds bounds) {

@@ -1,7 +1,6 @@
 package dev.onehop.core.table;
 
 import org.bson.BsonBinary;
-import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
 import org.bson.BsonTimestamp;
 import org.bson.types.ObjectId;
@@ -30,7 +29,7 @@ record CollectionEntry(
 
   static CollectionEntry of(BsonDocument collection) {
     String namespace = ConfigFields.string(collection, "_id", WHERE);
-    if (collection.getBoolean("dropped", BsonBoolean.FALSE).getValue()) {
+    if (ConfigFields.flag(collection, "dropped", WHERE)) {
       throw new InconsistentRoutingTableException(namespace + " is dropped");
     }
     BsonDocument collation =
@@ -44,7 +43,7 @@ record CollectionEntry(
         collection.isBinary("uuid") ? collection.getBinary("uuid") : null,
         ShardKeyPattern.of(ConfigFields.document(collection, "key", WHERE)),
         collation.isEmpty() ? null : collation,
-        collection.getBoolean("unsplittable", BsonBoolean.FALSE).getValue());
+        ConfigFields.flag(collection, "unsplittable", WHERE));
   }
 
   /** Refuses another collection, or another incarnation of this one. */
@@ -54,7 +53,7 @@ record CollectionEntry(
           "a table of " + namespace + " can't take changes of " + newer.namespace);
     }
     boolean same =
-        timestamp != null && newer.timestamp != null
+        (timestamp != null && newer.timestamp != null)
             ? timestamp.equals(newer.timestamp)
             : epoch.equals(newer.epoch);
     if (!same || !key.equals(newer.key)) {

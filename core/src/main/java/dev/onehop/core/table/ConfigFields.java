@@ -41,6 +41,22 @@ final class ConfigFields {
     return value.asObjectId().getValue();
   }
 
+  static boolean flag(BsonDocument document, String field, String where) {
+    BsonValue value = document.get(field);
+    if (value != null && !value.isBoolean()) {
+      throw unknownLayout(document, field, "boolean", where);
+    }
+    return value != null && value.asBoolean().getValue();
+  }
+
+  static int integer(BsonDocument document, String field, String where) {
+    BsonValue value = document.get(field);
+    if (value == null || !value.isNumber()) {
+      throw unknownLayout(document, field, "number", where);
+    }
+    return value.asNumber().intValue();
+  }
+
   private static InconsistentRoutingTableException unknownLayout(
       BsonDocument document, String field, String type, String where) {
     return new InconsistentRoutingTableException(

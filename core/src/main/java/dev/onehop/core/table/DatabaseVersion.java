@@ -20,7 +20,7 @@ public record DatabaseVersion(
     return new DatabaseVersion(
         version.isBinary("uuid") ? version.getBinary("uuid") : null,
         version.isTimestamp("timestamp") ? version.getTimestamp("timestamp") : null,
-        version.getNumber("lastMod").intValue());
+        ConfigFields.integer(version, "lastMod", "config.databases"));
   }
 
   /** The version as commands carry it. */

@@ -31,6 +31,7 @@ public final class RoutingTable {
   private final @Nullable Primary primary;
 
   /** What only a table with chunks has. */
+  @SuppressWarnings("ArrayRecordComponent") // never compared as a whole
   private record Sharded(
       CollectionEntry collection,
       ChunkMap chunks,

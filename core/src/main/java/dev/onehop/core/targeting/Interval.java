@@ -33,6 +33,11 @@ final class Interval {
     return new Interval(prefix, successor(prefix), null, null);
   }
 
+  /** All values that begin with {@code prefix}, the least of which is {@code least}. */
+  static Interval startingWith(byte[] prefix, byte[] least) {
+    return new Interval(least, successor(prefix), least, null);
+  }
+
   /** Any bytes from {@code from} up to, without, {@code to}. */
   static Interval between(byte[] from, byte[] to) {
     return new Interval(from, to, null, null);

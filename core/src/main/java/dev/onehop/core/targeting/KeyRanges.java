@@ -1,10 +1,13 @@
 package dev.onehop.core.targeting;
 
+import dev.onehop.core.bson.SortableKeyBuilder;
 import dev.onehop.core.table.RoutingTable;
 import dev.onehop.core.table.ShardKeyField;
 import java.util.Arrays;
 import java.util.BitSet;
 import java.util.List;
+import org.bson.BsonMaxKey;
+import org.bson.BsonMinKey;
 
 /** Lays the boxes of a {@link KeySpace} out as ranges of whole keys, and these over the chunks. */
 final class KeyRanges {
@@ -12,6 +15,10 @@ final class KeyRanges {
   private static final int MAX_RANGES = 16_384;
 
   private static final byte[] EMPTY = new byte[0];
+  private static final byte[] LEAST =
+      new SortableKeyBuilder(1).add(new BsonMinKey(), false).build();
+  private static final byte[] LEAST_DESCENDING =
+      new SortableKeyBuilder(1).add(new BsonMaxKey(), true).build();
 
   private final RoutingTable table;
   private final List<ShardKeyField> fields;
@@ -63,10 +70,13 @@ final class KeyRanges {
     }
   }
 
-  private static byte[] lower(IntervalSet[] box, int field, Interval interval) {
+  private byte[] lower(IntervalSet[] box, int field, Interval interval) {
     byte[] first = interval.first();
+    if (interval.from().length == 0) {
+      first = fields.get(field).descending() ? LEAST_DESCENDING : LEAST;
+    }
     if (first == null || field + 1 == box.length) {
-      return interval.from();
+      return first == null ? interval.from() : first;
     }
     return concat(first, lower(box, field + 1, box[field + 1].intervals().get(0)));
   }

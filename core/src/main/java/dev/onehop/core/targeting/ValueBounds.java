@@ -4,11 +4,21 @@ import dev.onehop.core.bson.SortableKey;
 import dev.onehop.core.table.ShardKeyField;
 import java.util.List;
 import org.bson.BsonArray;
+import org.bson.BsonBinary;
+import org.bson.BsonBoolean;
+import org.bson.BsonDateTime;
+import org.bson.BsonDocument;
 import org.bson.BsonDouble;
+import org.bson.BsonJavaScript;
 import org.bson.BsonNull;
+import org.bson.BsonObjectId;
 import org.bson.BsonRegularExpression;
+import org.bson.BsonString;
+import org.bson.BsonTimestamp;
 import org.bson.BsonUndefined;
 import org.bson.BsonValue;
+import org.bson.types.ObjectId;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Which keys of one shard key field satisfy a comparison with a value, by the rules of the query
@@ -59,7 +69,7 @@ final class ValueBounds {
     byte[] key = SortableKey.encode(value);
     return simpleCollation || !Collations.concerns(value)
         ? Bounds.exactly(IntervalSet.of(Interval.point(key)))
-        : Bounds.within(typeClass(key));
+        : Bounds.within(typeClass(value));
   }
 
   /** The field is missing: its key is that of null. */
@@ -76,12 +86,14 @@ final class ValueBounds {
   /** One of {@code $gt}, {@code $gte}, {@code $lt}, {@code $lte}. */
   Bounds compared(Comparison comparison, BsonValue value) {
     switch (value.getBsonType()) {
-      case NULL:
+      case NULL -> {
         return comparison.orEqual() ? equalTo(value) : Bounds.within(equalTo(value).may());
+      }
       // With another type than the field's, how these compare changed between server versions.
-      case MIN_KEY, MAX_KEY, UNDEFINED, ARRAY, REGULAR_EXPRESSION:
+      case MIN_KEY, MAX_KEY, UNDEFINED, ARRAY, REGULAR_EXPRESSION -> {
         return Bounds.UNDECIDED;
-      default:
+      }
+      default -> {}
     }
     if (isNaN(value)) {
       return comparison.orEqual() ? same(value) : Bounds.NOTHING;
@@ -90,7 +102,7 @@ final class ValueBounds {
       return Bounds.UNDECIDED;
     }
     byte[] key = SortableKey.encode(value);
-    IntervalSet sameClass = typeClass(key);
+    IntervalSet sameClass = typeClass(value);
     if (!simpleCollation && Collations.concerns(value)) {
       return Bounds.within(sameClass);
     }
@@ -108,8 +120,10 @@ final class ValueBounds {
     }
     String prefix = RegexPrefix.of(regex);
     return Bounds.within(
-        IntervalSet.of(Interval.startingWith(SortableKey.stringPrefix(prefix)))
-            .or(typeClass(SortableKey.encode(regex))));
+        IntervalSet.of(
+                Interval.startingWith(
+                    SortableKey.stringPrefix(prefix), SortableKey.encode(new BsonString(prefix))))
+            .or(typeClass(regex)));
   }
 
   /** The field equals one of these, regular expressions matching. */
@@ -138,8 +152,31 @@ final class ValueBounds {
     return IntervalSet.of(Interval.point(NULL));
   }
 
-  private static IntervalSet typeClass(byte[] key) {
-    return IntervalSet.of(Interval.startingWith(new byte[] {key[0]}));
+  /** All values that a value is compared with at all. */
+  private static IntervalSet typeClass(BsonValue value) {
+    BsonValue least = leastLike(value);
+    byte[] typeClass = {SortableKey.encode(value)[0]};
+    return IntervalSet.of(
+        least == null
+            ? Interval.startingWith(typeClass)
+            : Interval.startingWith(typeClass, SortableKey.encode(least)));
+  }
+
+  /** The least value of a type class, where there is a simple one. */
+  private static @Nullable BsonValue leastLike(BsonValue value) {
+    return switch (value.getBsonType()) {
+      case INT32, INT64, DOUBLE, DECIMAL128 -> new BsonDouble(Double.NaN);
+      case STRING, SYMBOL -> new BsonString("");
+      case DOCUMENT -> new BsonDocument();
+      case BINARY -> new BsonBinary(new byte[0]);
+      case OBJECT_ID -> new BsonObjectId(new ObjectId(new byte[12]));
+      case BOOLEAN -> BsonBoolean.FALSE;
+      case DATE_TIME -> new BsonDateTime(Long.MIN_VALUE);
+      case TIMESTAMP -> new BsonTimestamp(0);
+      case REGULAR_EXPRESSION -> new BsonRegularExpression("");
+      case JAVASCRIPT -> new BsonJavaScript("");
+      default -> null;
+    };
   }
 
   private static boolean isNaN(BsonValue value) {

@@ -1,10 +1,17 @@
 package dev.onehop.jmh.workload;
 
+import dev.onehop.testbed.Testbed;
+import dev.onehop.testbed.Topology;
+import dev.onehop.ycsb.KeyPopulation;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Properties;
 import java.util.concurrent.TimeUnit;
+import org.bson.BsonDocument;
+import org.bson.BsonInt32;
+import org.bson.BsonString;
 import org.jspecify.annotations.Nullable;
 import org.openjdk.jmh.annotations.AuxCounters;
 import org.openjdk.jmh.annotations.Benchmark;
@@ -32,7 +39,12 @@ import site.ycsb.workloads.CoreWorkload;
  * latency of an operation.
  *
  * <p>The threads of the workload are this class's own. JMH's single thread takes ended operations
- * from them one by one, so that its score is theirs.
+ * from them one by one, so that its score is theirs. A very short run, as in CI:
+ *
+ * <pre>{@code
+ * java -jar jmh/target/benchmarks.jar WorkloadBenchmark -p topology=single-host -p mode=async
+ *     -p threads=4 -f 1 -wi 1 -w 1s -i 1 -r 3s
+ * }</pre>
  */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.Throughput)
@@ -43,6 +55,14 @@ import site.ycsb.workloads.CoreWorkload;
 @Measurement(iterations = 3, time = 10)
 public class WorkloadBenchmark {
   private static final String URL = "onehop.jmh.url";
+  private static final int RANGES_PER_SHARD = 4;
+
+  /**
+   * Where the cluster comes from, unless {@code -Donehop.jmh.url=...} names one that is running: a
+   * topology of the testbed, by name or file, started for each fork and stopped after it.
+   */
+  @Param("us-2014")
+  public String topology = "";
 
   /** Binding under test. */
   @Param({"legacy", "async", "targeted-async"})
@@ -61,6 +81,7 @@ public class WorkloadBenchmark {
   public int records;
 
   private final List<DB> bindings = new ArrayList<>();
+  private @Nullable Testbed testbed;
   private @Nullable ClosedLoop loop;
 
   /** What an operation took, beside how many there were. */
@@ -83,10 +104,7 @@ public class WorkloadBenchmark {
   /** Loads the collection, opens the bindings and starts the threads. */
   @Setup(Level.Trial)
   public void open() throws DBException, WorkloadException {
-    String url = System.getProperty(URL);
-    if (url == null) {
-      throw new IllegalArgumentException("give the cluster's URL with -D" + URL + "=...");
-    }
+    String url = Objects.requireNonNullElseGet(System.getProperty(URL), this::startCluster);
     Properties properties = properties(url);
     Measurements.setProperties(properties);
     new Loader(url, properties).loadUnlessThere("ycsb", records);
@@ -116,6 +134,9 @@ public class WorkloadBenchmark {
     for (DB binding : bindings) {
       binding.cleanup();
     }
+    if (testbed != null) {
+      testbed.close();
+    }
   }
 
   /** Waits for one operation to end. */
@@ -123,6 +144,20 @@ public class WorkloadBenchmark {
   public void operation(Latency latency) throws InterruptedException {
     latency.loop = loop();
     loop().awaitOperation();
+  }
+
+  private String startCluster() {
+    testbed = Testbed.builder(Topology.resolve(topology)).start();
+    int ranges = testbed.shardHosts().size() * RANGES_PER_SHARD;
+    List<BsonDocument> splitPoints =
+        KeyPopulation.of(Map.of("recordcount", String.valueOf(records)))
+            .splitPoints(ranges)
+            .stream()
+            .map(key -> new BsonDocument("_id", new BsonString(key)))
+            .toList();
+    testbed.shardCollection(
+        "ycsb.usertable", new BsonDocument("_id", new BsonInt32(1)), splitPoints);
+    return testbed.url() + "/ycsb?w=1";
   }
 
   private ClosedLoop loop() {

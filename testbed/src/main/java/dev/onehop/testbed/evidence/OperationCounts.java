@@ -19,8 +19,7 @@ public record OperationCounts(SortedMap<String, Long> byShard) {
   public OperationCounts since(OperationCounts earlier) {
     SortedMap<String, Long> difference = new TreeMap<>();
     byShard.forEach(
-        (shard, count) ->
-            difference.put(shard, count - earlier.byShard().getOrDefault(shard, 0L)));
+        (shard, count) -> difference.put(shard, count - earlier.byShard().getOrDefault(shard, 0L)));
     return new OperationCounts(difference);
   }
 

@@ -124,7 +124,8 @@ public final class RouterSampling implements AutoCloseable {
   }
 
   private void discardEntries(Admin shard) {
-    // No profile can be dropped while it is being written. The collection is a mongod's own, neither
+    // No profile can be dropped while it is being written. The collection is a mongod's own,
+    // neither
     // replicated nor sharded, so dropping it directly is harmless.
     profile(shard, 0, 100, 1);
     shard.client().getDatabase(database).getCollection(PROFILE).drop();

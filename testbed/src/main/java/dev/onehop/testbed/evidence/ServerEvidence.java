@@ -1,5 +1,6 @@
 package dev.onehop.testbed.evidence;
 
+import com.mongodb.ReadConcern;
 import com.mongodb.client.MongoCursor;
 import com.mongodb.client.model.Projections;
 import dev.onehop.core.table.ChunkVersion;
@@ -54,15 +55,14 @@ public final class ServerEvidence {
   }
 
   /**
-   * How many reads (by find), inserts, updates and removes each shard's primary has executed since it
-   * started, by the server's {@code top} command. A command that carries several write statements
-   * counts once per update or remove statement and once per insert command.
+   * How many reads (by find), inserts, updates and removes each shard's primary has executed since
+   * it started, by the server's {@code top} command. A command that carries several write
+   * statements counts once per update or remove statement and once per insert command.
    */
   public OperationCounts operationCounts() {
     SortedMap<String, Long> counts = new TreeMap<>();
     for (ReplicaSet shard : cluster.shards()) {
-      BsonDocument totals =
-          shard.primary().run("admin", new BsonDocument("top", new BsonInt32(1)));
+      BsonDocument totals = shard.primary().run("admin", new BsonDocument("top", new BsonInt32(1)));
       BsonDocument ofCollection =
           totals.getDocument("totals").getDocument(namespace, new BsonDocument());
       long sum = 0;
@@ -121,6 +121,9 @@ public final class ServerEvidence {
   private MongoCursor<BsonDocument> keys(Admin admin, RoutingTable table) {
     return admin
         .collection(database(), collection())
+        // What is there now, as the versioned count sees it: a write at w:1 may not be majority
+        // committed yet.
+        .withReadConcern(ReadConcern.LOCAL)
         .find()
         .projection(Projections.include(table.shardKeyPattern().paths()))
         .batchSize(20_000)

@@ -3,12 +3,9 @@ package dev.onehop.routing.internal.affinity;
 import com.mongodb.MongoClientSettings;
 import com.mongodb.ServerAddress;
 import com.mongodb.connection.ClusterConnectionMode;
-import com.mongodb.connection.ClusterDescription;
 import com.mongodb.connection.ClusterSettings;
-import com.mongodb.connection.ServerDescription;
 import com.mongodb.reactivestreams.client.MongoClient;
 import com.mongodb.reactivestreams.client.MongoClients;
-import com.mongodb.selector.ServerSelector;
 import dev.onehop.routing.internal.wire.ServerAddressName;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -17,6 +14,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -112,32 +110,16 @@ public final class ShardClients implements AutoCloseable {
         ClusterSettings.builder()
             .hosts(seeds)
             .mode(ClusterConnectionMode.MULTIPLE)
-            .serverSelector(preferring(beside, asked.getServerSelector()))
-            .localThreshold(
-                asked.getLocalThreshold(java.util.concurrent.TimeUnit.NANOSECONDS),
-                java.util.concurrent.TimeUnit.NANOSECONDS)
+            .serverSelector(new BesideSelector(beside, asked.getServerSelector()))
+            .localThreshold(asked.getLocalThreshold(TimeUnit.NANOSECONDS), TimeUnit.NANOSECONDS)
             .serverSelectionTimeout(
-                asked.getServerSelectionTimeout(java.util.concurrent.TimeUnit.MILLISECONDS),
-                java.util.concurrent.TimeUnit.MILLISECONDS)
+                asked.getServerSelectionTimeout(TimeUnit.MILLISECONDS), TimeUnit.MILLISECONDS)
             .clusterListenerList(asked.getClusterListeners())
             .build();
     return MongoClients.create(
         MongoClientSettings.builder(settings)
             .applyToClusterSettings(builder -> builder.applySettings(here))
             .build());
-  }
-
-  private static ServerSelector preferring(
-      Set<ServerAddress> beside, @Nullable ServerSelector asked) {
-    return (ClusterDescription description) -> {
-      List<ServerDescription> usable =
-          asked == null ? description.getServerDescriptions() : asked.select(description);
-      List<ServerDescription> preferred =
-          usable.stream()
-              .filter(server -> server.isOk() && beside.contains(server.getAddress()))
-              .toList();
-      return preferred.isEmpty() ? usable : preferred;
-    };
   }
 
   private static ServerAddress address(ServerAddressName name) {

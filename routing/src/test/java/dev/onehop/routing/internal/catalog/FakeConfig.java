@@ -8,6 +8,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.bson.BsonDocument;
 import org.bson.BsonTimestamp;
+import org.bson.BsonValue;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 
@@ -53,13 +54,13 @@ final class FakeConfig implements ConfigReader {
 
   private static boolean matches(BsonDocument document, BsonDocument filter) {
     return filter.entrySet().stream()
-        .allMatch(
-            condition ->
-                condition.getValue() instanceof BsonDocument range && range.containsKey("$gte")
-                    ? document
-                            .getTimestamp(condition.getKey())
-                            .compareTo(range.getTimestamp("$gte"))
-                        >= 0
-                    : condition.getValue().equals(document.get(condition.getKey())));
+        .allMatch(condition -> matches(document.get(condition.getKey()), condition.getValue()));
+  }
+
+  private static boolean matches(BsonValue value, BsonValue condition) {
+    if (condition instanceof BsonDocument range && range.containsKey("$gte")) {
+      return value.asTimestamp().compareTo(range.getTimestamp("$gte")) >= 0;
+    }
+    return condition.equals(value);
   }
 }

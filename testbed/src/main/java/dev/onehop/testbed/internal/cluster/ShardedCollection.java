@@ -29,7 +29,6 @@ import org.jspecify.annotations.Nullable;
  */
 public final class ShardedCollection {
   private static final int COMMAND_NOT_FOUND = 59;
-  private static final int NAMESPACE_EXISTS = 48;
   // Another metadata change of the same collection is under way, or has just been.
   private static final Set<Integer> RETRYABLE = Set.of(46, 117, 13388, 11601, 189, 10107);
   private static final Duration RETRY_FOR = Duration.ofSeconds(60);
@@ -60,18 +59,9 @@ public final class ShardedCollection {
    *     server; null for its default of two per shard
    */
   public void create(BsonDocument key, @Nullable Integer initialChunks) {
-    String firstShard = cluster.shards().get(0).name();
-    try {
-      config()
-          .run(
-              "admin",
-              withMajority(
-                  new BsonDocument("_configsvrCreateDatabase", new BsonString(database))
-                      .append("primaryShardId", new BsonString(firstShard))));
-    } catch (TestbedException e) {
-      if (Admin.codeOf(e) != NAMESPACE_EXISTS) { // It exists, on another shard.
-        throw e;
-      }
+    createDatabase(false);
+    if (!databaseEntry().getBoolean("partitioned", BsonBoolean.TRUE).getValue()) {
+      createDatabase(true); // Below feature compatibility version 6.0 that is a step of its own.
     }
     BsonDocument databaseEntry = databaseEntry();
     BsonDocument create =
@@ -82,6 +72,21 @@ public final class ShardedCollection {
       create.append("numInitialChunks", new BsonInt32(initialChunks));
     }
     primaryShard(databaseEntry).run(database, withMajority(create));
+  }
+
+  private void createDatabase(boolean enableSharding) {
+    @Nullable BsonDocument existing = findDatabaseEntry();
+    BsonDocument create =
+        new BsonDocument("_configsvrCreateDatabase", new BsonString(database))
+            .append(
+                "primaryShardId",
+                existing == null
+                    ? new BsonString(cluster.shards().get(0).name())
+                    : existing.get("primary"));
+    if (enableSharding) {
+      create.append("enableSharding", BsonBoolean.TRUE);
+    }
+    config().run("admin", withMajority(create));
   }
 
   /**

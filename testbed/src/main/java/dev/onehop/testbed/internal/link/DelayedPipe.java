@@ -1,6 +1,7 @@
 package dev.onehop.testbed.internal.link;
 
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.socket.DuplexChannel;
@@ -140,7 +141,7 @@ final class DelayedPipe {
     held.clear();
     heldBytes = 0;
     ended = true;
-    delivered = true;
+    delivered();
   }
 
   private long dueTime(long now) {
@@ -156,13 +157,27 @@ final class DelayedPipe {
   }
 
   private void deliverEnd(@Nullable End end) {
-    delivered = true;
-    flush();
     if (end == End.RESET) {
       reset(target);
-    } else if (target instanceof DuplexChannel duplex && target.isActive()) {
-      var unused = duplex.shutdownOutput();
+      delivered();
+      return;
     }
+    unflushed = false;
+    // Only when all before it is in the kernel's hands: shutting down throws away the rest.
+    var unused =
+        target
+            .writeAndFlush(Unpooled.EMPTY_BUFFER)
+            .addListener(
+                written -> {
+                  if (target instanceof DuplexChannel duplex && target.isActive()) {
+                    var unusedToo = duplex.shutdownOutput();
+                  }
+                  delivered();
+                });
+  }
+
+  private void delivered() {
+    delivered = true;
     onEnd.run();
   }
 

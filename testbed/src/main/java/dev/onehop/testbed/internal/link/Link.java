@@ -102,18 +102,18 @@ public final class Link {
     @Override
     public void channelActive(ChannelHandlerContext ctx) {
       Channel caller = ctx.channel();
-      long acceptedAt = System.nanoTime();
       if (blocked) {
         DelayedPipe.reset(caller);
         return;
       }
       callers.add(caller);
+      LinkConnection connection = new LinkConnection(caller);
       var unused =
           links
               .callers()
               .hostOf((InetSocketAddress) caller.remoteAddress(), advertised)
               .thenAccept(
-                  from -> caller.eventLoop().execute(() -> connect(caller, from, acceptedAt)));
+                  from -> caller.eventLoop().execute(() -> connect(connection, caller, from)));
     }
 
     @Override
@@ -122,7 +122,7 @@ public final class Link {
     }
   }
 
-  private void connect(Channel caller, String from, long acceptedAt) {
+  private void connect(LinkConnection connection, Channel caller, String from) {
     LongSupplier oneWayNanos = () -> links.oneWayNanos(from, host);
     Bootstrap onward =
         new Bootstrap()
@@ -137,19 +137,13 @@ public final class Link {
         onward
             .connect(server)
             .addListener(
-                (ChannelFuture connected) -> join(caller, connected, oneWayNanos, acceptedAt));
-  }
-
-  private void join(
-      Channel caller, ChannelFuture connected, LongSupplier oneWayNanos, long acceptedAt) {
-    Channel target = connected.channel();
-    if (!connected.isSuccess() || !caller.isActive()) {
-      var unused = target.close();
-      DelayedPipe.reset(caller);
-      return;
-    }
-    new LinkConnection(caller, target, oneWayNanos, links.lateness(), acceptedAt);
-    caller.config().setAutoRead(true);
-    target.config().setAutoRead(true);
+                (ChannelFuture connected) -> {
+                  if (connected.isSuccess() && caller.isActive()) {
+                    connection.join(connected.channel(), oneWayNanos, links.lateness());
+                  } else {
+                    DelayedPipe.reset(connected.channel());
+                    DelayedPipe.reset(caller);
+                  }
+                });
   }
 }

@@ -5,87 +5,135 @@ import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.socket.ChannelInputShutdownEvent;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 
-/** A caller's connection and the one onward to the server, with a delayed pipe each way. */
+/**
+ * A caller's connection and the one onward to the server, with a delayed pipe each way. Belongs to
+ * the caller's event loop and is used on that only.
+ */
 final class LinkConnection {
+  private final long acceptedAt = System.nanoTime();
   private final Channel caller;
-  private final Channel server;
-  private final DelayedPipe forth;
-  private final DelayedPipe back;
+  private final End callerEnd = new End();
+  private final End serverEnd = new End();
+  private @Nullable DelayedPipe forth;
+  private @Nullable DelayedPipe back;
 
-  /**
-   * @param acceptedAt {@link System#nanoTime} when the caller's connection was accepted
-   */
-  LinkConnection(
-      Channel caller,
-      Channel server,
-      LongSupplier oneWayNanos,
-      Lateness lateness,
-      long acceptedAt) {
+  /** Takes over a caller's connection, just accepted. */
+  LinkConnection(Channel caller) {
     this.caller = caller;
-    this.server = server;
+    caller.pipeline().addLast(callerEnd);
+  }
+
+  /** Begins to pass bytes on. */
+  void join(Channel server, LongSupplier oneWayNanos, Lateness lateness) {
+    Runnable onEnd =
+        () -> {
+          if (isDelivered(forth) && isDelivered(back)) {
+            var unusedCaller = caller.close();
+            var unusedServer = server.close();
+          }
+        };
     // As TCP's handshake would: the first byte leaves one round trip after connecting.
     long established = acceptedAt + 3 * oneWayNanos.getAsLong();
-    this.forth =
-        new DelayedPipe(caller, server, oneWayNanos, lateness, established, this::closeIfDone);
-    this.back =
-        new DelayedPipe(server, caller, oneWayNanos, lateness, acceptedAt, this::closeIfDone);
-    caller.pipeline().addLast(new End(forth, back));
-    server.pipeline().addLast(new End(back, forth));
-  }
-
-  private void closeIfDone() {
-    if (forth.isDelivered() && back.isDelivered()) {
-      var unusedCaller = caller.close();
-      var unusedServer = server.close();
+    forth = new DelayedPipe(caller, server, oneWayNanos, lateness, established, onEnd);
+    back = new DelayedPipe(server, caller, oneWayNanos, lateness, acceptedAt, onEnd);
+    server.pipeline().addLast(serverEnd);
+    callerEnd.begin(forth, back);
+    serverEnd.begin(back, forth);
+    // Netty's native epoll (4.2.18) takes a channel out of its set at the end of the stream and
+    // then
+    // fails to change it there: so no reading past the end. Nor, for the same reason, does it get
+    // more
+    // than a socket buffer to a peer that has half-closed; nothing in MongoDB's protocol does that.
+    if (callerEnd.earlyEnd == null) {
+      caller.config().setAutoRead(true);
     }
+    server.config().setAutoRead(true);
   }
 
-  /** One of the two channels: what it reads goes into one pipe, the other pipe writes to it. */
-  private final class End extends ChannelInboundHandlerAdapter {
-    private final DelayedPipe outOf;
-    private final DelayedPipe into;
+  private static boolean isDelivered(@Nullable DelayedPipe pipe) {
+    return pipe != null && pipe.isDelivered();
+  }
 
-    End(DelayedPipe outOf, DelayedPipe into) {
+  /**
+   * One of the two channels: what it reads goes into one pipe, the other pipe writes to it. Until
+   * there are pipes it keeps what it reads: native epoll reads a channel that has seen the end of
+   * its stream even if it has been told not to.
+   */
+  private static final class End extends ChannelInboundHandlerAdapter {
+    private final List<ByteBuf> early = new ArrayList<>();
+    private DelayedPipe.@Nullable End earlyEnd;
+    private @Nullable DelayedPipe outOf;
+    private @Nullable DelayedPipe into;
+
+    void begin(DelayedPipe outOf, DelayedPipe into) {
       this.outOf = outOf;
       this.into = into;
+      early.forEach(outOf::send);
+      early.clear();
+      outOf.flush();
+      if (earlyEnd != null) {
+        outOf.end(earlyEnd);
+      }
+    }
+
+    private void end(DelayedPipe.End end) {
+      if (outOf != null) {
+        outOf.end(end);
+      } else if (earlyEnd == null) {
+        earlyEnd = end;
+      }
     }
 
     @Override
     public void channelRead(ChannelHandlerContext ctx, Object message) {
-      outOf.send((ByteBuf) message);
+      if (outOf != null) {
+        outOf.send((ByteBuf) message);
+      } else {
+        early.add((ByteBuf) message);
+      }
     }
 
     @Override
     public void channelReadComplete(ChannelHandlerContext ctx) {
-      outOf.flush();
+      if (outOf != null) {
+        outOf.flush();
+      }
     }
 
     @Override
     public void channelWritabilityChanged(ChannelHandlerContext ctx) {
-      into.drain();
+      if (into != null) {
+        into.drain();
+      }
     }
 
     @Override
     public void userEventTriggered(ChannelHandlerContext ctx, Object event) {
       if (event instanceof ChannelInputShutdownEvent) {
-        outOf.end(DelayedPipe.End.FINISHED);
+        end(DelayedPipe.End.FINISHED);
       }
     }
 
     @Override
     public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
-      // Either way the connection is broken; the other side learns of it a one-way delay later.
-      outOf.end(DelayedPipe.End.RESET);
+      // The connection is broken; the other side learns of it a one-way delay later.
+      end(DelayedPipe.End.RESET);
       var unused = ctx.close();
     }
 
     @Override
     public void channelInactive(ChannelHandlerContext ctx) {
-      outOf.end(DelayedPipe.End.RESET);
-      into.discard();
-      closeIfDone();
+      end(DelayedPipe.End.RESET);
+      early.forEach(ByteBuf::release);
+      early.clear();
+      if (into != null) {
+        into.discard();
+      }
     }
   }
 }

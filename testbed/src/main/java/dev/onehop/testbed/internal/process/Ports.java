@@ -29,12 +29,20 @@ public final class Ports {
 
   private static String taken(InetSocketAddress address, IOException cause) {
     String where = address.getAddress().getHostAddress() + ":" + address.getPort();
+    boolean taken = false;
     for (ProcFs.TcpSocket socket : ProcFs.tcpSockets()) {
-      if (socket.local().getPort() == address.getPort()
-          && (socket.local().getAddress().equals(address.getAddress())
-              || (socket.listening() && socket.local().getAddress().isAnyLocalAddress()))) {
-        return "%s is taken%s".formatted(where, owner(socket.inode()));
+      boolean same = socket.local().equals(address);
+      boolean all =
+          socket.local().getPort() == address.getPort()
+              && socket.local().getAddress().isAnyLocalAddress();
+      // Connections of an earlier listener may still be there beside the present one.
+      if (socket.listening() && (same || all)) {
+        return where + " is taken" + owner(socket.inode());
       }
+      taken |= same;
+    }
+    if (taken) {
+      return where + " is taken by a connection";
     }
     return "cannot listen on %s: %s".formatted(where, cause.getMessage());
   }

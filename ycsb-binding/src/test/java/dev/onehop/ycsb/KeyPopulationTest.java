@@ -1,9 +1,8 @@
-package dev.onehop.cli.bench;
+package dev.onehop.ycsb;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.onehop.cli.Failure;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -83,12 +82,12 @@ class KeyPopulationTest {
   @Test
   void nonsenseIsRefused() {
     assertThatThrownBy(() -> KeyPopulation.of(Map.of("recordcount", "many")))
-        .isInstanceOf(Failure.class)
+        .isInstanceOf(InvalidPropertyException.class)
         .hasMessageContaining("recordcount is 'many'");
     assertThatThrownBy(() -> KeyPopulation.of(Map.of("recordcount", "5", "zeropadding", "0")))
-        .isInstanceOf(Failure.class);
+        .isInstanceOf(InvalidPropertyException.class);
     assertThatThrownBy(() -> KeyPopulation.of(Map.of("recordcount", "5", "insertstart", "5")))
-        .isInstanceOf(Failure.class)
+        .isInstanceOf(InvalidPropertyException.class)
         .hasMessageContaining("no records");
   }
 

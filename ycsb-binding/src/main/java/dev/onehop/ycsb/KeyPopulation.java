@@ -1,6 +1,5 @@
-package dev.onehop.cli.bench;
+package dev.onehop.ycsb;
 
-import dev.onehop.cli.Failure;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -12,8 +11,10 @@ import site.ycsb.Utils;
  * are: {@code user} followed by the record's number, hashed unless {@code insertorder=ordered},
  * padded with zeros to {@code zeropadding} digits; the numbers are those from {@code insertstart}
  * up to {@code recordcount}.
+ *
+ * <p>Immutable and thread-safe.
  */
-final class KeyPopulation {
+public final class KeyPopulation {
 
   private final long start;
   private final int count;
@@ -23,13 +24,14 @@ final class KeyPopulation {
   /**
    * The population that a workload's properties describe.
    *
-   * @throws Failure if a property is no number, or there are no records
+   * @throws IllegalArgumentException if a property is no number, or there are no records
    */
-  static KeyPopulation of(Map<String, String> workload) {
+  public static KeyPopulation of(Map<String, String> workload) {
     long start = insertStart(workload);
     long end = number(workload, "recordcount", 0, Integer.MAX_VALUE);
     if (end <= start) {
-      throw Failure.usage("no records: recordcount is " + end + ", insertstart " + start);
+      throw new InvalidPropertyException(
+          "no records: recordcount is " + end + ", insertstart " + start);
     }
     return new KeyPopulation(
         start,
@@ -39,7 +41,7 @@ final class KeyPopulation {
   }
 
   /** The number of the first record. */
-  static long insertStart(Map<String, String> workload) {
+  public static long insertStart(Map<String, String> workload) {
     return number(workload, "insertstart", 0, Integer.MAX_VALUE);
   }
 
@@ -50,12 +52,13 @@ final class KeyPopulation {
     this.zeroPadding = zeroPadding;
   }
 
-  int size() {
+  /** How many records there are. */
+  public int size() {
     return count;
   }
 
   /** The key of the i-th record to be loaded, counting from 0. */
-  String key(int i) {
+  public String key(int i) {
     long number = start + i;
     String digits = Long.toString(ordered ? number : Utils.hash(number));
     return "user" + "0".repeat(Math.max(0, zeroPadding - digits.length())) + digits;
@@ -66,7 +69,7 @@ final class KeyPopulation {
    *
    * @param ranges how many ranges; one less key is returned, fewer if there are too few records
    */
-  List<String> splitPoints(int ranges) {
+  public List<String> splitPoints(int ranges) {
     String[] keys = new String[count];
     for (int i = 0; i < count; i++) {
       keys[i] = key(i);
@@ -88,11 +91,12 @@ final class KeyPopulation {
     try {
       long value = Long.parseLong(text);
       if (value < least || value > most) {
-        throw Failure.usage(name + " is " + text + ", must be " + least + " to " + most);
+        throw new InvalidPropertyException(
+            name + " is " + text + ", must be " + least + " to " + most);
       }
       return value;
     } catch (NumberFormatException e) {
-      throw Failure.usage(name + " is '" + text + "', which is no number");
+      throw new InvalidPropertyException(name + " is '" + text + "', which is no number");
     }
   }
 }

@@ -1,0 +1,230 @@
+package dev.onehop.core.table;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Random;
+import org.bson.BsonBinary;
+import org.bson.BsonBoolean;
+import org.bson.BsonDocument;
+import org.bson.BsonInt32;
+import org.bson.BsonObjectId;
+import org.bson.BsonString;
+import org.bson.BsonTimestamp;
+import org.bson.types.ObjectId;
+import org.junit.jupiter.api.Test;
+
+class RoutingTableTest {
+  private static final BsonDocument KEY = BsonDocument.parse("{a: 1}");
+  private static final BsonDocument COLLECTION = Tables.collection("{a: 1}");
+
+  private final List<BsonDocument> three = Tables.chunks(KEY, Tables.points("{a: 10}", "{a: 20}"));
+
+  @Test
+  void chunksComeInKeyOrderWhateverTheOrderTheyWereReadIn() {
+    Collections.shuffle(three, new Random(7));
+    RoutingTable table = RoutingTable.of(COLLECTION, three);
+    assertThat(table.chunkCount()).isEqualTo(3);
+    assertThat(table.chunk(0)).isEqualTo(chunk("{a: {$minKey: 1}}", "{a: 10}", "s00", 1, 0));
+    assertThat(table.chunk(1)).isEqualTo(chunk("{a: 10}", "{a: 20}", "s01", 1, 1));
+    assertThat(table.chunk(2)).isEqualTo(chunk("{a: 20}", "{a: {$maxKey: 1}}", "s02", 1, 2));
+    assertThat(table.namespace()).isEqualTo("db.c");
+    assertThat(table.uuid()).isEqualTo(Tables.UUID);
+    assertThat(table.isSharded()).isTrue();
+    assertThat(table.isUnsplittable()).isFalse();
+    assertThat(table.defaultCollation()).isNull();
+    assertThat(table.version()).hasToString("1|2");
+    assertThatThrownBy(() -> table.chunk(3)).isInstanceOf(IndexOutOfBoundsException.class);
+    assertThatThrownBy(table::primaryShard).isInstanceOf(IllegalStateException.class);
+  }
+
+  @Test
+  void aChunkHoldsItsMinAndNotItsMax() {
+    RoutingTable table = RoutingTable.of(COLLECTION, three);
+    assertThat(shardOf(table, "{a: 9.99}")).isEqualTo("s00");
+    assertThat(shardOf(table, "{a: 10}")).isEqualTo("s01");
+    assertThat(shardOf(table, "{a: {$numberDecimal: '19.9'}}")).isEqualTo("s01");
+    assertThat(shardOf(table, "{a: 20}")).isEqualTo("s02");
+    assertThat(shardOf(table, "{a: {$minKey: 1}}")).isEqualTo("s00");
+    assertThat(shardOf(table, "{a: {$maxKey: 1}}")).isEqualTo("s02");
+    assertThat(shardOf(table, "{a: 'x'}")).isEqualTo("s02");
+    assertThat(shardOf(table, "{}")).isEqualTo("s00");
+  }
+
+  @Test
+  void theLayoutOf44GoesByNamespace() {
+    BsonDocument collection =
+        BsonDocument.parse("{_id: 'db.c', key: {a: 1}, dropped: false, unique: false}")
+            .append("lastmodEpoch", new BsonObjectId(Tables.EPOCH));
+    List<BsonDocument> chunks = new ArrayList<>();
+    for (BsonDocument chunk : three) {
+      BsonDocument old = chunk.clone();
+      old.remove("uuid");
+      chunks.add(
+          old.append("ns", new BsonString("db.c"))
+              .append("lastmodEpoch", new BsonObjectId(Tables.EPOCH)));
+    }
+    RoutingTable table = RoutingTable.of(collection, chunks);
+    assertThat(table.uuid()).isNull();
+    assertThat(table.version()).isEqualTo(new ChunkVersion(Tables.EPOCH, null, 1, 2));
+    assertThat(shardOf(table, "{a: 15}")).isEqualTo("s01");
+
+    chunks.get(1).append("lastmodEpoch", new BsonObjectId(new ObjectId()));
+    refused(collection, chunks, "another epoch", Tables.EPOCH.toHexString());
+  }
+
+  @Test
+  void versionsAreKeptPerShard() {
+    RoutingTable table =
+        RoutingTable.of(
+            COLLECTION,
+            List.of(
+                Tables.chunk("{a: {$minKey: 1}}", "{a: 1}", "x", 3, 1),
+                Tables.chunk("{a: 1}", "{a: 2}", "y", 4, 0),
+                Tables.chunk("{a: 2}", "{a: {$maxKey: 1}}", "x", 3, 7)));
+    assertThat(table.version()).isEqualTo(version(4, 0));
+    assertThat(table.shardVersion("x")).isEqualTo(version(3, 7));
+    assertThat(table.shardVersion("y")).isEqualTo(version(4, 0));
+    assertThat(table.shardVersion("z")).isEqualTo(version(0, 0));
+    assertThat(table.shards()).containsExactly("x", "y");
+    assertThat(table.shardsOfChunks(2, 2)).containsExactly("x");
+    assertThat(table.version().toTimestamp()).isEqualTo(new BsonTimestamp(4, 0));
+    assertThat(version(4, 0)).isGreaterThan(version(3, 7));
+    assertThat(version(-1, 0)).isGreaterThan(version(3, 7));
+  }
+
+  @Test
+  void gapsAndOverlapsAreNamed() {
+    refused(COLLECTION, List.of(three.get(0), three.get(2)), "gap", "{\"a\": 10}", "{\"a\": 20}");
+    refused(COLLECTION, three.subList(1, 3), "gap", "$minKey", "{\"a\": 10}");
+    refused(COLLECTION, three.subList(0, 2), "gap", "{\"a\": 20}", "$maxKey");
+    refused(COLLECTION, List.of(), "gap", "$minKey", "$maxKey");
+    refused(
+        COLLECTION,
+        List.of(three.get(0), Tables.chunk("{a: 10}", "{a: 25}", "s01", 1, 1), three.get(2)),
+        "overlap",
+        "{\"a\": 20}",
+        "{\"a\": 25}");
+    refused(
+        COLLECTION,
+        List.of(three.get(0), three.get(1), three.get(1), three.get(2)),
+        "overlap",
+        "{\"a\": 10}");
+    refused(
+        COLLECTION,
+        List.of(Tables.chunk("{a: 20}", "{a: 10}", "s01", 1, 1)),
+        "{\"a\": 20} is not below its max {\"a\": 10}");
+  }
+
+  @Test
+  void chunksOfAnotherCollectionAreRefused() {
+    List<BsonDocument> chunks = new ArrayList<>(three);
+    chunks.set(1, three.get(1).clone().append("uuid", new BsonBinary((byte) 4, new byte[16])));
+    refused(COLLECTION, chunks, "another collection", "db.c");
+  }
+
+  @Test
+  void unknownLayoutsAreRefusedByName() {
+    for (String field : new String[] {"min", "max", "shard", "lastmod"}) {
+      List<BsonDocument> chunks = new ArrayList<>(three);
+      BsonDocument broken = three.get(1).clone();
+      broken.remove(field);
+      chunks.set(1, broken);
+      refused(COLLECTION, chunks, "config.chunks", field);
+      broken.append(field, BsonBoolean.TRUE);
+      refused(COLLECTION, chunks, "config.chunks", field);
+    }
+    BsonDocument neither = three.get(0).clone();
+    neither.remove("uuid");
+    refused(COLLECTION, List.of(neither), "neither uuid nor ns");
+    for (String field : new String[] {"_id", "lastmodEpoch", "key"}) {
+      BsonDocument broken = COLLECTION.clone();
+      broken.remove(field);
+      refused(broken, three, "config.collections", field);
+    }
+    refused(
+        COLLECTION.clone().append("dropped", new BsonString("x")),
+        three,
+        "config.collections",
+        "dropped");
+    refused(COLLECTION.clone().append("dropped", BsonBoolean.TRUE), three, "dropped");
+    for (String database :
+        new String[] {"{_id: 'db'}", "{primary: 's'}", "{primary: 's', version: {}}"}) {
+      assertThatThrownBy(() -> RoutingTable.unsharded("db.u", BsonDocument.parse(database)))
+          .isInstanceOf(InconsistentRoutingTableException.class)
+          .hasMessageContaining("config.databases");
+    }
+    List<BsonDocument> otherKey = new ArrayList<>(three);
+    otherKey.set(1, Tables.chunk("{b: 10}", "{b: 20}", "s01", 1, 1));
+    assertThatThrownBy(() -> RoutingTable.of(COLLECTION, otherKey))
+        .isInstanceOf(ShardKeyException.class);
+  }
+
+  @Test
+  void unshardedCollectionsHaveAPrimaryShardAndADatabaseVersion() {
+    BsonDocument database =
+        new BsonDocument("_id", new BsonString("db"))
+            .append("primary", new BsonString("p"))
+            .append(
+                "version",
+                new BsonDocument("uuid", Tables.UUID)
+                    .append("timestamp", Tables.INCARNATION)
+                    .append("lastMod", new BsonInt32(3)));
+    RoutingTable table = RoutingTable.unsharded("db.u", database);
+    assertThat(table.isSharded()).isFalse();
+    assertThat(table.primaryShard()).isEqualTo("p");
+    assertThat(table.shards()).containsExactly("p");
+    assertThat(table.databaseVersion().toBsonDocument()).isEqualTo(database.get("version"));
+    assertThatThrownBy(table::chunkCount)
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessageContaining("db.u");
+  }
+
+  @Test
+  void trackedUnshardedCollectionsHaveOneChunk() {
+    RoutingTable table =
+        RoutingTable.of(
+            Tables.collection("{_id: 1}").append("unsplittable", BsonBoolean.TRUE),
+            Tables.chunks(BsonDocument.parse("{_id: 1}"), List.of()));
+    assertThat(table.isSharded()).isTrue();
+    assertThat(table.isUnsplittable()).isTrue();
+    assertThat(table.shards()).containsExactly("s00");
+  }
+
+  @Test
+  void zonesAreCarriedAlong() {
+    BsonDocument tag = BsonDocument.parse("{ns: 'db.c', min: {a: 1}, max: {a: 5}, tag: 'europe'}");
+    RoutingTable table = RoutingTable.of(COLLECTION, three).withZones(List.of(tag));
+    assertThat(table.zones())
+        .containsExactly(
+            new Zone("db.c", BsonDocument.parse("{a: 1}"), BsonDocument.parse("{a: 5}"), "europe"));
+    assertThat(table.merge(COLLECTION, List.of(three.get(2))).zones()).isEqualTo(table.zones());
+    tag.remove("tag");
+    assertThatThrownBy(() -> table.withZones(List.of(tag)))
+        .isInstanceOf(InconsistentRoutingTableException.class)
+        .hasMessageContaining("config.tags");
+  }
+
+  private static Chunk chunk(String min, String max, String shard, int major, int minor) {
+    return new Chunk(
+        BsonDocument.parse(min), BsonDocument.parse(max), shard, version(major, minor));
+  }
+
+  private static ChunkVersion version(int major, int minor) {
+    return new ChunkVersion(Tables.EPOCH, Tables.INCARNATION, major, minor);
+  }
+
+  private static String shardOf(RoutingTable table, String document) {
+    return table.shardOf(table.shardKeyPattern().keyOf(BsonDocument.parse(document)));
+  }
+
+  private static void refused(
+      BsonDocument collection, List<BsonDocument> chunks, String... messages) {
+    assertThatThrownBy(() -> RoutingTable.of(collection, chunks))
+        .isInstanceOf(InconsistentRoutingTableException.class)
+        .hasMessageContainingAll(messages);
+  }
+}

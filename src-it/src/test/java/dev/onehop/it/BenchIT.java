@@ -1,0 +1,163 @@
+package dev.onehop.it;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.onehop.cli.OneHopCommand;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A short bench run on real servers: what it leaves has the shape that others rely on. */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+class BenchIT {
+
+  private static final int RECORDS = 600;
+
+  private Path out;
+  private int exitCode;
+  private String printed = "";
+  private JsonNode results;
+
+  @BeforeAll
+  void run(@TempDir Path folder) throws Exception {
+    // Failsafe runs in src-it; bin/onehop tells the command where its home is.
+    System.setProperty("onehop.home", Path.of("..").toRealPath().toString());
+    out = folder.resolve("run");
+    StringWriter stdout = new StringWriter();
+    exitCode =
+        OneHopCommand.commandLine()
+            .setOut(new PrintWriter(stdout))
+            .execute(
+                "bench",
+                "--topology",
+                "single-host",
+                "--threads",
+                "2,8",
+                "--duration",
+                "2s",
+                "--records",
+                String.valueOf(RECORDS),
+                "--quick",
+                "--out",
+                out.toString());
+    printed = stdout.toString();
+    results = new ObjectMapper().readTree(out.resolve("results.json").toFile());
+  }
+
+  private List<JsonNode> points() {
+    List<JsonNode> points = new ArrayList<>();
+    results.path("points").forEach(points::add);
+    return points;
+  }
+
+  @Test
+  void everyPlannedPointRanWithoutErrors() {
+    assertThat(exitCode).isZero();
+    // Three modes at two thread counts, and two modes with a pool of 100 at the larger one.
+    assertThat(points()).hasSize(8);
+    for (JsonNode point : points()) {
+      assertThat(point.path("errors").asLong()).isZero();
+      assertThat(point.path("operations").asLong()).isPositive();
+      assertThat(point.path("seconds").asDouble()).isBetween(1.0, 10.0);
+    }
+    assertThat(results.path("run").path("complete").asBoolean()).isTrue();
+  }
+
+  @Test
+  void theJsonHasTheShapeOfTheDesign() {
+    assertThat(results.path("topology").path("name").asText()).isEqualTo("single-host");
+    assertThat(results.path("topology").path("regions").isArray()).isTrue();
+    assertThat(results.path("topology").path("rttMillis").has("configured")).isTrue();
+    assertThat(results.path("topology").path("rttMillis").has("measured")).isTrue();
+    assertThat(results.path("server").path("mongod").asText()).matches("\\d+\\.\\d+\\.\\d+.*");
+    assertThat(results.path("server").path("router").path("kind").asText())
+        .isIn("mongos", "stand-in");
+    for (JsonNode point : points()) {
+      for (String field :
+          List.of(
+              "mode",
+              "threads",
+              "connections",
+              "pipelining",
+              "limit",
+              "throughput",
+              "share",
+              "besideOwner",
+              "read",
+              "update")) {
+        assertThat(point.has(field)).as(field).isTrue();
+      }
+      for (String field : List.of("count", "mean", "p50", "p95", "p99", "p999", "max")) {
+        assertThat(point.path("read").path(field).isNumber()).as(field).isTrue();
+      }
+    }
+  }
+
+  @Test
+  void percentilesAndThroughputAgreeWithTheOperations() {
+    for (JsonNode point : points()) {
+      long operations = point.path("operations").asLong();
+      long measured =
+          point.path("read").path("count").asLong() + point.path("update").path("count").asLong();
+      assertThat(measured).isEqualTo(operations);
+      assertThat(point.path("throughput").asDouble() * point.path("seconds").asDouble())
+          .isCloseTo(operations, org.assertj.core.data.Percentage.withPercentage(0.1));
+      assertThat(point.path("read").path("p50").asLong())
+          .isLessThanOrEqualTo(point.path("read").path("p99").asLong());
+    }
+  }
+
+  @Test
+  void sharesComeFromEveryShardAndAddUp() {
+    for (JsonNode point : points()) {
+      double sum = 0;
+      assertThat(point.path("share").size()).isEqualTo(3);
+      for (JsonNode share : point.path("share")) {
+        assertThat(share.asDouble()).isBetween(0.05, 0.9);
+        sum += share.asDouble();
+      }
+      assertThat(sum).isCloseTo(1, org.assertj.core.data.Offset.offset(1e-6));
+      // On one host every router stands beside every shard, and the servers have seen it.
+      assertThat(point.path("besideOwner").asDouble()).isEqualTo(1);
+      assertThat(point.path("besideOwnerSample").asLong()).isPositive();
+    }
+  }
+
+  @Test
+  void everyDocumentWasOnItsOwnerInEqualParts() {
+    JsonNode placement = results.path("run").path("placement");
+    assertThat(placement.path("misplaced").asLong()).isZero();
+    assertThat(placement.path("documents").size()).isEqualTo(3);
+    for (JsonNode documents : placement.path("documents")) {
+      assertThat(documents.asLong()).isEqualTo(RECORDS / 3);
+    }
+  }
+
+  @Test
+  void theRunsLogsLieBesideTheResults() throws Exception {
+    for (JsonNode point : points()) {
+      Path logs = out.resolve(point.path("folder").asText());
+      assertThat(logs.resolve("hdr-READ.hdr")).isNotEmptyFile();
+      assertThat(logs.resolve("ycsb.out")).content().contains("[OVERALL], Throughput(ops/sec)");
+      assertThat(logs.resolve("ycsb.err")).content().contains("operations;");
+    }
+    assertThat(Files.readString(out.resolve("report.html")))
+        .contains("OneHop bench: single-host", "READ latency by percentile at 8 threads");
+  }
+
+  @Test
+  void theTableSaysWhatTheRoutersAre() {
+    String kind = results.path("server").path("router").path("kind").asText();
+    assertThat(printed)
+        .contains("targeted-async", kind.equals("mongos") ? "mongos" : "STAND-IN routers");
+  }
+}
