@@ -68,7 +68,10 @@ public final class OneHop {
       return this;
     }
 
-    /** Where the meters of {@link RoutingMeters} and {@link PipeliningMeters} are registered; by default nowhere. */
+    /**
+     * Where the meters of {@link RoutingMeters} and {@link PipeliningMeters} are registered; by
+     * default nowhere.
+     */
     public Builder meterRegistry(MeterRegistry meterRegistry) {
       this.registry = Objects.requireNonNull(meterRegistry, "meterRegistry");
       return this;

@@ -18,8 +18,7 @@ final class LeakWatch implements AutoCloseable {
   static LeakWatch start() {
     LeakWatch watch = new LeakWatch();
     ResourceLeakDetector.setLevel(
-        ResourceLeakDetector.Level.valueOf(
-            System.getProperty("onehop.leakDetection", "PARANOID")));
+        ResourceLeakDetector.Level.valueOf(System.getProperty("onehop.leakDetection", "PARANOID")));
     ByteBufUtil.setLeakListener((type, records) -> watch.leaks.add(type + " " + records));
     return watch;
   }

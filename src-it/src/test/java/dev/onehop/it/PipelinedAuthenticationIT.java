@@ -54,8 +54,7 @@ class PipelinedAuthenticationIT {
           .getDatabase("$external")
           .runCommand(
               new Document("createUser", TestCertificates.CLIENT)
-                  .append(
-                      "roles", List.of(new Document("role", "readWrite").append("db", "it"))));
+                  .append("roles", List.of(new Document("role", "readWrite").append("db", "it"))));
     }
   }
 
@@ -88,7 +87,10 @@ class PipelinedAuthenticationIT {
   @ValueSource(strings = {"SCRAM-SHA-1", "SCRAM-SHA-256"})
   void scramNegotiatesItsMechanism(String user) {
     try (PipelinedClient pipelined =
-        client(s -> s.credential(MongoCredential.createCredential(user, "it", "secret".toCharArray())))) {
+        client(
+            s ->
+                s.credential(
+                    MongoCredential.createCredential(user, "it", "secret".toCharArray())))) {
       everythingWorks(pipelined);
     }
   }
@@ -122,7 +124,8 @@ class PipelinedAuthenticationIT {
         client(
             s ->
                 s.credential(
-                    MongoCredential.createCredential("SCRAM-SHA-256", "it", "wrong".toCharArray())))) {
+                    MongoCredential.createCredential(
+                        "SCRAM-SHA-256", "it", "wrong".toCharArray())))) {
       MongoCollection<Document> collection =
           pipelined.client().getDatabase("it").getCollection("refused");
 
@@ -151,9 +154,7 @@ class PipelinedAuthenticationIT {
                     cluster ->
                         cluster.applySettings(
                             ClusterSettings.builder()
-                                .hosts(
-                                    List.of(
-                                        new ServerAddress("127.0.0.1", mongod.port())))
+                                .hosts(List.of(new ServerAddress("127.0.0.1", mongod.port())))
                                 .serverSelectionTimeout(3, TimeUnit.SECONDS)
                                 .build())))) {
       MongoCollection<Document> collection =
@@ -192,8 +193,7 @@ class PipelinedAuthenticationIT {
           .blockLast(TIMEOUT);
     }
     // A cursor, which needs a socket of its own.
-    assertThat(Flux.from(collection.find().batchSize(100)).count().block(TIMEOUT))
-        .isEqualTo(900L);
+    assertThat(Flux.from(collection.find().batchSize(100)).count().block(TIMEOUT)).isEqualTo(900L);
     List<Integer> wrong =
         Flux.range(0, 900)
             .flatMap(

@@ -112,9 +112,7 @@ class PipelinedTransportIT {
   void aCursorOfTenThousandDocuments() {
     run(
         collection.insertMany(
-            IntStream.range(0, 10_000)
-                .mapToObj(n -> new Document("_id", n))
-                .toList()));
+            IntStream.range(0, 10_000).mapToObj(n -> new Document("_id", n)).toList()));
 
     List<Integer> ids =
         Flux.from(collection.find().sort(new Document("_id", 1)).batchSize(100))
@@ -259,9 +257,7 @@ class PipelinedTransportIT {
     List<Mono<Document>> slow = new ArrayList<>();
     for (int n = 0; n < 3; n++) {
       // A limit makes it look short.
-      slow.add(
-          Mono.from(
-              collection.find(Filters.where("sleep(1500) || true")).limit(1).first()));
+      slow.add(Mono.from(collection.find(Filters.where("sleep(1500) || true")).limit(1).first()));
     }
     CompletableFuture<?> running = Flux.merge(slow).then().toFuture();
     // Whoever is sent right behind them waits with them; later ones go elsewhere.
@@ -284,9 +280,7 @@ class PipelinedTransportIT {
   void anUnacknowledgedWriteArrives() {
     MongoCollection<Document> unacknowledged =
         collection.withWriteConcern(WriteConcern.UNACKNOWLEDGED);
-    run(
-        Flux.range(0, 200)
-            .flatMap(n -> unacknowledged.insertOne(new Document("_id", n)), 100));
+    run(Flux.range(0, 200).flatMap(n -> unacknowledged.insertOne(new Document("_id", n)), 100));
 
     await()
         .atMost(TIMEOUT)
@@ -335,10 +329,12 @@ class PipelinedTransportIT {
           default -> MongoCompressor.createZstdCompressor();
         };
     try (PipelinedClient compressing =
-        new PipelinedClient(
-            mongod.url(), settings -> settings.compressorList(List.of(chosen)))) {
+        new PipelinedClient(mongod.url(), settings -> settings.compressorList(List.of(chosen)))) {
       MongoCollection<Document> here =
-          compressing.client().getDatabase("it").getCollection(collection.getNamespace().getCollectionName());
+          compressing
+              .client()
+              .getDatabase("it")
+              .getCollection(collection.getNamespace().getCollectionName());
       long before = compressedByServer(compressor);
       run(
           Flux.range(0, 100)
@@ -357,11 +353,7 @@ class PipelinedTransportIT {
 
   private long compressedByServer(String compressor) {
     Document status =
-        run(
-            pipelined
-                .client()
-                .getDatabase("admin")
-                .runCommand(new Document("serverStatus", 1)));
+        run(pipelined.client().getDatabase("admin").runCommand(new Document("serverStatus", 1)));
     return ((Number)
             status
                 .get("network", Document.class)
@@ -374,11 +366,7 @@ class PipelinedTransportIT {
 
   private long openCursors() {
     Document status =
-        run(
-            pipelined
-                .client()
-                .getDatabase("admin")
-                .runCommand(new Document("serverStatus", 1)));
+        run(pipelined.client().getDatabase("admin").runCommand(new Document("serverStatus", 1)));
     return ((Number)
             status
                 .get("metrics", Document.class)

@@ -74,8 +74,7 @@ final class RealMongod implements AutoCloseable {
       all.addAll(List.of("--auth", "--keyFile", keyFile.toString()));
       RealMongod mongod = launch(all);
       MongoClientSettings.Builder settings =
-          MongoClientSettings.builder()
-              .applyConnectionString(new ConnectionString(mongod.url()));
+          MongoClientSettings.builder().applyConnectionString(new ConnectionString(mongod.url()));
       if (certificates != null) {
         settings.applyToSslSettings(ssl -> ssl.enabled(true).context(certificates.trusting()));
       }
@@ -147,9 +146,7 @@ final class RealMongod implements AutoCloseable {
                 new Document("_id", "it")
                     .append(
                         "members",
-                        List.of(
-                            new Document("_id", 0)
-                                .append("host", "localhost:" + port)))));
+                        List.of(new Document("_id", 0).append("host", "localhost:" + port)))));
     for (int n = 0; n < 300; n++) {
       Document hello = client.getDatabase("admin").runCommand(new Document("hello", 1));
       if (hello.getBoolean("isWritablePrimary")) {

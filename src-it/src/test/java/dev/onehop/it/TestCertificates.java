@@ -37,8 +37,7 @@ record TestCertificates(Path folder) {
       made.sign("server", "-ext", "san=dns:localhost");
       made.sign("client");
       Files.writeString(made.authorityPem(), made.export("authority"));
-      Files.writeString(
-          made.serverPem(), made.privateKey("server") + made.export("server"));
+      Files.writeString(made.serverPem(), made.privateKey("server") + made.export("server"));
       return made;
     } catch (IOException | GeneralSecurityException e) {
       throw new IllegalStateException(e);
@@ -114,9 +113,7 @@ record TestCertificates(Path folder) {
       throw new IllegalStateException(e);
     }
     // keytool takes the chain only from an authority that it knows.
-    keytool(
-        name,
-        List.of("-importcert", "-trustcacerts", "-file", chain.toString()));
+    keytool(name, List.of("-importcert", "-trustcacerts", "-file", chain.toString()));
   }
 
   private String export(String name) throws GeneralSecurityException, IOException {

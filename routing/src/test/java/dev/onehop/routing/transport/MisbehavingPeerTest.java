@@ -169,8 +169,7 @@ class MisbehavingPeerTest {
                             TimeUnit.MILLISECONDS);
                   }
                 });
-        MongoClient client =
-            client(peer, "&retryWrites=false&retryReads=false")) {
+        MongoClient client = client(peer, "&retryWrites=false&retryReads=false")) {
       MongoCollection<Document> collection = client.getDatabase("d").getCollection("c");
       // Two lanes found two sockets.
       Flux.range(0, 2)

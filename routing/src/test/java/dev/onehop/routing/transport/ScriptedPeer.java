@@ -64,7 +64,9 @@ final class ScriptedPeer implements AutoCloseable {
   /** Writes {@code {ok: 1}} as the reply to a request. */
   static void acknowledge(OpMsg request, ChannelHandlerContext context) {
     ByteBuf reply = context.alloc().buffer();
-    request.reply(1, new BsonDocument("ok", new BsonInt32(1)).append("n", new BsonInt32(1))).encode(reply);
+    request
+        .reply(1, new BsonDocument("ok", new BsonInt32(1)).append("n", new BsonInt32(1)))
+        .encode(reply);
     context.writeAndFlush(reply);
   }
 

@@ -14,9 +14,10 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>The first hello on a socket goes out whole, from the lane that founds the socket; the socket
  * is shared once that lane is authenticated. A later lane's hello is sent without what a socket
- * takes only once (client metadata, or it is error 186) and without speculative authentication, so that the driver still measures a real round trip, and its reply is completed
- * from the first. Its SCRAM conversation then runs on one socket, and one at a time: a second
- * {@code saslStart} would replace the first.
+ * takes only once (client metadata, or it is error 186) and without speculative authentication, so
+ * that the driver still measures a real round trip, and its reply is completed from the first. Its
+ * SCRAM conversation then runs on one socket, and one at a time: a second {@code saslStart} would
+ * replace the first.
  */
 final class Handshakes {
   /**

@@ -84,9 +84,7 @@ class MultiplexerPropertyTest {
       settle();
       assertThat(server.failure).isNull();
       for (SimulatedLane lane : lanes) {
-        assertThat(lane.state)
-            .as("%s", lane)
-            .isIn(State.IDLE, State.BROKEN, State.CLOSED);
+        assertThat(lane.state).as("%s", lane).isIn(State.IDLE, State.BROKEN, State.CLOSED);
         assertThat(lane.hasUnsent()).isFalse();
       }
       lanes.forEach(SimulatedLane::close);
@@ -143,8 +141,7 @@ class MultiplexerPropertyTest {
         case 0 -> lane.request("aggregate", tag, new BsonDocument());
         case 1 -> lane.request("getMore", tag, new BsonDocument());
         case 2 -> lane.unacknowledged();
-        case 3 ->
-            lane.request("ping", tag, new BsonDocument("maxTimeMS", new BsonInt64(60_000)));
+        case 3 -> lane.request("ping", tag, new BsonDocument("maxTimeMS", new BsonInt64(60_000)));
         case 4 ->
             lane.request(
                 "hello",
@@ -219,8 +216,8 @@ class MultiplexerPropertyTest {
         // Exactly those: with SCRAM, idle lanes go down with the last authenticated socket.
         for (SimulatedLane lane : brokenNow) {
           assertThat(lane.tag == null || onSocket.contains(lane.tag))
-                .as("%s for %s; it was %s", lane, lane.failure, socket.wire)
-                .isTrue();
+              .as("%s for %s; it was %s", lane, lane.failure, socket.wire)
+              .isTrue();
         }
       }
     }

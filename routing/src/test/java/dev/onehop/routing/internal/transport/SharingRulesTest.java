@@ -117,8 +117,7 @@ class SharingRulesTest {
   @Test
   void aStreamOfRepliesDoesNotShare() {
     OpMsg ping = OpMsg.command(BsonDocument.parse("{ping: 1}"));
-    OpMsg exhaust =
-        new OpMsg(1, 0, MessageHeader.EXHAUST_ALLOWED, ping.body(), ping.sequences());
+    OpMsg exhaust = new OpMsg(1, 0, MessageHeader.EXHAUST_ALLOWED, ping.body(), ping.sequences());
 
     assertThat(use(exhaust)).isEqualTo(Use.OWN);
   }
@@ -170,8 +169,7 @@ class SharingRulesTest {
 
   private static List<OpMsg.Sequence> sequence(String name, String... documents) {
     return List.of(
-        new OpMsg.Sequence(
-            name, Arrays.stream(documents).map(RawBsonDocument::parse).toList()));
+        new OpMsg.Sequence(name, Arrays.stream(documents).map(RawBsonDocument::parse).toList()));
   }
 
   private static ByteBuf compressed(String command, byte compressor) throws IOException {

@@ -23,8 +23,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A server without a network: answers each socket's requests in order and when it is told to, in
- * pieces of any size. Authentication is one conversation per socket, as on a mongod; a command
- * that echoes its tag stands for all others.
+ * pieces of any size. Authentication is one conversation per socket, as on a mongod; a command that
+ * echoes its tag stands for all others.
  */
 final class SimulatedServer implements SocketOpener {
   final List<Socket> sockets = new ArrayList<>();
@@ -206,7 +206,8 @@ final class SimulatedServer implements SocketOpener {
             conversation = nonce(body.getDocument("speculativeAuthenticate"));
             ok.append(
                 "speculativeAuthenticate",
-                new BsonDocument("conversationId", new BsonInt32(1)).append("done", BsonBoolean.FALSE));
+                new BsonDocument("conversationId", new BsonInt32(1))
+                    .append("done", BsonBoolean.FALSE));
           }
           if (body.containsKey("tag")) {
             ok.append("tag", body.get("tag"));
