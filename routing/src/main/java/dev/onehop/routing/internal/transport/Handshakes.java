@@ -339,7 +339,7 @@ final class Handshakes {
     boolean ok = answer.isOk();
     boolean done =
         !ok
-            || document.isBoolean("done") && document.getBoolean("done").getValue()
+            || (document.isBoolean("done") && document.getBoolean("done").getValue())
             || !document.containsKey("conversationId");
     if (!done) {
       return;
