@@ -16,12 +16,23 @@ import org.bson.codecs.DecoderContext;
 /**
  * A hello or its reply: one document in the old OP_QUERY / OP_REPLY form, which drivers use for the
  * first message, or in OP_MSG.
- *
- * @param head the message up to the document, with the lengths of the original
- * @param document what it says
  */
-record HelloMessage(byte[] head, BsonDocument document) {
+final class HelloMessage {
   private static final int REPLY_HEAD = 20;
+
+  // The message up to the document, with the lengths of the original.
+  private final byte[] head;
+  private final BsonDocument document;
+
+  private HelloMessage(byte[] head, BsonDocument document) {
+    this.head = head;
+    this.document = document;
+  }
+
+  /** What it says; not to be changed. */
+  BsonDocument document() {
+    return document;
+  }
 
   /**
    * Reads a request or reply; the buffer stays as it is.

@@ -41,16 +41,16 @@ final class LaneConfig extends DefaultChannelConfig implements SocketChannelConf
   @Override
   @SuppressWarnings("unchecked")
   public <T> @Nullable T getOption(ChannelOption<T> option) {
-    if (option == ChannelOption.SO_RCVBUF) {
+    if (option.equals(ChannelOption.SO_RCVBUF)) {
       return (T) Integer.valueOf(receiveBufferSize);
     }
-    if (option == ChannelOption.SO_SNDBUF) {
+    if (option.equals(ChannelOption.SO_SNDBUF)) {
       return (T) Integer.valueOf(sendBufferSize);
     }
-    if (option == ChannelOption.TCP_NODELAY) {
+    if (option.equals(ChannelOption.TCP_NODELAY)) {
       return (T) Boolean.valueOf(tcpNoDelay);
     }
-    if (option == ChannelOption.SO_KEEPALIVE) {
+    if (option.equals(ChannelOption.SO_KEEPALIVE)) {
       return (T) Boolean.valueOf(keepAlive);
     }
     return super.getOption(option);
@@ -59,13 +59,13 @@ final class LaneConfig extends DefaultChannelConfig implements SocketChannelConf
   @Override
   public <T> boolean setOption(ChannelOption<T> option, T value) {
     validate(option, value);
-    if (option == ChannelOption.SO_RCVBUF) {
+    if (option.equals(ChannelOption.SO_RCVBUF)) {
       receiveBufferSize = (Integer) value;
-    } else if (option == ChannelOption.SO_SNDBUF) {
+    } else if (option.equals(ChannelOption.SO_SNDBUF)) {
       sendBufferSize = (Integer) value;
-    } else if (option == ChannelOption.TCP_NODELAY) {
+    } else if (option.equals(ChannelOption.TCP_NODELAY)) {
       tcpNoDelay = (Boolean) value;
-    } else if (option == ChannelOption.SO_KEEPALIVE) {
+    } else if (option.equals(ChannelOption.SO_KEEPALIVE)) {
       keepAlive = (Boolean) value;
     } else {
       return super.setOption(option, value);
