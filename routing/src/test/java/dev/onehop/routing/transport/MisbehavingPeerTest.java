@@ -42,7 +42,7 @@ class MisbehavingPeerTest {
       PipelinedTransport.create(
           PipeliningSettings.builder()
               .socketsPerServer(2)
-              .maxInFlightPerSocket(8)
+              .maxInFlightPerSocket(64)
               .stalledAfter(Duration.ofSeconds(1))
               .build(),
           meters);
@@ -138,7 +138,7 @@ class MisbehavingPeerTest {
                 (request, context) -> context.channel().config().setAutoRead(false));
         MongoClient client = client(peer)) {
       MongoCollection<Document> collection = client.getDatabase("d").getCollection("c");
-      Document large = new Document("p", "x".repeat(200_000));
+      Document large = new Document("p", "x".repeat(250_000));
 
       assertThatThrownBy(
               () ->

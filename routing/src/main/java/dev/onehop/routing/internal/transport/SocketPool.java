@@ -176,10 +176,10 @@ final class SocketPool {
     }
     PipelineException cause = new PipelineException("the driver closed the connection");
     if (lane.pinned != null) {
-      lane.pinned.close(cause);
+      lane.pinned.retire(cause);
     } else if (current != null && current.socket != null && current.socket.owner == lane) {
       // The server stops what it was doing for this lane when the socket is closed.
-      current.socket.close(cause);
+      current.socket.retire(cause);
     }
   }
 
@@ -284,7 +284,7 @@ final class SocketPool {
   void close() {
     closed = true;
     PipelineException cause = new PipelineException("the driver closed its connections");
-    List.copyOf(sockets).forEach(socket -> socket.close(cause));
+    List.copyOf(sockets).forEach(socket -> socket.retire(cause));
   }
 
   boolean isEmpty() {

@@ -31,6 +31,7 @@ final class WireSocket {
   private long stalledSince;
   private long stalledBytes;
   private boolean saidSlow;
+  private @Nullable PipelineException retiring;
 
   /** Set when its first hello is sent. */
   @Nullable SocketPool pool;
@@ -143,6 +144,9 @@ final class WireSocket {
         lane.end.connected();
       }
     }
+    if (retiring != null && !isAwaited()) {
+      close(retiring);
+    }
   }
 
   /**
@@ -195,6 +199,9 @@ final class WireSocket {
       throw new PipelineException(server.name() + " answered before anything was asked");
     }
     owningPool.replied(request, this, reply, more);
+    if (retiring != null && !isAwaited()) {
+      close(retiring);
+    }
   }
 
   /** More may be written now. */
@@ -273,6 +280,23 @@ final class WireSocket {
 
   long openedAt() {
     return openedAt;
+  }
+
+  /**
+   * Closes it as soon as nobody waits for a reply on it: a socket that was shared before a lane got
+   * it alone may still owe replies to others.
+   */
+  void retire(PipelineException cause) {
+    if (isAwaited()) {
+      retiring = cause;
+    } else {
+      close(cause);
+    }
+  }
+
+  private boolean isAwaited() {
+    return pending.values().stream().anyMatch(r -> r.lane != null && !r.isAbandoned())
+        || awaitingConnect.stream().anyMatch(lane -> !lane.isClosed());
   }
 
   /** The connection is gone, never came up, or can't be trusted any more. */

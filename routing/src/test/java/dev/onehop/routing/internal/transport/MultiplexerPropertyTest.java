@@ -172,8 +172,16 @@ class MultiplexerPropertyTest {
     }
 
     private void close() {
-      if (!lanes.isEmpty()) {
-        lanes.get(random.nextInt(lanes.size())).close();
+      if (lanes.isEmpty()) {
+        return;
+      }
+      Set<SimulatedLane> before = broken();
+      lanes.get(random.nextInt(lanes.size())).close();
+      Set<SimulatedLane> after = broken();
+      after.removeAll(before);
+      // With SCRAM, it may have had the last authenticated socket.
+      if (!authenticates) {
+        assertThat(after).as("lanes that break because another one is closed").isEmpty();
       }
     }
 
