@@ -125,7 +125,7 @@ class MisbehavingPeerTest {
   @Test
   void aPeerThatNeverSaysAWord() {
     try (ScriptedPeer peer = ScriptedPeer.raw(connections(new ChannelInboundHandlerAdapter()));
-        MongoClient client = client(peer)) {
+        MongoClient client = client(peer, "&connectTimeoutMS=1000")) {
       // The driver's monitor is the first to lose patience.
       assertThatThrownBy(() -> find(client)).hasMessageContaining("Timeout while receiving");
     }
@@ -214,7 +214,7 @@ class MisbehavingPeerTest {
         MongoClientSettings.builder()
             .applyConnectionString(
                 new ConnectionString(
-                    peer.url() + "&connectTimeoutMS=1000&serverSelectionTimeoutMS=3000" + options));
+                    peer.url() + "&serverSelectionTimeoutMS=3000" + options));
     transport.applyTo(settings);
     return MongoClients.create(settings.build());
   }
