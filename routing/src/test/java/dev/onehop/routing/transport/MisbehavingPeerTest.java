@@ -213,8 +213,7 @@ class MisbehavingPeerTest {
     MongoClientSettings.Builder settings =
         MongoClientSettings.builder()
             .applyConnectionString(
-                new ConnectionString(
-                    peer.url() + "&serverSelectionTimeoutMS=3000" + options));
+                new ConnectionString(peer.url() + "&serverSelectionTimeoutMS=3000" + options));
     transport.applyTo(settings);
     return MongoClients.create(settings.build());
   }
