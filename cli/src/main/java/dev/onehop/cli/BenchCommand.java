@@ -112,6 +112,15 @@ final class BenchCommand implements Callable<Integer> {
   @Nullable Duration duration;
 
   @Option(
+      names = "--warmup",
+      paramLabel = "TIME",
+      converter = DurationConverter.class,
+      description =
+          "Unmeasured operations before each point. Default: 4s (--quick: 3s); 15s on a topology"
+              + " without delays, where the just-in-time compilers' work would be measured.")
+  @Nullable Duration warmup;
+
+  @Option(
       names = "--workload",
       paramLabel = "FILE",
       description = "A YCSB workload file. Default: workloada (half reads, half updates).")
@@ -221,11 +230,18 @@ final class BenchCommand implements Callable<Integer> {
         recordCount,
         operationsPerPoint,
         measured,
-        Duration.ofSeconds(quick ? 2 : 3),
+        warmup == null ? defaultWarmup() : warmup,
         BenchPlan.LARGE_POOL,
         quick,
         pipelining == null ? Pipelining.TARGETED : Pipelining.named(pipelining),
         properties);
+  }
+
+  private Duration defaultWarmup() {
+    if (!servers.resolveTopology().hasDelays()) {
+      return Duration.ofSeconds(15);
+    }
+    return Duration.ofSeconds(quick ? 3 : 4);
   }
 
   private List<Mode> chosenModes() {

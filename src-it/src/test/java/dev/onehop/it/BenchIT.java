@@ -110,7 +110,7 @@ class BenchIT {
           point.path("read").path("count").asLong() + point.path("update").path("count").asLong();
       assertThat(measured).isEqualTo(operations);
       assertThat(point.path("throughput").asDouble() * point.path("seconds").asDouble())
-          .isCloseTo(operations, org.assertj.core.data.Percentage.withPercentage(0.1));
+          .isCloseTo((double) operations, org.assertj.core.data.Percentage.withPercentage(0.1));
       assertThat(point.path("read").path("p50").asLong())
           .isLessThanOrEqualTo(point.path("read").path("p99").asLong());
     }

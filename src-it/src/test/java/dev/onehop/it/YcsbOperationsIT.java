@@ -38,6 +38,7 @@ import site.ycsb.StringByteIterator;
 import site.ycsb.measurements.Measurements;
 
 /** Every YCSB operation in every mode, against shards that each own a part of the keys. */
+@SuppressWarnings("JdkObsolete") // YCSB's own interface asks for a Vector.
 class YcsbOperationsIT {
   private static final int RECORDS = 90;
 

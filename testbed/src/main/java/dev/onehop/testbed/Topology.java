@@ -198,6 +198,11 @@ public final class Topology {
         : roundTrips.getOrDefault(new RegionPair(from.region(), to.region()), Duration.ZERO);
   }
 
+  /** Whether there is a delay between any two hosts. */
+  public boolean hasDelays() {
+    return hosts.values().stream().anyMatch(this::isDistant);
+  }
+
   /** Whether a connection from any of the topology's hosts to this one takes time. */
   boolean isDistant(Host to) {
     return hosts.values().stream().anyMatch(from -> !roundTrip(from, to).isZero());

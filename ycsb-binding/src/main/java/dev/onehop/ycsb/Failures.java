@@ -1,8 +1,11 @@
 package dev.onehop.ycsb;
 
+import com.mongodb.MongoBulkWriteException;
 import com.mongodb.MongoCommandException;
 import com.mongodb.MongoSecurityException;
 import com.mongodb.MongoTimeoutException;
+import com.mongodb.MongoWriteException;
+import com.mongodb.bulk.BulkWriteError;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -37,6 +40,19 @@ final class Failures {
               command.getErrorCode(),
               command.getErrorCodeName(),
               command.getServerAddress());
+    }
+    if (failure instanceof MongoBulkWriteException bulk && !bulk.getWriteErrors().isEmpty()) {
+      BulkWriteError first = bulk.getWriteErrors().get(0);
+      return "%d writes of a bulk, first: %s (%d, from %s)"
+          .formatted(
+              bulk.getWriteErrors().size(),
+              first.getMessage(),
+              first.getCode(),
+              bulk.getServerAddress());
+    }
+    if (failure instanceof MongoWriteException write) {
+      return "%s (%d, from %s)"
+          .formatted(write.getError().getMessage(), write.getCode(), write.getServerAddress());
     }
     String message = failure.getMessage();
     return message == null || message.isBlank()

@@ -10,6 +10,7 @@ import com.mongodb.reactivestreams.client.MongoDatabase;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.ConcurrentHashMap;
 import org.bson.BsonDocument;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
@@ -21,6 +22,7 @@ final class ReactiveStore implements DocumentStore {
   private final MongoClient client;
   private final MongoDatabase database;
   private final RouteCounts routeCounts;
+  private final Map<String, MongoCollection<BsonDocument>> collections = new ConcurrentHashMap<>();
 
   /** Takes over {@code client}: {@link #close} closes it. */
   ReactiveStore(MongoClient client, String database, RouteCounts routeCounts) {
@@ -89,7 +91,8 @@ final class ReactiveStore implements DocumentStore {
   }
 
   private MongoCollection<BsonDocument> collection(String name) {
-    return database.getCollection(name, BsonDocument.class);
+    return collections.computeIfAbsent(
+        name, missing -> database.getCollection(missing, BsonDocument.class));
   }
 
   private static <T> T await(Publisher<T> publisher) {

@@ -1,81 +1,170 @@
 package dev.onehop.ycsb;
 
+import static java.nio.charset.StandardCharsets.US_ASCII;
+
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
 import java.util.Properties;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicReference;
+import org.bson.BsonBinary;
 import org.bson.BsonDocument;
 import site.ycsb.Client;
-import site.ycsb.Utils;
 import site.ycsb.workloads.CoreWorkload;
 
 /**
- * Unmeasured point reads before a run, so that neither connecting nor the just-in-time compiler is
- * part of what is measured.
+ * Unmeasured operations before a run, so that neither connecting nor the just-in-time compilers are
+ * part of what is measured: not the client's, and not those of routers that run on a JVM.
  *
- * <p>Keys are named as YCSB's {@link CoreWorkload} names them, drawn evenly from the records that
- * the run's properties say there are. Before a load they are not there yet, which is as good for
- * warming up.
+ * <p>A thread or two with a far shard at the end of every second operation would never make code
+ * hot, so a few more threads than the run's own may take part, and each goes back to the key that
+ * was answered soonest in between. At the end only the run's own threads are left, with random keys
+ * only, so that the run begins with pools and servers as it will leave them. Keys are drawn evenly
+ * from the {@link KeyPopulation} of the run's properties. Before a load they are not there yet,
+ * which is as good for warming up. Where the workload updates, so does this, but only keys that no
+ * record has: no data changes.
  */
 final class Warmup {
-  private static final int RECORDS_IF_UNSAID = 1_000_000;
+  private static final String RECORDS_IF_UNSAID = "1000000";
+
+  /** Threads that take part at least, over all of the run's. */
+  private static final int LEAST_WORKERS = 16;
+
+  /** The end of the warm-up in which all is as in the run, if the warm-up is twice that long. */
+  private static final long LIKE_THE_RUN_NANOS = 1_000_000_000;
+
+  /** How often a thread asks for the soonest answered key after each random one, and how long. */
+  private static final int NEAR_OPERATIONS = 50;
+
+  private static final long NEAR_NANOS = 500_000_000;
+
+  /** YCSB's keys end with a digit. */
+  private static final String NO_RECORD = "-";
+
+  private static final BsonDocument UPDATE =
+      new BsonDocument(
+          "$set", new BsonDocument("field0", new BsonBinary("warm-up".getBytes(US_ASCII))));
 
   private final DocumentStore store;
   private final String table;
-  private final boolean hashed;
-  private final int zeroPadding;
-  private final long firstRecord;
-  private final long records;
+  private final KeyPopulation keys;
+  private final boolean updates;
+  private final int workers;
+  private final AtomicReference<Answered> nearest =
+      new AtomicReference<>(new Answered("", Long.MAX_VALUE));
 
+  /**
+   * Prepares one of a run's threads.
+   *
+   * @throws InvalidPropertyException if the properties describe no keys
+   */
   Warmup(DocumentStore store, Properties properties) {
     this.store = store;
     table =
         properties.getProperty(
             CoreWorkload.TABLENAME_PROPERTY, CoreWorkload.TABLENAME_PROPERTY_DEFAULT);
-    hashed =
-        !properties
-            .getProperty(
-                CoreWorkload.INSERT_ORDER_PROPERTY, CoreWorkload.INSERT_ORDER_PROPERTY_DEFAULT)
-            .equals("ordered");
-    zeroPadding = (int) number(properties, CoreWorkload.ZERO_PADDING_PROPERTY, 1);
-    firstRecord = number(properties, "insertstart", 0);
-    long said =
-        number(
-            properties,
-            Client.INSERT_COUNT_PROPERTY,
-            number(properties, Client.RECORD_COUNT_PROPERTY, 0));
-    records = said > 0 ? said : RECORDS_IF_UNSAID;
+    Map<String, String> workload = new HashMap<>();
+    properties.stringPropertyNames().forEach(n -> workload.put(n, properties.getProperty(n)));
+    if (workload.getOrDefault(Client.RECORD_COUNT_PROPERTY, "0").strip().equals("0")) {
+      workload.put(Client.RECORD_COUNT_PROPERTY, RECORDS_IF_UNSAID);
+    }
+    keys = KeyPopulation.of(workload);
+    updates =
+        isPositive(properties, CoreWorkload.UPDATE_PROPORTION_PROPERTY)
+            || isPositive(properties, CoreWorkload.READMODIFYWRITE_PROPORTION_PROPERTY);
+    workers = (LEAST_WORKERS - 1) / threads(properties) + 1;
   }
 
   /**
-   * Reads until {@link System#nanoTime} is {@code endNanos}, but at least once, and counts the
-   * reads in {@code tally}.
+   * Works until {@link System#nanoTime} is {@code endNanos}, but at least one operation, and counts
+   * the operations in {@code tally}.
    */
   void run(long endNanos, Tally tally) {
+    long left = endNanos - System.nanoTime();
+    long hotNanos = endNanos - Math.min(LIKE_THE_RUN_NANOS, Math.max(0, left / 2));
+    ExecutorService executor = Executors.newFixedThreadPool(workers);
+    try {
+      List<CompletableFuture<Long>> done = new ArrayList<>();
+      for (int i = 0; i < workers; i++) {
+        done.add(CompletableFuture.supplyAsync(() -> heat(hotNanos), executor));
+      }
+      for (CompletableFuture<Long> worker : done) {
+        tally.warmupOperations(worker.join());
+      }
+    } catch (CompletionException e) {
+      throw e.getCause() instanceof RuntimeException failure ? failure : e;
+    } finally {
+      executor.shutdownNow();
+    }
+    tally.warmupOperations(operateUntil(endNanos));
+  }
+
+  /** Random keys, and the soonest answered one in between; returns how many operations. */
+  private long heat(long endNanos) {
+    long operations = 0;
     do {
-      BsonDocument found = store.findOne(table, Documents.withKey(randomKey()), null);
+      String key = randomKey();
+      long start = System.nanoTime();
+      operate(key);
+      long end = System.nanoTime();
+      operations++;
+      Answered near = nearest.accumulateAndGet(new Answered(key, end - start), Answered::sooner);
+      long nearEnd = end + Math.min(NEAR_NANOS, endNanos - end);
+      for (int i = 0; i < NEAR_OPERATIONS && System.nanoTime() - nearEnd < 0; i++) {
+        operate(near.key());
+        operations++;
+      }
+    } while (System.nanoTime() - endNanos < 0);
+    return operations;
+  }
+
+  /** Random keys only. */
+  private long operateUntil(long endNanos) {
+    long operations = 0;
+    while (System.nanoTime() - endNanos < 0) {
+      operate(randomKey());
+      operations++;
+    }
+    return operations;
+  }
+
+  private void operate(String key) {
+    if (updates && ThreadLocalRandom.current().nextBoolean()) {
+      var unused = store.update(table, Documents.withKey(key + NO_RECORD), UPDATE);
+    } else {
+      BsonDocument found = store.findOne(table, Documents.withKey(key), null);
       if (found != null) {
         Documents.read(found, new HashMap<>()); // the decoding is warmed up too
       }
-      tally.warmupOperation();
-    } while (System.nanoTime() - endNanos < 0);
+    }
   }
 
   String randomKey() {
-    return keyOf(firstRecord + ThreadLocalRandom.current().nextLong(records));
+    return keys.key(ThreadLocalRandom.current().nextInt(keys.size()));
   }
 
-  private String keyOf(long number) {
-    String digits = Long.toString(hashed ? Utils.hash(number) : number);
-    return "user" + "0".repeat(Math.max(0, zeroPadding - digits.length())) + digits;
+  private static boolean isPositive(Properties properties, String proportion) {
+    String unsaid =
+        proportion.equals(CoreWorkload.UPDATE_PROPORTION_PROPERTY)
+            ? CoreWorkload.UPDATE_PROPORTION_PROPERTY_DEFAULT
+            : CoreWorkload.READMODIFYWRITE_PROPORTION_PROPERTY_DEFAULT;
+    return Double.parseDouble(properties.getProperty(proportion, unsaid)) > 0;
   }
 
-  private static long number(Properties properties, String name, long unsaid) {
-    String value = properties.getProperty(name);
-    try {
-      return value == null ? unsaid : Long.parseLong(value.strip());
-    } catch (NumberFormatException e) {
-      throw new InvalidPropertyException(
-          "%s must be a whole number, not \"%s\"".formatted(name, value), e);
+  private static int threads(Properties properties) {
+    return Math.max(1, Integer.parseInt(properties.getProperty(Client.THREAD_COUNT_PROPERTY, "1")));
+  }
+
+  /** A key, and how long the answer took. */
+  private record Answered(String key, long nanos) {
+    static Answered sooner(Answered one, Answered other) {
+      return one.nanos <= other.nanos ? one : other;
     }
   }
 }

@@ -3,14 +3,21 @@ package dev.onehop.ycsb;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import com.mongodb.MongoBulkWriteException;
 import com.mongodb.MongoCommandException;
 import com.mongodb.MongoCredential;
 import com.mongodb.MongoException;
 import com.mongodb.MongoSecurityException;
+import com.mongodb.MongoWriteException;
 import com.mongodb.ServerAddress;
+import com.mongodb.WriteError;
+import com.mongodb.bulk.BulkWriteError;
+import com.mongodb.bulk.BulkWriteResult;
 import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoClients;
+import java.util.List;
 import java.util.Properties;
+import java.util.Set;
 import org.bson.BsonDocument;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.function.Executable;
@@ -49,6 +56,33 @@ class FailuresTest {
         .isEqualTo(
             "h:1 refused the credentials in mongodb.url: Authentication failed."
                 + " (18 AuthenticationFailed, from h:1)");
+  }
+
+  @Test
+  void ofABulksFailuresTheFirstIsTold() {
+    BulkWriteError error = new BulkWriteError(11000, "duplicate key", new BsonDocument(), 0);
+    BulkWriteError other = new BulkWriteError(2, "bad value", new BsonDocument(), 1);
+
+    assertThat(
+            Failures.oneLine(
+                new MongoBulkWriteException(
+                    BulkWriteResult.unacknowledged(),
+                    List.of(error, other),
+                    null,
+                    new ServerAddress("h", 1),
+                    Set.of())))
+        .isEqualTo("2 writes of a bulk, first: duplicate key (11000, from h:1)");
+  }
+
+  @Test
+  void aWritesFailureIsTheServersMessage() {
+    assertThat(
+            Failures.oneLine(
+                new MongoWriteException(
+                    new WriteError(11000, "duplicate key", new BsonDocument()),
+                    new ServerAddress("h", 1),
+                    Set.of())))
+        .isEqualTo("duplicate key (11000, from h:1)");
   }
 
   @Test

@@ -23,6 +23,7 @@ final class InMemoryStore implements DocumentStore {
   final AtomicInteger pings = new AtomicInteger();
   final AtomicInteger closes = new AtomicInteger();
   final AtomicInteger reads = new AtomicInteger();
+  final AtomicInteger updates = new AtomicInteger();
 
   /** Thrown by every operation from now on. */
   volatile @Nullable RuntimeException failure;
@@ -69,6 +70,7 @@ final class InMemoryStore implements DocumentStore {
 
   @Override
   public UpdateResult update(String collection, BsonDocument filter, BsonDocument update) {
+    updates.incrementAndGet();
     failIfAsked();
     BsonDocument found = of(collection).get(id(filter));
     if (found == null) {

@@ -162,7 +162,7 @@ class MongoBindingTest {
   void aFailingWarmupIsAFailingInit() {
     assertThatThrownBy(() -> binding("onehop.warmup", "60000", "recordcount", "many"))
         .isInstanceOf(DBException.class)
-        .hasMessageContaining("recordcount must be a whole number");
+        .hasMessageContaining("recordcount is 'many'");
     assertThat(store.closes).hasValue(1);
   }
 

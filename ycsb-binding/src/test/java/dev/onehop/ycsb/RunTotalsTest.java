@@ -43,13 +43,13 @@ class RunTotalsTest {
   @Test
   void countsAreSums() {
     Tally failing = new Tally();
-    failing.warmupOperation();
+    failing.warmupOperations(1);
     failing.operation(1, 2, false);
     failing.operation(2, 3, true);
     failing.lost(4);
     finish(failing);
     Tally other = new Tally();
-    other.warmupOperation();
+    other.warmupOperations(1);
     other.operation(1, 2, true);
     finish(other);
     totals.addRoutes(Map.of("owner", 2L));

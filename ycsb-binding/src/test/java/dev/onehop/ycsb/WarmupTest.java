@@ -27,8 +27,8 @@ class WarmupTest {
     properties.setProperty("insertorder", insertOrder);
     properties.setProperty("zeropadding", zeroPadding);
     Set<String> named = new HashSet<>();
+    Measurements.setProperties(properties); // wanted by a workload's constructor
     KeyNames workload = new KeyNames();
-    Measurements.setProperties(properties);
     workload.init(properties);
     for (long number = 5; number < 20; number++) {
       named.add(workload.buildKeyName(number));
@@ -44,27 +44,59 @@ class WarmupTest {
     assertThat(drawn).isEqualTo(named);
   }
 
-  @Test
-  void everyThreadReadsAtLeastOnce() {
-    new Warmup(store, new Properties()).run(System.nanoTime() - 1, tally);
+  @ParameterizedTest
+  @CsvSource({"1, 16", "4, 4", "10, 2", "64, 1"})
+  void someThreadsTakePartEvenIfTheRunHasFewer(String threads, long operations) {
+    Properties properties = new Properties();
+    properties.setProperty("threadcount", threads);
 
-    assertThat(store.reads).hasValue(1);
-    assertThat(tally.warmupOperations()).isEqualTo(1);
+    new Warmup(store, properties).run(System.nanoTime() - 1, tally);
+
+    assertThat(tally.warmupOperations()).isEqualTo(operations);
+    assertThat(store.reads.get() + store.updates.get()).isEqualTo((int) operations);
   }
 
   @Test
-  void itReadsUntilTheDeadlineAndMeasuresNothing() {
+  void itWorksUntilTheDeadlineAndMeasuresNothing() {
     long end = System.nanoTime() + 20_000_000;
 
     new Warmup(store, new Properties()).run(end, tally);
 
     assertThat(System.nanoTime() - end).isNotNegative();
-    assertThat(tally.warmupOperations()).isEqualTo(store.reads.get()).isPositive();
+    assertThat(store.reads).hasPositiveValue();
+    assertThat(store.updates).hasPositiveValue();
+    assertThat(tally.warmupOperations()).isEqualTo(store.reads.get() + store.updates.get());
     assertThat(tally.operations()).isZero();
   }
 
   @Test
-  void aReadThatFailsEndsIt() {
+  void itUpdatesNoRecord() {
+    Properties properties = new Properties();
+    properties.setProperty("recordcount", "3");
+    properties.setProperty("insertorder", "ordered");
+    for (int number = 0; number < 3; number++) {
+      store.insert("usertable", Documents.withKey("user" + number));
+    }
+
+    new Warmup(store, properties).run(System.nanoTime() + 20_000_000, tally);
+
+    assertThat(store.updates).hasPositiveValue();
+    assertThat(store.of("usertable").values()).allMatch(document -> document.size() == 1);
+  }
+
+  @Test
+  void itOnlyReadsWhereTheWorkloadOnlyReads() {
+    Properties properties = new Properties();
+    properties.setProperty("updateproportion", "0");
+
+    new Warmup(store, properties).run(System.nanoTime() + 20_000_000, tally);
+
+    assertThat(store.reads).hasPositiveValue();
+    assertThat(store.updates).hasValue(0);
+  }
+
+  @Test
+  void anOperationThatFailsEndsIt() {
     store.failure = new MongoTimeoutException("no server");
 
     assertThatThrownBy(() -> new Warmup(store, new Properties()).run(Long.MAX_VALUE / 2, tally))

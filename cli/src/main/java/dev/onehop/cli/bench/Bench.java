@@ -108,6 +108,8 @@ public final class Bench {
               .formatted(all, plan.records(), found.misplaced(), found.documents()),
           null);
     }
+    progress.phase("warming up the routers");
+    cluster.warmUp(workload.collection());
   }
 
   private void measure() throws IOException, InterruptedException {

@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * @param records documents to load
  * @param operations operations per point; null if points are bounded in time
  * @param duration measured time per point; null if points are bounded by operations
- * @param warmup time that each point's threads spend on unmeasured reads first
+ * @param warmup time that each point spends on unmeasured operations first
  * @param largePool the pool size that modes through one router are shown with too; 0 for none
  * @param largePoolAtMostThreadsOnly whether only the largest thread count is shown with it
  * @param pipelining which modes keep many requests in flight on each connection

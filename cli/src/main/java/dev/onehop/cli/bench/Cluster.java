@@ -24,6 +24,9 @@ interface Cluster {
   /** Shards a collection of the bench's database on {@code {_id: 1}}, split at these ids. */
   void shard(String collection, List<String> splitPoints);
 
+  /** Makes the routers as quick as they are after a while, with operations that change nothing. */
+  void warmUp(String collection);
+
   /** Asks each shard for its documents and the config server for who owns them. */
   Placement placement(String collection);
 

@@ -17,6 +17,7 @@ final class ServerWatch implements Cluster.Watch {
 
   private final ServerEvidence servers;
   private final RouterSampling routers;
+  private final boolean samplesAll;
   private final ShareSampler shares = new ShareSampler();
   private final Thread thread;
   private volatile boolean ended;
@@ -30,6 +31,7 @@ final class ServerWatch implements Cluster.Watch {
   ServerWatch(ServerEvidence servers, double sampleRate) {
     this.servers = servers;
     this.routers = servers.sampleRouters(sampleRate);
+    this.samplesAll = sampleRate == 1;
     this.thread = new Thread(this::sampleUntilEnded, "server-watch");
     sample();
     thread.setDaemon(true);
@@ -63,7 +65,8 @@ final class ServerWatch implements Cluster.Watch {
     sample();
     BesideOwner beside = routers.besideOwner(time(fromNanos), time(toNanos));
     return new Cluster.Evidence(
-        shares.shares(fromNanos, toNanos),
+        // At few operations a second, interpolated counts would be mostly the warm-up's.
+        samplesAll ? beside.sample().shares() : shares.shares(fromNanos, toNanos),
         beside.fraction().isPresent() ? beside.fraction().getAsDouble() : null,
         beside.sampled() == 0 ? null : beside.sampled());
   }

@@ -144,6 +144,11 @@ final class TestbedCluster implements Cluster {
   }
 
   @Override
+  public void warmUp(String collection) {
+    testbed.warmUpRouters(DATABASE + "." + collection);
+  }
+
+  @Override
   public Placement placement(String collection) {
     dev.onehop.testbed.evidence.Placement seen = evidence(collection).placement();
     return new Placement(seen.stored(), seen.misplaced());

@@ -16,6 +16,7 @@ import org.bson.types.Decimal128;
 public final class HashedKey {
   private static final int SEED = 0;
   private static final int END_OF_OBJECT = 0;
+  private static final int LONG_DIGITS = 19;
   private static final double TWO_63 = 0x1p63;
   private static final BigDecimal MAX_LONG = BigDecimal.valueOf(Long.MAX_VALUE);
   private static final BigDecimal MIN_LONG = BigDecimal.valueOf(Long.MIN_VALUE);
@@ -57,6 +58,14 @@ public final class HashedKey {
       return value.isNegative() ? Long.MIN_VALUE : Long.MAX_VALUE;
     }
     BigDecimal exact = SortableNumber.toBigDecimal(value);
+    int integerDigits = exact.precision() - exact.scale();
+    if (integerDigits > LONG_DIGITS) {
+      return exact.signum() < 0 ? Long.MIN_VALUE : Long.MAX_VALUE;
+    }
+    if (integerDigits < 0) {
+      // Far below one half: don't spell out its thousands of zeros.
+      return 0;
+    }
     if (exact.compareTo(MAX_LONG) >= 0) {
       return Long.MAX_VALUE;
     }

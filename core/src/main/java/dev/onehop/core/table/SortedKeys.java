@@ -20,6 +20,10 @@ final class SortedKeys {
 
   private final byte[] first;
   private final byte[] common;
+
+  /** Its length once more: the search need not wait for the array to come from memory. */
+  private final int skipped;
+
   private final long[] heads;
   private final byte[] rests;
   private final int[] restEnds;
@@ -27,6 +31,7 @@ final class SortedKeys {
   private SortedKeys(byte[] first, byte[] common, long[] heads, byte[] rests, int[] restEnds) {
     this.first = first;
     this.common = common;
+    this.skipped = common.length;
     this.heads = heads;
     this.rests = rests;
     this.restEnds = restEnds;
@@ -80,16 +85,38 @@ final class SortedKeys {
       boolean below = mismatch >= key.length || (key[mismatch] & 0xFF) < (common[mismatch] & 0xFF);
       return below ? 0 : size - 1;
     }
-    long head = head(key, common.length);
+    long head = head(key, skipped);
+    // Branches, so that the processor guesses on and fetches ahead while memory answers. heads[0]
+    // is no key's: as the first key is never above, neither is its place looked at.
     int base = 0;
-    int length = size;
-    // heads[0] is no key's: as the first key is never above, neither is its place looked at.
-    while (length > 1) {
-      int half = length >>> 1;
-      base = heads[base + half] <= head ? base + half : base;
-      length -= half;
+    int above = size;
+    while (above - base > 1) {
+      int middle = (base + above) >>> 1;
+      long found = heads[middle];
+      if (found < head) {
+        base = middle;
+      } else if (found > head) {
+        above = middle;
+      } else {
+        return floorAmongEqualHeads(key, head, lastOf(head, middle, above));
+      }
     }
-    return base == 0 || heads[base] != head ? base : floorAmongEqualHeads(key, head, base);
+    return base;
+  }
+
+  /** The last place with that head, {@code from} being one and {@code above} beyond the last. */
+  private int lastOf(long head, int from, int above) {
+    int last = from;
+    int beyond = above;
+    while (beyond - last > 1) {
+      int middle = (last + beyond) >>> 1;
+      if (heads[middle] == head) {
+        last = middle;
+      } else {
+        beyond = middle;
+      }
+    }
+    return last;
   }
 
   private int floorAmongEqualHeads(byte[] key, long head, int last) {

@@ -1,5 +1,6 @@
 package dev.onehop.jmh.workload;
 
+import com.mongodb.ConnectionString;
 import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoClients;
 import dev.onehop.ycsb.LegacyClient;
@@ -24,8 +25,11 @@ final class Loader {
   }
 
   /** Inserts the records, unless the collection holds that many documents already. */
-  void loadUnlessThere(String database, int records) throws DBException, WorkloadException {
+  void loadUnlessThere(int records) throws DBException, WorkloadException {
     try (MongoClient client = MongoClients.create(url)) {
+      // As the bindings choose it.
+      String named = new ConnectionString(url).getDatabase();
+      String database = named == null || named.equals("admin") ? "ycsb" : named;
       String table = CoreWorkload.TABLENAME_PROPERTY_DEFAULT;
       if (client.getDatabase(database).getCollection(table).countDocuments() >= records) {
         return;

@@ -50,7 +50,7 @@ import site.ycsb.workloads.CoreWorkload;
 @BenchmarkMode(Mode.Throughput)
 @OutputTimeUnit(TimeUnit.SECONDS)
 @Threads(1)
-@Fork(1)
+@Fork(value = 1, jvmArgsAppend = "--enable-native-access=ALL-UNNAMED") // Netty's transport
 @Warmup(iterations = 2, time = 5)
 @Measurement(iterations = 3, time = 10)
 public class WorkloadBenchmark {
@@ -107,7 +107,7 @@ public class WorkloadBenchmark {
     String url = Objects.requireNonNullElseGet(System.getProperty(URL), this::startCluster);
     Properties properties = properties(url);
     Measurements.setProperties(properties);
-    new Loader(url, properties).loadUnlessThere("ycsb", records);
+    new Loader(url, properties).loadUnlessThere(records);
     CoreWorkload workload = new CoreWorkload();
     workload.init(properties);
     for (int i = 0; i < threads; i++) {

@@ -12,6 +12,8 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
 import java.util.stream.Collectors;
 import org.bson.BsonBoolean;
 import org.bson.BsonDateTime;
@@ -78,7 +80,8 @@ public final class RouterSampling implements AutoCloseable {
    * @param to likewise
    */
   public BesideOwner besideOwner(Instant from, Instant to) {
-    BesideOwner sum = BesideOwner.NONE;
+    SortedMap<String, Long> sample = new TreeMap<>();
+    long beside = 0;
     for (ReplicaSet shard : cluster.shards()) {
       Set<String> hosts =
           topology.shard(shard.name()).hosts().stream()
@@ -92,7 +95,6 @@ public final class RouterSampling implements AutoCloseable {
               Filters.gte("ts", new BsonDateTime(from.toEpochMilli())),
               Filters.lte("ts", new BsonDateTime(to.toEpochMilli())));
       long sampled = 0;
-      long beside = 0;
       for (BsonDocument entry :
           shard
               .primary()
@@ -105,9 +107,9 @@ public final class RouterSampling implements AutoCloseable {
         sampled++;
         beside += hosts.contains(ServerEvidence.hostOf(topology, withoutPort(client))) ? 1 : 0;
       }
-      sum = sum.plus(new BesideOwner(sampled, beside));
+      sample.put(shard.name(), sampled);
     }
-    return sum;
+    return new BesideOwner(new OperationCounts(sample), beside);
   }
 
   private static String withoutPort(String client) {

@@ -26,8 +26,8 @@ class OperationCountsTest {
 
   @Test
   void anEmptySampleHasNoFraction() {
-    assertThat(BesideOwner.NONE.fraction()).isEmpty();
-    assertThat(new BesideOwner(3, 1).plus(new BesideOwner(1, 1)).fraction()).hasValue(0.5);
+    assertThat(new BesideOwner(counts(Map.of("a", 0L)), 0).fraction()).isEmpty();
+    assertThat(new BesideOwner(counts(Map.of("a", 3L, "b", 1L)), 2).fraction()).hasValue(0.5);
   }
 
   private static OperationCounts counts(Map<String, Long> counts) {

@@ -12,15 +12,18 @@ import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One official client per shard: its seed list is the mongoses beside the shard and a few others,
- * and it prefers the first as long as one of them is up. A mongos that dies is then the driver's
- * own failover, with the session and transaction number of a retryable write unchanged.
+ * Official clients that lead to the mongoses beside shards. The seed list of each is the mongoses
+ * beside a shard and a few others, and it prefers the first as long as one of them is up. A mongos
+ * that dies is then the driver's own failover, with the session and transaction number of a
+ * retryable write unchanged.
+ *
+ * <p>Shards beside the same mongoses share a client, and with it its pools, whose size is a bound
+ * per mongos; where the application's own client has just these mongoses, they share that one.
  *
  * <p>Thread-safe.
  */
@@ -28,25 +31,46 @@ public final class ShardClients implements AutoCloseable {
   private static final int FALLBACKS = 2;
 
   private final MongoClientSettings settings;
+  private final MongoClient nearest;
   private volatile Map<String, ShardClient> clients = Map.of();
   private boolean closed;
 
-  /**
-   * A client whose operations a mongos beside a shard serves.
-   *
-   * @param shard the shard's id
-   * @param beside the mongoses that it prefers
-   * @param seeds all mongoses that it may use
-   * @param client the official client
-   */
-  public record ShardClient(
-      String shard, Set<ServerAddress> beside, List<ServerAddress> seeds, MongoClient client) {}
+  /** A client whose operations the mongoses beside a shard serve. Compared by identity. */
+  public static final class ShardClient {
+    private final Set<ServerAddress> beside;
+    private final List<ServerAddress> seeds;
+    private final MongoClient client;
+
+    private ShardClient(Set<ServerAddress> beside, List<ServerAddress> seeds, MongoClient client) {
+      this.beside = Set.copyOf(beside);
+      this.seeds = List.copyOf(seeds);
+      this.client = client;
+    }
+
+    /** The mongoses that it prefers. */
+    public Set<ServerAddress> beside() {
+      return beside;
+    }
+
+    /** The official client. */
+    public MongoClient client() {
+      return client;
+    }
+
+    private boolean leadsTo(Set<ServerAddress> otherBeside, List<ServerAddress> otherSeeds) {
+      return beside.equals(otherBeside) && seeds.equals(otherSeeds);
+    }
+  }
 
   /**
+   * Has no clients yet.
+   *
    * @param settings what the application asked for: everything but the addresses is kept
+   * @param nearest the application's own client, made of {@code settings}; never closed here
    */
-  public ShardClients(MongoClientSettings settings) {
+  public ShardClients(MongoClientSettings settings, MongoClient nearest) {
     this.settings = settings;
+    this.nearest = nearest;
   }
 
   /** The client of a shard, null if no mongos stands beside it. */
@@ -63,35 +87,44 @@ public final class ShardClients implements AutoCloseable {
     if (closed) {
       return List.of();
     }
-    Map<String, ShardClient> before = clients;
+    Set<ShardClient> known = new LinkedHashSet<>(clients.values());
     Map<String, ShardClient> now = new HashMap<>();
     for (String shard : affinity.shardsWithRouter()) {
       Set<ServerAddress> beside = new LinkedHashSet<>();
       affinity.besideShard(shard).forEach(router -> beside.add(address(router)));
       List<ServerAddress> seeds = seeds(beside, affinity.routers());
-      ShardClient old = before.get(shard);
-      now.put(
-          shard,
-          old != null && old.beside().equals(beside) && old.seeds().equals(seeds)
-              ? old
-              : new ShardClient(shard, beside, seeds, create(beside, seeds)));
+      ShardClient client =
+          known.stream()
+              .filter(each -> each.leadsTo(beside, seeds))
+              .findFirst()
+              .orElseGet(() -> new ShardClient(beside, seeds, clientOf(beside, seeds)));
+      known.add(client);
+      now.put(shard, client);
     }
     clients = Map.copyOf(now);
-    List<MongoClient> unused = new ArrayList<>();
-    before.forEach(
-        (shard, old) -> {
-          if (!Objects.equals(now.get(shard), old)) {
-            unused.add(old.client());
-          }
-        });
-    return unused;
+    known.removeAll(now.values());
+    return owned(known);
   }
 
   @Override
   public synchronized void close() {
     closed = true;
-    clients.values().forEach(each -> each.client().close());
+    owned(Set.copyOf(clients.values())).forEach(MongoClient::close);
     clients = Map.of();
+  }
+
+  private List<MongoClient> owned(Set<ShardClient> some) {
+    return some.stream().map(ShardClient::client).filter(client -> client != nearest).toList();
+  }
+
+  private MongoClient clientOf(Set<ServerAddress> beside, List<ServerAddress> seeds) {
+    ClusterSettings asked = settings.getClusterSettings();
+    boolean sameAsNearest =
+        asked.getSrvHost() == null
+            && asked.getMode() != ClusterConnectionMode.LOAD_BALANCED
+            && beside.containsAll(seeds)
+            && beside.equals(Set.copyOf(asked.getHosts()));
+    return sameAsNearest ? nearest : create(beside, seeds);
   }
 
   private List<ServerAddress> seeds(Set<ServerAddress> beside, List<ServerAddressName> routers) {

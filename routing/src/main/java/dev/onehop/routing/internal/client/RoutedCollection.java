@@ -22,7 +22,6 @@ import com.mongodb.client.result.InsertManyResult;
 import com.mongodb.client.result.InsertOneResult;
 import com.mongodb.client.result.UpdateResult;
 import com.mongodb.reactivestreams.client.AggregatePublisher;
-import com.mongodb.reactivestreams.client.ClientSession;
 import com.mongodb.reactivestreams.client.DistinctPublisher;
 import com.mongodb.reactivestreams.client.FindPublisher;
 import com.mongodb.reactivestreams.client.MongoCollection;
@@ -33,6 +32,7 @@ import dev.onehop.routing.internal.client.OperationRouter.Route;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
@@ -45,19 +45,18 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * A collection whose documents' operations are routed. Everything is decided at subscription; what
- * has an explicit session stays with the nearest mongos, which the session belongs to.
+ * A collection whose documents' operations are routed. Everything is decided at subscription.
  *
  * @param <TDocument> the type of its documents
  */
-final class RoutedCollection<TDocument> extends ForwardingCollection<TDocument> {
+final class RoutedCollection<TDocument> extends SessionBoundCollection<TDocument> {
   private final OperationRouter router;
   private final OperationTargets<TDocument> targets;
   // The same collection on the clients of the shards, made when first needed.
   private final Map<ShardClient, MongoCollection<TDocument>> owners = new ConcurrentHashMap<>();
 
   RoutedCollection(MongoCollection<TDocument> nearest, OperationRouter router) {
-    super(nearest);
+    super(nearest, router);
     this.router = router;
     this.targets = new OperationTargets<>(nearest);
   }
@@ -131,18 +130,24 @@ final class RoutedCollection<TDocument> extends ForwardingCollection<TDocument> 
         client
             .client()
             .getDatabase(namespace.getDatabaseName())
-            .getCollection(namespace.getCollectionName(), here.getDocumentClass())
-            .withCodecRegistry(here.getCodecRegistry())
-            .withReadPreference(here.getReadPreference())
-            .withWriteConcern(here.getWriteConcern())
-            .withReadConcern(here.getReadConcern());
+            .getCollection(namespace.getCollectionName(), here.getDocumentClass());
+    // Only what differs: each copy costs, that with a registry of its own the codecs found so far.
+    if (!there.getCodecRegistry().equals(here.getCodecRegistry())) {
+      there = there.withCodecRegistry(here.getCodecRegistry());
+    }
+    if (!there.getReadPreference().equals(here.getReadPreference())) {
+      there = there.withReadPreference(here.getReadPreference());
+    }
+    if (!there.getWriteConcern().equals(here.getWriteConcern())) {
+      there = there.withWriteConcern(here.getWriteConcern());
+    }
+    if (!there.getReadConcern().equals(here.getReadConcern())) {
+      there = there.withReadConcern(here.getReadConcern());
+    }
     Long timeout = here.getTimeout(TimeUnit.MILLISECONDS);
-    return timeout == null ? there : there.withTimeout(timeout, TimeUnit.MILLISECONDS);
-  }
-
-  private <R> Publisher<R> inSession(String operation, Publisher<R> publisher) {
-    router.countSession(operation);
-    return publisher;
+    return Objects.equals(timeout, there.getTimeout(TimeUnit.MILLISECONDS)) || timeout == null
+        ? there
+        : there.withTimeout(timeout, TimeUnit.MILLISECONDS);
   }
 
   @Override
@@ -190,20 +195,6 @@ final class RoutedCollection<TDocument> extends ForwardingCollection<TDocument> 
   }
 
   @Override
-  public <TResult> DistinctPublisher<TResult> distinct(
-      ClientSession clientSession, String fieldName, Class<TResult> resultClass) {
-    router.countSession("distinct");
-    return nearest().distinct(clientSession, fieldName, resultClass);
-  }
-
-  @Override
-  public <TResult> DistinctPublisher<TResult> distinct(
-      ClientSession clientSession, String fieldName, Bson filter, Class<TResult> resultClass) {
-    router.countSession("distinct");
-    return nearest().distinct(clientSession, fieldName, filter, resultClass);
-  }
-
-  @Override
   public FindPublisher<TDocument> find() {
     return new RoutedFindPublisher<>(this, null, collection -> collection.find());
   }
@@ -224,31 +215,6 @@ final class RoutedCollection<TDocument> extends ForwardingCollection<TDocument> 
   }
 
   @Override
-  public FindPublisher<TDocument> find(ClientSession clientSession) {
-    router.countSession("find");
-    return nearest().find(clientSession);
-  }
-
-  @Override
-  public <TResult> FindPublisher<TResult> find(ClientSession clientSession, Class<TResult> clazz) {
-    router.countSession("find");
-    return nearest().find(clientSession, clazz);
-  }
-
-  @Override
-  public FindPublisher<TDocument> find(ClientSession clientSession, Bson filter) {
-    router.countSession("find");
-    return nearest().find(clientSession, filter);
-  }
-
-  @Override
-  public <TResult> FindPublisher<TResult> find(
-      ClientSession clientSession, Bson filter, Class<TResult> clazz) {
-    router.countSession("find");
-    return nearest().find(clientSession, filter, clazz);
-  }
-
-  @Override
   public AggregatePublisher<TDocument> aggregate(List<? extends Bson> pipeline) {
     return new RoutedAggregatePublisher<>(
         this, pipeline, collection -> collection.aggregate(pipeline));
@@ -259,20 +225,6 @@ final class RoutedCollection<TDocument> extends ForwardingCollection<TDocument> 
       List<? extends Bson> pipeline, Class<TResult> clazz) {
     return new RoutedAggregatePublisher<>(
         this, pipeline, collection -> collection.aggregate(pipeline, clazz));
-  }
-
-  @Override
-  public AggregatePublisher<TDocument> aggregate(
-      ClientSession clientSession, List<? extends Bson> pipeline) {
-    router.countSession("aggregate");
-    return nearest().aggregate(clientSession, pipeline);
-  }
-
-  @Override
-  public <TResult> AggregatePublisher<TResult> aggregate(
-      ClientSession clientSession, List<? extends Bson> pipeline, Class<TResult> clazz) {
-    router.countSession("aggregate");
-    return nearest().aggregate(clientSession, pipeline, clazz);
   }
 
   @Override
@@ -294,22 +246,6 @@ final class RoutedCollection<TDocument> extends ForwardingCollection<TDocument> 
   }
 
   @Override
-  public Publisher<Long> countDocuments(ClientSession clientSession) {
-    return inSession("countDocuments", nearest().countDocuments(clientSession));
-  }
-
-  @Override
-  public Publisher<Long> countDocuments(ClientSession clientSession, Bson filter) {
-    return inSession("countDocuments", nearest().countDocuments(clientSession, filter));
-  }
-
-  @Override
-  public Publisher<Long> countDocuments(
-      ClientSession clientSession, Bson filter, CountOptions options) {
-    return inSession("countDocuments", nearest().countDocuments(clientSession, filter, options));
-  }
-
-  @Override
   public Publisher<BulkWriteResult> bulkWrite(
       List<? extends WriteModel<? extends TDocument>> requests) {
     return bulkWrite(requests, new BulkWriteOptions());
@@ -323,20 +259,6 @@ final class RoutedCollection<TDocument> extends ForwardingCollection<TDocument> 
   }
 
   @Override
-  public Publisher<BulkWriteResult> bulkWrite(
-      ClientSession clientSession, List<? extends WriteModel<? extends TDocument>> requests) {
-    return inSession("bulkWrite", nearest().bulkWrite(clientSession, requests));
-  }
-
-  @Override
-  public Publisher<BulkWriteResult> bulkWrite(
-      ClientSession clientSession,
-      List<? extends WriteModel<? extends TDocument>> requests,
-      BulkWriteOptions options) {
-    return inSession("bulkWrite", nearest().bulkWrite(clientSession, requests, options));
-  }
-
-  @Override
   public Publisher<InsertOneResult> insertOne(TDocument document) {
     return insertOne(document, new InsertOneOptions());
   }
@@ -346,17 +268,6 @@ final class RoutedCollection<TDocument> extends ForwardingCollection<TDocument> 
     TDocument withId = targets.withId(document);
     return routedSingle(
         "insertOne", targets.insert(withId), collection -> collection.insertOne(withId, options));
-  }
-
-  @Override
-  public Publisher<InsertOneResult> insertOne(ClientSession clientSession, TDocument document) {
-    return inSession("insertOne", nearest().insertOne(clientSession, document));
-  }
-
-  @Override
-  public Publisher<InsertOneResult> insertOne(
-      ClientSession clientSession, TDocument document, InsertOneOptions options) {
-    return inSession("insertOne", nearest().insertOne(clientSession, document, options));
   }
 
   @Override
@@ -379,18 +290,6 @@ final class RoutedCollection<TDocument> extends ForwardingCollection<TDocument> 
   }
 
   @Override
-  public Publisher<InsertManyResult> insertMany(
-      ClientSession clientSession, List<? extends TDocument> documents) {
-    return inSession("insertMany", nearest().insertMany(clientSession, documents));
-  }
-
-  @Override
-  public Publisher<InsertManyResult> insertMany(
-      ClientSession clientSession, List<? extends TDocument> documents, InsertManyOptions options) {
-    return inSession("insertMany", nearest().insertMany(clientSession, documents, options));
-  }
-
-  @Override
   public Publisher<DeleteResult> deleteOne(Bson filter) {
     return deleteOne(filter, new DeleteOptions());
   }
@@ -404,17 +303,6 @@ final class RoutedCollection<TDocument> extends ForwardingCollection<TDocument> 
   }
 
   @Override
-  public Publisher<DeleteResult> deleteOne(ClientSession clientSession, Bson filter) {
-    return inSession("deleteOne", nearest().deleteOne(clientSession, filter));
-  }
-
-  @Override
-  public Publisher<DeleteResult> deleteOne(
-      ClientSession clientSession, Bson filter, DeleteOptions options) {
-    return inSession("deleteOne", nearest().deleteOne(clientSession, filter, options));
-  }
-
-  @Override
   public Publisher<DeleteResult> deleteMany(Bson filter) {
     return deleteMany(filter, new DeleteOptions());
   }
@@ -425,17 +313,6 @@ final class RoutedCollection<TDocument> extends ForwardingCollection<TDocument> 
         "deleteMany",
         targets.delete(filter, true, options.getCollation(), options.getLet()),
         collection -> collection.deleteMany(filter, options));
-  }
-
-  @Override
-  public Publisher<DeleteResult> deleteMany(ClientSession clientSession, Bson filter) {
-    return inSession("deleteMany", nearest().deleteMany(clientSession, filter));
-  }
-
-  @Override
-  public Publisher<DeleteResult> deleteMany(
-      ClientSession clientSession, Bson filter, DeleteOptions options) {
-    return inSession("deleteMany", nearest().deleteMany(clientSession, filter, options));
   }
 
   @Override
@@ -454,19 +331,6 @@ final class RoutedCollection<TDocument> extends ForwardingCollection<TDocument> 
   }
 
   @Override
-  public Publisher<UpdateResult> replaceOne(
-      ClientSession clientSession, Bson filter, TDocument replacement) {
-    return inSession("replaceOne", nearest().replaceOne(clientSession, filter, replacement));
-  }
-
-  @Override
-  public Publisher<UpdateResult> replaceOne(
-      ClientSession clientSession, Bson filter, TDocument replacement, ReplaceOptions options) {
-    return inSession(
-        "replaceOne", nearest().replaceOne(clientSession, filter, replacement, options));
-  }
-
-  @Override
   public Publisher<UpdateResult> updateOne(Bson filter, Bson update) {
     return updateOne(filter, update, new UpdateOptions());
   }
@@ -478,17 +342,6 @@ final class RoutedCollection<TDocument> extends ForwardingCollection<TDocument> 
         targets.update(
             filter, update, false, options.isUpsert(), options.getCollation(), options.getLet()),
         collection -> collection.updateOne(filter, update, options));
-  }
-
-  @Override
-  public Publisher<UpdateResult> updateOne(ClientSession clientSession, Bson filter, Bson update) {
-    return inSession("updateOne", nearest().updateOne(clientSession, filter, update));
-  }
-
-  @Override
-  public Publisher<UpdateResult> updateOne(
-      ClientSession clientSession, Bson filter, Bson update, UpdateOptions options) {
-    return inSession("updateOne", nearest().updateOne(clientSession, filter, update, options));
   }
 
   @Override
@@ -507,21 +360,6 @@ final class RoutedCollection<TDocument> extends ForwardingCollection<TDocument> 
   }
 
   @Override
-  public Publisher<UpdateResult> updateOne(
-      ClientSession clientSession, Bson filter, List<? extends Bson> update) {
-    return inSession("updateOne", nearest().updateOne(clientSession, filter, update));
-  }
-
-  @Override
-  public Publisher<UpdateResult> updateOne(
-      ClientSession clientSession,
-      Bson filter,
-      List<? extends Bson> update,
-      UpdateOptions options) {
-    return inSession("updateOne", nearest().updateOne(clientSession, filter, update, options));
-  }
-
-  @Override
   public Publisher<UpdateResult> updateMany(Bson filter, Bson update) {
     return updateMany(filter, update, new UpdateOptions());
   }
@@ -533,17 +371,6 @@ final class RoutedCollection<TDocument> extends ForwardingCollection<TDocument> 
         targets.update(
             filter, update, true, options.isUpsert(), options.getCollation(), options.getLet()),
         collection -> collection.updateMany(filter, update, options));
-  }
-
-  @Override
-  public Publisher<UpdateResult> updateMany(ClientSession clientSession, Bson filter, Bson update) {
-    return inSession("updateMany", nearest().updateMany(clientSession, filter, update));
-  }
-
-  @Override
-  public Publisher<UpdateResult> updateMany(
-      ClientSession clientSession, Bson filter, Bson update, UpdateOptions options) {
-    return inSession("updateMany", nearest().updateMany(clientSession, filter, update, options));
   }
 
   @Override
@@ -562,21 +389,6 @@ final class RoutedCollection<TDocument> extends ForwardingCollection<TDocument> 
   }
 
   @Override
-  public Publisher<UpdateResult> updateMany(
-      ClientSession clientSession, Bson filter, List<? extends Bson> update) {
-    return inSession("updateMany", nearest().updateMany(clientSession, filter, update));
-  }
-
-  @Override
-  public Publisher<UpdateResult> updateMany(
-      ClientSession clientSession,
-      Bson filter,
-      List<? extends Bson> update,
-      UpdateOptions options) {
-    return inSession("updateMany", nearest().updateMany(clientSession, filter, update, options));
-  }
-
-  @Override
   public Publisher<TDocument> findOneAndDelete(Bson filter) {
     return findOneAndDelete(filter, new FindOneAndDeleteOptions());
   }
@@ -587,18 +399,6 @@ final class RoutedCollection<TDocument> extends ForwardingCollection<TDocument> 
         "findOneAndDelete",
         targets.findAndModify(filter, options.getCollation(), options.getLet()),
         collection -> collection.findOneAndDelete(filter, options));
-  }
-
-  @Override
-  public Publisher<TDocument> findOneAndDelete(ClientSession clientSession, Bson filter) {
-    return inSession("findOneAndDelete", nearest().findOneAndDelete(clientSession, filter));
-  }
-
-  @Override
-  public Publisher<TDocument> findOneAndDelete(
-      ClientSession clientSession, Bson filter, FindOneAndDeleteOptions options) {
-    return inSession(
-        "findOneAndDelete", nearest().findOneAndDelete(clientSession, filter, options));
   }
 
   @Override
@@ -616,24 +416,6 @@ final class RoutedCollection<TDocument> extends ForwardingCollection<TDocument> 
   }
 
   @Override
-  public Publisher<TDocument> findOneAndReplace(
-      ClientSession clientSession, Bson filter, TDocument replacement) {
-    return inSession(
-        "findOneAndReplace", nearest().findOneAndReplace(clientSession, filter, replacement));
-  }
-
-  @Override
-  public Publisher<TDocument> findOneAndReplace(
-      ClientSession clientSession,
-      Bson filter,
-      TDocument replacement,
-      FindOneAndReplaceOptions options) {
-    return inSession(
-        "findOneAndReplace",
-        nearest().findOneAndReplace(clientSession, filter, replacement, options));
-  }
-
-  @Override
   public Publisher<TDocument> findOneAndUpdate(Bson filter, Bson update) {
     return findOneAndUpdate(filter, update, new FindOneAndUpdateOptions());
   }
@@ -648,19 +430,6 @@ final class RoutedCollection<TDocument> extends ForwardingCollection<TDocument> 
   }
 
   @Override
-  public Publisher<TDocument> findOneAndUpdate(
-      ClientSession clientSession, Bson filter, Bson update) {
-    return inSession("findOneAndUpdate", nearest().findOneAndUpdate(clientSession, filter, update));
-  }
-
-  @Override
-  public Publisher<TDocument> findOneAndUpdate(
-      ClientSession clientSession, Bson filter, Bson update, FindOneAndUpdateOptions options) {
-    return inSession(
-        "findOneAndUpdate", nearest().findOneAndUpdate(clientSession, filter, update, options));
-  }
-
-  @Override
   public Publisher<TDocument> findOneAndUpdate(Bson filter, List<? extends Bson> update) {
     return findOneAndUpdate(filter, update, new FindOneAndUpdateOptions());
   }
@@ -672,21 +441,5 @@ final class RoutedCollection<TDocument> extends ForwardingCollection<TDocument> 
         "findOneAndUpdate",
         targets.findAndModify(filter, options.getCollation(), options.getLet()),
         collection -> collection.findOneAndUpdate(filter, update, options));
-  }
-
-  @Override
-  public Publisher<TDocument> findOneAndUpdate(
-      ClientSession clientSession, Bson filter, List<? extends Bson> update) {
-    return inSession("findOneAndUpdate", nearest().findOneAndUpdate(clientSession, filter, update));
-  }
-
-  @Override
-  public Publisher<TDocument> findOneAndUpdate(
-      ClientSession clientSession,
-      Bson filter,
-      List<? extends Bson> update,
-      FindOneAndUpdateOptions options) {
-    return inSession(
-        "findOneAndUpdate", nearest().findOneAndUpdate(clientSession, filter, update, options));
   }
 }

@@ -40,7 +40,7 @@ public final class RoutedMongoClient extends RoutedCluster implements MongoClien
     RoutingMetrics metrics = new RoutingMetrics(registry);
     DriverConfigReader config = new DriverConfigReader(nearest);
     RoutingCatalog catalog = new RoutingCatalog(config, metrics);
-    ShardClients shardClients = new ShardClients(settings);
+    ShardClients shardClients = new ShardClients(settings, nearest);
     ClusterWatch watch = new ClusterWatch(config, catalog, shardClients, metrics, refreshInterval);
     OperationRouter router =
         new OperationRouter(catalog, shardClients, metrics, watch.affinityReady());

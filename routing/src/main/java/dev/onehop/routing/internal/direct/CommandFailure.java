@@ -24,6 +24,14 @@ public final class CommandFailure extends RuntimeException {
     this.codeName = codeName;
   }
 
+  /** The error that a server's reply with {@code ok: 0} tells. */
+  static CommandFailure of(BsonDocument reply) {
+    return new CommandFailure(
+        ErrorCodes.of(reply),
+        reply.getString("codeName", new BsonString("")).getValue(),
+        reply.getString("errmsg", new BsonString("")).getValue());
+  }
+
   static CommandFailure notSupported(String what) {
     return new CommandFailure(
         ErrorCodes.COMMAND_NOT_SUPPORTED, "CommandNotSupported", what + " is not supported here");

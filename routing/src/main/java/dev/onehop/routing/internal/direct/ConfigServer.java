@@ -48,13 +48,7 @@ final class ConfigServer implements ConfigReader {
         .map(ReplicaSet.Answer::document)
         .flatMap(
             reply ->
-                ErrorCodes.ok(reply)
-                    ? Mono.just(reply)
-                    : Mono.error(
-                        new CommandFailure(
-                            ErrorCodes.of(reply),
-                            reply.getString("codeName", new BsonString("")).getValue(),
-                            reply.getString("errmsg", new BsonString("")).getValue())));
+                ErrorCodes.ok(reply) ? Mono.just(reply) : Mono.error(CommandFailure.of(reply)));
   }
 
   @Override

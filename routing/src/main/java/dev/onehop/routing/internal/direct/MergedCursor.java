@@ -148,11 +148,7 @@ final class MergedCursor implements OpenCursor {
         .flatMap(
             reply -> {
               if (!ErrorCodes.ok(reply)) {
-                return Mono.error(
-                    new CommandFailure(
-                        ErrorCodes.of(reply),
-                        reply.getString("codeName").getValue(),
-                        reply.getString("errmsg").getValue()));
+                return Mono.error(CommandFailure.of(reply));
               }
               source.take(reply);
               return Mono.empty();

@@ -15,7 +15,6 @@ import org.bson.BsonDocument;
 import org.bson.BsonDouble;
 import org.bson.BsonInt32;
 import org.bson.BsonInt64;
-import org.bson.BsonString;
 import org.bson.BsonValue;
 import org.jspecify.annotations.Nullable;
 import reactor.core.Exceptions;
@@ -306,13 +305,7 @@ final class Reads {
 
   private static Mono<Answer> refuseFailed(Answer answer) {
     BsonDocument reply = answer.document();
-    return ErrorCodes.ok(reply)
-        ? Mono.just(answer)
-        : Mono.error(
-            new CommandFailure(
-                ErrorCodes.of(reply),
-                reply.getString("codeName", new BsonString("")).getValue(),
-                reply.getString("errmsg", new BsonString("")).getValue()));
+    return ErrorCodes.ok(reply) ? Mono.just(answer) : Mono.error(CommandFailure.of(reply));
   }
 
   private static BsonDocument filter(OpMsg command, String field) {

@@ -37,27 +37,18 @@ final class ShardClient {
     return shards;
   }
 
-  RoutingCatalog catalog() {
-    return catalog;
-  }
-
   /** Sends a command to a shard, with the version that {@code table} says. */
   Mono<Answer> send(RoutingTable table, String shard, OpMsg command) {
-    return shards
-        .shard(shard)
-        .flatMap(
-            replicaSet ->
-                format(replicaSet)
-                    .flatMap(
-                        format -> {
-                          BsonDocument extra = format.attach(table, shard);
-                          concerns.complete(command, extra);
-                          return replicaSet.send(command.withFields(extra));
-                        }));
+    return send(shard, command, format -> format.attach(table, shard));
   }
 
   /** Sends a multi-document write to a shard, with the version that is never refused. */
   Mono<Answer> sendIgnoringVersion(String shard, OpMsg command) {
+    return send(shard, command, VersionFormat::ignored);
+  }
+
+  private Mono<Answer> send(
+      String shard, OpMsg command, Function<VersionFormat, BsonDocument> version) {
     return shards
         .shard(shard)
         .flatMap(
@@ -65,7 +56,7 @@ final class ShardClient {
                 format(replicaSet)
                     .flatMap(
                         format -> {
-                          BsonDocument extra = format.ignored();
+                          BsonDocument extra = version.apply(format);
                           concerns.complete(command, extra);
                           return replicaSet.send(command.withFields(extra));
                         }));

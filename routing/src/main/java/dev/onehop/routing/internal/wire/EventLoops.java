@@ -1,6 +1,5 @@
 package dev.onehop.routing.internal.wire;
 
-import io.netty.channel.Channel;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.IoHandlerFactory;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
@@ -46,10 +45,5 @@ public final class EventLoops {
   /** The class of listening sockets that fits {@link #newGroup}. */
   public static Class<? extends ServerChannel> serverChannelClass() {
     return Epoll.isAvailable() ? EpollServerSocketChannel.class : NioServerSocketChannel.class;
-  }
-
-  /** The class of client sockets as a plain channel class, for a Netty bootstrap. */
-  public static Class<? extends Channel> channelClass() {
-    return socketChannelClass();
   }
 }

@@ -54,7 +54,7 @@ final class WireConnection {
           Bootstrap bootstrap =
               new Bootstrap()
                   .group(group)
-                  .channel(EventLoops.channelClass())
+                  .channel(EventLoops.socketChannelClass())
                   .option(ChannelOption.TCP_NODELAY, true)
                   .option(ChannelOption.SO_KEEPALIVE, true)
                   .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, connectTimeoutMillis)

@@ -1,0 +1,162 @@
+package dev.onehop.jmh.core;
+
+import com.google.common.collect.ImmutableRangeMap;
+import com.google.common.collect.Range;
+import dev.onehop.core.bson.HashedKey;
+import dev.onehop.core.bson.SortableKey;
+import dev.onehop.core.table.RoutingTable;
+import dev.onehop.core.targeting.Target;
+import dev.onehop.core.targeting.Targeter;
+import dev.onehop.core.targeting.TargetingOptions;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.Random;
+import java.util.concurrent.ConcurrentSkipListMap;
+import java.util.concurrent.TimeUnit;
+import org.bson.BsonDocument;
+import org.bson.BsonMinKey;
+import org.bson.BsonString;
+import org.bson.BsonValue;
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.BenchmarkMode;
+import org.openjdk.jmh.annotations.Fork;
+import org.openjdk.jmh.annotations.Measurement;
+import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Param;
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.Setup;
+import org.openjdk.jmh.annotations.State;
+import org.openjdk.jmh.annotations.Warmup;
+
+/** Which shard owns a random {@code _id}: this library, what others use, and memory itself. */
+@State(Scope.Benchmark)
+@BenchmarkMode(Mode.AverageTime)
+@OutputTimeUnit(TimeUnit.NANOSECONDS)
+@Fork(value = 1, jvmArgsAppend = "-Xmx2g")
+@Warmup(iterations = 3, time = 1)
+@Measurement(iterations = 5, time = 1)
+public class LookupBenchmark {
+  private static final int QUERIES = 1 << 14;
+  private static final Comparator<BsonValue> BSON_ORDER = LookupBenchmark::compare;
+
+  /** How many chunks the collection has. */
+  @Param("1000000")
+  public int chunks;
+
+  private final byte[][] keys = new byte[QUERIES][];
+  private final BsonString[] ids = new BsonString[QUERIES];
+  private final BsonDocument[] filters = new BsonDocument[QUERIES];
+  private final long[] numbers = new long[QUERIES];
+  private int next;
+
+  private RoutingTable table;
+  private long[] sorted;
+
+  /** Only for the benchmark that needs it: the maps are large. */
+  @State(Scope.Benchmark)
+  public static class RangeMap {
+    private ImmutableRangeMap<BsonString, String> map;
+
+    /** Fills the map. */
+    @Setup
+    public void fill(LookupBenchmark benchmark) {
+      StringChunks chunks = new StringChunks(benchmark.chunks);
+      ImmutableRangeMap.Builder<BsonString, String> builder = ImmutableRangeMap.builder();
+      builder.put(Range.lessThan(new BsonString(chunks.split(1))), StringChunks.shard(0));
+      for (int i = 1; i < chunks.count() - 1; i++) {
+        builder.put(
+            Range.closedOpen(new BsonString(chunks.split(i)), new BsonString(chunks.split(i + 1))),
+            StringChunks.shard(i));
+      }
+      int last = chunks.count() - 1;
+      builder.put(Range.atLeast(new BsonString(chunks.split(last))), StringChunks.shard(last));
+      map = builder.build();
+    }
+  }
+
+  /** The other map. */
+  @State(Scope.Benchmark)
+  public static class SkipList {
+    private final ConcurrentSkipListMap<BsonValue, String> map =
+        new ConcurrentSkipListMap<>(BSON_ORDER);
+
+    /** Fills the map. */
+    @Setup
+    public void fill(LookupBenchmark benchmark) {
+      StringChunks chunks = new StringChunks(benchmark.chunks);
+      map.put(new BsonMinKey(), StringChunks.shard(0));
+      for (int i = 1; i < chunks.count(); i++) {
+        map.put(new BsonString(chunks.split(i)), StringChunks.shard(i));
+      }
+    }
+  }
+
+  /** Makes the table and random queries. */
+  @Setup
+  public void fill() {
+    table = new StringChunks(chunks).table();
+    Random random = new Random(42);
+    sorted = random.longs(chunks).sorted().toArray();
+    for (int i = 0; i < QUERIES; i++) {
+      ids[i] = new BsonString(StringChunks.randomKey(random));
+      keys[i] = SortableKey.encode(ids[i]);
+      filters[i] = new BsonDocument("_id", ids[i]);
+      numbers[i] = random.nextLong();
+    }
+  }
+
+  private int next() {
+    next = (next + 1) & (QUERIES - 1);
+    return next;
+  }
+
+  /** An encoded key's shard. */
+  @Benchmark
+  public String lookup() {
+    return table.shardOf(keys[next()]);
+  }
+
+  /** The same from the value. */
+  @Benchmark
+  public String encodeAndLookup() {
+    return table.shardOf(SortableKey.encode(ids[next()]));
+  }
+
+  /** The whole decision for a point read. */
+  @Benchmark
+  public Target targetEquality() {
+    return Targeter.find(table, filters[next()], TargetingOptions.NONE);
+  }
+
+  /** The hash of a string, for hashed shard keys. */
+  @Benchmark
+  public long hash() {
+    return HashedKey.hash(ids[next()]);
+  }
+
+  /** Guava's range map, on the driver's own order of strings. */
+  @Benchmark
+  public String guavaRangeMap(RangeMap map) {
+    return map.map.get(ids[next()]);
+  }
+
+  /** A skip list under a comparator of BSON values. */
+  @Benchmark
+  public String skipListFloorEntry(SkipList map) {
+    return map.map.floorEntry(ids[next()]).getValue();
+  }
+
+  /** As many numbers as there are chunks: what memory itself costs. */
+  @Benchmark
+  public int binarySearchOfLongs() {
+    return Arrays.binarySearch(sorted, numbers[next()]);
+  }
+
+  private static int compare(BsonValue a, BsonValue b) {
+    if (a.isString() && b.isString()) {
+      return a.asString().getValue().compareTo(b.asString().getValue());
+    }
+    return Boolean.compare(a.isString(), b.isString());
+  }
+}

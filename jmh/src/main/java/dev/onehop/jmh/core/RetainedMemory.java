@@ -1,0 +1,38 @@
+package dev.onehop.jmh.core;
+
+import dev.onehop.core.table.RoutingTable;
+import java.lang.management.ManagementFactory;
+import java.util.List;
+import org.bson.BsonDocument;
+
+/** Prints the heap that a table retains per chunk, and what a refreshed one adds to it. */
+public final class RetainedMemory {
+  private RetainedMemory() {}
+
+  /** Takes the number of chunks, by default a million. */
+  public static void main(String[] args) {
+    int count = args.length > 0 ? Integer.parseInt(args[0]) : 1_000_000;
+    StringChunks chunks = new StringChunks(count);
+    List<BsonDocument> changed = chunks.moved(100);
+    long before = used();
+    RoutingTable table = chunks.table();
+    long built = used();
+    RoutingTable refreshed = table.merge(StringChunks.collection(), changed);
+    long merged = used();
+    System.out.printf(
+        "%,d chunks: %.1f bytes per chunk; a refresh with %d changed chunks adds %,d bytes%n",
+        table.chunkCount(), (built - before) / (double) count, changed.size(), merged - built);
+    if (refreshed.chunkCount() != count) {
+      throw new IllegalStateException("the refreshed table has other chunks");
+    }
+  }
+
+  private static long used() {
+    long used = Long.MAX_VALUE;
+    for (int i = 0; i < 5; i++) {
+      System.gc();
+      used = Math.min(used, ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed());
+    }
+    return used;
+  }
+}

@@ -1,0 +1,56 @@
+package dev.onehop.jmh.core;
+
+import dev.onehop.core.table.RoutingTable;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.bson.BsonDocument;
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.BenchmarkMode;
+import org.openjdk.jmh.annotations.Fork;
+import org.openjdk.jmh.annotations.Measurement;
+import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Param;
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.Setup;
+import org.openjdk.jmh.annotations.State;
+import org.openjdk.jmh.annotations.Warmup;
+
+/** Making a table, and bringing one up to date. */
+@State(Scope.Benchmark)
+@BenchmarkMode(Mode.SingleShotTime)
+@OutputTimeUnit(TimeUnit.MILLISECONDS)
+@Fork(value = 1, jvmArgsAppend = "-Xmx2g")
+@Warmup(iterations = 3)
+@Measurement(iterations = 7)
+public class TableBenchmark {
+  private static final int CHANGED = 100;
+
+  /** How many chunks the collection has. */
+  @Param("1000000")
+  public int chunks;
+
+  private StringChunks documents;
+  private RoutingTable table;
+  private List<BsonDocument> changed;
+
+  /** Makes the table to refresh and its changes. */
+  @Setup
+  public void fill() {
+    documents = new StringChunks(chunks);
+    table = documents.table();
+    changed = documents.moved(CHANGED);
+  }
+
+  /** From chunk documents that are made on the way, as those of a cursor are. */
+  @Benchmark
+  public RoutingTable build() {
+    return documents.table();
+  }
+
+  /** With 100 changed chunks, each in another place. */
+  @Benchmark
+  public RoutingTable refresh() {
+    return table.merge(StringChunks.collection(), changed);
+  }
+}

@@ -1,0 +1,5 @@
+/** What routing decisions cost: lookups, targeting, building and refreshing tables. */
+@NullMarked
+package dev.onehop.jmh.core;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,113 @@
+package dev.onehop.routing.internal.affinity;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.mongodb.ConnectionString;
+import com.mongodb.MongoClientSettings;
+import com.mongodb.reactivestreams.client.MongoClient;
+import com.mongodb.reactivestreams.client.MongoClients;
+import dev.onehop.routing.internal.affinity.ShardClients.ShardClient;
+import java.util.List;
+import java.util.Objects;
+import org.bson.BsonDateTime;
+import org.bson.BsonDocument;
+import org.bson.BsonString;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** No server is there: clients connect in the background, and here in vain. */
+class ShardClientsTest {
+  private final MongoClientSettings settings =
+      MongoClientSettings.builder()
+          .applyConnectionString(new ConnectionString("mongodb://127.0.0.1:2"))
+          .build();
+  private final MongoClient nearest = MongoClients.create(settings);
+  private final ShardClients clients = new ShardClients(settings, nearest);
+
+  @AfterEach
+  void close() {
+    clients.close();
+    nearest.close();
+  }
+
+  @Test
+  void aShardWithoutAMongosBesideHasNoClient() {
+    assertThat(clients.update(affinity("a=127.0.0.9", "127.0.0.8:2"))).isEmpty();
+
+    assertThat(clients.find("a")).isNull();
+    assertThat(clients.find("unknown")).isNull();
+  }
+
+  @Test
+  void shardsBesideTheSameMongosesShareAClient() {
+    var unused =
+        clients.update(affinity("a=127.0.0.8,b=127.0.0.8,c=127.0.0.9", "127.0.0.8:2,127.0.0.9:2"));
+
+    assertThat(clientOf("a")).isSameAs(clientOf("b")).isNotSameAs(clientOf("c"));
+    assertThat(clientOf("a").client()).isNotSameAs(nearest);
+  }
+
+  @Test
+  void theApplicationsOwnClientServesShardsBesideItsOwnMongos() {
+    var unused = clients.update(affinity("a=127.0.0.1,b=127.0.0.1", "127.0.0.1:2"));
+
+    assertThat(clientOf("a").client()).isSameAs(nearest);
+    assertThat(clients.update(affinity("a=127.0.0.1", ""))).isEmpty(); // it isn't ours to close
+  }
+
+  @Test
+  void whatDidNotChangeStaysAndTheRestIsHandedBack() {
+    var unused = clients.update(affinity("a=127.0.0.8,b=127.0.0.9", "127.0.0.8:2,127.0.0.9:2"));
+    ShardClient a = clientOf("a");
+    ShardClient b = clientOf("b");
+
+    List<MongoClient> replaced =
+        clients.update(affinity("a=127.0.0.8,b=127.0.0.7", "127.0.0.7:2,127.0.0.8:2,127.0.0.9:2"));
+
+    // Also a's: it may fall back on another mongos now.
+    assertThat(replaced).containsExactlyInAnyOrder(a.client(), b.client());
+    ShardClient again = clientOf("a");
+    assertThat(
+            clients.update(
+                affinity("a=127.0.0.8,b=127.0.0.7", "127.0.0.7:2,127.0.0.8:2,127.0.0.9:2")))
+        .isEmpty();
+    assertThat(clientOf("a")).isSameAs(again);
+    replaced.forEach(MongoClient::close);
+  }
+
+  @Test
+  void afterClosingThereAreNone() {
+    var unused = clients.update(affinity("a=127.0.0.8", "127.0.0.8:2"));
+
+    clients.close();
+
+    assertThat(clients.find("a")).isNull();
+    assertThat(clients.update(affinity("a=127.0.0.8", "127.0.0.8:2"))).isEmpty();
+    assertThat(clients.find("a")).isNull();
+  }
+
+  private ShardClient clientOf(String shard) {
+    return Objects.requireNonNull(clients.find(shard));
+  }
+
+  /** An affinity of shards, as {@code id=host,...}, and mongoses. */
+  private static Affinity affinity(String shards, String mongoses) {
+    List<BsonDocument> shardEntries =
+        List.of(shards.split(",")).stream()
+            .map(each -> each.split("="))
+            .map(
+                each ->
+                    new BsonDocument("_id", new BsonString(each[0]))
+                        .append("host", new BsonString("rs-" + each[0] + "/" + each[1] + ":1")))
+            .toList();
+    List<BsonDocument> mongosEntries =
+        List.of(mongoses.split(",")).stream()
+            .filter(name -> !name.isEmpty())
+            .map(
+                name ->
+                    new BsonDocument("_id", new BsonString(name))
+                        .append("ping", new BsonDateTime(1_000)))
+            .toList();
+    return Affinity.byHost(shardEntries, mongosEntries);
+  }
+}
