@@ -64,7 +64,7 @@ final class CuttingLink implements AutoCloseable {
     Channel far =
         new Bootstrap()
             .group(near.eventLoop())
-            .channel(EventLoops.channelClass())
+            .channel(EventLoops.socketChannelClass())
             .handler(new Forward(near, delayMillis))
             .connect("127.0.0.1", target)
             .addListener(

@@ -35,7 +35,7 @@ final class NettySockets implements SocketOpener {
     Bootstrap bootstrap =
         new Bootstrap()
             .group(eventLoop)
-            .channel(EventLoops.channelClass())
+            .channel(EventLoops.socketChannelClass())
             .option(ChannelOption.TCP_NODELAY, true)
             .option(ChannelOption.SO_KEEPALIVE, true)
             .option(ChannelOption.ALLOCATOR, options.allocator())
