@@ -11,6 +11,9 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.SimpleChannelInboundHandler;
+import io.netty.channel.group.ChannelGroup;
+import io.netty.channel.group.DefaultChannelGroup;
+import io.netty.util.concurrent.GlobalEventExecutor;
 import java.net.InetSocketAddress;
 import java.util.concurrent.TimeUnit;
 import org.bson.BsonBoolean;
@@ -26,6 +29,8 @@ final class ScriptedPeer implements AutoCloseable {
   }
 
   private final EventLoopGroup group = EventLoops.newGroup("scripted-peer", 1);
+  // Its own record: a loop that shuts down may leave connections open, with their clients waiting.
+  private final ChannelGroup accepted = new DefaultChannelGroup(GlobalEventExecutor.INSTANCE, true);
   private final Channel listener;
 
   /** A peer that knows hello, and nothing else but its script. */
@@ -49,7 +54,14 @@ final class ScriptedPeer implements AutoCloseable {
         new ServerBootstrap()
             .group(group)
             .channel(EventLoops.serverChannelClass())
-            .childHandler(connections)
+            .childHandler(
+                new ChannelInitializer<>() {
+                  @Override
+                  protected void initChannel(Channel channel) {
+                    accepted.add(channel);
+                    channel.pipeline().addLast(connections);
+                  }
+                })
             .bind("127.0.0.1", 0)
             .syncUninterruptibly()
             .channel();
@@ -73,6 +85,7 @@ final class ScriptedPeer implements AutoCloseable {
   @Override
   public void close() {
     listener.close().syncUninterruptibly();
+    accepted.close().awaitUninterruptibly();
     group.shutdownGracefully(0, 1, TimeUnit.SECONDS).syncUninterruptibly();
   }
 

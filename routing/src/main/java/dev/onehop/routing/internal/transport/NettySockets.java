@@ -12,6 +12,8 @@ import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.ChannelOutboundBuffer;
 import io.netty.channel.EventLoop;
+import io.netty.channel.epoll.EpollChannelOption;
+import io.netty.channel.epoll.EpollSocketChannel;
 import io.netty.handler.codec.CorruptedFrameException;
 import io.netty.handler.codec.DecoderException;
 import io.netty.handler.codec.TooLongFrameException;
@@ -23,6 +25,10 @@ import org.jspecify.annotations.Nullable;
 
 /** Opens TCP connections, with TLS where the driver asked for it, on one event loop. */
 final class NettySockets implements SocketOpener {
+  // The kernel takes megabytes for a peer that has stopped reading. Unless what is not sent yet
+  // stays with us, the socket looks idle, and more requests are lost on it.
+  private static final long MAX_UNSENT_BYTES = 128 * 1024;
+
   private final EventLoop eventLoop;
 
   NettySockets(EventLoop eventLoop) {
@@ -47,6 +53,9 @@ final class NettySockets implements SocketOpener {
                     end.initialize(channel);
                   }
                 });
+    if (EventLoops.socketChannelClass() == EpollSocketChannel.class) {
+      bootstrap.option(EpollChannelOption.TCP_NOTSENT_LOWAT, MAX_UNSENT_BYTES);
+    }
     if (options.receiveBufferBytes() > 0) {
       bootstrap.option(ChannelOption.SO_RCVBUF, options.receiveBufferBytes());
     }
