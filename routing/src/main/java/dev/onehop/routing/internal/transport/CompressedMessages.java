@@ -1,6 +1,6 @@
 package dev.onehop.routing.internal.transport;
 
-import com.github.luben.zstd.ZstdInputStream;
+import com.github.luben.zstd.Zstd;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufInputStream;
 import io.netty.buffer.ByteBufUtil;
@@ -15,7 +15,9 @@ import org.xerial.snappy.Snappy;
  * Looks into OP_COMPRESSED requests: which command it is decides where it may go. The request
  * itself is passed on as it came.
  *
- * <p>Snappy and zstd need the libraries that the driver itself needs for them.
+ * <p>Snappy and zstd need the libraries that the driver itself needs for them. They are called by
+ * static methods only: a variable or a catch of one of their types would keep this class from
+ * loading where they are missing.
  */
 final class CompressedMessages {
   // Original op code, uncompressed size, compressor id.
@@ -54,7 +56,7 @@ final class CompressedMessages {
           .writeIntLE(MessageHeader.responseTo(message))
           .writeIntLE(opCode);
       return plain.writeBytes(expanded);
-    } catch (IOException | LinkageError e) {
+    } catch (IOException | RuntimeException | LinkageError e) {
       return null;
     }
   }
@@ -65,7 +67,7 @@ final class CompressedMessages {
       case 0 -> ByteBufUtil.getBytes(content);
       case 1 -> Snappy.uncompress(ByteBufUtil.getBytes(content));
       case 2 -> readFully(new InflaterInputStream(new ByteBufInputStream(content)), size);
-      case 3 -> readFully(new ZstdInputStream(new ByteBufInputStream(content)), size);
+      case 3 -> Zstd.decompress(ByteBufUtil.getBytes(content), size);
       default -> null;
     };
   }
