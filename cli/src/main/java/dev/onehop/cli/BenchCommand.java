@@ -2,6 +2,7 @@ package dev.onehop.cli;
 
 import dev.onehop.cli.bench.BenchPlan;
 import dev.onehop.cli.bench.Mode;
+import dev.onehop.cli.bench.Pipelining;
 import dev.onehop.cli.bench.Workload;
 import java.io.PrintWriter;
 import java.nio.file.Path;
@@ -82,6 +83,14 @@ final class BenchCommand implements Callable<Integer> {
       paramLabel = "N",
       description = "Pool size per server, the same for all modes. Default: 5.")
   @Nullable Integer connections;
+
+  @Option(
+      names = "--pipelining",
+      paramLabel = "on|off|both",
+      description =
+          "Many requests in flight on each connection, for async and targeted-async."
+              + " Default: on for targeted-async, off for async.")
+  @Nullable String pipelining;
 
   @Option(
       names = "--records",
@@ -224,6 +233,7 @@ final class BenchCommand implements Callable<Integer> {
         warmup == null ? defaultWarmup() : warmup,
         BenchPlan.LARGE_POOL,
         quick,
+        pipelining == null ? Pipelining.TARGETED : Pipelining.named(pipelining),
         properties);
   }
 

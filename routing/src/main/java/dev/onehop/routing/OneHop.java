@@ -7,11 +7,15 @@ import com.mongodb.connection.TransportSettings;
 import com.mongodb.reactivestreams.client.MongoClient;
 import dev.onehop.routing.internal.client.RoutedMongoClient;
 import dev.onehop.routing.internal.wire.EventLoops;
+import dev.onehop.routing.transport.PipelinedTransport;
+import dev.onehop.routing.transport.PipeliningMeters;
+import dev.onehop.routing.transport.PipeliningSettings;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.composite.CompositeMeterRegistry;
 import io.netty.channel.EventLoopGroup;
 import java.time.Duration;
 import java.util.Objects;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -48,6 +52,7 @@ public final class OneHop {
 
     private final MongoClientSettings.Builder settings;
     private @Nullable MeterRegistry registry;
+    private @Nullable PipeliningSettings pipeliningSettings;
     private Duration refreshInterval = DEFAULT_REFRESH;
 
     private Builder(ConnectionString uri) {
@@ -63,7 +68,10 @@ public final class OneHop {
       return this;
     }
 
-    /** Where the meters of {@link RoutingMeters} are registered; by default nowhere. */
+    /**
+     * Where the meters of {@link RoutingMeters} and {@link PipeliningMeters} are registered; by
+     * default nowhere.
+     */
     public Builder meterRegistry(MeterRegistry meterRegistry) {
       this.registry = Objects.requireNonNull(meterRegistry, "meterRegistry");
       return this;
@@ -84,14 +92,34 @@ public final class OneHop {
       return this;
     }
 
+    /**
+     * Keeps many requests in flight on few sockets; see {@link PipelinedTransport} for what that is
+     * good for, and what it costs. Off by default. Sets the transport and the size of the pools.
+     */
+    public Builder pipelining(Consumer<PipeliningSettings.Builder> change) {
+      PipeliningSettings.Builder pipelining = PipeliningSettings.builder();
+      change.accept(pipelining);
+      this.pipeliningSettings = pipelining.build();
+      return this;
+    }
+
     /** Creates the client, which connects in the background. The caller closes it. */
     public MongoClient build() {
+      MeterRegistry meters = registry == null ? new CompositeMeterRegistry() : registry;
       MongoClientSettings asked = settings.build();
-      EventLoopGroup own = null;
-      if (asked.getTransportSettings() == null) {
+      Runnable release = () -> {};
+      if (pipeliningSettings != null) {
+        // One event loop for all clients, where their lanes meet.
+        PipelinedTransport transport = PipelinedTransport.create(pipeliningSettings, meters);
+        MongoClientSettings.Builder pipelined = MongoClientSettings.builder(asked);
+        transport.applyTo(pipelined);
+        asked = pipelined.build();
+        release = transport::close;
+      } else if (asked.getTransportSettings() == null) {
         // One group for all clients, however many shards there are.
-        own =
+        EventLoopGroup own =
             EventLoops.newGroup("onehop", Math.max(1, Runtime.getRuntime().availableProcessors()));
+        release = () -> own.shutdownGracefully(0, 1, TimeUnit.SECONDS);
         asked =
             MongoClientSettings.builder(asked)
                 .transportSettings(
@@ -104,9 +132,9 @@ public final class OneHop {
       return RoutedMongoClient.create(
           asked,
           MongoDriverInformation.builder().driverName("onehop").build(),
-          registry == null ? new CompositeMeterRegistry() : registry,
+          meters,
           refreshInterval,
-          own);
+          release);
     }
   }
 }

@@ -1,6 +1,9 @@
 package dev.onehop.ycsb;
 
+import com.mongodb.MongoClientSettings;
 import com.mongodb.reactivestreams.client.MongoClients;
+import dev.onehop.routing.transport.PipelinedTransport;
+import dev.onehop.routing.transport.PipeliningSettings;
 
 /**
  * YCSB binding {@code async}: the official reactive streams driver.
@@ -18,7 +21,17 @@ public final class AsyncClient extends MongoBinding {
 
   @Override
   DocumentStore open(BindingOptions options) {
+    if (!options.pipelining()) {
+      return new ReactiveStore(
+          MongoClients.create(options.clientSettings()), options.database(), RouteCounts.NONE);
+    }
+    PipeliningSettings.Builder pipelining = PipeliningSettings.builder();
+    options.applyTo(pipelining);
+    // Lives as long as the process, as the one client on it does.
+    PipelinedTransport transport = PipelinedTransport.create(pipelining.build());
+    MongoClientSettings.Builder settings = MongoClientSettings.builder(options.clientSettings());
+    transport.applyTo(settings);
     return new ReactiveStore(
-        MongoClients.create(options.clientSettings()), options.database(), RouteCounts.NONE);
+        MongoClients.create(settings.build()), options.database(), RouteCounts.NONE);
   }
 }

@@ -5,6 +5,7 @@ import com.mongodb.MongoClientSettings;
 import com.mongodb.MongoException;
 import com.mongodb.ReadPreference;
 import com.mongodb.WriteConcern;
+import dev.onehop.routing.transport.PipeliningSettings;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Properties;
@@ -17,6 +18,7 @@ import org.jspecify.annotations.Nullable;
  * @param batchSize documents per bulk insert; 1 inserts each on its own
  * @param upsert whether an insert replaces a record that is already there
  * @param connections the pool's size per server, or null for the URL's or the driver's default
+ * @param pipelining whether many requests are in flight on each connection
  * @param writeConcern from the deprecated property, or null: as in the URL
  * @param readPreference from the deprecated property, or null: as in the URL
  * @param warmup how long the threads read before anything is measured
@@ -27,6 +29,7 @@ record BindingOptions(
     int batchSize,
     boolean upsert,
     @Nullable Integer connections,
+    boolean pipelining,
     @Nullable WriteConcern writeConcern,
     @Nullable ReadPreference readPreference,
     Duration warmup,
@@ -39,8 +42,12 @@ record BindingOptions(
   static final String READ_PREFERENCE = "mongodb.readPreference";
   static final String MAX_CONNECTIONS = "mongodb.maxconnections";
   static final String CONNECTIONS = "onehop.connections";
+  static final String PIPELINING = "onehop.pipelining";
   static final String WARMUP = "onehop.warmup";
   static final String SUMMARY = "onehop.summary";
+
+  // As deep as a closed loop of some hundred threads can need.
+  private static final int IN_FLIGHT_PER_SOCKET = 256;
 
   private static final String DEFAULT_URL = "mongodb://localhost:27017/ycsb?w=1";
   private static final String DEFAULT_DATABASE = "ycsb";
@@ -78,6 +85,7 @@ record BindingOptions(
         batchSize == null ? 1 : batchSize,
         reader.flag(UPSERT),
         connections,
+        reader.flag(PIPELINING),
         given != null && url.getWriteConcern() != null ? null : writeConcern,
         given != null && url.getReadPreference() != null ? null : readPreference,
         reader.millis(WARMUP),
@@ -104,7 +112,8 @@ record BindingOptions(
 
   /** Adds what the options say beyond the URL to settings that have the URL already. */
   void applyTo(MongoClientSettings.Builder settings) {
-    if (connections != null) {
+    // With pipelining, connections are sockets, and the pool's size follows from their depth.
+    if (connections != null && !pipelining) {
       settings.applyToConnectionPoolSettings(pool -> pool.maxSize(connections));
     }
     if (writeConcern != null) {
@@ -113,6 +122,15 @@ record BindingOptions(
     if (readPreference != null) {
       settings.readPreference(readPreference);
     }
+  }
+
+  /** Sets how many sockets are shared, and how deep, if {@link #pipelining} is on. */
+  void applyTo(PipeliningSettings.Builder settings) {
+    Integer sockets = connections == null ? url.getMaxConnectionPoolSize() : connections;
+    if (sockets != null) {
+      settings.socketsPerServer(sockets);
+    }
+    settings.maxInFlightPerSocket(IN_FLIGHT_PER_SOCKET);
   }
 
   private static ConnectionString parse(String url) {

@@ -16,6 +16,10 @@ public final class LegacyClient extends MongoBinding {
 
   @Override
   DocumentStore open(BindingOptions options) {
+    if (options.pipelining()) {
+      throw new InvalidPropertyException(
+          BindingOptions.PIPELINING + ": the sync driver has one request in flight per connection");
+    }
     return new SyncStore(MongoClients.create(options.clientSettings()), options.database());
   }
 }

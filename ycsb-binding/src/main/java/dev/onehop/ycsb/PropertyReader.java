@@ -21,6 +21,7 @@ final class PropertyReader {
           BindingOptions.READ_PREFERENCE,
           BindingOptions.MAX_CONNECTIONS,
           BindingOptions.CONNECTIONS,
+          BindingOptions.PIPELINING,
           BindingOptions.WARMUP,
           BindingOptions.SUMMARY,
           // Known to YCSB's binding, without a meaning in today's drivers, which have no such

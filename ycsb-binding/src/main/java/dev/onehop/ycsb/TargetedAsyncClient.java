@@ -1,6 +1,5 @@
 package dev.onehop.ycsb;
 
-import com.mongodb.reactivestreams.client.MongoClient;
 import dev.onehop.routing.OneHop;
 import dev.onehop.routing.RoutingMeters;
 import io.micrometer.core.instrument.Counter;
@@ -23,12 +22,15 @@ public final class TargetedAsyncClient extends MongoBinding {
   @Override
   DocumentStore open(BindingOptions options) {
     MeterRegistry meters = new SimpleMeterRegistry();
-    MongoClient client =
+    OneHop.Builder client =
         OneHop.builder(options.url().getConnectionString())
             .applyToClientSettings(options::applyTo)
-            .meterRegistry(meters)
-            .build();
-    return new ReactiveStore(client, options.database(), () -> operationsByDecision(meters));
+            .meterRegistry(meters);
+    if (options.pipelining()) {
+      client.pipelining(options::applyTo);
+    }
+    return new ReactiveStore(
+        client.build(), options.database(), () -> operationsByDecision(meters));
   }
 
   private static Map<String, Long> operationsByDecision(MeterRegistry meters) {

@@ -21,6 +21,7 @@ import org.jspecify.annotations.Nullable;
  * @param warmup time that each point spends on unmeasured operations first
  * @param largePool the pool size that modes through one router are shown with too; 0 for none
  * @param largePoolAtMostThreadsOnly whether only the largest thread count is shown with it
+ * @param pipelining which modes keep many requests in flight on each connection
  * @param properties YCSB properties that were given on the command line
  */
 public record BenchPlan(
@@ -33,6 +34,7 @@ public record BenchPlan(
     Duration warmup,
     int largePool,
     boolean largePoolAtMostThreadsOnly,
+    Pipelining pipelining,
     Map<String, String> properties) {
 
   /** The pool size that shows what the routers alone cost, without the cap. */
@@ -58,12 +60,14 @@ public record BenchPlan(
     int mostThreads = threads.get(threads.size() - 1);
     for (int count : threads) {
       for (Mode mode : order) {
-        points.add(new PointPlan(mode, count, connections));
+        for (boolean pipelined : pipelining.variants(mode)) {
+          points.add(new PointPlan(mode, count, connections, pipelined));
+        }
         if (largePool > connections
             && mode.throughOneRouter()
             && count > connections
             && (count == mostThreads || !largePoolAtMostThreadsOnly)) {
-          points.add(new PointPlan(mode, count, largePool));
+          points.add(new PointPlan(mode, count, largePool, false));
         }
       }
       Collections.rotate(order, -1);
@@ -86,7 +90,9 @@ public record BenchPlan(
     double serviceMillis = 0.15;
     // With a pool per router, the operations of even shards share as many pools.
     int pools = point.mode().throughOneRouter() ? 1 : 2;
-    int underWay = Math.min(point.threads(), point.connections() * pools);
+    boolean capped = !point.pipelining() || point.mode().throughOneRouter();
+    int underWay =
+        capped ? Math.min(point.threads(), point.connections() * pools) : point.threads();
     double millis =
         Objects.requireNonNull(operations)
             * Math.max(meanRoundTripMillis / underWay, serviceMillis);

@@ -32,6 +32,11 @@ public enum Mode {
     return dbClass;
   }
 
+  /** Whether it has a transport that keeps many requests in flight on one socket. */
+  boolean canPipeline() {
+    return this != LEGACY;
+  }
+
   /** Whether all operations pass through one router, so that its pool bounds them all. */
   boolean throughOneRouter() {
     return this != TARGETED_ASYNC;

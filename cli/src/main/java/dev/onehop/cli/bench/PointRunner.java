@@ -184,7 +184,7 @@ final class PointRunner {
         point.mode().label(),
         point.threads(),
         point.connections(),
-        false,
+        point.pipelining(),
         summary.measuredSeconds(),
         summary.operations(),
         errors,

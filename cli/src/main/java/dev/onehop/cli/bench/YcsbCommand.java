@@ -67,6 +67,9 @@ final class YcsbCommand {
       Duration connecting) {
     List<String> command = start("-t", point.mode(), point.threads());
     property(command, "onehop.connections", point.connections());
+    if (point.pipelining()) {
+      property(command, "onehop.pipelining", true);
+    }
     property(command, "onehop.warmup", warmup.toMillis());
     property(command, "onehop.summary", summary(folder));
     if (operations != null) {

@@ -22,6 +22,7 @@ class BenchPlanTest {
         Duration.ofSeconds(2),
         BenchPlan.LARGE_POOL,
         largePoolAtMostOnly,
+        Pipelining.TARGETED,
         Map.of());
   }
 
@@ -59,10 +60,10 @@ class BenchPlanTest {
   @Test
   void theSeedExperimentsTimeFollowsFromTheClosedLoop() {
     BenchPlan plan = plan(true, 100_000L, null);
-    PointPlan capped = new PointPlan(Mode.LEGACY, 64, 5);
+    PointPlan capped = new PointPlan(Mode.LEGACY, 64, 5, false);
     // 100,000 operations, 5 at a time, 43.5 ms each: 870 s and what surrounds them.
     assertThat(plan.estimate(capped, 43.5).toSeconds()).isBetween(870L, 880L);
-    assertThat(plan.estimate(new PointPlan(Mode.ASYNC, 64, 100), 43.5).toSeconds())
+    assertThat(plan.estimate(new PointPlan(Mode.ASYNC, 64, 100, false), 43.5).toSeconds())
         .isBetween(67L, 75L);
   }
 
@@ -80,5 +81,37 @@ class BenchPlanTest {
     timeLeft.took(0, timeLeft.estimate(0).multipliedBy(2));
     assertThat(timeLeft.from(1)).isEqualTo(atFirst.multipliedBy(2));
     assertThat(timeLeft.from(plan.points().size())).isZero();
+  }
+
+  @Test
+  void pipeliningIsOnForTargetedAsyncOnly() {
+    assertThat(plan(true, null, Duration.ofSeconds(5)).points())
+        .allMatch(point -> point.pipelining() == (point.mode() == Mode.TARGETED_ASYNC));
+  }
+
+  @Test
+  void bothShowsEveryModeThatCanPipelineTwice() {
+    BenchPlan plan =
+        new BenchPlan(
+            Mode.all(),
+            List.of(4),
+            5,
+            1000,
+            null,
+            Duration.ofSeconds(5),
+            Duration.ofSeconds(2),
+            0,
+            true,
+            Pipelining.BOTH,
+            Map.of());
+
+    assertThat(plan.points())
+        .extracting(PointPlan::title)
+        .containsExactly(
+            "legacy, 4 threads, 5 connections",
+            "async, 4 threads, 5 connections",
+            "async, 4 threads, 5 connections, pipelined",
+            "targeted-async, 4 threads, 5 connections",
+            "targeted-async, 4 threads, 5 connections, pipelined");
   }
 }

@@ -9,9 +9,7 @@ import dev.onehop.routing.internal.affinity.Affinity;
 import dev.onehop.routing.internal.affinity.ShardClients;
 import dev.onehop.routing.internal.catalog.RoutingCatalog;
 import io.micrometer.core.instrument.MeterRegistry;
-import io.netty.channel.EventLoopGroup;
 import java.time.Duration;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The routed client: the official client on the nearest mongos, a client per shard beside it, and
@@ -23,21 +21,21 @@ public final class RoutedMongoClient extends RoutedCluster implements MongoClien
   private final MongoClient nearest;
   private final ShardClients shardClients;
   private final ClusterWatch watch;
-  private final @Nullable EventLoopGroup eventLoops;
+  private final Runnable release;
 
   /**
    * Connects in the background, like the official client.
    *
    * @param settings of the application, used for every client
    * @param refreshInterval how often routing tables and affinity are read again
-   * @param eventLoops the event loops of {@code settings} if they are ours to stop, else null
+   * @param release stops what was started for this client, once it is closed
    */
   public static RoutedMongoClient create(
       MongoClientSettings settings,
       MongoDriverInformation driverInformation,
       MeterRegistry registry,
       Duration refreshInterval,
-      @Nullable EventLoopGroup eventLoops) {
+      Runnable release) {
     MongoClient nearest = MongoClients.create(settings, driverInformation);
     RoutingMetrics metrics = new RoutingMetrics(registry);
     DriverConfigReader config = new DriverConfigReader(nearest);
@@ -46,7 +44,7 @@ public final class RoutedMongoClient extends RoutedCluster implements MongoClien
     ClusterWatch watch = new ClusterWatch(config, catalog, shardClients, metrics, refreshInterval);
     OperationRouter router =
         new OperationRouter(catalog, shardClients, metrics, watch.affinityReady());
-    return new RoutedMongoClient(nearest, router, shardClients, watch, eventLoops);
+    return new RoutedMongoClient(nearest, router, shardClients, watch, release);
   }
 
   private RoutedMongoClient(
@@ -54,12 +52,12 @@ public final class RoutedMongoClient extends RoutedCluster implements MongoClien
       OperationRouter router,
       ShardClients shardClients,
       ClusterWatch watch,
-      @Nullable EventLoopGroup eventLoops) {
+      Runnable release) {
     super(nearest, router);
     this.nearest = nearest;
     this.shardClients = shardClients;
     this.watch = watch;
-    this.eventLoops = eventLoops;
+    this.release = release;
   }
 
   /** Which mongoses stand beside which shard, as it was read last. */
@@ -72,9 +70,7 @@ public final class RoutedMongoClient extends RoutedCluster implements MongoClien
     watch.close();
     shardClients.close();
     nearest.close();
-    if (eventLoops != null) {
-      eventLoops.shutdownGracefully(0, 1, java.util.concurrent.TimeUnit.SECONDS);
-    }
+    release.run();
   }
 
   /** The cluster as the client on the nearest mongos sees it. */

@@ -28,9 +28,13 @@ public final class EventLoops {
    * @param threads how many, at least 1
    */
   public static EventLoopGroup newGroup(String name, int threads) {
-    IoHandlerFactory handlers =
-        Epoll.isAvailable() ? EpollIoHandler.newFactory() : NioIoHandler.newFactory();
-    return new MultiThreadIoEventLoopGroup(threads, new DefaultThreadFactory(name, true), handlers);
+    return new MultiThreadIoEventLoopGroup(
+        threads, new DefaultThreadFactory(name, true), newIoHandlers());
+  }
+
+  /** What event loops of one's own need to carry {@link #socketChannelClass}. */
+  public static IoHandlerFactory newIoHandlers() {
+    return Epoll.isAvailable() ? EpollIoHandler.newFactory() : NioIoHandler.newFactory();
   }
 
   /** The class of client sockets that fits {@link #newGroup}. */

@@ -1,0 +1,43 @@
+package dev.onehop.cli.bench;
+
+import dev.onehop.cli.Failure;
+import java.util.List;
+
+/** Which modes are measured with many requests in flight on each socket. */
+public enum Pipelining {
+  /** {@code targeted-async} with it; {@code legacy} and {@code async} as their users have them. */
+  TARGETED,
+  /** Every mode that can. */
+  ON,
+  /** None. */
+  OFF,
+  /** Every mode that can, with and without. */
+  BOTH;
+
+  /**
+   * What {@code --pipelining} says.
+   *
+   * @throws Failure if it is none of on, off, both
+   */
+  public static Pipelining named(String value) {
+    return switch (value) {
+      case "on" -> ON;
+      case "off" -> OFF;
+      case "both" -> BOTH;
+      default -> throw Failure.usage("--pipelining takes on, off or both, and not '" + value + "'");
+    };
+  }
+
+  /** How a mode is measured: with pipelining, without, or first the one and then the other. */
+  List<Boolean> variants(Mode mode) {
+    if (!mode.canPipeline()) {
+      return List.of(false);
+    }
+    return switch (this) {
+      case TARGETED -> List.of(mode == Mode.TARGETED_ASYNC);
+      case ON -> List.of(true);
+      case OFF -> List.of(false);
+      case BOTH -> List.of(false, true);
+    };
+  }
+}

@@ -1,0 +1,67 @@
+package dev.onehop.jmh.transport;
+
+import dev.onehop.routing.internal.wire.OpMsg;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.PooledByteBufAllocator;
+import java.util.concurrent.TimeUnit;
+import org.bson.BsonDocument;
+import org.bson.BsonInt32;
+import org.bson.BsonString;
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.BenchmarkMode;
+import org.openjdk.jmh.annotations.Fork;
+import org.openjdk.jmh.annotations.Measurement;
+import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Param;
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.Setup;
+import org.openjdk.jmh.annotations.State;
+import org.openjdk.jmh.annotations.TearDown;
+import org.openjdk.jmh.annotations.Warmup;
+
+/** What it costs to read and write one OP_MSG, by the size of its document. */
+@State(Scope.Thread)
+@BenchmarkMode(Mode.AverageTime)
+@OutputTimeUnit(TimeUnit.NANOSECONDS)
+@Warmup(iterations = 3, time = 1)
+@Measurement(iterations = 5, time = 1)
+@Fork(1)
+public class WireCodecBenchmark {
+  /** Bytes of padding in the document. */
+  @Param({"100", "1000", "100000"})
+  int padding;
+
+  private OpMsg message = OpMsg.command(new BsonDocument());
+  private ByteBuf encoded = PooledByteBufAllocator.DEFAULT.buffer();
+  private ByteBuf target = PooledByteBufAllocator.DEFAULT.buffer();
+
+  @Setup
+  public void fill() {
+    message =
+        OpMsg.command(
+            new BsonDocument("insert", new BsonString("c"))
+                .append("ordered", new BsonInt32(1))
+                .append("p", new BsonString("x".repeat(padding)))
+                .append("$db", new BsonString("d")));
+    message.encode(encoded);
+  }
+
+  @TearDown
+  public void release() {
+    encoded.release();
+    target.release();
+  }
+
+  @Benchmark
+  public OpMsg decode() {
+    return OpMsg.decode(encoded.duplicate());
+  }
+
+  @Benchmark
+  public ByteBuf encode() {
+    target.clear();
+    message.encode(target);
+    return target;
+  }
+}

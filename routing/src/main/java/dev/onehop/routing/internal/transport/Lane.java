@@ -1,0 +1,107 @@
+package dev.onehop.routing.internal.transport;
+
+import io.netty.buffer.ByteBuf;
+import javax.net.ssl.SSLEngine;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One connection in the driver's eyes. It has at most one request that is not answered yet.
+ *
+ * <p>Confined to one event loop, as is everything that it touches.
+ */
+final class Lane {
+  final LaneEnd end;
+  final ServerSockets server;
+  private final LaneOptions options;
+  private @Nullable SSLEngine engine;
+  private boolean closed;
+
+  /** The lanes of the same identity, known after the first hello. */
+  @Nullable SocketPool pool;
+
+  /** The first hello, whole: it opens further sockets where that is enough. */
+  @Nullable HelloMessage hello;
+
+  /** Where everything of this lane goes, until it is authenticated or for good. */
+  @Nullable WireSocket pinned;
+
+  /** Whether {@link #pinned} holds until the lane is closed. */
+  boolean pinnedForGood;
+
+  /** The socket that this lane's first hello opened. */
+  @Nullable WireSocket founded;
+
+  /** The shared socket on which this lane is authenticating. */
+  @Nullable WireSocket conversation;
+
+  /** What waits or is under way. */
+  @Nullable Request current;
+
+  /** Whether this lane watches the server. */
+  boolean monitoring;
+
+  Lane(LaneEnd end, ServerSockets server, LaneOptions options) {
+    this.end = end;
+    this.server = server;
+    this.options = options;
+    this.engine = options.engine();
+  }
+
+  /**
+   * Takes a request to be sent.
+   *
+   * @param message one whole message; retained if it is taken
+   * @return false if it has to wait and nobody would notice that it does: a request without a reply
+   *     is what the driver takes for done once it is taken
+   * @throws PipelineException if the lane cannot go on
+   */
+  boolean offer(ByteBuf message) throws PipelineException {
+    if (current != null) {
+      throw new PipelineException("a request came before the last one was answered");
+    }
+    return pool == null ? server.firstMessage(this, message) : pool.offer(this, message);
+  }
+
+  /** What the driver asked of this connection, with the TLS engine if it was not used before. */
+  LaneOptions takeOptions() {
+    SSLEngine taken = engine;
+    engine = null;
+    return new LaneOptions(
+        options.connectTimeoutMillis(),
+        options.receiveBufferBytes(),
+        options.sendBufferBytes(),
+        options.allocator(),
+        taken);
+  }
+
+  /** Whether {@link #takeOptions} would bring a TLS engine. */
+  boolean hasEngine() {
+    return engine != null;
+  }
+
+  LaneOptions options() {
+    return options;
+  }
+
+  boolean isClosed() {
+    return closed;
+  }
+
+  /** The driver closed the lane, or it broke. */
+  void close() {
+    if (closed) {
+      return;
+    }
+    closed = true;
+    TlsEngines.release(engine);
+    engine = null;
+    server.laneClosed(this);
+  }
+
+  /** Tells the driver that the lane is broken. */
+  void fail(PipelineException cause) {
+    if (!closed) {
+      end.fail(cause);
+    }
+  }
+}

@@ -1,0 +1,125 @@
+package dev.onehop.routing.internal.transport;
+
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Sockets for requests that must not share: each serves one at a time, and then waits idle for the
+ * next for a while.
+ *
+ * <p>Where a hello is enough to open a socket, one is opened when it is needed. With SCRAM, only a
+ * lane's own conversation can authenticate a socket: then a reserve is kept that grows with the
+ * need, and until lanes have filled it a socket is taken out of sharing, or, when only one is left
+ * to share, the request goes among the others.
+ */
+final class OwnSockets {
+  private static final long IDLE_NANOS = TimeUnit.SECONDS.toNanos(60);
+
+  private final SocketPool pool;
+  private final int most;
+  private final Deque<WireSocket> idle = new ArrayDeque<>();
+  private final Queue<Request> waiting = new ArrayDeque<>();
+  private int reserve;
+
+  OwnSockets(SocketPool pool, int most) {
+    this.pool = pool;
+    this.most = most;
+  }
+
+  /** Sends a request on a socket that nobody else uses, as soon as there is one. */
+  void dispatch(Lane lane, Request request) {
+    WireSocket socket = takeIdle();
+    if (socket != null) {
+      use(socket, lane, request);
+    } else if (!pool.canReplay()) {
+      borrow(lane, request);
+    } else if (pool.ownInUse() + idle.size() < most) {
+      pool.replay(lane, opened -> useIfWanted(opened, lane, request));
+    } else {
+      request.queuedAt = pool.now();
+      waiting.add(request);
+    }
+  }
+
+  private void borrow(Lane lane, Request request) {
+    reserve = Math.min(most, reserve + 1);
+    WireSocket socket = pool.shared().giveUpOne();
+    if (socket == null) {
+      pool.meters().crowded.increment();
+      pool.dispatchShared(request);
+    } else {
+      use(socket, lane, request);
+    }
+  }
+
+  private void useIfWanted(WireSocket socket, Lane lane, Request request) {
+    if (lane.isClosed()) {
+      pool.place(socket);
+    } else {
+      use(socket, lane, request);
+    }
+  }
+
+  private void use(WireSocket socket, Lane lane, Request request) {
+    socket.owner = lane;
+    pool.meters().own.increment();
+    socket.send(request);
+  }
+
+  /** Takes an idle socket, null if there is none. */
+  @Nullable WireSocket takeIdle() {
+    return idle.pollLast();
+  }
+
+  /** A socket that nobody uses: for the next in line, or idle until there is one. */
+  void add(WireSocket socket) {
+    Request next = waiting.poll();
+    if (next != null && next.lane != null) {
+      pool.meters().waited(pool.now() - next.queuedAt);
+      use(socket, next.lane, next);
+    } else {
+      socket.idleSince = pool.now();
+      idle.addLast(socket);
+    }
+  }
+
+  boolean hasWaiting() {
+    return !waiting.isEmpty();
+  }
+
+  /** The first in line that still waits though room has become free, null if nobody does. */
+  @Nullable Request pollWaiting() {
+    return waiting.poll();
+  }
+
+  void remove(WireSocket socket) {
+    idle.remove(socket);
+  }
+
+  void forget(Lane lane) {
+    waiting.removeIf(request -> request.lane == lane);
+  }
+
+  /** How many sockets are wanted beyond the shared ones, where opening one takes a lane. */
+  int wantedReserve() {
+    return reserve;
+  }
+
+  /** Closes what has been idle for long. */
+  void sweep(long now) {
+    int spare = idle.size() - (pool.identity().isReplayable() ? 0 : reserve);
+    Iterator<WireSocket> oldestFirst = List.copyOf(idle).iterator();
+    while (spare > 0 && oldestFirst.hasNext()) {
+      WireSocket socket = oldestFirst.next();
+      if (now - socket.idleSince > IDLE_NANOS) {
+        socket.close(new PipelineException("idle for " + (now - socket.idleSince) + " ns"));
+        spare--;
+      }
+    }
+  }
+}

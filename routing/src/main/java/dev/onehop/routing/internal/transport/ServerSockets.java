@@ -1,0 +1,177 @@
+package dev.onehop.routing.internal.transport;
+
+import dev.onehop.routing.internal.wire.WireProtocolException;
+import dev.onehop.routing.transport.PipeliningSettings;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import java.util.HashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * The sockets and lanes of one server. Lanes find their pool with their first hello; before that
+ * they only wait for a connection.
+ */
+final class ServerSockets {
+  private static final long DEFAULT_CONNECT_TIMEOUT = TimeUnit.SECONDS.toNanos(10);
+
+  private final ServerKey key;
+  private final Multiplexer multiplexer;
+  private final ServerMeters meters;
+  private final Map<Identity, SocketPool> pools = new HashMap<>();
+  private final Set<Lane> lanes = new LinkedHashSet<>();
+  private final Set<WireSocket> sockets = new LinkedHashSet<>();
+
+  ServerSockets(ServerKey key, Multiplexer multiplexer) {
+    this.key = key;
+    this.multiplexer = multiplexer;
+    this.meters = multiplexer.meters(key.name());
+  }
+
+  void connect(LaneOptions options, LaneEnd end) {
+    Lane lane = new Lane(end, this, options);
+    end.attached(lane);
+    lanes.add(lane);
+    meters.lanes.incrementAndGet();
+    boolean reachable = false;
+    WireSocket connecting = null;
+    for (WireSocket socket : sockets) {
+      reachable |= socket.isConnected();
+      connecting = socket.isConnected() ? connecting : socket;
+    }
+    if (reachable) {
+      // It may still turn out unreachable with the hello, which the driver treats the same way.
+      end.connected();
+    } else {
+      (connecting == null ? open(lane) : connecting).awaitConnect(lane);
+    }
+  }
+
+  /** The first message of a lane has to be a hello; it decides among whom the lane is. */
+  boolean firstMessage(Lane lane, ByteBuf message) throws PipelineException {
+    CommandHead head = CommandHead.of(message);
+    if (multiplexer.rules().use(head) != SharingRules.Use.HELLO) {
+      throw new PipelineException("the first message is no hello, but " + head.name());
+    }
+    HelloMessage hello;
+    try {
+      hello = HelloMessage.parse(message);
+    } catch (WireProtocolException e) {
+      throw new PipelineException("the first hello cannot be read: " + e.getMessage(), e);
+    }
+    Identity identity = Identity.of(hello.document());
+    if (identity.isLoadBalanced()) {
+      throw new PipelineException(
+          "loadBalanced=true cannot be pipelined: behind a load balancer each connection may lead"
+              + " to another mongos, and cursors and transactions stay on theirs");
+    }
+    SocketPool pool = pools.computeIfAbsent(identity, id -> new SocketPool(id, this));
+    pool.join(lane, hello, message);
+    return true;
+  }
+
+  /** A connected socket that nobody uses yet, or a new one with the lane's options. */
+  WireSocket fresh(Lane lane) {
+    for (WireSocket socket : sockets) {
+      if (socket.pool == null && !socket.isClosed()) {
+        return socket;
+      }
+    }
+    return open(lane);
+  }
+
+  /** Whether a socket can be opened: with TLS, an engine that the driver made is needed. */
+  boolean canOpen() {
+    return key.tlsName() == null || lanes.stream().anyMatch(Lane::hasEngine);
+  }
+
+  private WireSocket open(Lane lane) {
+    Lane giver = lane;
+    if (key.tlsName() != null && !lane.hasEngine()) {
+      giver = lanes.stream().filter(Lane::hasEngine).findFirst().orElse(lane);
+    }
+    WireSocket socket = new WireSocket(this);
+    sockets.add(socket);
+    meters.sockets.incrementAndGet();
+    socket.attach(multiplexer.opener().open(key, giver.takeOptions(), socket));
+    return socket;
+  }
+
+  void laneClosed(Lane lane) {
+    lanes.remove(lane);
+    meters.lanes.decrementAndGet();
+    SocketPool pool = lane.pool;
+    if (pool != null) {
+      pool.leave(lane);
+      if (pool.isEmpty()) {
+        pools.remove(pool.identity(), pool);
+        pool.close();
+      }
+    }
+    if (lanes.isEmpty()) {
+      PipelineException cause = new PipelineException("nobody uses " + name() + " any more");
+      List.copyOf(sockets).forEach(socket -> socket.close(cause));
+      multiplexer.forget(key);
+    }
+  }
+
+  void socketClosed(WireSocket socket) {
+    if (sockets.remove(socket)) {
+      meters.sockets.decrementAndGet();
+    }
+  }
+
+  void sweep(long now) {
+    long stalledAfter = settings().stalledAfter().toNanos();
+    for (WireSocket socket : List.copyOf(sockets)) {
+      PipelineException broken = socket.check(now, stalledAfter);
+      if (broken != null) {
+        socket.broken(broken);
+      } else if (socket.isUnclaimed() && now - socket.openedAt() > DEFAULT_CONNECT_TIMEOUT) {
+        socket.close(new PipelineException("nobody used the socket to " + name()));
+      }
+    }
+    List.copyOf(pools.values()).forEach(pool -> pool.sweep(now));
+  }
+
+  /** A copy that shares nothing with the original: the driver frees what it gets to the last. */
+  ByteBuf copy(ByteBuf message) {
+    ByteBuf copy = multiplexer.allocator().buffer(message.readableBytes());
+    return copy.writeBytes(message, message.readerIndex(), message.readableBytes());
+  }
+
+  ByteBufAllocator allocator() {
+    return multiplexer.allocator();
+  }
+
+  SharingRules rules() {
+    return multiplexer.rules();
+  }
+
+  PipeliningSettings settings() {
+    return multiplexer.settings();
+  }
+
+  ServerMeters meters() {
+    return meters;
+  }
+
+  long now() {
+    return multiplexer.now();
+  }
+
+  long defaultConnectTimeoutNanos() {
+    return DEFAULT_CONNECT_TIMEOUT;
+  }
+
+  int sockets() {
+    return sockets.size();
+  }
+
+  String name() {
+    return key.name();
+  }
+}

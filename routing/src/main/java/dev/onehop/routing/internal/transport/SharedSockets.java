@@ -1,0 +1,168 @@
+package dev.onehop.routing.internal.transport;
+
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Queue;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** The sockets that short requests share, and the requests that wait for one. */
+final class SharedSockets {
+  // How much slower than usual an answer has to be before it counts as slow.
+  private static final int SLOW_FACTOR = 4;
+  // Weight of one reply in the usual time to a reply: 1/8, as TCP's round trip estimate has it.
+  private static final int SMOOTHING = 8;
+
+  private final int maxInFlight;
+  private final long slowHeadNanos;
+  private final ServerMeters meters;
+  private final List<WireSocket> sockets = new ArrayList<>();
+  private final Queue<Request> waiting = new ArrayDeque<>();
+  private final Set<Lane> turnedAway = new LinkedHashSet<>();
+  private long usualNanos;
+
+  SharedSockets(int maxInFlight, long slowHeadNanos, ServerMeters meters) {
+    this.maxInFlight = maxInFlight;
+    this.slowHeadNanos = slowHeadNanos;
+    this.meters = meters;
+  }
+
+  void add(WireSocket socket) {
+    socket.number = meters.takeNumber();
+    sockets.add(socket);
+  }
+
+  /** Takes a socket out of sharing; false if it was not shared. */
+  boolean remove(WireSocket socket) {
+    if (!sockets.remove(socket)) {
+      return false;
+    }
+    meters.returnNumber(socket.number);
+    socket.number = -1;
+    return true;
+  }
+
+  /** The least loaded socket for a request that is sent now, null if all are full or slow. */
+  @Nullable WireSocket pick(long now) {
+    WireSocket best = null;
+    int least = maxInFlight;
+    long threshold = slowThresholdNanos();
+    for (WireSocket socket : sockets) {
+      int inFlight = socket.inFlight();
+      if (inFlight < least && socket.isWritable() && !socket.isSlow(now, threshold)) {
+        best = socket;
+        least = inFlight;
+      }
+    }
+    return best;
+  }
+
+  /**
+   * The least loaded socket on which nobody authenticates, null if there is none. A full one will
+   * do, too: lanes that are not ready yet cannot wait behind those that are.
+   */
+  @Nullable WireSocket pickForConversation() {
+    WireSocket best = null;
+    int least = maxInFlight + 1;
+    for (WireSocket socket : sockets) {
+      if (socket.conversation == null && socket.inFlight() < least) {
+        best = socket;
+        least = socket.inFlight();
+      }
+    }
+    return best;
+  }
+
+  /** Takes the least loaded socket out of sharing, if others remain; null if not. */
+  @Nullable WireSocket giveUpOne() {
+    WireSocket least = sockets.size() > 1 ? pickForConversation() : null;
+    if (least != null) {
+      remove(least);
+    }
+    return least;
+  }
+
+  /** Sends a request on the least loaded socket, or lets it wait for one. */
+  void dispatch(Request request, long now) {
+    request.queuedAt = now;
+    WireSocket socket = waiting.isEmpty() ? pick(now) : null;
+    if (socket == null) {
+      waiting.add(request);
+    } else {
+      socket.send(request);
+    }
+  }
+
+  /** A socket that takes a request at once, ahead of nobody; null if there is none. */
+  @Nullable WireSocket pickAtOnce(long now) {
+    return waiting.isEmpty() ? pick(now) : null;
+  }
+
+  /** Remembers a lane whose request without a reply was turned away. */
+  void turnAway(Lane lane) {
+    turnedAway.add(lane);
+  }
+
+  /** Sends what waits, as far as it goes. */
+  void drain(long now) {
+    while (!waiting.isEmpty()) {
+      WireSocket socket = pick(now);
+      if (socket == null) {
+        return;
+      }
+      Request next = waiting.remove();
+      meters.waited(now - next.queuedAt);
+      socket.send(next);
+    }
+    while (!turnedAway.isEmpty() && pick(now) != null) {
+      Lane lane = turnedAway.iterator().next();
+      turnedAway.remove(lane);
+      lane.end.mayWrite();
+    }
+  }
+
+  /** Forgets what a lane has waiting. */
+  void forget(Lane lane) {
+    turnedAway.remove(lane);
+    waiting.removeIf(request -> request.lane == lane);
+  }
+
+  /** Breaks the lanes that wait: no socket is going to come. */
+  void failWaiting(PipelineException cause) {
+    Set<Lane> lanes = new LinkedHashSet<>(turnedAway);
+    for (Request request : waiting) {
+      if (request.lane != null) {
+        lanes.add(request.lane);
+      }
+    }
+    lanes.forEach(lane -> lane.fail(cause));
+  }
+
+  /** The first in line, null if nobody waits. */
+  @Nullable Request firstWaiting() {
+    return waiting.peek();
+  }
+
+  boolean hasWaiting() {
+    return !waiting.isEmpty() || !turnedAway.isEmpty();
+  }
+
+  /** Learns how long a reply usually takes. */
+  void answered(long nanos) {
+    usualNanos = usualNanos == 0 ? nanos : usualNanos + (nanos - usualNanos) / SMOOTHING;
+  }
+
+  long slowThresholdNanos() {
+    return Math.max(slowHeadNanos, SLOW_FACTOR * usualNanos);
+  }
+
+  List<WireSocket> all() {
+    return List.copyOf(sockets);
+  }
+
+  int size() {
+    return sockets.size();
+  }
+}

@@ -1,0 +1,253 @@
+package dev.onehop.routing.transport;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import com.mongodb.ConnectionString;
+import com.mongodb.MongoClientSettings;
+import com.mongodb.MongoSocketException;
+import com.mongodb.reactivestreams.client.MongoClient;
+import com.mongodb.reactivestreams.client.MongoClients;
+import com.mongodb.reactivestreams.client.MongoCollection;
+import dev.onehop.routing.internal.wire.OpMsg;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.ChannelInitializer;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.bson.BsonDocument;
+import org.bson.BsonInt32;
+import org.bson.Document;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/** Peers that lie, fall silent or are something else: a named error, and nobody hangs. */
+class MisbehavingPeerTest {
+  private static final Duration TIMEOUT = Duration.ofSeconds(30);
+
+  private final SimpleMeterRegistry meters = new SimpleMeterRegistry();
+  private final PipelinedTransport transport =
+      PipelinedTransport.create(
+          PipeliningSettings.builder()
+              .socketsPerServer(2)
+              .maxInFlightPerSocket(64)
+              .stalledAfter(Duration.ofSeconds(1))
+              .build(),
+          meters);
+
+  @AfterEach
+  void close() {
+    await()
+        .atMost(TIMEOUT)
+        .untilAsserted(
+            () -> {
+              assertThat(gauge(PipeliningMeters.LANES)).isZero();
+              assertThat(gauge(PipeliningMeters.SOCKETS)).isZero();
+            });
+    transport.close();
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {0, 1, 15, -1, Integer.MIN_VALUE, 48_000_001, Integer.MAX_VALUE})
+  void aFrameThatLiesAboutItsLength(int length) {
+    failsWith(
+        (request, context) ->
+            context.writeAndFlush(header(length, request.requestId(), OpMsg.OP_MSG)),
+        length >= 4 && length < 16 ? "bytes" : "by its length");
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {0, 2004, 2005, 2010, 9999})
+  void anUnknownOpCode(int opCode) {
+    failsWith(
+        (request, context) -> context.writeAndFlush(header(16, request.requestId(), opCode)),
+        "op code " + opCode);
+  }
+
+  @Test
+  void aReplyToARequestThatWasNeverSent() {
+    failsWith(
+        (request, context) -> {
+          ByteBuf reply = context.alloc().buffer();
+          request.withRequestId(123_456).reply(1, new BsonDocument()).encode(reply);
+          context.writeAndFlush(reply);
+        },
+        "answered request 123456");
+  }
+
+  @Test
+  void aSecondReplyToTheSameRequest() {
+    failsWith(
+        (request, context) -> {
+          ByteBuf reply = context.alloc().buffer();
+          request.reply(1, new BsonDocument("ok", new BsonInt32(0))).encode(reply);
+          context.write(reply.copy());
+          context.writeAndFlush(reply);
+        },
+        null);
+  }
+
+  @Test
+  void aConnectionThatIsReset() {
+    failsWith((request, context) -> context.close(), "closed the connection");
+  }
+
+  @Test
+  void aPeerThatIsNoMongoDbServer() {
+    try (ScriptedPeer peer =
+            ScriptedPeer.raw(
+                connections(
+                    new ChannelInboundHandlerAdapter() {
+                      @Override
+                      public void channelActive(ChannelHandlerContext context) {
+                        context.writeAndFlush(
+                            Unpooled.copiedBuffer(
+                                "HTTP/1.1 400 Bad Request\r\n\r\n", StandardCharsets.US_ASCII));
+                      }
+                    }));
+        MongoClient client = client(peer)) {
+      assertThatThrownBy(() -> find(client)).hasMessageContaining("not a MongoDB message");
+    }
+  }
+
+  @Test
+  void aPeerThatNeverSaysAWord() {
+    try (ScriptedPeer peer = ScriptedPeer.raw(connections(new ChannelInboundHandlerAdapter()));
+        MongoClient client = client(peer, "&connectTimeoutMS=1000")) {
+      // The driver's monitor is the first to lose patience.
+      assertThatThrownBy(() -> find(client)).hasMessageContaining("Timeout while receiving");
+    }
+  }
+
+  @Test
+  void aPeerThatStopsReading() {
+    try (ScriptedPeer peer =
+            ScriptedPeer.withHello(
+                (request, context) -> context.channel().config().setAutoRead(false));
+        MongoClient client = client(peer)) {
+      MongoCollection<Document> collection = client.getDatabase("d").getCollection("c");
+      Document large = new Document("p", "x".repeat(250_000));
+
+      assertThatThrownBy(
+              () ->
+                  Flux.range(0, 200)
+                      .flatMap(n -> collection.insertOne(new Document(large)), 200)
+                      .blockLast(TIMEOUT))
+          .isInstanceOf(MongoSocketException.class)
+          .hasStackTraceContaining("has not read for");
+    }
+  }
+
+  @Test
+  void onlyTheLanesOfTheBrokenSocketBreak() {
+    AtomicInteger requests = new AtomicInteger();
+    try (ScriptedPeer peer =
+            ScriptedPeer.withHello(
+                (request, context) -> {
+                  if (request.commandName().equals("ping")) {
+                    ScriptedPeer.acknowledge(request, context);
+                  } else if (requests.incrementAndGet() == 1) {
+                    context.executor().schedule(() -> context.close(), 300, TimeUnit.MILLISECONDS);
+                  } else {
+                    context
+                        .executor()
+                        .schedule(
+                            () -> ScriptedPeer.acknowledge(request, context),
+                            600,
+                            TimeUnit.MILLISECONDS);
+                  }
+                });
+        MongoClient client = client(peer, "&retryWrites=false&retryReads=false")) {
+      MongoCollection<Document> collection = client.getDatabase("d").getCollection("c");
+      // Two lanes found two sockets.
+      Flux.range(0, 2)
+          .flatMap(n -> client.getDatabase("d").runCommand(new Document("ping", 1)), 2)
+          .blockLast(TIMEOUT);
+
+      long failed =
+          Flux.range(0, 2)
+              .flatMap(
+                  n ->
+                      Mono.from(collection.insertOne(new Document()))
+                          .map(inserted -> 0)
+                          .onErrorReturn(MongoSocketException.class, 1),
+                  2)
+              .filter(outcome -> outcome == 1)
+              .count()
+              .block(TIMEOUT);
+
+      assertThat(failed).isEqualTo(1);
+    }
+  }
+
+  private void failsWith(ScriptedPeer.Script script, @Nullable String words) {
+    try (ScriptedPeer peer = ScriptedPeer.withHello(script);
+        MongoClient client = client(peer, "&retryReads=false")) {
+      if (words == null) {
+        assertThatThrownBy(() -> find(client)).isNotNull();
+      } else {
+        assertThatThrownBy(() -> find(client))
+            .isInstanceOf(MongoSocketException.class)
+            .hasStackTraceContaining(words);
+      }
+    }
+  }
+
+  private MongoClient client(ScriptedPeer peer) {
+    return client(peer, "");
+  }
+
+  private MongoClient client(ScriptedPeer peer, String options) {
+    MongoClientSettings.Builder settings =
+        MongoClientSettings.builder()
+            .applyConnectionString(
+                new ConnectionString(peer.url() + "&serverSelectionTimeoutMS=3000" + options));
+    transport.applyTo(settings);
+    return MongoClients.create(settings.build());
+  }
+
+  private static Object find(MongoClient client) {
+    return Mono.from(client.getDatabase("d").getCollection("c").find().first()).block(TIMEOUT);
+  }
+
+  private double gauge(PipeliningMeters meter) {
+    return meters.find(meter.meterName()).gauges().stream().mapToDouble(g -> g.value()).sum();
+  }
+
+  private static ByteBuf header(int length, int responseTo, int opCode) {
+    return Unpooled.buffer(16)
+        .writeIntLE(length)
+        .writeIntLE(1)
+        .writeIntLE(responseTo)
+        .writeIntLE(opCode);
+  }
+
+  private static ChannelInitializer<Channel> connections(ChannelInboundHandlerAdapter handler) {
+    return new ChannelInitializer<>() {
+      @Override
+      protected void initChannel(Channel channel) {
+        channel
+            .pipeline()
+            .addLast(
+                new ChannelInboundHandlerAdapter() {
+                  @Override
+                  public void channelActive(ChannelHandlerContext context) throws Exception {
+                    handler.channelActive(context);
+                  }
+                });
+      }
+    };
+  }
+}

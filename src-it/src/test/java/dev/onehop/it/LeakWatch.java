@@ -1,0 +1,49 @@
+package dev.onehop.it;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.buffer.ByteBufUtil;
+import io.netty.util.ResourceLeakDetector;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+
+/** Netty's leak detection at its most suspicious: every buffer is watched. */
+final class LeakWatch implements AutoCloseable {
+  private final List<String> leaks = new CopyOnWriteArrayList<>();
+  private final ResourceLeakDetector.Level before = ResourceLeakDetector.getLevel();
+
+  private LeakWatch() {}
+
+  /** Starts watching the buffers that are allocated from now on. */
+  static LeakWatch start() {
+    LeakWatch watch = new LeakWatch();
+    ResourceLeakDetector.setLevel(
+        ResourceLeakDetector.Level.valueOf(System.getProperty("onehop.leakDetection", "PARANOID")));
+    ByteBufUtil.setLeakListener((type, records) -> watch.leaks.add(type + " " + records));
+    return watch;
+  }
+
+  /** The buffers that were lost so far. */
+  List<String> leaks() {
+    // Leaks come to light when a lost buffer is collected and another one is allocated.
+    for (int n = 0; n < 5; n++) {
+      System.gc();
+      try {
+        Thread.sleep(50);
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+      }
+      for (int i = 0; i < 200; i++) {
+        ByteBuf probe = ByteBufAllocator.DEFAULT.directBuffer(16);
+        probe.release();
+      }
+    }
+    return List.copyOf(leaks);
+  }
+
+  @Override
+  public void close() {
+    ResourceLeakDetector.setLevel(before);
+    ByteBufUtil.setLeakListener(null);
+  }
+}

@@ -1,0 +1,213 @@
+package dev.onehop.it;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.mongodb.ConnectionString;
+import com.mongodb.MongoClientSettings;
+import com.mongodb.MongoCredential;
+import com.mongodb.ServerAddress;
+import com.mongodb.client.MongoClient;
+import com.mongodb.client.MongoClients;
+import com.mongodb.client.model.Filters;
+import com.mongodb.connection.ClusterSettings;
+import com.mongodb.reactivestreams.client.MongoCollection;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import javax.net.ssl.SSLContext;
+import org.bson.Document;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import reactor.core.Disposable;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/** Authentication and TLS belong to the socket, and still hold for every lane. */
+class PipelinedAuthenticationIT {
+  private static final Duration TIMEOUT = Duration.ofSeconds(60);
+
+  private static TestCertificates certificates;
+  private static RealMongod mongod;
+  private static LeakWatch leakWatch;
+
+  @BeforeAll
+  static void start() {
+    leakWatch = LeakWatch.start();
+    certificates = TestCertificates.create();
+    mongod = RealMongod.startWithTls(certificates);
+    try (MongoClient client = MongoClients.create(asAdministrator())) {
+      for (String mechanism : List.of("SCRAM-SHA-1", "SCRAM-SHA-256")) {
+        client
+            .getDatabase("it")
+            .runCommand(
+                new Document("createUser", mechanism)
+                    .append("pwd", "secret")
+                    .append("mechanisms", List.of(mechanism))
+                    .append("roles", List.of("readWrite")));
+      }
+      client
+          .getDatabase("$external")
+          .runCommand(
+              new Document("createUser", TestCertificates.CLIENT)
+                  .append("roles", List.of(new Document("role", "readWrite").append("db", "it"))));
+    }
+  }
+
+  @AfterAll
+  static void stop() {
+    mongod.close();
+    List<String> leaks = leakWatch.leaks();
+    leakWatch.close();
+    assertThat(leaks).isEmpty();
+  }
+
+  private static MongoClientSettings asAdministrator() {
+    return MongoClientSettings.builder()
+        .applyConnectionString(new ConnectionString(mongod.url()))
+        .credential(RealMongod.administrator())
+        .applyToSslSettings(ssl -> ssl.enabled(true).context(certificates.trusting()))
+        .build();
+  }
+
+  private static PipelinedClient client(Consumer<MongoClientSettings.Builder> change) {
+    return new PipelinedClient(
+        mongod.url(),
+        settings -> {
+          settings.applyToSslSettings(ssl -> ssl.enabled(true).context(certificates.trusting()));
+          change.accept(settings);
+        });
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"SCRAM-SHA-1", "SCRAM-SHA-256"})
+  void scramNegotiatesItsMechanism(String user) {
+    try (PipelinedClient pipelined =
+        client(
+            s ->
+                s.credential(
+                    MongoCredential.createCredential(user, "it", "secret".toCharArray())))) {
+      everythingWorks(pipelined);
+    }
+  }
+
+  @Test
+  void scramSha1ByName() {
+    try (PipelinedClient pipelined =
+        client(
+            s ->
+                s.credential(
+                    MongoCredential.createScramSha1Credential(
+                        "SCRAM-SHA-1", "it", "secret".toCharArray())))) {
+      everythingWorks(pipelined);
+    }
+  }
+
+  @Test
+  void x509() {
+    try (PipelinedClient pipelined =
+        client(
+            s ->
+                s.credential(MongoCredential.createMongoX509Credential())
+                    .applyToSslSettings(ssl -> ssl.context(certificates.client())))) {
+      everythingWorks(pipelined);
+    }
+  }
+
+  @Test
+  void aWrongPasswordIsRefused() {
+    try (PipelinedClient pipelined =
+        client(
+            s ->
+                s.credential(
+                    MongoCredential.createCredential(
+                        "SCRAM-SHA-256", "it", "wrong".toCharArray())))) {
+      MongoCollection<Document> collection =
+          pipelined.client().getDatabase("it").getCollection("refused");
+
+      assertThatThrownBy(() -> Mono.from(collection.find().first()).block(TIMEOUT))
+          .hasMessageContaining("Exception authenticating");
+    }
+  }
+
+  @Test
+  void withoutCredentialsNothingIsServed() {
+    try (PipelinedClient pipelined = client(s -> {})) {
+      MongoCollection<Document> collection =
+          pipelined.client().getDatabase("it").getCollection("refused");
+
+      assertThatThrownBy(() -> Mono.from(collection.find().first()).block(TIMEOUT))
+          .hasMessageContaining("requires authentication");
+    }
+  }
+
+  @Test
+  void aServerUnderAnotherNameIsRefused() {
+    try (PipelinedClient pipelined =
+        client(
+            s ->
+                s.applyToClusterSettings(
+                    cluster ->
+                        cluster.applySettings(
+                            ClusterSettings.builder()
+                                .hosts(List.of(new ServerAddress("127.0.0.1", mongod.port())))
+                                .serverSelectionTimeout(3, TimeUnit.SECONDS)
+                                .build())))) {
+      MongoCollection<Document> collection =
+          pipelined.client().getDatabase("it").getCollection("refused");
+
+      assertThatThrownBy(() -> Mono.from(collection.find().first()).block(TIMEOUT))
+          .hasMessageContaining("No subject alternative names");
+    }
+  }
+
+  @Test
+  void aServerOfAnUnknownAuthorityIsRefused() throws Exception {
+    SSLContext standard = SSLContext.getDefault();
+    try (PipelinedClient pipelined =
+        client(
+            s ->
+                s.applyToSslSettings(ssl -> ssl.context(standard))
+                    .applyToClusterSettings(
+                        cluster -> cluster.serverSelectionTimeout(3, TimeUnit.SECONDS)))) {
+      MongoCollection<Document> collection =
+          pipelined.client().getDatabase("it").getCollection("refused");
+
+      assertThatThrownBy(() -> Mono.from(collection.find().first()).block(TIMEOUT))
+          .hasMessageContaining("unable to find valid certification path");
+    }
+  }
+
+  private static void everythingWorks(PipelinedClient pipelined) {
+    MongoCollection<Document> collection =
+        pipelined.client().getDatabase("it").getCollection("c" + System.nanoTime());
+    Disposable changes = Flux.from(collection.watch()).subscribe();
+    for (int round = 0; round < 3; round++) {
+      int first = round * 300;
+      Flux.range(first, 300)
+          .flatMap(n -> collection.insertOne(new Document("_id", n)), 100)
+          .blockLast(TIMEOUT);
+    }
+    // A cursor, which needs a socket of its own.
+    assertThat(Flux.from(collection.find().batchSize(100)).count().block(TIMEOUT)).isEqualTo(900L);
+    List<Integer> wrong =
+        Flux.range(0, 900)
+            .flatMap(
+                n ->
+                    Mono.from(collection.find(Filters.eq("_id", n)).first())
+                        .filter(found -> !n.equals(found.getInteger("_id")))
+                        .map(found -> n),
+                100)
+            .collectList()
+            .block(TIMEOUT);
+    changes.dispose();
+    assertThat(wrong).isEmpty();
+    // The monitor, which has no credentials, may have a pool of its own.
+    assertThat(pipelined.sharedSockets()).isBetween(1.0, PipelinedClient.SOCKETS + 1.0);
+    assertThat(pipelined.lanes()).isGreaterThan(PipelinedClient.SOCKETS + 10);
+  }
+}
