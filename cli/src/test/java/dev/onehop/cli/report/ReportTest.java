@@ -23,7 +23,7 @@ class ReportTest {
   @TempDir private Path folder;
 
   private static List<String> charts(String html) {
-    return Pattern.compile("<svg class=\"chart\".*?</svg>", Pattern.DOTALL)
+    return Pattern.compile("<svg class=\"chart .*?</svg>", Pattern.DOTALL)
         .matcher(html)
         .results()
         .map(MatchResult::group)
@@ -34,8 +34,8 @@ class ReportTest {
   void everyModeHasItsLineInEveryChartByThreads() throws Exception {
     Results results = SampleResults.us2014();
     List<String> charts = charts(Report.html(results, folder));
-    // Throughput, and mean, p95 and p99 of reads and of updates.
-    assertThat(charts).hasSize(7);
+    // Throughput twice, for wide and for narrow pages; mean, p95 and p99 of reads and of updates.
+    assertThat(charts).hasSize(8);
     for (String chart : charts) {
       assertThat(chart).contains("m-legacy\"", "m-legacy alt", "m-async\"", "m-targeted-async\"");
     }
@@ -49,7 +49,7 @@ class ReportTest {
     SampleResults.writeLogs(results, folder);
     String html = Report.html(results, folder);
     // Three thread counts of two operations more.
-    assertThat(charts(html)).hasSize(13);
+    assertThat(charts(html)).hasSize(14);
     assertThat(html).contains("READ latency by percentile at 64 threads");
   }
 
