@@ -167,7 +167,7 @@ public final class Report {
         + " every operation.";
   }
 
-  private String legend(boolean poolBound) {
+  private String legend(boolean ofThroughput) {
     StringBuilder html = new StringBuilder("<ul class=\"legend\">");
     for (Series one : charts.series()) {
       html.append("<li><svg viewBox=\"-16 -8 32 16\" aria-hidden=\"true\"><g class=\"series ");
@@ -175,9 +175,11 @@ public final class Report {
       html.append("<path class=\"mark\" d=\"").append(one.marker()).append("\"/></g></svg>");
       html.append(Html.escape(one.label())).append("</li>");
     }
-    legendBound(html, "limit", "closed-loop limit");
-    if (poolBound) {
+    if (ofThroughput) {
+      legendBound(html, "limit", "closed-loop limit");
       legendBound(html, "pool", "pool bound");
+    } else {
+      legendBound(html, "limit", "mean round trip");
     }
     return html.append("</ul>\n").toString();
   }
