@@ -18,14 +18,10 @@ class BomTest {
 
   private static List<String> texts(String pom, String path) throws Exception {
     Document document =
-        DocumentBuilderFactory.newInstance()
-            .newDocumentBuilder()
-            .parse(HOME.resolve(pom).toFile());
+        DocumentBuilderFactory.newInstance().newDocumentBuilder().parse(HOME.resolve(pom).toFile());
     NodeList found =
         (NodeList)
-            XPathFactory.newInstance()
-                .newXPath()
-                .evaluate(path, document, XPathConstants.NODESET);
+            XPathFactory.newInstance().newXPath().evaluate(path, document, XPathConstants.NODESET);
     return IntStream.range(0, found.getLength())
         .mapToObj(i -> found.item(i).getTextContent())
         .toList();

@@ -15,11 +15,11 @@ import java.util.jar.Attributes;
 import java.util.jar.JarEntry;
 import java.util.jar.JarOutputStream;
 import java.util.jar.Manifest;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 
 class JmhCommandTest {
@@ -81,8 +81,7 @@ class JmhCommandTest {
     Path record = home.resolve("arguments");
     assertThat(onehop("jmh", record.toString(), "-f", "1", "-p", "chunks=1000", "-foe", "true"))
         .isEqualTo(7);
-    assertThat(record)
-        .hasContent(record + "\n-f\n1\n-p\nchunks=1000\n-foe\ntrue");
+    assertThat(record).hasContent(record + "\n-f\n1\n-p\nchunks=1000\n-foe\ntrue");
   }
 
   @Test

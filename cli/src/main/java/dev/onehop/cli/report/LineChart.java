@@ -11,13 +11,7 @@ final class LineChart {
   /** A value and what to say about it when it is pointed at; nothing if empty. */
   record Spot(double x, double y, String says) {}
 
-  /**
-   * How large a chart is, in CSS pixels where it is shown at full size.
-   *
-   * @param cssClass which pages show it
-   * @param right room to the right of the lines
-   * @param named whether each line's name stands at its end
-   */
+  /** How large a chart is, in CSS pixels where it is shown at full size. */
   enum Size {
     WIDE("wide", 1100, 420, 272, true),
     NARROW("narrow", 400, 320, 14, false),
@@ -26,7 +20,11 @@ final class LineChart {
     private final String cssClass;
     private final int width;
     private final int height;
+
+    /** Room beside the lines. */
     private final int right;
+
+    /** Whether each line's name stands at its end. */
     private final boolean named;
 
     Size(String cssClass, int width, int height, int right, boolean named) {

@@ -29,7 +29,7 @@ import org.jspecify.annotations.Nullable;
  * A headless Chromium with one page, over the DevTools protocol
  * (https://chromedevtools.github.io/devtools-protocol/).
  */
-final class Browser implements AutoCloseable {
+final class Browser {
   private static final ObjectMapper JSON = new ObjectMapper();
   private static final Pattern LISTENING = Pattern.compile("DevTools listening on (ws://\\S+)");
   private static final long TIMEOUT_SECONDS = 60;
@@ -206,8 +206,7 @@ final class Browser implements AutoCloseable {
     return reply.get(TIMEOUT_SECONDS, TimeUnit.SECONDS);
   }
 
-  @Override
-  public void close() throws InterruptedException {
+  void close() throws InterruptedException {
     // In order, so that it takes its files away.
     socket.sendText("{\"id\":0,\"method\":\"Browser.close\"}", true);
     if (!process.waitFor(10, TimeUnit.SECONDS)) {

@@ -108,7 +108,8 @@ class ReportInBrowserTest {
   void aTipShowsWhatThePointerIsOn() throws Exception {
     look(1280, false);
     Browser shown = Objects.requireNonNull(browser);
-    String visibility = "getComputedStyle(document.querySelector('svg.wide .spot:last-child .tip')).visibility";
+    String visibility =
+        "getComputedStyle(document.querySelector('svg.wide .spot:last-child .tip')).visibility";
     assertThat(shown.evaluate(visibility).asText()).isEqualTo("hidden");
     shown.point("svg.wide .spot:last-child .hit");
     assertThat(shown.evaluate(visibility).asText()).isEqualTo("visible");
