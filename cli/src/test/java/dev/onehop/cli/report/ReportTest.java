@@ -2,6 +2,7 @@ package dev.onehop.cli.report;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.onehop.cli.results.Detour;
 import dev.onehop.cli.results.Results;
 import dev.onehop.cli.results.ResultsFile;
 import dev.onehop.cli.results.RunFacts;
@@ -131,6 +132,33 @@ class ReportTest {
     Results none =
         new Results(sample.run(), sample.topology(), sample.server(), null, null, List.of());
     assertThat(Report.html(none, folder)).contains("No point was finished.", "Map of the topology");
+  }
+
+  @Test
+  void showsThePredictedDetourBesideTheMeasured() {
+    Results sample = SampleResults.us2014();
+    Detour detour = new Detour(Map.of("or1", 12.5, "ca1", 0.0), 6.25, 6.5, 1);
+    Results detouring =
+        new Results(
+            sample.run(),
+            sample.topology(),
+            sample.server(),
+            sample.machine(),
+            detour,
+            sample.points());
+    assertThat(Report.html(detouring, folder))
+        .contains("href=\"#detour\"", "<th scope=\"row\">or1</th><td>12.5</td>")
+        .contains("<th scope=\"row\">all, by their shares</th><td>6.25</td><td>6.50</td>");
+    assertThat(Report.html(sample, folder)).doesNotContain("detour\"");
+  }
+
+  @Test
+  void opensWithTheFiguresThatMatter() {
+    // 64 threads, 5 connections: 225 ops/s of a targeted pool for each of two shards, 113 of one.
+    assertThat(Report.html(SampleResults.us2014(), folder))
+        .contains("<b>2.0×</b> throughput of targeted-async")
+        .contains("225 ops/s, 113 by legacy")
+        .contains("<b>15 %</b> of what a closed loop can do", "<b>100 %</b> went over a router");
   }
 
   @Test
