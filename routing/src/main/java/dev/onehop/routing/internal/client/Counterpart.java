@@ -1,0 +1,87 @@
+package dev.onehop.routing.internal.client;
+
+import com.mongodb.MongoNamespace;
+import com.mongodb.reactivestreams.client.MongoClient;
+import com.mongodb.reactivestreams.client.MongoCluster;
+import com.mongodb.reactivestreams.client.MongoCollection;
+import com.mongodb.reactivestreams.client.MongoDatabase;
+import java.util.Objects;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The same cluster, database or collection on another client. Only settings that differ are copied:
+ * each copy costs, that with a registry of its own the codecs found so far.
+ */
+final class Counterpart {
+  private Counterpart() {}
+
+  static MongoCluster cluster(MongoClient client, MongoCluster here) {
+    MongoCluster there = client;
+    if (!there.getCodecRegistry().equals(here.getCodecRegistry())) {
+      there = there.withCodecRegistry(here.getCodecRegistry());
+    }
+    if (!there.getReadPreference().equals(here.getReadPreference())) {
+      there = there.withReadPreference(here.getReadPreference());
+    }
+    if (!there.getWriteConcern().equals(here.getWriteConcern())) {
+      there = there.withWriteConcern(here.getWriteConcern());
+    }
+    if (!there.getReadConcern().equals(here.getReadConcern())) {
+      there = there.withReadConcern(here.getReadConcern());
+    }
+    Long timeout = here.getTimeout(TimeUnit.MILLISECONDS);
+    return isSame(timeout, there.getTimeout(TimeUnit.MILLISECONDS))
+        ? there
+        : there.withTimeout(timeout, TimeUnit.MILLISECONDS);
+  }
+
+  static MongoDatabase database(MongoClient client, MongoDatabase here) {
+    MongoDatabase there = client.getDatabase(here.getName());
+    if (!there.getCodecRegistry().equals(here.getCodecRegistry())) {
+      there = there.withCodecRegistry(here.getCodecRegistry());
+    }
+    if (!there.getReadPreference().equals(here.getReadPreference())) {
+      there = there.withReadPreference(here.getReadPreference());
+    }
+    if (!there.getWriteConcern().equals(here.getWriteConcern())) {
+      there = there.withWriteConcern(here.getWriteConcern());
+    }
+    if (!there.getReadConcern().equals(here.getReadConcern())) {
+      there = there.withReadConcern(here.getReadConcern());
+    }
+    Long timeout = here.getTimeout(TimeUnit.MILLISECONDS);
+    return isSame(timeout, there.getTimeout(TimeUnit.MILLISECONDS))
+        ? there
+        : there.withTimeout(timeout, TimeUnit.MILLISECONDS);
+  }
+
+  static <D> MongoCollection<D> collection(MongoClient client, MongoCollection<D> here) {
+    MongoNamespace namespace = here.getNamespace();
+    MongoCollection<D> there =
+        client
+            .getDatabase(namespace.getDatabaseName())
+            .getCollection(namespace.getCollectionName(), here.getDocumentClass());
+    if (!there.getCodecRegistry().equals(here.getCodecRegistry())) {
+      there = there.withCodecRegistry(here.getCodecRegistry());
+    }
+    if (!there.getReadPreference().equals(here.getReadPreference())) {
+      there = there.withReadPreference(here.getReadPreference());
+    }
+    if (!there.getWriteConcern().equals(here.getWriteConcern())) {
+      there = there.withWriteConcern(here.getWriteConcern());
+    }
+    if (!there.getReadConcern().equals(here.getReadConcern())) {
+      there = there.withReadConcern(here.getReadConcern());
+    }
+    Long timeout = here.getTimeout(TimeUnit.MILLISECONDS);
+    return isSame(timeout, there.getTimeout(TimeUnit.MILLISECONDS))
+        ? there
+        : there.withTimeout(timeout, TimeUnit.MILLISECONDS);
+  }
+
+  /** A timeout can't be taken away again, only be set. */
+  private static boolean isSame(@Nullable Long here, @Nullable Long there) {
+    return here == null || Objects.equals(here, there);
+  }
+}
