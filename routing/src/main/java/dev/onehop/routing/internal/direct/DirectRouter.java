@@ -30,7 +30,7 @@ import reactor.core.publisher.Mono;
 public final class DirectRouter implements AutoCloseable {
   private static final Duration REFRESH_INTERVAL = Duration.ofSeconds(30);
   private static final Set<String> CONFIG_DATABASES = Set.of("admin", "config");
-  private static final Set<String> DATABASE_READS = Set.of("listCollections", "listIndexes");
+  private static final Set<String> DATABASE_READS = Set.of("listCollections");
 
   private final WirePool pool;
   private final ClusterClock clock = new ClusterClock();
@@ -38,6 +38,9 @@ public final class DirectRouter implements AutoCloseable {
   private final Cursors cursors = new Cursors();
   private final ShardClient shards;
   private final Reads reads;
+  private final Transactions transactions;
+  private final ChangeStreams changeStreams;
+  private final Ddl ddl;
   private final Disposable refreshing;
 
   /**
@@ -57,8 +60,12 @@ public final class DirectRouter implements AutoCloseable {
     this.config = new ConfigServer(ReplicaSet.parse(configServer, pool, clock), clock);
     DefaultConcerns concerns = new DefaultConcerns();
     RoutingCatalog catalog = new RoutingCatalog(config, RoutingCatalog.RefreshListener.NONE);
-    this.shards = new ShardClient(catalog, new ShardDirectory(config, pool, clock), concerns);
+    ShardDirectory directory = new ShardDirectory(config, pool, clock);
+    this.transactions = new Transactions(directory, clock);
+    this.shards = new ShardClient(catalog, directory, concerns, transactions);
     this.reads = new Reads(shards, cursors);
+    this.changeStreams = new ChangeStreams(directory, cursors, clock);
+    this.ddl = new Ddl(config, shards);
     this.refreshing =
         Flux.interval(Duration.ZERO, REFRESH_INTERVAL)
             .onBackpressureDrop()
@@ -76,11 +83,50 @@ public final class DirectRouter implements AutoCloseable {
     return Mono.defer(
         () -> {
           clock.observe(command.body());
-          String database = command.database();
-          return CONFIG_DATABASES.contains(database)
-              ? onConfigServer(command)
-              : onShards(command, database);
+          return run(command).map(clock::stamped);
         });
+  }
+
+  private Mono<BsonDocument> run(OpMsg command) {
+    String database = command.database();
+    switch (command.commandName()) {
+      case "commitTransaction":
+        return transactions.commit(command);
+      case "abortTransaction":
+        return transactions.abort(command);
+      case "listDatabases":
+        return ddl.listDatabases(command);
+      case "renameCollection":
+        return ddl.rename(command);
+      default:
+        break;
+    }
+    if (ChangeStreams.isOne(command)) {
+      return changeStreams.open(command);
+    }
+    if (CONFIG_DATABASES.contains(database)) {
+      return onConfigServer(command);
+    }
+    OpMsg timed = atOneTime(command);
+    return Transactions.isPart(command)
+        ? transactions.statement(timed, onShards(timed, database))
+        : onShards(timed, database);
+  }
+
+  /** A snapshot read outside of transactions, which several shards may have to answer. */
+  private OpMsg atOneTime(OpMsg command) {
+    if (!command.body().isDocument("readConcern") || Transactions.isPart(command)) {
+      return command;
+    }
+    BsonDocument asked = command.body().getDocument("readConcern");
+    BsonDocument fixed = Transactions.Snapshots.atOneTime(asked, clock);
+    if (fixed == asked) {
+      return command;
+    }
+    BsonDocument body = new BsonDocument();
+    body.putAll(command.body());
+    body.put("readConcern", fixed);
+    return command.withBody(body);
   }
 
   /** Runs a command of our own on the config servers' primary. */
@@ -98,8 +144,6 @@ public final class DirectRouter implements AutoCloseable {
     return switch (command.commandName()) {
       case "getMore" -> getMore(command);
       case "killCursors" -> killCursors(command);
-      case "commitTransaction", "abortTransaction" ->
-          Mono.error(CommandFailure.notSupported("a transaction"));
       default ->
           config
               .replicaSet()
@@ -119,9 +163,6 @@ public final class DirectRouter implements AutoCloseable {
   }
 
   private Mono<BsonDocument> onShards(OpMsg command, String database) {
-    if (command.body().containsKey("autocommit")) {
-      return Mono.error(CommandFailure.notSupported("a transaction"));
-    }
     String name = command.commandName();
     return switch (name) {
       case "find" -> reads.find(command, namespace(command));
@@ -130,21 +171,29 @@ public final class DirectRouter implements AutoCloseable {
               ? reads.aggregate(command, namespace(command))
               : Mono.error(CommandFailure.notSupported("an aggregation on a database"));
       case "count" -> reads.count(command, namespace(command));
-      case "distinct" -> reads.onOneShard(command, namespace(command), "query");
+      case "distinct" -> reads.distinct(command, namespace(command));
+      case "listIndexes" -> ddl.listIndexes(command, namespace(command));
+      case "create" -> creatingDatabase(database, ddl.create(command, database));
+      case "drop" -> ddl.drop(command, database);
+      case "dropDatabase" -> ddl.dropDatabase(database);
       case "findAndModify", "findandmodify" ->
           creatingDatabase(database, reads.onOneShard(command, namespace(command), "query"));
       case "insert", "update", "delete" ->
           creatingDatabase(database, WriteBatch.run(shards, command, namespace(command)));
       case "getMore" -> getMore(command);
       case "killCursors" -> killCursors(command);
-      default ->
-          DATABASE_READS.contains(name)
-              ? onPrimaryShard(command, database)
-              : Mono.error(
-                  new CommandFailure(
-                      ErrorCodes.COMMAND_NOT_FOUND,
-                      "CommandNotFound",
-                      "no such command: '" + name + "'"));
+      default -> {
+        if (Ddl.isOnEveryOwner(name)) {
+          yield creatingDatabase(database, ddl.onEveryOwner(command, namespace(command)));
+        }
+        yield DATABASE_READS.contains(name)
+            ? onPrimaryShard(command, database)
+            : Mono.error(
+                new CommandFailure(
+                    ErrorCodes.COMMAND_NOT_FOUND,
+                    "CommandNotFound",
+                    "no such command: '" + name + "'"));
+      }
     };
   }
 
