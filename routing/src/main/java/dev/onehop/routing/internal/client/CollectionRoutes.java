@@ -52,7 +52,8 @@ final class CollectionRoutes<D> {
   MongoCollection<D> at(@Nullable ShardClient client) {
     return client == null
         ? nearest
-        : owners.computeIfAbsent(client, there -> Counterpart.collection(there.client(), nearest));
+        : owners.computeIfAbsent(
+            client, there -> router.counterpart().collection(there.client(), nearest));
   }
 
   /** Runs an operation on the collection as the route's client sees it. */
@@ -105,6 +106,10 @@ final class CollectionRoutes<D> {
       ClientSession clientSession,
       BiFunction<MongoCollection<D>, ClientSession, Publisher<R>> call) {
     return RoutedSession.unrouted(router, clientSession, nearest, this::at, call);
+  }
+
+  ClusterTimes times() {
+    return router.times();
   }
 
   @Nullable RoutedSession ours(ClientSession clientSession) {

@@ -7,18 +7,27 @@ import com.mongodb.reactivestreams.client.MongoCollection;
 import com.mongodb.reactivestreams.client.MongoDatabase;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
+import org.bson.codecs.configuration.CodecRegistry;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The same cluster, database or collection on another client. Only settings that differ are copied:
- * each copy costs, that with a registry of its own the codecs found so far.
+ * each copy costs, that with a registry of its own the codecs found so far. Registries are told
+ * apart by identity, since equal ones are only made of the same classes.
  */
 final class Counterpart {
-  private Counterpart() {}
+  private final CodecRegistry common;
 
-  static MongoCluster cluster(MongoClient client, MongoCluster here) {
+  /**
+   * @param nearest the client that was made of the same settings as the others
+   */
+  Counterpart(MongoClient nearest) {
+    this.common = nearest.getCodecRegistry();
+  }
+
+  MongoCluster cluster(MongoClient client, MongoCluster here) {
     MongoCluster there = client;
-    if (!there.getCodecRegistry().equals(here.getCodecRegistry())) {
+    if (here.getCodecRegistry() != common) {
       there = there.withCodecRegistry(here.getCodecRegistry());
     }
     if (!there.getReadPreference().equals(here.getReadPreference())) {
@@ -36,9 +45,9 @@ final class Counterpart {
         : there.withTimeout(timeout, TimeUnit.MILLISECONDS);
   }
 
-  static MongoDatabase database(MongoClient client, MongoDatabase here) {
+  MongoDatabase database(MongoClient client, MongoDatabase here) {
     MongoDatabase there = client.getDatabase(here.getName());
-    if (!there.getCodecRegistry().equals(here.getCodecRegistry())) {
+    if (here.getCodecRegistry() != common) {
       there = there.withCodecRegistry(here.getCodecRegistry());
     }
     if (!there.getReadPreference().equals(here.getReadPreference())) {
@@ -56,13 +65,13 @@ final class Counterpart {
         : there.withTimeout(timeout, TimeUnit.MILLISECONDS);
   }
 
-  static <D> MongoCollection<D> collection(MongoClient client, MongoCollection<D> here) {
+  <D> MongoCollection<D> collection(MongoClient client, MongoCollection<D> here) {
     MongoNamespace namespace = here.getNamespace();
     MongoCollection<D> there =
         client
             .getDatabase(namespace.getDatabaseName())
             .getCollection(namespace.getCollectionName(), here.getDocumentClass());
-    if (!there.getCodecRegistry().equals(here.getCodecRegistry())) {
+    if (here.getCodecRegistry() != common) {
       there = there.withCodecRegistry(here.getCodecRegistry());
     }
     if (!there.getReadPreference().equals(here.getReadPreference())) {

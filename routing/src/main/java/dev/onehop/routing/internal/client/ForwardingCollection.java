@@ -21,6 +21,7 @@ import com.mongodb.reactivestreams.client.MongoCollection;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BiFunction;
+import java.util.function.Function;
 import org.bson.Document;
 import org.bson.codecs.configuration.CodecRegistry;
 import org.bson.conversions.Bson;
@@ -45,6 +46,10 @@ abstract class ForwardingCollection<TDocument> implements MongoCollection<TDocum
   final MongoCollection<TDocument> nearest() {
     return nearest;
   }
+
+  /** A change stream of the nearest mongos, without a session and in one. */
+  abstract <T> ChangeStreamPublisher<T> watch(
+      ChangeStreamPublisher<T> official, Function<ClientSession, ChangeStreamPublisher<T>> open);
 
   /**
    * Runs what has no route, but may belong to the transaction of a session, where that is.
@@ -102,23 +107,25 @@ abstract class ForwardingCollection<TDocument> implements MongoCollection<TDocum
 
   @Override
   public ChangeStreamPublisher<Document> watch() {
-    return nearest.watch();
+    return watch(nearest.watch(), session -> nearest.watch(session));
   }
 
   @Override
   public <TResult> ChangeStreamPublisher<TResult> watch(Class<TResult> resultClass) {
-    return nearest.watch(resultClass);
+    return watch(nearest.watch(resultClass), session -> nearest.watch(session, resultClass));
   }
 
   @Override
   public ChangeStreamPublisher<Document> watch(List<? extends Bson> pipeline) {
-    return nearest.watch(pipeline);
+    return watch(nearest.watch(pipeline), session -> nearest.watch(session, pipeline));
   }
 
   @Override
   public <TResult> ChangeStreamPublisher<TResult> watch(
       List<? extends Bson> pipeline, Class<TResult> resultClass) {
-    return nearest.watch(pipeline, resultClass);
+    return watch(
+        nearest.watch(pipeline, resultClass),
+        session -> nearest.watch(session, pipeline, resultClass));
   }
 
   @Override

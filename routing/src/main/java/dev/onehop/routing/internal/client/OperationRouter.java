@@ -1,5 +1,6 @@
 package dev.onehop.routing.internal.client;
 
+import com.mongodb.reactivestreams.client.MongoClient;
 import dev.onehop.core.table.RoutingTable;
 import dev.onehop.core.targeting.Target;
 import dev.onehop.routing.RouteDecision;
@@ -37,6 +38,8 @@ final class OperationRouter {
   private final RoutingCatalog catalog;
   private final ShardClients clients;
   private final RoutingMetrics metrics;
+  private final ClusterTimes times;
+  private final Counterpart counterpart;
   private final Mono<Void> affinityReady;
   private final Map<String, Long> unroutableUntilNanos = new ConcurrentHashMap<>();
   private final UnroutedNotice notice = new UnroutedNotice(log);
@@ -48,9 +51,11 @@ final class OperationRouter {
   }
 
   /**
+   * @param nearest the client on the nearest mongos
    * @param affinityReady completes when the mongoses beside the shards are known
    */
   OperationRouter(
+      MongoClient nearest,
       RoutingCatalog catalog,
       ShardClients clients,
       RoutingMetrics metrics,
@@ -59,6 +64,16 @@ final class OperationRouter {
     this.clients = clients;
     this.metrics = metrics;
     this.affinityReady = affinityReady;
+    this.times = new ClusterTimes(nearest, clients);
+    this.counterpart = new Counterpart(nearest);
+  }
+
+  ClusterTimes times() {
+    return times;
+  }
+
+  Counterpart counterpart() {
+    return counterpart;
   }
 
   /**

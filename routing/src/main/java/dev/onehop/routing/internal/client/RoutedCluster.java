@@ -4,11 +4,13 @@ import com.mongodb.ClientSessionOptions;
 import com.mongodb.ReadConcern;
 import com.mongodb.ReadPreference;
 import com.mongodb.WriteConcern;
+import com.mongodb.reactivestreams.client.ChangeStreamPublisher;
 import com.mongodb.reactivestreams.client.ClientSession;
 import com.mongodb.reactivestreams.client.MongoCluster;
 import com.mongodb.reactivestreams.client.MongoDatabase;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BiFunction;
+import java.util.function.Function;
 import org.bson.codecs.configuration.CodecRegistry;
 import org.reactivestreams.Publisher;
 import reactor.core.publisher.Mono;
@@ -23,6 +25,12 @@ class RoutedCluster extends ForwardingCluster {
   }
 
   @Override
+  final <T> ChangeStreamPublisher<T> watch(
+      ChangeStreamPublisher<T> official, Function<ClientSession, ChangeStreamPublisher<T>> open) {
+    return new RoutedWatch<>(router.times(), official, open);
+  }
+
+  @Override
   final <R> Mono<R> inSession(
       ClientSession clientSession, BiFunction<MongoCluster, ClientSession, Publisher<R>> call) {
     return Mono.from(
@@ -30,7 +38,7 @@ class RoutedCluster extends ForwardingCluster {
             router,
             clientSession,
             nearest(),
-            client -> Counterpart.cluster(client.client(), nearest()),
+            client -> router.counterpart().cluster(client.client(), nearest()),
             call));
   }
 

@@ -3,11 +3,13 @@ package dev.onehop.routing.internal.client;
 import com.mongodb.ReadConcern;
 import com.mongodb.ReadPreference;
 import com.mongodb.WriteConcern;
+import com.mongodb.reactivestreams.client.ChangeStreamPublisher;
 import com.mongodb.reactivestreams.client.ClientSession;
 import com.mongodb.reactivestreams.client.MongoCollection;
 import com.mongodb.reactivestreams.client.MongoDatabase;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BiFunction;
+import java.util.function.Function;
 import org.bson.Document;
 import org.bson.codecs.configuration.CodecRegistry;
 import org.reactivestreams.Publisher;
@@ -23,6 +25,12 @@ final class RoutedDatabase extends ForwardingDatabase {
   }
 
   @Override
+  <T> ChangeStreamPublisher<T> watch(
+      ChangeStreamPublisher<T> official, Function<ClientSession, ChangeStreamPublisher<T>> open) {
+    return new RoutedWatch<>(router.times(), official, open);
+  }
+
+  @Override
   <R> Mono<R> inSession(
       ClientSession clientSession, BiFunction<MongoDatabase, ClientSession, Publisher<R>> call) {
     return Mono.from(
@@ -30,7 +38,7 @@ final class RoutedDatabase extends ForwardingDatabase {
             router,
             clientSession,
             nearest(),
-            client -> Counterpart.database(client.client(), nearest()),
+            client -> router.counterpart().database(client.client(), nearest()),
             call));
   }
 

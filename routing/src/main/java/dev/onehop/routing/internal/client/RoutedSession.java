@@ -1,5 +1,6 @@
 package dev.onehop.routing.internal.client;
 
+import com.mongodb.ReadConcern;
 import com.mongodb.TransactionOptions;
 import com.mongodb.reactivestreams.client.ClientSession;
 import dev.onehop.routing.internal.affinity.ShardClients.ShardClient;
@@ -120,11 +121,23 @@ final class RoutedSession extends ForwardingSession {
     return Mono.defer(
         () -> {
           Place known = client == null ? nearest : known(client);
-          return known != null
-              ? Mono.just(entered(known))
-              : Mono.from(client.client().startSession(base.getOptions()))
-                  .map(official -> entered(added(client, official)));
+          Mono<Place> there =
+              known != null
+                  ? Mono.just(known)
+                  : Mono.from(client.client().startSession(base.getOptions()))
+                      .map(official -> added(client, official));
+          // A mongos will pick the time of a snapshot.
+          return (picksTime() ? router.times().gather(base).then(there) : there).map(this::entered);
         });
+  }
+
+  private synchronized boolean picksTime() {
+    if (transactional.hasActiveTransaction()) {
+      return pinned == null
+          && ReadConcern.SNAPSHOT.equals(transactional.getTransactionOptions().getReadConcern());
+    }
+    return Boolean.TRUE.equals(base.getOptions().isSnapshot())
+        && base.getSnapshotTimestamp() == null;
   }
 
   private synchronized @Nullable Place known(ShardClient client) {

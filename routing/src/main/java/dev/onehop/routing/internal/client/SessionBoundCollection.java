@@ -20,6 +20,7 @@ import com.mongodb.client.result.InsertManyResult;
 import com.mongodb.client.result.InsertOneResult;
 import com.mongodb.client.result.UpdateResult;
 import com.mongodb.reactivestreams.client.AggregatePublisher;
+import com.mongodb.reactivestreams.client.ChangeStreamPublisher;
 import com.mongodb.reactivestreams.client.ClientSession;
 import com.mongodb.reactivestreams.client.DistinctPublisher;
 import com.mongodb.reactivestreams.client.FindPublisher;
@@ -28,6 +29,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.BiFunction;
+import java.util.function.Function;
 import org.bson.BsonDocument;
 import org.bson.BsonValue;
 import org.bson.conversions.Bson;
@@ -52,6 +54,12 @@ abstract class SessionBoundCollection<TDocument> extends ForwardingCollection<TD
 
   final CollectionRoutes<TDocument> routes() {
     return routes;
+  }
+
+  @Override
+  final <T> ChangeStreamPublisher<T> watch(
+      ChangeStreamPublisher<T> official, Function<ClientSession, ChangeStreamPublisher<T>> open) {
+    return new RoutedWatch<>(routes.times(), official, open);
   }
 
   @Override

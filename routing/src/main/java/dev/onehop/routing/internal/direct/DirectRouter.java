@@ -110,7 +110,22 @@ public final class DirectRouter implements AutoCloseable {
     OpMsg timed = atOneTime(command);
     return Transactions.isPart(command)
         ? transactions.statement(timed, onShards(timed, database))
-        : onShards(timed, database);
+        : onShards(timed, database).map(reply -> withSnapshotTime(command, timed, reply));
+  }
+
+  /** The client reads on at the time that was picked here. */
+  private static BsonDocument withSnapshotTime(OpMsg asked, OpMsg timed, BsonDocument reply) {
+    if (asked == timed || !reply.isDocument("cursor")) {
+      return reply;
+    }
+    BsonDocument cursor = new BsonDocument();
+    cursor.putAll(reply.getDocument("cursor"));
+    cursor.put(
+        "atClusterTime", timed.body().getDocument("readConcern").getTimestamp("atClusterTime"));
+    BsonDocument copy = new BsonDocument();
+    copy.putAll(reply);
+    copy.put("cursor", cursor);
+    return copy;
   }
 
   /** A snapshot read outside of transactions, which several shards may have to answer. */
