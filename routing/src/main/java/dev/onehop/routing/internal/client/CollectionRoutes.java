@@ -83,6 +83,44 @@ final class CollectionRoutes<D> {
         routed(operation, targeting, where -> where == nearest ? onNearest : call.apply(where)));
   }
 
+  /**
+   * A write with one result.
+   *
+   * @param onlySingle whether it writes one document at most
+   */
+  <R> Mono<R> write(
+      String operation,
+      boolean onlySingle,
+      Function<RoutingTable, Target> targeting,
+      Function<MongoCollection<D>, Publisher<R>> call) {
+    return single(
+        operation,
+        targeting,
+        where ->
+            router
+                .nothingSent()
+                .again(onlySingle, where.getWriteConcern(), () -> call.apply(where)));
+  }
+
+  /** The same, of an explicit session. */
+  <R> Mono<R> write(
+      ClientSession clientSession,
+      String operation,
+      boolean onlySingle,
+      Function<RoutingTable, Target> targeting,
+      BiFunction<MongoCollection<D>, ClientSession, Publisher<R>> call) {
+    return single(
+        clientSession,
+        operation,
+        targeting,
+        (where, session) ->
+            session.hasActiveTransaction()
+                ? call.apply(where, session)
+                : router
+                    .nothingSent()
+                    .again(onlySingle, where.getWriteConcern(), () -> call.apply(where, session)));
+  }
+
   /** The same, of an explicit session. */
   <R> Mono<R> single(
       ClientSession clientSession,
@@ -132,10 +170,7 @@ final class CollectionRoutes<D> {
                   routes ->
                       new BulkSplit<>(models, routes, options.isOrdered())
                           .write(
-                              part ->
-                                  Mono.from(
-                                      at(part.route().client())
-                                          .bulkWrite(part.models(), options)))));
+                              part -> write(at(part.route().client()), part.models(), options))));
         });
   }
 
@@ -164,6 +199,16 @@ final class CollectionRoutes<D> {
                               .write(
                                   part -> write(session, part.route(), part.models(), options))));
         });
+  }
+
+  private Mono<BulkWriteResult> write(
+      MongoCollection<D> where, List<WriteModel<? extends D>> models, BulkWriteOptions options) {
+    return router
+        .nothingSent()
+        .again(
+            NothingSent.onlySingle(models),
+            where.getWriteConcern(),
+            () -> where.bulkWrite(models, options));
   }
 
   private Mono<BulkWriteResult> whole(

@@ -40,6 +40,7 @@ final class OperationRouter {
   private final RoutingMetrics metrics;
   private final ClusterTimes times;
   private final Counterpart counterpart;
+  private final NothingSent nothingSent;
   private final Mono<Void> affinityReady;
   private final Map<String, Long> unroutableUntilNanos = new ConcurrentHashMap<>();
   private final UnroutedNotice notice = new UnroutedNotice(log);
@@ -52,10 +53,12 @@ final class OperationRouter {
 
   /**
    * @param nearest the client on the nearest mongos
+   * @param retryWrites the clients' setting
    * @param affinityReady completes when the mongoses beside the shards are known
    */
   OperationRouter(
       MongoClient nearest,
+      boolean retryWrites,
       RoutingCatalog catalog,
       ShardClients clients,
       RoutingMetrics metrics,
@@ -66,10 +69,15 @@ final class OperationRouter {
     this.affinityReady = affinityReady;
     this.times = new ClusterTimes(nearest, clients);
     this.counterpart = new Counterpart(nearest);
+    this.nothingSent = new NothingSent(retryWrites);
   }
 
   ClusterTimes times() {
     return times;
+  }
+
+  NothingSent nothingSent() {
+    return nothingSent;
   }
 
   Counterpart counterpart() {

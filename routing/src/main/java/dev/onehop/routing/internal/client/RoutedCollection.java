@@ -169,8 +169,11 @@ final class RoutedCollection<TDocument> extends SessionBoundCollection<TDocument
   @Override
   public Publisher<InsertOneResult> insertOne(TDocument document, InsertOneOptions options) {
     TDocument withId = targets.withId(document);
-    return routes.single(
-        "insertOne", targets.insert(withId), collection -> collection.insertOne(withId, options));
+    return routes.write(
+        "insertOne",
+        true,
+        targets.insert(withId),
+        collection -> collection.insertOne(withId, options));
   }
 
   @Override
@@ -194,8 +197,9 @@ final class RoutedCollection<TDocument> extends SessionBoundCollection<TDocument
 
   @Override
   public Publisher<DeleteResult> deleteOne(Bson filter, DeleteOptions options) {
-    return routes.single(
+    return routes.write(
         "deleteOne",
+        true,
         targets.delete(filter, false, options),
         collection -> collection.deleteOne(filter, options));
   }
@@ -207,8 +211,9 @@ final class RoutedCollection<TDocument> extends SessionBoundCollection<TDocument
 
   @Override
   public Publisher<DeleteResult> deleteMany(Bson filter, DeleteOptions options) {
-    return routes.single(
+    return routes.write(
         "deleteMany",
+        false,
         targets.delete(filter, true, options),
         collection -> collection.deleteMany(filter, options));
   }
@@ -221,8 +226,9 @@ final class RoutedCollection<TDocument> extends SessionBoundCollection<TDocument
   @Override
   public Publisher<UpdateResult> replaceOne(
       Bson filter, TDocument replacement, ReplaceOptions options) {
-    return routes.single(
+    return routes.write(
         "replaceOne",
+        true,
         targets.replace(filter, replacement, options),
         collection -> collection.replaceOne(filter, replacement, options));
   }
@@ -234,8 +240,9 @@ final class RoutedCollection<TDocument> extends SessionBoundCollection<TDocument
 
   @Override
   public Publisher<UpdateResult> updateOne(Bson filter, Bson update, UpdateOptions options) {
-    return routes.single(
+    return routes.write(
         "updateOne",
+        true,
         targets.update(filter, update, false, options),
         collection -> collection.updateOne(filter, update, options));
   }
@@ -248,8 +255,9 @@ final class RoutedCollection<TDocument> extends SessionBoundCollection<TDocument
   @Override
   public Publisher<UpdateResult> updateOne(
       Bson filter, List<? extends Bson> update, UpdateOptions options) {
-    return routes.single(
+    return routes.write(
         "updateOne",
+        true,
         targets.update(filter, update, false, options),
         collection -> collection.updateOne(filter, update, options));
   }
@@ -261,8 +269,9 @@ final class RoutedCollection<TDocument> extends SessionBoundCollection<TDocument
 
   @Override
   public Publisher<UpdateResult> updateMany(Bson filter, Bson update, UpdateOptions options) {
-    return routes.single(
+    return routes.write(
         "updateMany",
+        false,
         targets.update(filter, update, true, options),
         collection -> collection.updateMany(filter, update, options));
   }
@@ -275,8 +284,9 @@ final class RoutedCollection<TDocument> extends SessionBoundCollection<TDocument
   @Override
   public Publisher<UpdateResult> updateMany(
       Bson filter, List<? extends Bson> update, UpdateOptions options) {
-    return routes.single(
+    return routes.write(
         "updateMany",
+        false,
         targets.update(filter, update, true, options),
         collection -> collection.updateMany(filter, update, options));
   }
@@ -288,8 +298,9 @@ final class RoutedCollection<TDocument> extends SessionBoundCollection<TDocument
 
   @Override
   public Publisher<TDocument> findOneAndDelete(Bson filter, FindOneAndDeleteOptions options) {
-    return routes.single(
+    return routes.write(
         "findOneAndDelete",
+        true,
         targets.findAndModify(filter, options),
         collection -> collection.findOneAndDelete(filter, options));
   }
@@ -302,8 +313,9 @@ final class RoutedCollection<TDocument> extends SessionBoundCollection<TDocument
   @Override
   public Publisher<TDocument> findOneAndReplace(
       Bson filter, TDocument replacement, FindOneAndReplaceOptions options) {
-    return routes.single(
+    return routes.write(
         "findOneAndReplace",
+        true,
         targets.findAndModify(filter, options),
         collection -> collection.findOneAndReplace(filter, replacement, options));
   }
@@ -316,8 +328,9 @@ final class RoutedCollection<TDocument> extends SessionBoundCollection<TDocument
   @Override
   public Publisher<TDocument> findOneAndUpdate(
       Bson filter, Bson update, FindOneAndUpdateOptions options) {
-    return routes.single(
+    return routes.write(
         "findOneAndUpdate",
+        true,
         targets.findAndModify(filter, options),
         collection -> collection.findOneAndUpdate(filter, update, options));
   }
@@ -330,8 +343,9 @@ final class RoutedCollection<TDocument> extends SessionBoundCollection<TDocument
   @Override
   public Publisher<TDocument> findOneAndUpdate(
       Bson filter, List<? extends Bson> update, FindOneAndUpdateOptions options) {
-    return routes.single(
+    return routes.write(
         "findOneAndUpdate",
+        true,
         targets.findAndModify(filter, options),
         collection -> collection.findOneAndUpdate(filter, update, options));
   }

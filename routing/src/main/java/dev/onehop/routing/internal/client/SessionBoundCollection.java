@@ -212,9 +212,10 @@ abstract class SessionBoundCollection<TDocument> extends ForwardingCollection<TD
   public Publisher<InsertOneResult> insertOne(
       ClientSession clientSession, TDocument document, InsertOneOptions options) {
     TDocument withId = targets.withId(document);
-    return routes.single(
+    return routes.write(
         clientSession,
         "insertOne",
+        true,
         targets.insert(withId),
         (collection, session) -> collection.insertOne(session, withId, options));
   }
@@ -246,9 +247,10 @@ abstract class SessionBoundCollection<TDocument> extends ForwardingCollection<TD
   @Override
   public Publisher<DeleteResult> deleteOne(
       ClientSession clientSession, Bson filter, DeleteOptions options) {
-    return routes.single(
+    return routes.write(
         clientSession,
         "deleteOne",
+        true,
         targets.delete(filter, false, options),
         (collection, session) -> collection.deleteOne(session, filter, options));
   }
@@ -261,9 +263,10 @@ abstract class SessionBoundCollection<TDocument> extends ForwardingCollection<TD
   @Override
   public Publisher<DeleteResult> deleteMany(
       ClientSession clientSession, Bson filter, DeleteOptions options) {
-    return routes.single(
+    return routes.write(
         clientSession,
         "deleteMany",
+        false,
         targets.delete(filter, true, options),
         (collection, session) -> collection.deleteMany(session, filter, options));
   }
@@ -277,9 +280,10 @@ abstract class SessionBoundCollection<TDocument> extends ForwardingCollection<TD
   @Override
   public Publisher<UpdateResult> replaceOne(
       ClientSession clientSession, Bson filter, TDocument replacement, ReplaceOptions options) {
-    return routes.single(
+    return routes.write(
         clientSession,
         "replaceOne",
+        true,
         targets.replace(filter, replacement, options),
         (collection, session) -> collection.replaceOne(session, filter, replacement, options));
   }
@@ -292,9 +296,10 @@ abstract class SessionBoundCollection<TDocument> extends ForwardingCollection<TD
   @Override
   public Publisher<UpdateResult> updateOne(
       ClientSession clientSession, Bson filter, Bson update, UpdateOptions options) {
-    return routes.single(
+    return routes.write(
         clientSession,
         "updateOne",
+        true,
         targets.update(filter, update, false, options),
         (collection, session) -> collection.updateOne(session, filter, update, options));
   }
@@ -311,9 +316,10 @@ abstract class SessionBoundCollection<TDocument> extends ForwardingCollection<TD
       Bson filter,
       List<? extends Bson> update,
       UpdateOptions options) {
-    return routes.single(
+    return routes.write(
         clientSession,
         "updateOne",
+        true,
         targets.update(filter, update, false, options),
         (collection, session) -> collection.updateOne(session, filter, update, options));
   }
@@ -326,9 +332,10 @@ abstract class SessionBoundCollection<TDocument> extends ForwardingCollection<TD
   @Override
   public Publisher<UpdateResult> updateMany(
       ClientSession clientSession, Bson filter, Bson update, UpdateOptions options) {
-    return routes.single(
+    return routes.write(
         clientSession,
         "updateMany",
+        false,
         targets.update(filter, update, true, options),
         (collection, session) -> collection.updateMany(session, filter, update, options));
   }
@@ -345,9 +352,10 @@ abstract class SessionBoundCollection<TDocument> extends ForwardingCollection<TD
       Bson filter,
       List<? extends Bson> update,
       UpdateOptions options) {
-    return routes.single(
+    return routes.write(
         clientSession,
         "updateMany",
+        false,
         targets.update(filter, update, true, options),
         (collection, session) -> collection.updateMany(session, filter, update, options));
   }
@@ -360,9 +368,10 @@ abstract class SessionBoundCollection<TDocument> extends ForwardingCollection<TD
   @Override
   public Publisher<TDocument> findOneAndDelete(
       ClientSession clientSession, Bson filter, FindOneAndDeleteOptions options) {
-    return routes.single(
+    return routes.write(
         clientSession,
         "findOneAndDelete",
+        true,
         targets.findAndModify(filter, options),
         (collection, session) -> collection.findOneAndDelete(session, filter, options));
   }
@@ -379,9 +388,10 @@ abstract class SessionBoundCollection<TDocument> extends ForwardingCollection<TD
       Bson filter,
       TDocument replacement,
       FindOneAndReplaceOptions options) {
-    return routes.single(
+    return routes.write(
         clientSession,
         "findOneAndReplace",
+        true,
         targets.findAndModify(filter, options),
         (collection, session) ->
             collection.findOneAndReplace(session, filter, replacement, options));
@@ -396,9 +406,10 @@ abstract class SessionBoundCollection<TDocument> extends ForwardingCollection<TD
   @Override
   public Publisher<TDocument> findOneAndUpdate(
       ClientSession clientSession, Bson filter, Bson update, FindOneAndUpdateOptions options) {
-    return routes.single(
+    return routes.write(
         clientSession,
         "findOneAndUpdate",
+        true,
         targets.findAndModify(filter, options),
         (collection, session) -> collection.findOneAndUpdate(session, filter, update, options));
   }
@@ -415,9 +426,10 @@ abstract class SessionBoundCollection<TDocument> extends ForwardingCollection<TD
       Bson filter,
       List<? extends Bson> update,
       FindOneAndUpdateOptions options) {
-    return routes.single(
+    return routes.write(
         clientSession,
         "findOneAndUpdate",
+        true,
         targets.findAndModify(filter, options),
         (collection, session) -> collection.findOneAndUpdate(session, filter, update, options));
   }
