@@ -1,5 +1,7 @@
 package dev.onehop.routing.internal.client;
 
+import static com.mongodb.assertions.Assertions.notNull;
+
 import com.mongodb.bulk.BulkWriteResult;
 import com.mongodb.client.model.BulkWriteOptions;
 import com.mongodb.client.model.WriteModel;
@@ -127,7 +129,8 @@ final class CollectionRoutes<D> {
       String operation,
       Function<RoutingTable, Target> targeting,
       BiFunction<MongoCollection<D>, ClientSession, Publisher<R>> call) {
-    Publisher<R> checked = call.apply(nearest, RoutedSession.checking(clientSession));
+    Publisher<R> checked =
+        call.apply(nearest, RoutedSession.checking(notNull("clientSession", clientSession)));
     RoutedSession session = ours(clientSession);
     return session == null
         ? Mono.from(checked)
