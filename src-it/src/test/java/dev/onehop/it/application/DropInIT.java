@@ -245,9 +245,18 @@ class DropInIT {
                 .readConcern(ReadConcern.SNAPSHOT)
                 .writeConcern(WriteConcern.MAJORITY)
                 .build());
-        run(accounts.updateOne(session, Filters.eq(10), Updates.inc("balance", -5)));
-        run(accounts.updateOne(session, Filters.eq(110), Updates.inc("balance", 2)));
-        run(accounts.updateOne(session, Filters.eq(210), Updates.inc("balance", 3)));
+        assertThat(
+                run(accounts.updateOne(session, Filters.eq(10), Updates.inc("balance", -5)))
+                    .getModifiedCount())
+            .isEqualTo(1);
+        assertThat(
+                run(accounts.updateOne(session, Filters.eq(110), Updates.inc("balance", 2)))
+                    .getModifiedCount())
+            .isEqualTo(1);
+        assertThat(
+                run(accounts.updateOne(session, Filters.eq(210), Updates.inc("balance", 3)))
+                    .getModifiedCount())
+            .isEqualTo(1);
         assertThat(all(accounts.find(session, Filters.in("_id", 10, 110, 210))))
             .extracting(each -> each.getInteger("balance"))
             .contains(commit ? 95 : 90);

@@ -90,6 +90,8 @@ public final class DirectRouter implements AutoCloseable {
   private Mono<BsonDocument> run(OpMsg command) {
     String database = command.database();
     switch (command.commandName()) {
+      case "ping":
+        return Mono.just(new BsonDocument("ok", new BsonDouble(1)));
       case "commitTransaction":
         return transactions.commit(command);
       case "abortTransaction":
