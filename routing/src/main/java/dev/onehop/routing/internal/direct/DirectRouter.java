@@ -14,6 +14,7 @@ import org.bson.BsonDocument;
 import org.bson.BsonDouble;
 import org.bson.BsonInt64;
 import org.bson.BsonString;
+import org.bson.BsonTimestamp;
 import org.bson.BsonValue;
 import org.jspecify.annotations.Nullable;
 import reactor.core.Disposable;
@@ -88,62 +89,51 @@ public final class DirectRouter implements AutoCloseable {
   }
 
   private Mono<BsonDocument> run(OpMsg command) {
+    return switch (command.commandName()) {
+      case "ping" -> Mono.just(new BsonDocument("ok", new BsonDouble(1)));
+      case "commitTransaction" -> transactions.commit(command);
+      case "abortTransaction" -> transactions.abort(command);
+      case "listDatabases" -> ddl.listDatabases(command);
+      case "renameCollection" -> ddl.rename(command);
+      default -> ChangeStreams.isOne(command) ? changeStreams.open(command) : onData(command);
+    };
+  }
+
+  private Mono<BsonDocument> onData(OpMsg command) {
     String database = command.database();
-    switch (command.commandName()) {
-      case "ping":
-        return Mono.just(new BsonDocument("ok", new BsonDouble(1)));
-      case "commitTransaction":
-        return transactions.commit(command);
-      case "abortTransaction":
-        return transactions.abort(command);
-      case "listDatabases":
-        return ddl.listDatabases(command);
-      case "renameCollection":
-        return ddl.rename(command);
-      default:
-        break;
-    }
-    if (ChangeStreams.isOne(command)) {
-      return changeStreams.open(command);
-    }
     if (CONFIG_DATABASES.contains(database)) {
       return onConfigServer(command);
     }
-    OpMsg timed = atOneTime(command);
-    return Transactions.isPart(command)
-        ? transactions.statement(timed, onShards(timed, database))
-        : onShards(timed, database).map(reply -> withSnapshotTime(command, timed, reply));
+    if (Transactions.isPart(command)) {
+      return transactions.statement(command, onShards(command, database));
+    }
+    BsonDocument readConcern =
+        command.body().isDocument("readConcern")
+            ? Transactions.Snapshots.timed(command.body().getDocument("readConcern"), clock)
+            : null;
+    if (readConcern == null) {
+      return onShards(command, database);
+    }
+    // A snapshot read outside of transactions, which several shards may have to answer.
+    BsonDocument body = new BsonDocument();
+    body.putAll(command.body());
+    body.put("readConcern", readConcern);
+    BsonTimestamp time = readConcern.getTimestamp("atClusterTime");
+    return onShards(command.withBody(body), database).map(reply -> withSnapshotTime(time, reply));
   }
 
   /** The client reads on at the time that was picked here. */
-  private static BsonDocument withSnapshotTime(OpMsg asked, OpMsg timed, BsonDocument reply) {
-    if (asked == timed || !reply.isDocument("cursor")) {
+  private static BsonDocument withSnapshotTime(BsonTimestamp time, BsonDocument reply) {
+    if (!reply.isDocument("cursor")) {
       return reply;
     }
     BsonDocument cursor = new BsonDocument();
     cursor.putAll(reply.getDocument("cursor"));
-    cursor.put(
-        "atClusterTime", timed.body().getDocument("readConcern").getTimestamp("atClusterTime"));
+    cursor.put("atClusterTime", time);
     BsonDocument copy = new BsonDocument();
     copy.putAll(reply);
     copy.put("cursor", cursor);
     return copy;
-  }
-
-  /** A snapshot read outside of transactions, which several shards may have to answer. */
-  private OpMsg atOneTime(OpMsg command) {
-    if (!command.body().isDocument("readConcern") || Transactions.isPart(command)) {
-      return command;
-    }
-    BsonDocument asked = command.body().getDocument("readConcern");
-    BsonDocument fixed = Transactions.Snapshots.atOneTime(asked, clock);
-    if (fixed == asked) {
-      return command;
-    }
-    BsonDocument body = new BsonDocument();
-    body.putAll(command.body());
-    body.put("readConcern", fixed);
-    return command.withBody(body);
   }
 
   /** Runs a command of our own on the config servers' primary. */

@@ -1,10 +1,13 @@
 package dev.onehop.routing.internal.direct;
 
 import dev.onehop.routing.internal.wire.OpMsg;
+import java.io.IOException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.bson.BsonArray;
@@ -70,7 +73,7 @@ final class Transactions {
         () -> {
           Transaction transaction = begunOrContinued(command.body());
           return run.map(reply -> withRecoveryToken(transaction, reply))
-              .onErrorMap(java.io.IOException.class, Transactions::unreachable);
+              .onErrorMap(IOException.class, Transactions::unreachable);
         });
   }
 
@@ -178,7 +181,7 @@ final class Transactions {
           if (transaction == null) {
             throw unknown(command.body().getNumber("txnNumber").longValue());
           }
-          List<String> everywhere = new java.util.ArrayList<>(participants(transaction));
+          List<String> everywhere = new ArrayList<>(participants(transaction));
           everywhere.addAll(transaction.abandoned);
           return abortAt(everywhere, command.body())
               .collectList()
@@ -258,7 +261,8 @@ final class Transactions {
     if (!body.isDocument("readConcern")) {
       return null;
     }
-    return Snapshots.atOneTime(body.getDocument("readConcern"), clock);
+    BsonDocument asked = body.getDocument("readConcern");
+    return Objects.requireNonNullElse(Snapshots.timed(asked, clock), asked);
   }
 
   private @Nullable Transaction find(BsonDocument body) {
@@ -293,7 +297,7 @@ final class Transactions {
         List.of(CommandFailure.TRANSIENT_TRANSACTION_ERROR));
   }
 
-  private static CommandFailure unreachable(java.io.IOException failure) {
+  private static CommandFailure unreachable(IOException failure) {
     return new CommandFailure(
         ErrorCodes.HOST_UNREACHABLE,
         "HostUnreachable",
@@ -305,13 +309,15 @@ final class Transactions {
   static final class Snapshots {
     private Snapshots() {}
 
-    /** The read concern with a time, if it asks for a snapshot and leaves the time open. */
-    static BsonDocument atOneTime(BsonDocument readConcern, ClusterClock clock) {
+    /**
+     * The read concern with a time; null unless it asks for a snapshot and leaves the time open.
+     */
+    static @Nullable BsonDocument timed(BsonDocument readConcern, ClusterClock clock) {
       BsonDocument clusterTime = clock.clusterTime();
       if (!readConcern.get("level", new BsonString("")).equals(new BsonString("snapshot"))
           || readConcern.containsKey("atClusterTime")
           || clusterTime == null) {
-        return readConcern;
+        return null;
       }
       BsonTimestamp time = ClusterClock.time(clusterTime);
       BsonDocument fixed = new BsonDocument();

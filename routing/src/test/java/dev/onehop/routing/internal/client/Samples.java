@@ -45,7 +45,7 @@ final class Samples {
       Constructor<?> constructor = type.getConstructor();
       return constructor.newInstance();
     } catch (ReflectiveOperationException e) {
-      throw new AssertionError("no sample of " + type, e);
+      throw new LinkageError("no sample of " + type, e);
     }
   }
 }
