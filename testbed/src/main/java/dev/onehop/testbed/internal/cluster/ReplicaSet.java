@@ -22,12 +22,13 @@ public final class ReplicaSet implements AutoCloseable {
 
   /**
    * @param members at least one; all must be listening already
+   * @param access how to be let in
    */
-  public ReplicaSet(String name, List<Server> members) {
+  public ReplicaSet(String name, List<Server> members, Access access) {
     this.name = name;
     this.members = List.copyOf(members);
     this.admins =
-        members.stream().map(member -> new Admin(member.name(), member.listenAddress())).toList();
+        members.stream().map(member -> Admin.of(member, access)).toList();
   }
 
   public String name() {
