@@ -22,6 +22,7 @@ import java.net.SocketException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -190,14 +191,12 @@ final class ContainerPlatform implements Platform {
 
   /** This JVM's own class path, at the same places in the container. */
   private static List<Bind> classPathMounts() {
-    List<Bind> mounts = new ArrayList<>();
-    for (String entry : System.getProperty("java.class.path").split(File.pathSeparator, -1)) {
-      Path path = Path.of(entry).toAbsolutePath();
-      if (!entry.isEmpty() && Files.exists(path)) {
-        mounts.add(new Bind(path.toString(), new Volume(path.toString()), AccessMode.ro));
-      }
-    }
-    return mounts;
+    return Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator, -1))
+        .filter(entry -> !entry.isEmpty() && Files.exists(Path.of(entry)))
+        .map(entry -> Path.of(entry).toAbsolutePath().toString())
+        .distinct()
+        .map(path -> new Bind(path, new Volume(path), AccessMode.ro))
+        .toList();
   }
 
   @Override

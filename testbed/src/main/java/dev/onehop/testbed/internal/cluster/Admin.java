@@ -1,5 +1,6 @@
 package dev.onehop.testbed.internal.cluster;
 
+import com.mongodb.ConnectionString;
 import com.mongodb.MongoClientSettings;
 import com.mongodb.MongoCommandException;
 import com.mongodb.MongoException;
@@ -55,6 +56,17 @@ public final class Admin implements AutoCloseable {
             .retryWrites(false);
     access.applyTo(settings);
     return new Admin(server.name(), MongoClients.create(settings.build()));
+  }
+
+  /** Connects to a cluster's mongoses. */
+  static Admin of(ConnectionString url) {
+    return new Admin(
+        String.join(",", url.getHosts()),
+        MongoClients.create(
+            MongoClientSettings.builder()
+                .applicationName(APPLICATION)
+                .applyConnectionString(url)
+                .build()));
   }
 
   /** The driver's client, connected to this server only. */

@@ -1,11 +1,16 @@
 package dev.onehop.testbed.internal.cluster;
 
+import com.mongodb.ConnectionString;
 import com.mongodb.client.model.Filters;
 import dev.onehop.testbed.TestbedException;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.TreeMap;
 import org.bson.BsonDocument;
+import org.bson.BsonInt32;
 import org.bson.BsonString;
 import org.bson.conversions.Bson;
 import org.jspecify.annotations.Nullable;
@@ -15,8 +20,9 @@ import org.jspecify.annotations.Nullable;
  * is read from the config servers, and changed by {@link ClusterCommands}. Thread-safe.
  */
 public final class Cluster implements AutoCloseable {
-  private final ReplicaSet config;
+  private final @Nullable ReplicaSet config;
   private final Map<String, ReplicaSet> shards = new LinkedHashMap<>();
+  private final List<String> shardNames;
   private final @Nullable Admin mongos;
   private final ClusterCommands commands;
 
@@ -29,6 +35,7 @@ public final class Cluster implements AutoCloseable {
   public Cluster(ReplicaSet config, List<ReplicaSet> shards, @Nullable Admin mongos) {
     this.config = config;
     shards.forEach(shard -> this.shards.put(shard.name(), shard));
+    this.shardNames = List.copyOf(this.shards.keySet());
     this.mongos = mongos;
     this.commands =
         mongos == null
@@ -36,12 +43,71 @@ public final class Cluster implements AutoCloseable {
             : new MongosCommands(mongos, this::databaseEntry);
   }
 
+  private Cluster(Admin mongos, List<String> shardNames) {
+    this.config = null;
+    this.shardNames = List.copyOf(shardNames);
+    this.mongos = mongos;
+    this.commands = new MongosCommands(mongos, this::databaseEntry);
+  }
+
+  /**
+   * A cluster that is there already, seen through its mongoses only. Its collections can be made
+   * and moved; its config servers and shards can't be asked anything. Where the URL leads to a
+   * testbed's stand-in router, that takes no such commands, and the servers behind it are asked.
+   *
+   * @throws TestbedException if there is no mongos, or it does not answer
+   */
+  public static Cluster through(ConnectionString url) {
+    Admin mongos = Admin.of(url);
+    try {
+      BsonDocument hello = mongos.run("admin", new BsonDocument("hello", new BsonInt32(1)));
+      if (!hello.containsKey("msg")) {
+        throw new TestbedException(String.join(",", url.getHosts()) + " is no mongos");
+      }
+      Map<String, String> hosts = new TreeMap<>();
+      mongos
+          .collection("config", "shards")
+          .find()
+          .forEach(
+              shard ->
+                  hosts.put(
+                      shard.getString("_id").getValue(), shard.getString("host").getValue()));
+      if (!hello.containsKey("onehopStandIn")) {
+        return new Cluster(mongos, List.copyOf(hosts.keySet()));
+      }
+      mongos.close();
+      return behindStandIn(hosts);
+    } catch (RuntimeException e) {
+      mongos.close();
+      throw e;
+    }
+  }
+
+  private static Cluster behindStandIn(Map<String, String> hosts) {
+    List<ReplicaSet> shards = new ArrayList<>();
+    hosts.forEach((shard, set) -> shards.add(ReplicaSet.at(Server.Role.SHARD, set)));
+    BsonDocument identity =
+        shards
+            .get(0)
+            .primary()
+            .client()
+            .getDatabase("admin")
+            .getCollection("system.version", BsonDocument.class)
+            .find(Filters.eq("_id", "shardIdentity"))
+            .first();
+    if (identity == null) {
+      throw new TestbedException(shards.get(0).name() + " does not know its config servers");
+    }
+    String config = identity.getString("configsvrConnectionString").getValue();
+    return new Cluster(ReplicaSet.at(Server.Role.CONFIG, config), shards, null);
+  }
+
   /**
    * Sets the cluster's feature compatibility version. Before any shard is added: each takes it over
    * when it joins.
    */
   public void setFeatureCompatibilityVersion(String version) {
-    config
+    config()
         .primary()
         .run(
             "admin",
@@ -59,8 +125,26 @@ public final class Cluster implements AutoCloseable {
     return commands;
   }
 
+  /**
+   * The config servers.
+   *
+   * @throws IllegalStateException if the cluster is seen through its mongoses only
+   */
   public ReplicaSet config() {
+    if (config == null) {
+      throw new IllegalStateException("config servers can't be asked through a mongos");
+    }
     return config;
+  }
+
+  /** Where the config database is read. */
+  Admin catalog() {
+    return config == null ? Objects.requireNonNull(mongos) : config.primary();
+  }
+
+  /** The shards, in the order in which data is to be spread over them. */
+  public List<String> shardNames() {
+    return shardNames;
   }
 
   public List<ReplicaSet> shards() {
@@ -82,8 +166,7 @@ public final class Cluster implements AutoCloseable {
 
   /** A database's document of config.databases; null if there is none. */
   @Nullable BsonDocument databaseEntry(String database) {
-    return config
-        .primary()
+    return catalog()
         .collection("config", "databases")
         .find(Filters.eq("_id", database))
         .first();
@@ -96,8 +179,7 @@ public final class Cluster implements AutoCloseable {
    */
   BsonDocument collectionEntry(String namespace) {
     @Nullable BsonDocument entry =
-        config
-            .primary()
+        catalog()
             .collection("config", "collections")
             .find(Filters.and(Filters.eq("_id", namespace), Filters.ne("dropped", true)))
             .first();
@@ -123,7 +205,9 @@ public final class Cluster implements AutoCloseable {
     if (mongos != null) {
       mongos.close();
     }
-    config.close();
+    if (config != null) {
+      config.close();
+    }
     shards.values().forEach(ReplicaSet::close);
   }
 }

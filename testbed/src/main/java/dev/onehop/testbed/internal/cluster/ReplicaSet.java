@@ -1,7 +1,10 @@
 package dev.onehop.testbed.internal.cluster;
 
+import dev.onehop.testbed.Host;
 import dev.onehop.testbed.TestbedException;
+import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
 import org.bson.BsonArray;
@@ -29,6 +32,31 @@ public final class ReplicaSet implements AutoCloseable {
     this.members = List.copyOf(members);
     this.admins =
         members.stream().map(member -> Admin.of(member, access)).toList();
+  }
+
+  /**
+   * A set that is there already.
+   *
+   * @param nameAndHosts {@code name/host:port[,host:port...]}
+   */
+  static ReplicaSet at(Server.Role role, String nameAndHosts) {
+    int slash = nameAndHosts.indexOf('/');
+    String name = nameAndHosts.substring(0, slash);
+    List<Server> members = new ArrayList<>();
+    for (String member : nameAndHosts.substring(slash + 1).split(",", -1)) {
+      int colon = member.lastIndexOf(':');
+      String address = member.substring(0, colon);
+      int port = Integer.parseInt(member.substring(colon + 1));
+      members.add(
+          new Server(
+              name + "/" + address,
+              role,
+              name,
+              new Host(address, "", address),
+              port,
+              new InetSocketAddress(address, port)));
+    }
+    return new ReplicaSet(name, members, Access.OPEN);
   }
 
   public String name() {

@@ -54,7 +54,7 @@ public final class ShardedCollection {
   public void create(BsonDocument key, @Nullable Integer initialChunks) {
     cluster
         .commands()
-        .create(database, collection, cluster.shards().get(0).name(), key, initialChunks);
+        .create(database, collection, cluster.shardNames().get(0), key, initialChunks);
   }
 
   /**
@@ -65,7 +65,7 @@ public final class ShardedCollection {
    * @throws TestbedException also if config.chunks shows something else in the end
    */
   public void spread(List<BsonDocument> splitPoints) {
-    List<ReplicaSet> shards = cluster.shards();
+    List<String> shards = cluster.shardNames();
     int ranges = splitPoints.size() + 1;
     if (ranges < shards.size()) {
       throw new TestbedException(
@@ -81,8 +81,8 @@ public final class ShardedCollection {
     splitAt(shareStarts);
     for (int share = 0; share < shards.size(); share++) {
       for (ChunkRange chunk : share(shareStarts, share)) {
-        if (!chunk.shard().equals(shards.get(share).name())) {
-          moveRange(chunk.min(), chunk.max(), shards.get(share).name());
+        if (!chunk.shard().equals(shards.get(share))) {
+          moveRange(chunk.min(), chunk.max(), shards.get(share));
         }
       }
     }
@@ -146,17 +146,17 @@ public final class ShardedCollection {
   }
 
   private void verify(List<BsonDocument> splitPoints, List<BsonDocument> shareStarts) {
-    List<ReplicaSet> shards = cluster.shards();
+    List<String> shards = cluster.shardNames();
     Set<BsonDocument> bounds = new HashSet<>();
     int seen = 0;
     for (int share = 0; share < shards.size(); share++) {
       for (ChunkRange chunk : share(shareStarts, share)) {
         bounds.add(chunk.min());
         seen++;
-        if (!chunk.shard().equals(shards.get(share).name())) {
+        if (!chunk.shard().equals(shards.get(share))) {
           throw new TestbedException(
               "%s: the chunk at %s lies on %s and not on %s"
-                  .formatted(namespace, chunk.min(), chunk.shard(), shards.get(share).name()));
+                  .formatted(namespace, chunk.min(), chunk.shard(), shards.get(share)));
         }
       }
     }
@@ -219,7 +219,7 @@ public final class ShardedCollection {
   }
 
   private Admin config() {
-    return cluster.config().primary();
+    return cluster.catalog();
   }
 
   private static void retrying(String what, Runnable change) {

@@ -1,12 +1,14 @@
 package dev.onehop.testbed.internal.docker;
 
 import com.github.dockerjava.api.DockerClient;
+import com.github.dockerjava.api.exception.DockerClientException;
+import com.github.dockerjava.api.exception.DockerException;
+import com.github.dockerjava.api.exception.NotFoundException;
 import dev.onehop.testbed.TestbedException;
 import java.time.Duration;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
-import org.testcontainers.containers.ContainerFetchException;
 import org.testcontainers.containers.ContainerLaunchException;
 import org.testcontainers.containers.GenericContainer;
 import org.testcontainers.containers.startupcheck.OneShotStartupCheckStrategy;
@@ -32,6 +34,9 @@ public record Image(String name, String mongod, @Nullable String mongos, boolean
    * @throws TestbedException if it can't be had or holds no mongod
    */
   public static Image inspect(DockerClient docker, String name) {
+    if (!isHere(docker, name)) {
+      pull(docker, name);
+    }
     String answers;
     try (GenericContainer<?> container = new GenericContainer<>(DockerImageName.parse(name))) {
       container
@@ -40,16 +45,35 @@ public record Image(String name, String mongod, @Nullable String mongos, boolean
               new OneShotStartupCheckStrategy().withTimeout(Duration.ofSeconds(60)))
           .start();
       answers = container.getLogs();
-    } catch (ContainerFetchException e) {
-      throw new TestbedException(
-          "there is no image %s here and it can't be pulled (%s); pull or build it, or name another"
-              .formatted(name, Engine.reason(e)),
-          e);
     } catch (ContainerLaunchException | IllegalArgumentException e) {
       throw new TestbedException(
           "image %s can't be run (%s)".formatted(name, Engine.reason(e)), e);
     }
     return of(name, answers);
+  }
+
+  private static boolean isHere(DockerClient docker, String name) {
+    try {
+      var unused = docker.inspectImageCmd(name).exec();
+      return true;
+    } catch (NotFoundException e) {
+      return false;
+    }
+  }
+
+  /** Not left to Testcontainers, which tries for two minutes what can't succeed. */
+  private static void pull(DockerClient docker, String name) {
+    try {
+      var unused = docker.pullImageCmd(name).start().awaitCompletion();
+    } catch (DockerException | DockerClientException e) {
+      throw new TestbedException(
+          "there is no image %s here and it can't be pulled (%s); pull or build it, or name another"
+              .formatted(name, Engine.reason(e)),
+          e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new TestbedException("interrupted", e);
+    }
   }
 
   static Image of(String name, String answers) {
