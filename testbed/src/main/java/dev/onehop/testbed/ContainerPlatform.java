@@ -69,8 +69,7 @@ final class ContainerPlatform implements Platform {
             !options.routers
                 ? RouterKind.NONE
                 : image.mongos() == null ? RouterKind.STAND_IN : RouterKind.MONGOS,
-            image.mongos(),
-            null);
+            image.mongos());
   }
 
   /**

@@ -1,6 +1,7 @@
 package dev.onehop.testbed;
 
 import dev.onehop.testbed.internal.cluster.Access;
+import dev.onehop.testbed.internal.cluster.ReplicaSet;
 import dev.onehop.testbed.internal.cluster.Server;
 import dev.onehop.testbed.internal.link.Callers;
 import dev.onehop.testbed.internal.process.RunningServer;
@@ -20,7 +21,10 @@ interface Platform extends AutoCloseable {
   /** Every server, and where it listens. */
   ClusterPlan plan();
 
-  /** What kind of router there is, and the versions as far as they are known beforehand. */
+  /**
+   * What kind of router there is, and the versions as far as they are known. Asked for when the
+   * replica sets have primaries and the routers were launched.
+   */
   Versions versions();
 
   /**
@@ -29,8 +33,21 @@ interface Platform extends AutoCloseable {
    */
   Map<InetAddress, String> hostByAddress();
 
-  /** How the testbed itself is let in. */
+  /** How the testbed itself is let in by config servers and shards. */
   Access access();
+
+  /** How it is let in by routers. */
+  default Access routerAccess() {
+    return access();
+  }
+
+  /** All replica sets have primaries; no router and no shard is part of the cluster yet. */
+  default void initiated(ReplicaSet configServers) {}
+
+  /** What the cluster's feature compatibility version has to be set to; null to leave it. */
+  default @Nullable String featureCompatibilityVersion() {
+    return null;
+  }
 
   /**
    * Starts a server.
@@ -56,13 +73,11 @@ interface Platform extends AutoCloseable {
    * @param mongod version of config servers and shards; null to ask them
    * @param router what routes
    * @param mongos version of the mongos; null if there is none, or to ask it
-   * @param featureCompatibilityVersion what the cluster's has to be set to; null to leave it
    */
   record Versions(
       @Nullable String mongod,
       ServerInfo.RouterKind router,
-      @Nullable String mongos,
-      @Nullable String featureCompatibilityVersion) {
+      @Nullable String mongos) {
     boolean isStandIn() {
       return router == ServerInfo.RouterKind.STAND_IN;
     }

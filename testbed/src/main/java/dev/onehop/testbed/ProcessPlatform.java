@@ -28,6 +28,7 @@ final class ProcessPlatform implements Platform {
   private final RunDirectory directory;
   private final Programs programs;
   private final Versions versions;
+  private final @Nullable String requiredFeatureCompatibilityVersion;
   private final List<RunState.Entry> entries = new ArrayList<>();
 
   private ProcessPlatform(
@@ -41,8 +42,9 @@ final class ProcessPlatform implements Platform {
         new Versions(
             binaries.mongod().version(),
             routerKind(options, binaries),
-            binaries.mongos() == null ? null : binaries.mongos().version(),
-            options.routers ? binaries.requiredFeatureCompatibilityVersion() : null);
+            binaries.mongos() == null ? null : binaries.mongos().version());
+    this.requiredFeatureCompatibilityVersion =
+        options.routers ? binaries.requiredFeatureCompatibilityVersion() : null;
     synchronized (this) {
       writeState(RunState.STARTING, "");
     }
@@ -116,6 +118,11 @@ final class ProcessPlatform implements Platform {
   @Override
   public Versions versions() {
     return versions;
+  }
+
+  @Override
+  public @Nullable String featureCompatibilityVersion() {
+    return requiredFeatureCompatibilityVersion;
   }
 
   @Override

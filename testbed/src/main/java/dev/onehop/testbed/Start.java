@@ -97,43 +97,50 @@ final class Start {
     phaseDone("mongod processes");
 
     Access access = platform.access();
-    boolean mongos = platform.versions().router() == ServerInfo.RouterKind.MONGOS;
-    Cluster cluster =
-        new Cluster(
-            new ReplicaSet(ClusterPlan.CONFIG_SET, plan.config(), access),
-            plan.shards().stream()
-                .map(members -> new ReplicaSet(members.get(0).replicaSet(), members, access))
-                .toList(),
-            mongos ? Admin.of(plan.routers().get(0), access) : null);
+    ReplicaSet config = new ReplicaSet(ClusterPlan.CONFIG_SET, plan.config(), access);
+    List<ReplicaSet> shards =
+        plan.shards().stream()
+            .map(members -> new ReplicaSet(members.get(0).replicaSet(), members, access))
+            .toList();
+    @Nullable Cluster cluster = null;
     try {
-      initiate(cluster);
+      initiate(config, shards);
+      platform.initiated(config);
       phaseDone("replica sets");
-      @Nullable String fcv = featureCompatibilityVersion(platform);
+      @Nullable String fcv =
+          options.featureCompatibilityVersion != null
+              ? options.featureCompatibilityVersion
+              : platform.featureCompatibilityVersion();
       if (fcv != null) {
         // Before there are routers: one older than the mongods ends where it finds their own.
-        cluster.setFeatureCompatibilityVersion(fcv);
+        config.setFeatureCompatibilityVersion(fcv);
       }
       Map<Server, RunningServer> routers = launch(plan.routers(), run, callers);
+      boolean mongos = platform.versions().router() == ServerInfo.RouterKind.MONGOS;
       if (mongos) {
-        routers.forEach((server, process) -> awaitRouter(server, process, platform));
+        routers.forEach(Start::awaitListening); // It takes the commands that form the cluster.
       }
+      cluster =
+          new Cluster(
+              config,
+              shards,
+              mongos ? Admin.of(plan.routers().get(0), platform.routerAccess()) : null);
       options.progress.accept("forming the cluster");
       cluster.form();
-      cluster.shards().forEach(ReplicaSet::awaitMembers);
+      shards.forEach(ReplicaSet::awaitMembers);
       phaseDone("sharded cluster");
-      routers.forEach((server, process) -> awaitRouter(server, process, platform));
+      routers.forEach(Start::awaitListening);
       phaseDone("routers");
       return cluster;
     } catch (RuntimeException e) {
-      cluster.close();
+      if (cluster != null) {
+        cluster.close();
+      } else {
+        config.close();
+        shards.forEach(ReplicaSet::close);
+      }
       throw e;
     }
-  }
-
-  private @Nullable String featureCompatibilityVersion(Platform platform) {
-    return options.featureCompatibilityVersion != null
-        ? options.featureCompatibilityVersion
-        : platform.versions().featureCompatibilityVersion();
   }
 
   /** Side by side: a container takes a second to start. */
@@ -154,9 +161,9 @@ final class Start {
     return started;
   }
 
-  private void initiate(Cluster cluster) {
-    List<ReplicaSet> sets = new ArrayList<>(cluster.shards());
-    sets.add(cluster.config());
+  private static void initiate(ReplicaSet config, List<ReplicaSet> shards) {
+    List<ReplicaSet> sets = new ArrayList<>(shards);
+    sets.add(config);
     List<CompletableFuture<Void>> initiated =
         sets.stream().map(set -> CompletableFuture.runAsync(set::initiate)).toList();
     joined(() -> initiated.forEach(CompletableFuture::join));
@@ -170,15 +177,9 @@ final class Start {
     }
   }
 
-  private static void awaitListening(Server server, RunningServer process) {
+  /** A router listens when it can route, and not before. */
+  static void awaitListening(Server server, RunningServer process) {
     await(server, process, () -> accepts(server));
-  }
-
-  private static void awaitRouter(Server server, RunningServer process, Platform platform) {
-    await(
-        server,
-        process,
-        () -> platform.versions().isStandIn() ? process.output().contains("listening on ") : accepts(server));
   }
 
   private static void await(Server server, RunningServer process, BooleanSupplier ready) {

@@ -317,6 +317,14 @@ public final class Testbed implements AutoCloseable {
       return this;
     }
 
+    /**
+     * Uses servers that somebody else has started and keeps running; no binary is looked for, and
+     * delays are as the network makes them. They are formed to a cluster if they aren't one.
+     */
+    public Builder existing(ExistingServers servers) {
+      return platform(options -> ExistingPlatform.prepare(options, servers));
+    }
+
     /** What to run the servers on; processes of this machine unless set. */
     Builder platform(Function<Builder, Platform> prepare) {
       this.platform = prepare;

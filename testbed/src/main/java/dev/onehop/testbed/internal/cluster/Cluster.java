@@ -102,19 +102,6 @@ public final class Cluster implements AutoCloseable {
     return new Cluster(ReplicaSet.at(Server.Role.CONFIG, config), shards, null);
   }
 
-  /**
-   * Sets the cluster's feature compatibility version. Before any shard is added: each takes it over
-   * when it joins.
-   */
-  public void setFeatureCompatibilityVersion(String version) {
-    config()
-        .primary()
-        .run(
-            "admin",
-            withMajority(
-                new BsonDocument("setFeatureCompatibilityVersion", new BsonString(version))));
-  }
-
   /** Makes one cluster of the initiated replica sets. */
   public void form() {
     commands.stopBalancer();

@@ -99,6 +99,18 @@ public final class ReplicaSet implements AutoCloseable {
         () -> admins.stream().anyMatch(ReplicaSet::isWritablePrimary));
   }
 
+  /**
+   * Sets the cluster's feature compatibility version, where this are its config servers. Before any
+   * shard is added: each takes it over when it joins.
+   */
+  public void setFeatureCompatibilityVersion(String version) {
+    primary()
+        .run(
+            "admin",
+            Cluster.withMajority(
+                new BsonDocument("setFeatureCompatibilityVersion", new BsonString(version))));
+  }
+
   /** Waits until every member is primary or secondary. */
   public void awaitMembers() {
     Waiting.until(
