@@ -56,6 +56,11 @@ final class TopologyFormCommand implements Callable<Integer> {
       description = "Documents that will be loaded, to split for. Default: ${DEFAULT-VALUE}.")
   private long records = 10_000;
 
+  @Option(
+      names = "--without-routers",
+      description = "Config servers and shards only; no mongos is asked or waited for.")
+  private boolean withoutRouters;
+
   @Mixin private ExistingOptions existing = new ExistingOptions();
 
   @Override
@@ -71,15 +76,15 @@ final class TopologyFormCommand implements Callable<Integer> {
             .map(id -> new BsonDocument("_id", new BsonString(id)))
             .toList();
     PrintWriter out = spec.commandLine().getOut();
-    try (Testbed testbed =
+    Testbed.Builder builder =
         Testbed.builder(topology)
             .existing(existing.servers())
             .progress(
                 line -> {
                   out.println(line);
                   out.flush();
-                })
-            .start()) {
+                });
+    try (Testbed testbed = (withoutRouters ? builder.withoutRouters() : builder).start()) {
       testbed.shardCollection(
           COLLECTION, new BsonDocument("_id", new BsonInt32(1)), splitPoints);
       out.printf(
@@ -89,7 +94,9 @@ final class TopologyFormCommand implements Callable<Integer> {
           testbed.server().routerVersion(),
           COLLECTION,
           splitPoints.size() + 1);
-      out.println("URL: " + testbed.url());
+      if (!withoutRouters) {
+        out.println("URL: " + testbed.url());
+      }
       out.flush();
       return 0;
     } catch (TestbedException e) {

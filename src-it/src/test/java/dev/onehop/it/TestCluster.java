@@ -1,18 +1,14 @@
 package dev.onehop.it;
 
 import com.mongodb.ConnectionString;
-import com.mongodb.client.MongoClient;
-import com.mongodb.client.MongoClients;
 import dev.onehop.testbed.GeoShardedCluster;
 import dev.onehop.testbed.Testbed;
 import dev.onehop.testbed.Topology;
 import dev.onehop.testbed.internal.cluster.Cluster;
 import dev.onehop.testbed.internal.cluster.ShardedCollection;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import org.bson.BsonDocument;
-import org.bson.Document;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Assumptions;
 import org.opentest4j.TestAbortedException;
@@ -32,7 +28,7 @@ import org.opentest4j.TestAbortedException;
 final class TestCluster implements AutoCloseable {
   private static final String URL = System.getProperty("onehop.it.url", "");
   private static final String PROVIDER = System.getProperty("onehop.it.provider", "processes");
-  private static final String IMAGE =
+  static final String IMAGE =
       System.getProperty("onehop.it.image", GeoShardedCluster.DEFAULT_IMAGE);
 
   private final String url;
@@ -150,18 +146,18 @@ final class TestCluster implements AutoCloseable {
     return testbed;
   }
 
-  /** What a plain client finds stored, for clusters whose shards can't be asked. */
-  List<Document> documents(String database, String collection) {
-    try (MongoClient client = MongoClients.create(url)) {
-      return client.getDatabase(database).getCollection(collection).find().into(new ArrayList<>());
-    }
-  }
-
   /** Skips a test that ends or stops server processes where servers are no processes of ours. */
   static void requireProcesses() {
     String provider = URL.isEmpty() ? PROVIDER.toLowerCase(Locale.ROOT) : "a cluster from outside";
     Assumptions.assumeTrue(
         provider.equals("processes"), () -> "skipped on " + provider + ": it ends processes");
+  }
+
+  /** Skips a class that is about containers where they were not asked for. */
+  static void requireContainers() {
+    Assumptions.assumeTrue(
+        URL.isEmpty() && PROVIDER.equals("containers"),
+        "skipped: -Donehop.it.provider=containers runs it");
   }
 
   @Override

@@ -92,7 +92,8 @@ public final class GeoShardedCluster implements Startable {
    * @param roundTrip there and back, to the microsecond, a minute at most
    */
   public GeoShardedCluster withRoundTrip(String region, String other, Duration roundTrip) {
-    roundTrips.put(region + " <-> " + other, roundTrip);
+    roundTrips.remove(pair(other, region));
+    roundTrips.put(pair(region, other), roundTrip);
     return this;
   }
 
@@ -136,12 +137,24 @@ public final class GeoShardedCluster implements Startable {
     }
   }
 
+  private static String pair(String region, String other) {
+    return region + " <-> " + other;
+  }
+
   /** The topology in the words of its files. */
   private Topology ofRegions() {
     StringBuilder yaml = new StringBuilder("name: containers\nregions: ").append(regions);
-    if (!roundTrips.isEmpty()) {
+    Map<String, Duration> all = new LinkedHashMap<>(roundTrips);
+    for (int i = 0; i < regions.size(); i++) {
+      for (String other : regions.subList(i + 1, regions.size())) {
+        if (!all.containsKey(pair(other, regions.get(i)))) {
+          all.putIfAbsent(pair(regions.get(i), other), Duration.ZERO);
+        }
+      }
+    }
+    if (!all.isEmpty()) {
       yaml.append("\nroundTrips:");
-      roundTrips.forEach(
+      all.forEach(
           (pair, time) ->
               yaml.append(
                   String.format(Locale.ROOT, "\n  %s: %.3f", pair, time.toNanos() / 1e6)));
