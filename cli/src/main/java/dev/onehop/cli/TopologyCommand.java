@@ -12,7 +12,12 @@ import picocli.CommandLine.Spec;
     versionProvider = Version.class,
     synopsisSubcommandLabel = "up|status|down|form",
     header = "Keep a sharded cluster over far-apart regions running.",
-    subcommands = {TopologyUpCommand.class, TopologyStatusCommand.class, TopologyDownCommand.class, TopologyFormCommand.class},
+    subcommands = {
+      TopologyUpCommand.class,
+      TopologyStatusCommand.class,
+      TopologyDownCommand.class,
+      TopologyFormCommand.class
+    },
     footer = {
       "",
       "Examples:",

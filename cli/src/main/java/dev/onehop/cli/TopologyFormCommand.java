@@ -85,8 +85,7 @@ final class TopologyFormCommand implements Callable<Integer> {
                   out.flush();
                 });
     try (Testbed testbed = (withoutRouters ? builder.withoutRouters() : builder).start()) {
-      testbed.shardCollection(
-          COLLECTION, new BsonDocument("_id", new BsonInt32(1)), splitPoints);
+      testbed.shardCollection(COLLECTION, new BsonDocument("_id", new BsonInt32(1)), splitPoints);
       out.printf(
           "formed: mongod %s, routers: %s %s; %s is split into %d chunks%n",
           testbed.server().mongodVersion(),

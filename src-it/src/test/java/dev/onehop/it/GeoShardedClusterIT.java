@@ -54,7 +54,12 @@ class GeoShardedClusterIT {
   void everyRegionHasAShardAndAMongosBesideIt() {
     try (MongoClient client = MongoClients.create(cluster.url())) {
       List<String> mongoses =
-          ids(client.getDatabase("config").getCollection("mongos").find().map(GeoShardedClusterIT::host));
+          ids(
+              client
+                  .getDatabase("config")
+                  .getCollection("mongos")
+                  .find()
+                  .map(GeoShardedClusterIT::host));
       List<String> shards =
           ids(
               client

@@ -39,7 +39,8 @@ class LeastPrivilegeIT {
             .isEqualTo(1);
 
         assertRefused(() -> client.getDatabase("config").getCollection("settings").find().first());
-        assertRefused(() -> client.getDatabase("admin").getCollection("system.users").find().first());
+        assertRefused(
+            () -> client.getDatabase("admin").getCollection("system.users").find().first());
         assertRefused(
             () -> client.getDatabase("other").getCollection("c").insertOne(new Document()));
         assertRefused(
@@ -52,7 +53,12 @@ class LeastPrivilegeIT {
     InetSocketAddress address = new InetSocketAddress("127.0.0.1", mongod.port());
     Server server =
         new Server(
-            "it", Server.Role.CONFIG, "it", new Host("it", "here", "127.0.0.1"), mongod.port(), address);
+            "it",
+            Server.Role.CONFIG,
+            "it",
+            new Host("it", "here", "127.0.0.1"),
+            mongod.port(),
+            address);
     try (ReplicaSet set =
         new ReplicaSet("it", List.of(server), new Access(RealMongod.administrator(), null))) {
       new Users(set).application(USER, password, "ycsb");

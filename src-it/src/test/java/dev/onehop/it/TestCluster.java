@@ -20,8 +20,8 @@ import org.opentest4j.TestAbortedException;
  *   <li>processes of this machine, unless told otherwise;
  *   <li>containers, with {@code -Donehop.it.provider=containers}, of the image {@code
  *       -Donehop.it.image=NAME}, {@value GeoShardedCluster#DEFAULT_IMAGE} unless named;
- *   <li>any cluster there is, with {@code -Donehop.it.url=mongodb://...}: a URL of its mongoses, and
- *       a user who may shard collections in the database {@code it}. What only the servers' own
+ *   <li>any cluster there is, with {@code -Donehop.it.url=mongodb://...}: a URL of its mongoses,
+ *       and a user who may shard collections in the database {@code it}. What only the servers' own
  *       profilers could show is not checked there.
  * </ul>
  */

@@ -1,7 +1,7 @@
 package dev.onehop.testbed;
 
-import dev.onehop.testbed.internal.cluster.Access;
 import com.mongodb.MongoCredential;
+import dev.onehop.testbed.internal.cluster.Access;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
@@ -69,8 +69,7 @@ public final class ExistingServers {
       Path keyFile, String administratorPassword, String applicationPassword) {
     try {
       String key = Files.readString(keyFile).replaceAll("\\s", "");
-      return new ExistingServers(
-          new Login(key, administratorPassword, applicationPassword), tls);
+      return new ExistingServers(new Login(key, administratorPassword, applicationPassword), tls);
     } catch (IOException e) {
       throw new TestbedException("cannot read key file " + keyFile + ": " + e, e);
     }

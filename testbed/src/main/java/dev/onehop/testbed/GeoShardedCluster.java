@@ -59,8 +59,8 @@ public final class GeoShardedCluster implements Startable {
   }
 
   /**
-   * One shard, {@code shard-REGION}, and one mongos beside it on the host {@code REGION1} in each of
-   * these regions. The application and the config server are in the first. Three regions, va, or
+   * One shard, {@code shard-REGION}, and one mongos beside it on the host {@code REGION1} in each
+   * of these regions. The application and the config server are in the first. Three regions, va, or
    * and ca, unless set.
    *
    * @param names at least one; letters, digits and dashes
@@ -156,8 +156,7 @@ public final class GeoShardedCluster implements Startable {
       yaml.append("\nroundTrips:");
       all.forEach(
           (pair, time) ->
-              yaml.append(
-                  String.format(Locale.ROOT, "\n  %s: %.3f", pair, time.toNanos() / 1e6)));
+              yaml.append(String.format(Locale.ROOT, "\n  %s: %.3f", pair, time.toNanos() / 1e6)));
     }
     yaml.append("\nhosts:");
     for (int i = 0; i < regions.size(); i++) {

@@ -74,10 +74,7 @@ interface Platform extends AutoCloseable {
    * @param router what routes
    * @param mongos version of the mongos; null if there is none, or to ask it
    */
-  record Versions(
-      @Nullable String mongod,
-      ServerInfo.RouterKind router,
-      @Nullable String mongos) {
+  record Versions(@Nullable String mongod, ServerInfo.RouterKind router, @Nullable String mongos) {
     boolean isStandIn() {
       return router == ServerInfo.RouterKind.STAND_IN;
     }

@@ -60,8 +60,7 @@ final class ProcessPlatform implements Platform {
         new BinaryFinder(options.cacheFolder, System.getenv(), options.progress)
             .find(options.mongod, options.mongos);
     announce(options, binaries);
-    ClusterPlan plan =
-        ClusterPlan.of(options.topology, options.routers, binaries.mongos() != null);
+    ClusterPlan plan = ClusterPlan.of(options.topology, options.routers, binaries.mongos() != null);
     RunDirectory directory =
         RunDirectory.claim(
             RunDirectory.root(options.cacheFolder),
@@ -150,8 +149,7 @@ final class ProcessPlatform implements Platform {
         ServerProcess.start(
             name, programs.command(server), directory.log(name), directory.output(name));
     callers.register(process.pid(), server.host().name());
-    entries.add(
-        new RunState.Entry(name, server.advertised(), process.pid(), process.startTicks()));
+    entries.add(new RunState.Entry(name, server.advertised(), process.pid(), process.startTicks()));
     writeState(RunState.STARTING, "");
     return process;
   }

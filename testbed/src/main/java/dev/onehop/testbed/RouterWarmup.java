@@ -71,8 +71,7 @@ final class RouterWarmup {
     }
   }
 
-  private void warmUp(
-      Server router, MongoNamespace namespace, List<BsonDocument> documents) {
+  private void warmUp(Server router, MongoNamespace namespace, List<BsonDocument> documents) {
     try (Admin admin = Admin.of(router, access)) {
       MongoCollection<BsonDocument> documentsThere =
           admin

@@ -144,8 +144,7 @@ final class Start {
   }
 
   /** Side by side: a container takes a second to start. */
-  private static Map<Server, RunningServer> launch(
-      List<Server> servers, Run run, Callers callers) {
+  private static Map<Server, RunningServer> launch(List<Server> servers, Run run, Callers callers) {
     Map<Server, RunningServer> started = new LinkedHashMap<>();
     Map<Server, CompletableFuture<RunningServer>> starting = new LinkedHashMap<>();
     ExecutorService threads = Executors.newCachedThreadPool();
@@ -224,7 +223,8 @@ final class Start {
     String fcv =
         parameter.getDocument("featureCompatibilityVersion").getString("version").getValue();
     Platform.Versions versions = platform.versions();
-    String mongod = versions.mongod() == null ? version(cluster.config().primary()) : versions.mongod();
+    String mongod =
+        versions.mongod() == null ? version(cluster.config().primary()) : versions.mongod();
     String router =
         switch (versions.router()) {
           case NONE -> "";

@@ -52,11 +52,7 @@ public final class ServerEvidence {
 
   /** For the testbed itself; see {@link dev.onehop.testbed.Testbed#evidence}. */
   public ServerEvidence(
-      Topology topology,
-      Cluster cluster,
-      List<Server> routers,
-      Access access,
-      String namespace) {
+      Topology topology, Cluster cluster, List<Server> routers, Access access, String namespace) {
     this.topology = topology;
     this.cluster = cluster;
     this.routers = List.copyOf(routers);

@@ -11,7 +11,6 @@ import java.util.Objects;
 import java.util.TreeMap;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
-import org.bson.BsonString;
 import org.bson.conversions.Bson;
 import org.jspecify.annotations.Nullable;
 
@@ -38,9 +37,7 @@ public final class Cluster implements AutoCloseable {
     this.shardNames = List.copyOf(this.shards.keySet());
     this.mongos = mongos;
     this.commands =
-        mongos == null
-            ? new ServerCommands(this)
-            : new MongosCommands(mongos, this::databaseEntry);
+        mongos == null ? new ServerCommands(this) : new MongosCommands(mongos, this::databaseEntry);
   }
 
   private Cluster(Admin mongos, List<String> shardNames) {
@@ -70,8 +67,7 @@ public final class Cluster implements AutoCloseable {
           .find()
           .forEach(
               shard ->
-                  hosts.put(
-                      shard.getString("_id").getValue(), shard.getString("host").getValue()));
+                  hosts.put(shard.getString("_id").getValue(), shard.getString("host").getValue()));
       if (!hello.containsKey("onehopStandIn")) {
         return new Cluster(mongos, List.copyOf(hosts.keySet()));
       }
@@ -153,10 +149,7 @@ public final class Cluster implements AutoCloseable {
 
   /** A database's document of config.databases; null if there is none. */
   @Nullable BsonDocument databaseEntry(String database) {
-    return catalog()
-        .collection("config", "databases")
-        .find(Filters.eq("_id", database))
-        .first();
+    return catalog().collection("config", "databases").find(Filters.eq("_id", database)).first();
   }
 
   /**

@@ -74,8 +74,7 @@ final class MongosCommands implements ClusterCommands {
   }
 
   @Override
-  public void move(
-      String namespace, BsonDocument min, @Nullable BsonDocument max, String toShard) {
+  public void move(String namespace, BsonDocument min, @Nullable BsonDocument max, String toShard) {
     BsonDocument command =
         new BsonDocument("moveRange", new BsonString(namespace))
             .append("toShard", new BsonString(toShard))

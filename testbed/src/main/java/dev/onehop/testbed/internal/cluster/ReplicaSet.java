@@ -30,8 +30,7 @@ public final class ReplicaSet implements AutoCloseable {
   public ReplicaSet(String name, List<Server> members, Access access) {
     this.name = name;
     this.members = List.copyOf(members);
-    this.admins =
-        members.stream().map(member -> Admin.of(member, access)).toList();
+    this.admins = members.stream().map(member -> Admin.of(member, access)).toList();
   }
 
   /**

@@ -94,8 +94,7 @@ final class ServerCommands implements ClusterCommands {
   }
 
   @Override
-  public void move(
-      String namespace, BsonDocument min, @Nullable BsonDocument max, String toShard) {
+  public void move(String namespace, BsonDocument min, @Nullable BsonDocument max, String toShard) {
     BsonDocument command =
         new BsonDocument("_configsvrMoveRange", new BsonString(namespace))
             .append("toShard", new BsonString(toShard))

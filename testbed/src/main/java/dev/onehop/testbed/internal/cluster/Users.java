@@ -51,8 +51,7 @@ public final class Users {
         ROLE_EXISTS,
         name,
         new BsonDocument("privileges", privileges).append("roles", new BsonArray()));
-    user(
-        name, password, new BsonArray(List.of(role(name, "admin"), role("readWrite", database))));
+    user(name, password, new BsonArray(List.of(role(name, "admin"), role("readWrite", database))));
   }
 
   private void user(String name, String password, BsonArray roles) {

@@ -46,8 +46,7 @@ public record Image(String name, String mongod, @Nullable String mongos, boolean
           .start();
       answers = container.getLogs();
     } catch (ContainerLaunchException | IllegalArgumentException e) {
-      throw new TestbedException(
-          "image %s can't be run (%s)".formatted(name, Engine.reason(e)), e);
+      throw new TestbedException("image %s can't be run (%s)".formatted(name, Engine.reason(e)), e);
     }
     return of(name, answers);
   }
