@@ -54,7 +54,7 @@ public final class Engine {
           .formatted(socket);
     }
     try (SocketChannel probe = SocketChannel.open(UnixDomainSocketAddress.of(socket))) {
-      return null;
+      return probe.isConnected() ? null : unreachable(socket, "no connection");
     } catch (IOException e) {
       return unreachable(socket, String.valueOf(e.getMessage()));
     }
