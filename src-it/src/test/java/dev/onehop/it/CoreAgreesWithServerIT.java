@@ -51,7 +51,7 @@ class CoreAgreesWithServerIT {
   }
 
   @AfterAll
-  static void stop() throws Exception {
+  static void stop() {
     if (cluster != null) {
       cluster.close();
     }

@@ -56,7 +56,7 @@ class RoutedOperationsIT {
   }
 
   @AfterAll
-  static void stop() throws Exception {
+  static void stop() {
     if (cluster != null) {
       cluster.close();
     }

@@ -34,14 +34,14 @@ final class TestCluster implements AutoCloseable {
   private final String url;
   private final @Nullable Testbed testbed;
   private final @Nullable Cluster outside;
-  private final AutoCloseable owned;
+  private final Runnable end;
 
   private TestCluster(
-      String url, @Nullable Testbed testbed, @Nullable Cluster outside, AutoCloseable owned) {
+      String url, @Nullable Testbed testbed, @Nullable Cluster outside, Runnable end) {
     this.url = url;
     this.testbed = testbed;
     this.outside = outside;
-    this.owned = owned;
+    this.end = end;
   }
 
   /** The cluster; the topology is for those that are started. */
@@ -49,12 +49,12 @@ final class TestCluster implements AutoCloseable {
     if (!URL.isEmpty()) {
       System.out.println("on the cluster of -Donehop.it.url");
       Cluster cluster = Cluster.through(new ConnectionString(URL));
-      return new TestCluster(URL, null, cluster, cluster);
+      return new TestCluster(URL, null, cluster, cluster::close);
     }
     switch (PROVIDER) {
       case "processes" -> {
         Testbed testbed = Testbed.builder(topology).start();
-        return new TestCluster(testbed.url(), testbed, null, testbed);
+        return new TestCluster(testbed.url(), testbed, null, testbed::close);
       }
       case "containers" -> {
         GeoShardedCluster containers =
@@ -64,7 +64,7 @@ final class TestCluster implements AutoCloseable {
             "on containers of %s, started in %s: %s"
                 .formatted(
                     IMAGE, containers.testbed().startPhases(), containers.testbed().server()));
-        return new TestCluster(containers.url(), containers.testbed(), null, containers);
+        return new TestCluster(containers.url(), containers.testbed(), null, containers::stop);
       }
       default ->
           throw new IllegalArgumentException(
@@ -161,7 +161,7 @@ final class TestCluster implements AutoCloseable {
   }
 
   @Override
-  public void close() throws Exception {
-    owned.close();
+  public void close() {
+    end.run();
   }
 }

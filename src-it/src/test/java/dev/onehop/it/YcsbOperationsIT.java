@@ -57,7 +57,7 @@ class YcsbOperationsIT {
   }
 
   @AfterAll
-  static void stop() throws Exception {
+  static void stop() {
     if (cluster != null) {
       cluster.close();
     }

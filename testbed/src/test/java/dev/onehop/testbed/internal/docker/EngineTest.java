@@ -21,7 +21,8 @@ class EngineTest {
 
     assertThat(Engine.trouble(Map.of(), nowhere))
         .isEqualTo(
-            "no Docker engine runs here: there is no %s; install Docker and start it (Debian: apt-get install docker.io)",
+            "no Docker engine runs here: there is no %s; install Docker and start it (Debian:"
+                + " apt-get install docker.io)",
             nowhere);
   }
 
@@ -48,7 +49,8 @@ class EngineTest {
   void noPermission() {
     assertThat(Engine.unreachable(Path.of("/var/run/docker.sock"), "Permission denied"))
         .isEqualTo(
-            "no permission for /var/run/docker.sock; add this user to its group (sudo usermod -aG docker $USER, then log in again)");
+            "no permission for /var/run/docker.sock; add this user to its group (sudo usermod -aG"
+                + " docker $USER, then log in again)");
   }
 
   @Test
