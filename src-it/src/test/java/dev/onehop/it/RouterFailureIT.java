@@ -53,6 +53,7 @@ class RouterFailureIT {
 
   @BeforeEach
   void start() {
+    TestCluster.requireProcesses();
     testbed = Testbed.builder(Topology.named("us-2014")).start();
     testbed.shardCollection(
         NAMESPACE,
