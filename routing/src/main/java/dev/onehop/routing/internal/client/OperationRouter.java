@@ -1,11 +1,15 @@
 package dev.onehop.routing.internal.client;
 
+import com.mongodb.ServerAddress;
 import dev.onehop.core.table.RoutingTable;
 import dev.onehop.core.targeting.Target;
 import dev.onehop.routing.RouteDecision;
+import dev.onehop.routing.RouteExplanation;
 import dev.onehop.routing.internal.affinity.ShardClients;
 import dev.onehop.routing.internal.affinity.ShardClients.ShardClient;
 import dev.onehop.routing.internal.catalog.RoutingCatalog;
+import dev.onehop.routing.internal.client.RoutingMetrics.Outcome;
+import io.micrometer.observation.Observation;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -15,8 +19,10 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
 import org.slf4j.LoggerFactory;
+import reactor.core.CoreSubscriber;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import reactor.core.publisher.Operators;
 
 /**
  * Decides for each operation, when it is subscribed to, which client it goes through. What can't be
@@ -33,6 +39,8 @@ final class OperationRouter {
   private final RoutingCatalog catalog;
   private final ShardClients clients;
   private final RoutingMetrics metrics;
+  private final Observations observations;
+  private final Latencies latencies = new Latencies();
   private final Mono<Void> affinityReady;
   private final Map<String, Long> unroutableUntilNanos = new ConcurrentHashMap<>();
   private final UnroutedNotice notice =
@@ -51,10 +59,12 @@ final class OperationRouter {
       RoutingCatalog catalog,
       ShardClients clients,
       RoutingMetrics metrics,
+      Observations observations,
       Mono<Void> affinityReady) {
     this.catalog = catalog;
     this.clients = clients;
     this.metrics = metrics;
+    this.observations = observations;
     this.affinityReady = affinityReady;
   }
 
@@ -70,52 +80,178 @@ final class OperationRouter {
       String operation,
       Function<RoutingTable, Target> targeting,
       Function<Route, Publisher<R>> call) {
-    return withTable(namespace, table -> call.apply(counted(operation, decide(table, targeting))));
+    Subscription<R> start =
+        (table, actual) -> run(namespace, operation, decide(table, targeting), call, actual);
+    return new Flux<>() {
+      @Override
+      public void subscribe(CoreSubscriber<? super R> actual) {
+        withTable(namespace, start, actual);
+      }
+    };
+  }
+
+  /** The same for an operation with one result or none. */
+  <R> Mono<R> routeOne(
+      String namespace,
+      String operation,
+      Function<RoutingTable, Target> targeting,
+      Function<Route, Publisher<R>> call) {
+    Subscription<R> start =
+        (table, actual) -> run(namespace, operation, decide(table, targeting), call, actual);
+    return new Mono<>() {
+      @Override
+      public void subscribe(CoreSubscriber<? super R> actual) {
+        withTable(namespace, start, actual);
+      }
+    };
   }
 
   /**
    * The routes of the parts of an operation, all decided by one table.
    *
-   * @param call runs the operation, with one route for each targeting
+   * @param call runs the operation, with one route for each targeting; it measures the parts with
+   *     {@link #part}
    */
   <R> Flux<R> routeAll(
       String namespace,
-      String operation,
       List<Function<RoutingTable, Target>> targeting,
       Function<List<Route>, Publisher<R>> call) {
-    return withTable(
-        namespace,
-        table ->
-            call.apply(
-                targeting.stream().map(each -> counted(operation, decide(table, each))).toList()));
+    Subscription<R> start =
+        (table, actual) ->
+            call.apply(targeting.stream().map(each -> decide(table, each)).toList())
+                .subscribe(actual);
+    return new Flux<>() {
+      @Override
+      public void subscribe(CoreSubscriber<? super R> actual) {
+        withTable(namespace, start, actual);
+      }
+    };
   }
 
-  /** Calls with the collection's table at subscription, with null where none is to be had. */
-  private <R> Flux<R> withTable(
-      String namespace, Function<@Nullable RoutingTable, Publisher<R>> call) {
-    return Flux.defer(
+  /** A part of an operation, whose route is known. */
+  <R> Mono<R> part(String namespace, String operation, Route route, Publisher<R> publisher) {
+    return new Mono<>() {
+      @Override
+      public void subscribe(CoreSubscriber<? super R> actual) {
+        run(namespace, operation, route, known -> publisher, actual);
+      }
+    };
+  }
+
+  /** Where an operation would go now. */
+  Mono<RouteExplanation> explain(String namespace, Function<RoutingTable, Target> targeting) {
+    return table(namespace)
+        .map(
+            found -> {
+              RoutingTable table = found.orElse(null);
+              if (table == null) {
+                return new RouteExplanation(
+                    namespace,
+                    RouteDecision.NO_TABLE,
+                    List.of(),
+                    List.of(),
+                    "there is no routing table",
+                    null);
+              }
+              Target target = targeting.apply(table);
+              Route route = decide(target);
+              return new RouteExplanation(
+                  namespace,
+                  route.decision(),
+                  target.shards(),
+                  route.client() == null ? List.of() : route.client().servers(),
+                  target.reason(),
+                  catalog.age(namespace).orElse(null));
+            });
+  }
+
+  /** The table that operations on a collection are routed by now; empty if there is none. */
+  Mono<Optional<RoutingTable>> table(String namespace) {
+    return Mono.defer(
         () -> {
           RoutingTable table = catalog.cached(namespace);
-          if (table != null || isUnroutable(namespace)) {
-            return call.apply(table);
-          }
-          return firstTable(namespace)
-              .map(Optional::of)
-              .defaultIfEmpty(Optional.empty())
-              .flatMapMany(loaded -> call.apply(loaded.orElse(null)));
+          return table != null || isUnroutable(namespace)
+              ? Mono.just(Optional.ofNullable(table))
+              : firstTable(namespace).map(Optional::of).defaultIfEmpty(Optional.empty());
         });
   }
 
-  /** Counts an operation that is bound to a session. */
+  private interface Subscription<R> {
+    void start(@Nullable RoutingTable table, CoreSubscriber<? super R> actual);
+  }
+
+  /** Starts with the collection's table, with null where none is to be had. */
+  private <R> void withTable(
+      String namespace, Subscription<R> start, CoreSubscriber<? super R> actual) {
+    RoutingTable table = catalog.cached(namespace);
+    if (table != null || isUnroutable(namespace)) {
+      try {
+        start.start(table, actual);
+      } catch (RuntimeException e) {
+        // Before anything was subscribed to: by a filter that can't be encoded, for example.
+        Operators.error(actual, e);
+      }
+      return;
+    }
+    table(namespace)
+        .<R>flatMapMany(
+            loaded ->
+                new Flux<R>() {
+                  @Override
+                  public void subscribe(CoreSubscriber<? super R> later) {
+                    start.start(loaded.orElse(null), later);
+                  }
+                })
+        .subscribe(actual);
+  }
+
+  private <R> void run(
+      String namespace,
+      String operation,
+      Route route,
+      Function<Route, Publisher<R>> call,
+      CoreSubscriber<? super R> actual) {
+    Publisher<R> publisher = call.apply(route);
+    Observation observation = null;
+    if (observations.areOn()) {
+      observation = observations.start(namespace, operation, route, actual.currentContext());
+    }
+    publisher.subscribe(
+        new MeasuredSubscriber<>(this, namespace, operation, route, observation, actual));
+  }
+
+  /** Measures an operation that is bound to a session. */
   void countSession(String operation) {
-    metrics.count(operation, RouteDecision.SESSION, null);
+    metrics.operation(operation, RouteDecision.SESSION, null, null, Outcome.OK, 0);
+  }
+
+  /** An operation has ended. */
+  void ended(String namespace, String operation, Route route, Outcome outcome, long nanos) {
+    ShardClient client = route.client();
+    String shard = route.shard();
+    ServerAddress server = client == null ? clients.nearestServer() : client.server();
+    metrics.operation(operation, route.decision(), shard, server, outcome, nanos);
+    if (shard == null) {
+      return;
+    }
+    if (route.decision() == RouteDecision.NO_ROUTER_BESIDE) {
+      metrics.fallback(shard, false);
+    } else if (client == null || client.isFallingBack()) {
+      metrics.fallback(shard, true);
+    } else if (outcome == Outcome.OK
+        && latencies.isSuspicious(operation, shard, nanos, System.nanoTime())) {
+      catalog.suspect(namespace);
+    }
   }
 
   private Route decide(@Nullable RoutingTable table, Function<RoutingTable, Target> targeting) {
     if (table == null) {
       return Route.NO_TABLE;
     }
-    Target target = targeting.apply(table);
+    return decide(targeting.apply(table));
+  }
+
+  private Route decide(Target target) {
     if (!target.isSingleShard()) {
       return Route.SEVERAL;
     }
@@ -123,12 +259,10 @@ final class OperationRouter {
     ShardClient client = clients.find(shard);
     return client == null
         ? new Route(RouteDecision.NO_ROUTER_BESIDE, shard, null)
-        : new Route(RouteDecision.OWNER, shard, client);
-  }
-
-  private Route counted(String operation, Route route) {
-    metrics.count(operation, route.decision(), route.shard());
-    return route;
+        : new Route(
+            clients.isBeside(shard) ? RouteDecision.OWNER : RouteDecision.NO_ROUTER_BESIDE,
+            shard,
+            client);
   }
 
   /** The collection's first table, empty if there is none to be had. */

@@ -27,6 +27,7 @@ import com.mongodb.reactivestreams.client.FindPublisher;
 import com.mongodb.reactivestreams.client.MongoCollection;
 import dev.onehop.core.table.RoutingTable;
 import dev.onehop.core.targeting.Target;
+import dev.onehop.routing.RouteExplanation;
 import dev.onehop.routing.internal.affinity.ShardClients.ShardClient;
 import dev.onehop.routing.internal.client.OperationRouter.Route;
 import java.util.HashMap;
@@ -80,8 +81,14 @@ final class RoutedCollection<TDocument> extends SessionBoundCollection<TDocument
       Function<MongoCollection<TDocument>, Publisher<R>> call) {
     // Made at the call, as the official collection does, so that it checks the arguments there.
     Publisher<R> onNearest = call.apply(nearest());
-    return Mono.from(
-        routed(operation, targeting, where -> where == nearest() ? onNearest : call.apply(where)));
+    return router.routeOne(
+        getNamespace().getFullName(),
+        operation,
+        targeting,
+        route -> {
+          MongoCollection<TDocument> where = at(route);
+          return where == nearest() ? onNearest : call.apply(where);
+        });
   }
 
   /** A bulk, split by where its models belong. */
@@ -96,14 +103,23 @@ final class RoutedCollection<TDocument> extends SessionBoundCollection<TDocument
           return Mono.from(
               router.routeAll(
                   getNamespace().getFullName(),
-                  operation,
                   models.stream().map(targets::model).toList(),
                   routes ->
                       new BulkSplit<>(models, routes, options.isOrdered())
                           .write(
                               part ->
-                                  Mono.from(at(part.route()).bulkWrite(part.models(), options)))));
+                                  router.part(
+                                      getNamespace().getFullName(),
+                                      operation,
+                                      part.route(),
+                                      at(part.route()).bulkWrite(part.models(), options)))));
         });
+  }
+
+  /** Where an operation would go now. */
+  Mono<RouteExplanation> explain(
+      Function<OperationTargets<TDocument>, Function<RoutingTable, Target>> operation) {
+    return router.explain(getNamespace().getFullName(), operation.apply(targets));
   }
 
   private static InsertManyResult insertManyResult(BulkWriteResult result) {
