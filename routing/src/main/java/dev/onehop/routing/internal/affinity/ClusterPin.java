@@ -18,6 +18,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Schedulers;
 
 /**
  * Holds a client to one cluster, by the id that {@code config.version} gives it. A wrong name in a
@@ -42,6 +43,7 @@ public final class ClusterPin {
   private final Map<ServerAddress, Mono<Void>> asking = new ConcurrentHashMap<>();
   private volatile @Nullable ObjectId clusterId;
   private volatile boolean pinned;
+  private volatile boolean waitedForSeeds;
 
   private record Known(Identity identity, boolean told, boolean refused) {}
 
@@ -72,7 +74,8 @@ public final class ClusterPin {
     ServerAddress address = server.getAddress();
     Known entry = known.get(address);
     if (entry == null || !isSameProcess(entry, server)) {
-      var unused = ask(address).subscribe();
+      // Elsewhere: this runs inside the driver's selection.
+      var unused = ask(address).subscribeOn(Schedulers.parallel()).subscribe();
       // The only seed there is defines the cluster.
       return entry == null && !pinned && seeds.size() == 1 && seeds.contains(address);
     }
@@ -112,9 +115,13 @@ public final class ClusterPin {
           return Flux.fromIterable(seeds)
               .flatMap(this::question)
               .then()
-              .timeout(ALL_SEEDS, Mono.empty())
-              .doOnSuccess(done -> pin());
+              .timeout(ALL_SEEDS, Mono.fromRunnable(this::waitNoLonger));
         });
+  }
+
+  private void waitNoLonger() {
+    waitedForSeeds = true;
+    pin();
   }
 
   private Mono<Void> question(ServerAddress address) {
@@ -123,11 +130,16 @@ public final class ClusterPin {
         name ->
             identify
                 .apply(new ServerAddressName(name.getHost(), name.getPort()))
-                .doOnNext(identity -> heard(name, identity))
+                .doOnNext(
+                    identity -> {
+                      log.debug("{} says {}", name, identity);
+                      heard(name, identity);
+                    })
                 .doOnError(
                     failure -> {
                       log.debug("{} does not tell its cluster: {}", name, failure.toString());
                       known.putIfAbsent(name, new Known(new Identity(null, null), false, false));
+                      pin();
                     })
                 .onErrorComplete()
                 .doFinally(signal -> asking.remove(name))
@@ -145,10 +157,16 @@ public final class ClusterPin {
     }
     if (expected == null && seeds.isEmpty() && identity.clusterId() != null) {
       pinTo(identity.clusterId());
+    } else if (expected == null) {
+      pin();
     }
   }
 
+  /** Decides, once all seeds are heard or have had their time. */
   private synchronized void pin() {
+    if (pinned || !(waitedForSeeds || known.keySet().containsAll(seeds))) {
+      return;
+    }
     Map<ServerAddress, Known> told = new LinkedHashMap<>();
     for (ServerAddress seed : seeds) {
       Known entry = known.get(seed);
@@ -156,7 +174,7 @@ public final class ClusterPin {
         told.put(seed, entry);
       }
     }
-    if (!pinned && !told.isEmpty()) {
+    if (!told.isEmpty()) {
       pinTo(Objects.requireNonNull(told.values().iterator().next().identity().clusterId()));
     }
   }

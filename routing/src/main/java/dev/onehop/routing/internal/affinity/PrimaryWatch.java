@@ -18,6 +18,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Schedulers;
 
 /**
  * Follows which member of a shard is its primary, by asking one member at a time: the driver's
@@ -128,7 +129,8 @@ public final class PrimaryWatch implements AutoCloseable {
         }
       } else if (!now.isOk() && now.getException() != null) {
         // Another member knows better.
-        Mono.delay(BEFORE_NEXT_MEMBER).subscribe(later -> tryNext(this));
+        Mono.delay(BEFORE_NEXT_MEMBER, Schedulers.boundedElastic())
+            .subscribe(later -> tryNext(this));
       }
     }
   }

@@ -22,6 +22,7 @@ import org.bson.types.ObjectId;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Schedulers;
 
 /**
  * Asks a single mongos: which cluster it belongs to, and how far shards are by way of it. Each
@@ -129,12 +130,16 @@ public final class RouterProbe {
             .reduce((a, b) -> a.compareTo(b) < 0 ? a : b));
   }
 
+  /** Not on the event loops, which carry the answers: a client waits for them when it closes. */
   private <T> Mono<T> with(ServerAddressName router, Function<MongoClient, Mono<T>> question) {
-    return Mono.using(
-            () ->
-                SingleServer.connect(settings, router, new ServerListener() {}, TIMEOUT.toMillis()),
+    return Mono.usingWhen(
+            Mono.fromCallable(
+                    () ->
+                        SingleServer.connect(
+                            settings, router, new ServerListener() {}, TIMEOUT.toMillis()))
+                .subscribeOn(Schedulers.boundedElastic()),
             question,
-            MongoClient::close)
+            client -> Mono.fromRunnable(client::close).subscribeOn(Schedulers.boundedElastic()))
         .timeout(TIMEOUT.multipliedBy(2));
   }
 

@@ -32,6 +32,7 @@ import reactor.core.Disposable;
 import reactor.core.Disposables;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Schedulers;
 
 /**
  * Keeps what is known of the cluster fresh, in the background: reads shards, mongoses and the
@@ -186,6 +187,8 @@ final class ClusterWatch implements AutoCloseable {
 
   private Mono<Void> readAffinity() {
     return Mono.zip(config.find("shards", ALL, ALL), config.find("mongos", ALL, ALL))
+        // Clients are made there, which the event loops should not have to do.
+        .publishOn(Schedulers.boundedElastic())
         .map(read -> ClusterMembers.of(read.getT1(), read.getT2(), settings.hostMapping()))
         .flatMap(
             read -> {
@@ -222,7 +225,7 @@ final class ClusterWatch implements AutoCloseable {
     affinity = next;
     metrics.affinity(next);
     for (MongoClient unused : clients.update(next)) {
-      Mono.delay(LINGER).subscribe(later -> unused.close());
+      Mono.delay(LINGER, Schedulers.boundedElastic()).subscribe(later -> unused.close());
     }
   }
 

@@ -1,6 +1,7 @@
 package dev.onehop.routing.internal.affinity;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import com.mongodb.MongoCommandException;
 import com.mongodb.ServerAddress;
@@ -10,10 +11,11 @@ import com.mongodb.connection.ServerType;
 import com.mongodb.connection.TopologyVersion;
 import dev.onehop.routing.internal.affinity.RouterProbe.Identity;
 import dev.onehop.routing.internal.wire.ServerAddressName;
-import java.util.ArrayList;
-import java.util.HashMap;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 import org.bson.BsonDocument;
 import org.bson.types.ObjectId;
 import org.junit.jupiter.api.Test;
@@ -28,8 +30,8 @@ class ClusterPinTest {
   private static final ServerAddress B = new ServerAddress("b", 1);
   private static final ServerAddress C = new ServerAddress("c", 1);
 
-  private final Map<ServerAddress, Mono<Identity>> answers = new HashMap<>();
-  private final List<ServerAddress> asked = new ArrayList<>();
+  private final Map<ServerAddress, Mono<Identity>> answers = new ConcurrentHashMap<>();
+  private final List<ServerAddress> asked = new CopyOnWriteArrayList<>();
 
   @Test
   void theOrderOfTheUriDecidesNotTheSpeedOfTheAnswers() {
@@ -38,10 +40,31 @@ class ClusterPinTest {
     ClusterPin pin = pin(A, B);
 
     assertThat(pin.allows(up(B, null))).as("before the first has told").isFalse();
-    assertThat(pin.allows(up(A, null))).isTrue();
+    await().until(() -> pin.allows(up(A, null)));
     assertThat(pin.allows(up(B, null))).isFalse();
     assertThat(pin.isRefused(new ServerAddressName("b", 1))).isTrue();
     assertThat(pin.clusterId()).isEqualTo(OURS);
+  }
+
+  @Test
+  void aSeedThatDoesNotAnswerHoldsUpTheOthersForAWhileOnly() {
+    answers.put(A, Mono.never());
+    answers.put(B, Mono.just(new Identity(OURS, null)));
+    ClusterPin pin = pin(A, B);
+
+    await().until(() -> pin.allows(up(B, null)));
+    assertThat(pin.clusterId()).isEqualTo(OURS);
+  }
+
+  @Test
+  void aLateAnswerIsHeardToo() {
+    answers.put(A, Mono.just(new Identity(OURS, null)).delayElement(Duration.ofSeconds(3)));
+    ClusterPin pin = pin(A);
+
+    pin.check(List.of(new ServerAddressName("a", 1))).block();
+
+    await().until(() -> OURS.equals(pin.clusterId()));
+    assertThat(pin.allows(up(A, null))).isTrue();
   }
 
   @Test
@@ -77,9 +100,9 @@ class ClusterPinTest {
     answers.put(B, Mono.just(new Identity(THEIRS, NEXT_PROCESS)));
 
     assertThat(pin.allows(up(B, NEXT_PROCESS))).isFalse();
+    await().until(() -> pin.isRefused(new ServerAddressName("b", 1)));
     assertThat(asked).containsExactly(A, B, B);
     assertThat(pin.allows(up(B, NEXT_PROCESS))).isFalse();
-    assertThat(pin.isRefused(new ServerAddressName("b", 1))).isTrue();
   }
 
   @Test
