@@ -32,6 +32,7 @@ public final class PrimaryWatch implements AutoCloseable {
   private static final Duration BEFORE_NEXT_MEMBER = Duration.ofMillis(500);
 
   private final MongoClientSettings settings;
+  private final Connector connector;
   private final UnaryOperator<ServerAddressName> mapping;
   private final Runnable changed;
   private final Map<String, ServerAddressName> primaries = new ConcurrentHashMap<>();
@@ -39,12 +40,17 @@ public final class PrimaryWatch implements AutoCloseable {
   private boolean closed;
 
   /**
+   * @param connector makes the clients
    * @param mapping of the names by which members know each other
    * @param changed called on another thread after a primary moved
    */
   public PrimaryWatch(
-      MongoClientSettings settings, UnaryOperator<ServerAddressName> mapping, Runnable changed) {
+      MongoClientSettings settings,
+      Connector connector,
+      UnaryOperator<ServerAddressName> mapping,
+      Runnable changed) {
     this.settings = settings;
+    this.connector = connector;
     this.mapping = mapping;
     this.changed = changed;
   }
@@ -106,7 +112,7 @@ public final class PrimaryWatch implements AutoCloseable {
 
     void connect() {
       if (client == null) {
-        client = SingleServer.connect(settings, members.get(asked), this, 0);
+        client = SingleServer.connect(connector, settings, members.get(asked), this, 0);
       }
     }
 

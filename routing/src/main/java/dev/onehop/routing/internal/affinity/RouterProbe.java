@@ -34,6 +34,7 @@ public final class RouterProbe {
   private static final BsonDocument PING = new BsonDocument("ping", new BsonInt32(1));
 
   private final MongoClientSettings settings;
+  private final Connector connector;
 
   /**
    * What a mongos says of itself.
@@ -50,8 +51,13 @@ public final class RouterProbe {
    */
   public record ShardRead(String database, String collection, BsonDocument filter) {}
 
-  public RouterProbe(MongoClientSettings settings) {
+  /**
+   * @param settings of the application
+   * @param connector makes the clients
+   */
+  public RouterProbe(MongoClientSettings settings, Connector connector) {
     this.settings = settings;
+    this.connector = connector;
   }
 
   /** Which cluster and process is behind that name; an error if it does not answer. */
@@ -136,7 +142,7 @@ public final class RouterProbe {
             Mono.fromCallable(
                     () ->
                         SingleServer.connect(
-                            settings, router, new ServerListener() {}, TIMEOUT.toMillis()))
+                            connector, settings, router, new ServerListener() {}, TIMEOUT.toMillis()))
                 .subscribeOn(Schedulers.boundedElastic()),
             question,
             client -> Mono.fromRunnable(client::close).subscribeOn(Schedulers.boundedElastic()))

@@ -103,12 +103,6 @@ public final class ShardClients implements AutoCloseable {
                 : settings);
   }
 
-  /** Makes official clients. */
-  public interface Connector {
-    /** A client of these settings, which the caller closes. */
-    MongoClient connect(MongoClientSettings settings);
-  }
-
   /** The client that leads where the application's own settings do. */
   public MongoClient nearest() {
     return nearest;

@@ -6,7 +6,6 @@ import com.mongodb.connection.ClusterConnectionMode;
 import com.mongodb.connection.ClusterSettings;
 import com.mongodb.event.ServerListener;
 import com.mongodb.reactivestreams.client.MongoClient;
-import com.mongodb.reactivestreams.client.MongoClients;
 import dev.onehop.routing.internal.wire.ServerAddressName;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -20,10 +19,12 @@ final class SingleServer {
   /**
    * A client with one connection at the most, beside the driver's two for monitoring.
    *
+   * @param connector makes it
    * @param listener is told what the monitor finds
    * @param selectionMillis how long its operations wait for the server
    */
   static MongoClient connect(
+      Connector connector,
       MongoClientSettings settings,
       ServerAddressName server,
       ServerListener listener,
@@ -34,7 +35,7 @@ final class SingleServer {
             .mode(ClusterConnectionMode.SINGLE)
             .serverSelectionTimeout(selectionMillis, TimeUnit.MILLISECONDS)
             .build();
-    return MongoClients.create(
+    return connector.connect(
         MongoClientSettings.builder(settings)
             .commandListenerList(List.of())
             .applyToClusterSettings(builder -> builder.applySettings(cluster))

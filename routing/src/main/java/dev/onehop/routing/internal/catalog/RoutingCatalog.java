@@ -33,7 +33,7 @@ public final class RoutingCatalog {
   private static final int MOST_DOUBLINGS = 8;
 
   private static final Duration FIRST_EVIDENCE_GAP = Duration.ofMillis(200);
-  private static final Duration LONGEST_EVIDENCE_GAP = Duration.ofSeconds(30);
+  private static final Duration LONGEST_EVIDENCE_GAP = Duration.ofSeconds(5);
 
   private final RoutingTableLoader loader;
   private final RefreshListener listener;
@@ -149,7 +149,7 @@ public final class RoutingCatalog {
 
   /**
    * Follows a hint that the table at hand is stale by reading again in the background. Hints that
-   * lead to nothing new are followed less and less often, half a minute apart at the most.
+   * lead to nothing new are followed less and less often, five seconds apart at the most.
    */
   public void suspect(String namespace) {
     Entry entry = entries.get(namespace);

@@ -7,6 +7,7 @@ import com.mongodb.connection.ClusterSettings;
 import com.mongodb.reactivestreams.client.MongoClient;
 import dev.onehop.routing.internal.affinity.Affinity;
 import dev.onehop.routing.internal.affinity.ClusterPin;
+import dev.onehop.routing.internal.affinity.Connector;
 import dev.onehop.routing.internal.affinity.PrimaryWatch;
 import dev.onehop.routing.internal.affinity.RouterProbe;
 import dev.onehop.routing.internal.affinity.ShardClients;
@@ -37,11 +38,11 @@ public final class RoutedMongoClient extends RoutedCluster implements MongoClien
   public static RoutedMongoClient create(
       MongoClientSettings asked,
       RoutingSettings routing,
-      ShardClients.Connector connect,
+      Connector connect,
       Runnable release) {
     Observations observations = new Observations(routing.observationRegistry());
     MongoClientSettings settings = observations.listening(asked);
-    RouterProbe probe = new RouterProbe(asked);
+    RouterProbe probe = new RouterProbe(asked, connect);
     ClusterSettings cluster = settings.getClusterSettings();
     ClusterPin pin =
         new ClusterPin(
@@ -70,7 +71,7 @@ public final class RoutedMongoClient extends RoutedCluster implements MongoClien
             routing,
             pin,
             probe,
-            changed -> new PrimaryWatch(asked, routing.hostMapping(), changed));
+            changed -> new PrimaryWatch(asked, connect, routing.hostMapping(), changed));
     watching.set(watch);
     OperationRouter router =
         new OperationRouter(catalog, shardClients, metrics, observations, watch.affinityReady());
