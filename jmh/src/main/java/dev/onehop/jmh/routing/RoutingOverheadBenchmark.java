@@ -35,6 +35,7 @@ import org.openjdk.jmh.infra.Blackhole;
 import org.reactivestreams.Publisher;
 import org.reactivestreams.Subscription;
 import reactor.core.CoreSubscriber;
+import reactor.core.publisher.Mono;
 
 /**
  * What routing adds to an operation, over a client that answers at once: the difference between the
@@ -73,14 +74,12 @@ public class RoutingOverheadBenchmark {
     for (int i = 0; i < keys.length; i++) {
       keys[i] = StubCluster.key(i) + "x";
     }
-    if (made instanceof RoutedMongoClient here) {
-      long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(10);
-      while (here.affinity().shardsWithRouter().size() < 3) {
-        if (System.nanoTime() - deadline > 0) {
-          throw new IllegalStateException("no affinity: " + here.affinity());
-        }
-        Thread.onSpinWait();
-      }
+    // The first operation waits for the mongoses and the routing table.
+    Document found = Mono.from(collection().find(Filters.eq("_id", key())).first()).block();
+    if (found == null
+        || (made instanceof RoutedMongoClient here
+            && here.affinity().shardsWithRouter().size() < StubCluster.SHARDS)) {
+      throw new IllegalStateException("nothing is routed");
     }
   }
 

@@ -35,7 +35,7 @@ final class StubCluster {
   static final String URI = "mongodb://h0:27017";
   static final int CHUNKS = 1_000;
 
-  private static final int SHARDS = 3;
+  static final int SHARDS = 3;
   private static final Document FOUND = new Document("_id", "user0").append("field0", "value");
   private static final Map<String, List<BsonDocument>> CONFIG = config();
 
