@@ -185,8 +185,7 @@ class AffinityIT {
             OneHop.builder(
                     testbed.url() + "," + other.url().substring("mongodb://".length()) + "/?w=1")
                 .build()) {
-      MongoCollection<Document> collection =
-          client.getDatabase("it").getCollection("nowhereElse");
+      MongoCollection<Document> collection = client.getDatabase("it").getCollection("nowhereElse");
       for (int i = 0; i < 100; i++) {
         run(collection.insertOne(new Document("_id", i)));
       }
@@ -217,6 +216,7 @@ class AffinityIT {
         MongoClient shard = MongoClients.create(replicaSetUrl(elections, "shard-e"))) {
       MongoCollection<Document> collection = collection(client);
       run(collection.insertOne(new Document("_id", 1)));
+      await().atMost(TIMEOUT).until(() -> !primaryHost(shard).isEmpty());
       String before = primaryHost(shard);
       await().atMost(TIMEOUT).untilAsserted(() -> assertOnlyRouter(collection, before));
 
@@ -232,7 +232,9 @@ class AffinityIT {
                         .runCommand(new Document("replSetStepDown", 120).append("force", true)));
                 return true;
               });
-      await().atMost(TIMEOUT).until(() -> !primaryHost(shard).equals(before));
+      await()
+          .atMost(TIMEOUT)
+          .until(() -> !primaryHost(shard).isEmpty() && !primaryHost(shard).equals(before));
       String after = primaryHost(shard);
 
       // Well before the next reading of the metadata would be due, which would not tell anyway.
@@ -252,8 +254,7 @@ class AffinityIT {
   private static String replicaSetUrl(Testbed testbed, String shard) {
     String hosts = testbed.shardHosts().get(shard);
     return "mongodb://%s/?replicaSet=%s"
-        .formatted(
-            hosts.substring(hosts.indexOf('/') + 1), hosts.substring(0, hosts.indexOf('/')));
+        .formatted(hosts.substring(hosts.indexOf('/') + 1), hosts.substring(0, hosts.indexOf('/')));
   }
 
   private static String primaryHost(MongoClient shard) {
@@ -295,8 +296,7 @@ class AffinityIT {
   /** The inodes of this process's sockets that are connected to port 27017 of a region's host. */
   private static Set<String> socketsToMongoses() throws IOException {
     Set<String> own = new HashSet<>();
-    try (DirectoryStream<Path> descriptors =
-        Files.newDirectoryStream(Path.of("/proc/self/fd"))) {
+    try (DirectoryStream<Path> descriptors = Files.newDirectoryStream(Path.of("/proc/self/fd"))) {
       for (Path descriptor : descriptors) {
         try {
           String target = Files.readSymbolicLink(descriptor).toString();

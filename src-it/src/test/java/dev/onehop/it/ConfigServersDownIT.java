@@ -92,8 +92,7 @@ class ConfigServersDownIT {
             ours.done.get(), theirs.done.get());
         // And what changes afterwards is noticed again.
         testbed.moveRange(NAMESPACE, new BsonDocument("_id", new BsonInt32(100)), "shard-ca");
-        MongoCollection<Document> collection =
-            routed.getDatabase("it").getCollection("headless");
+        MongoCollection<Document> collection = routed.getDatabase("it").getCollection("headless");
         await()
             .atMost(TIMEOUT)
             .until(

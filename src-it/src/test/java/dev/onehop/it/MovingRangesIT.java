@@ -131,8 +131,7 @@ class MovingRangesIT {
       try {
         testbed.moveRange(
             NAMESPACE,
-            new BsonDocument(
-                "_id", chunk == 0 ? new BsonMinKey() : new BsonInt32(chunk * CHUNK)),
+            new BsonDocument("_id", chunk == 0 ? new BsonMinKey() : new BsonInt32(chunk * CHUNK)),
             shards.get(random.nextInt(shards.size())));
         moves.incrementAndGet();
       } catch (RuntimeException e) {
@@ -222,8 +221,7 @@ class MovingRangesIT {
                       .sort(new Document("_id", 1)))
               .collectList()
               .block(TIMEOUT);
-      assertThat(found)
-          .isEqualTo(List.copyOf(documents.subMap(from, from + 2_000).values()));
+      assertThat(found).isEqualTo(List.copyOf(documents.subMap(from, from + 2_000).values()));
     }
 
     private void count() {
@@ -243,8 +241,7 @@ class MovingRangesIT {
                           Aggregates.group("$owner", Accumulators.sum("n", 1))))
                   .first());
       assertThat(found)
-          .isEqualTo(
-              documents.containsKey(id) ? new Document("_id", number).append("n", 1) : null);
+          .isEqualTo(documents.containsKey(id) ? new Document("_id", number).append("n", 1) : null);
     }
 
     private void distinct() {

@@ -67,8 +67,7 @@ public class RoutingOverheadBenchmark {
         MongoClientSettings.builder()
             .applyConnectionString(new ConnectionString(StubCluster.URI))
             .build();
-    MongoClient made =
-        client.equals("plain") ? StubCluster.client(settings) : routed(settings);
+    MongoClient made = client.equals("plain") ? StubCluster.client(settings) : routed(settings);
     open = made;
     documents = made.getDatabase("ycsb").getCollection("usertable");
     for (int i = 0; i < keys.length; i++) {

@@ -22,6 +22,8 @@ import java.util.Map;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
 import org.bson.Document;
+import org.bson.conversions.Bson;
+import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
 import org.reactivestreams.Subscriber;
 import reactor.core.publisher.Flux;
@@ -79,18 +81,33 @@ final class StubCluster {
 
   private static MongoCollection<?> collection(
       MongoNamespace namespace, Class<?> documents, MongoClientSettings settings) {
+    // One operation at a time, so that a find needs no stub of its own.
+    Object[][] asked = new Object[1][];
     FindPublisher<?> found =
         namespace.getDatabaseName().equals("config")
             ? find(Flux.fromIterable(CONFIG.getOrDefault(namespace.getCollectionName(), List.of())))
-            : find(Mono.just(FOUND));
-    Publisher<?> updated = Mono.just(UpdateResult.acknowledged(1, 1L, null));
+            : find(
+                Mono.fromCallable(
+                    () -> {
+                      encode(asked[0], documents, settings);
+                      return FOUND;
+                    }));
+    UpdateResult updated = UpdateResult.acknowledged(1, 1L, null);
     Publisher<?> inserted = Mono.just(InsertOneResult.acknowledged(null));
     return stub(
         MongoCollection.class,
         (proxy, method, arguments) ->
             switch (method.getName()) {
-              case "find" -> found;
-              case "updateOne" -> updated;
+              case "find" -> {
+                asked[0] = arguments;
+                yield found;
+              }
+              case "updateOne" ->
+                  Mono.fromCallable(
+                      () -> {
+                        encode(arguments, documents, settings);
+                        return updated;
+                      });
               case "insertOne" -> inserted;
               case "getNamespace" -> namespace;
               case "getDocumentClass" -> documents;
@@ -105,9 +122,21 @@ final class StubCluster {
             });
   }
 
+  /** As the official client must when it is subscribed to, whatever transport is below it. */
+  private static void encode(
+      Object @Nullable [] arguments, Class<?> documents, MongoClientSettings settings) {
+    if (arguments != null) {
+      for (Object argument : arguments) {
+        if (argument instanceof Bson bson) {
+          bson.toBsonDocument(documents, settings.getCodecRegistry());
+        }
+      }
+    }
+  }
+
   /** Options leave it as it is. */
   private static FindPublisher<?> find(Publisher<?> result) {
-    Publisher<?> first = Flux.from(result).next();
+    Publisher<?> first = result instanceof Mono<?> one ? one : Flux.from(result).next();
     return stub(
         FindPublisher.class,
         (proxy, method, arguments) ->

@@ -142,7 +142,11 @@ public final class RouterProbe {
             Mono.fromCallable(
                     () ->
                         SingleServer.connect(
-                            connector, settings, router, new ServerListener() {}, TIMEOUT.toMillis()))
+                            connector,
+                            settings,
+                            router,
+                            new ServerListener() {},
+                            TIMEOUT.toMillis()))
                 .subscribeOn(Schedulers.boundedElastic()),
             question,
             client -> Mono.fromRunnable(client::close).subscribeOn(Schedulers.boundedElastic()))

@@ -21,6 +21,7 @@ import java.util.Objects;
 import java.util.function.Function;
 import org.bson.BsonArray;
 import org.bson.BsonDocument;
+import org.bson.BsonDocumentWrapper;
 import org.bson.RawBsonDocument;
 import org.bson.codecs.Codec;
 import org.bson.codecs.CollectibleCodec;
@@ -34,6 +35,11 @@ import org.jspecify.annotations.Nullable;
  * @param <D> the type of the collection's documents
  */
 final class OperationTargets<D> {
+  /** Any update: its operators don't matter, and the driver refuses one without. */
+  private static final BsonDocument OPERATORS = new BsonDocument("$set", new BsonDocument());
+
+  private static final BsonArray PIPELINE = new BsonArray();
+
   private final MongoCollection<D> collection;
 
   OperationTargets(MongoCollection<D> collection) {
@@ -53,7 +59,7 @@ final class OperationTargets<D> {
   }
 
   Function<RoutingTable, Target> insert(D document) {
-    return table -> Targeter.insert(table, raw(document));
+    return table -> Targeter.insert(table, inserted(document, table));
   }
 
   Function<RoutingTable, Target> delete(
@@ -69,7 +75,12 @@ final class OperationTargets<D> {
       @Nullable Bson variables) {
     return table ->
         Targeter.replace(
-            table, query(filter), raw(replacement), upsert, options(collation, variables));
+            table,
+            query(filter),
+            // Encoded when it is looked at, which it mostly isn't.
+            new BsonDocumentWrapper<>(replacement, codec()),
+            upsert,
+            options(collation, variables));
   }
 
   Function<RoutingTable, Target> update(
@@ -81,7 +92,7 @@ final class OperationTargets<D> {
       @Nullable Bson variables) {
     return table ->
         Targeter.update(
-            table, query(filter), bson(update), many, upsert, options(collation, variables));
+            table, query(filter), OPERATORS, many, upsert, options(collation, variables));
   }
 
   Function<RoutingTable, Target> update(
@@ -93,12 +104,7 @@ final class OperationTargets<D> {
       @Nullable Bson variables) {
     return table ->
         Targeter.update(
-            table,
-            query(filter),
-            new BsonArray(update.stream().map(this::bson).toList()),
-            many,
-            upsert,
-            options(collation, variables));
+            table, query(filter), PIPELINE, many, upsert, options(collation, variables));
   }
 
   Function<RoutingTable, Target> findAndModify(
@@ -200,8 +206,18 @@ final class OperationTargets<D> {
     return value.toBsonDocument(collection.getDocumentClass(), collection.getCodecRegistry());
   }
 
-  private BsonDocument raw(D document) {
-    return document instanceof BsonDocument bson ? bson : new RawBsonDocument(document, codec());
+  /** What of a new document decides where it goes. */
+  private BsonDocument inserted(D document, RoutingTable table) {
+    if (document instanceof BsonDocument bson) {
+      return bson;
+    }
+    Codec<D> codec = codec();
+    BsonDocument key =
+        table.isSharded()
+            ? ShardKeyFields.of(
+                document, codec, collection.getCodecRegistry(), table.shardKeyPattern())
+            : null;
+    return key != null ? key : new RawBsonDocument(document, codec);
   }
 
   private Codec<D> codec() {

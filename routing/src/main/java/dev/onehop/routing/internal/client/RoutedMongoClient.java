@@ -36,10 +36,7 @@ public final class RoutedMongoClient extends RoutedCluster implements MongoClien
    * @param release stops what was started for this client, once it is closed
    */
   public static RoutedMongoClient create(
-      MongoClientSettings asked,
-      RoutingSettings routing,
-      Connector connect,
-      Runnable release) {
+      MongoClientSettings asked, RoutingSettings routing, Connector connect, Runnable release) {
     Observations observations = new Observations(routing.observationRegistry());
     MongoClientSettings settings = observations.listening(asked);
     RouterProbe probe = new RouterProbe(asked, connect);
