@@ -41,6 +41,7 @@ final class OperationTargets<D> {
   private static final BsonArray PIPELINE = new BsonArray();
 
   private final MongoCollection<D> collection;
+  private volatile @Nullable Codec<D> codec;
 
   OperationTargets(MongoCollection<D> collection) {
     this.collection = collection;
@@ -199,6 +200,9 @@ final class OperationTargets<D> {
   }
 
   private BsonDocument query(@Nullable Bson filter) {
+    if (filter instanceof EncodedFilter once) {
+      return once.encode(collection.getDocumentClass(), collection.getCodecRegistry());
+    }
     return filter == null ? new BsonDocument() : bson(filter);
   }
 
@@ -220,7 +224,13 @@ final class OperationTargets<D> {
     return key != null ? key : new RawBsonDocument(document, codec);
   }
 
+  /** Asked for once: each question makes a key for the registry's cache. */
   private Codec<D> codec() {
-    return collection.getCodecRegistry().get(collection.getDocumentClass());
+    Codec<D> found = codec;
+    if (found == null) {
+      found = collection.getCodecRegistry().get(collection.getDocumentClass());
+      codec = found;
+    }
+    return found;
   }
 }

@@ -222,12 +222,14 @@ final class RoutedCollection<TDocument> extends SessionBoundCollection<TDocument
 
   @Override
   public FindPublisher<TDocument> find(Bson filter) {
-    return new RoutedFindPublisher<>(this, filter, collection -> collection.find(filter));
+    Bson once = EncodedFilter.of(filter);
+    return new RoutedFindPublisher<>(this, once, collection -> collection.find(once));
   }
 
   @Override
   public <TResult> FindPublisher<TResult> find(Bson filter, Class<TResult> clazz) {
-    return new RoutedFindPublisher<>(this, filter, collection -> collection.find(filter, clazz));
+    Bson once = EncodedFilter.of(filter);
+    return new RoutedFindPublisher<>(this, once, collection -> collection.find(once, clazz));
   }
 
   @Override
@@ -255,10 +257,11 @@ final class RoutedCollection<TDocument> extends SessionBoundCollection<TDocument
 
   @Override
   public Publisher<Long> countDocuments(Bson filter, CountOptions options) {
+    Bson once = EncodedFilter.of(filter);
     return routedSingle(
         "countDocuments",
-        targets.find(filter, options.getCollation(), null),
-        collection -> collection.countDocuments(filter, options));
+        targets.find(once, options.getCollation(), null),
+        collection -> collection.countDocuments(once, options));
   }
 
   @Override
@@ -312,10 +315,11 @@ final class RoutedCollection<TDocument> extends SessionBoundCollection<TDocument
 
   @Override
   public Publisher<DeleteResult> deleteOne(Bson filter, DeleteOptions options) {
+    Bson once = EncodedFilter.of(filter);
     return routedSingle(
         "deleteOne",
-        targets.delete(filter, false, options.getCollation(), options.getLet()),
-        collection -> collection.deleteOne(filter, options));
+        targets.delete(once, false, options.getCollation(), options.getLet()),
+        collection -> collection.deleteOne(once, options));
   }
 
   @Override
@@ -325,10 +329,11 @@ final class RoutedCollection<TDocument> extends SessionBoundCollection<TDocument
 
   @Override
   public Publisher<DeleteResult> deleteMany(Bson filter, DeleteOptions options) {
+    Bson once = EncodedFilter.of(filter);
     return routedSingle(
         "deleteMany",
-        targets.delete(filter, true, options.getCollation(), options.getLet()),
-        collection -> collection.deleteMany(filter, options));
+        targets.delete(once, true, options.getCollation(), options.getLet()),
+        collection -> collection.deleteMany(once, options));
   }
 
   @Override
@@ -339,11 +344,12 @@ final class RoutedCollection<TDocument> extends SessionBoundCollection<TDocument
   @Override
   public Publisher<UpdateResult> replaceOne(
       Bson filter, TDocument replacement, ReplaceOptions options) {
+    Bson once = EncodedFilter.of(filter);
     return routedSingle(
         "replaceOne",
         targets.replace(
-            filter, replacement, options.isUpsert(), options.getCollation(), options.getLet()),
-        collection -> collection.replaceOne(filter, replacement, options));
+            once, replacement, options.isUpsert(), options.getCollation(), options.getLet()),
+        collection -> collection.replaceOne(once, replacement, options));
   }
 
   @Override
@@ -353,11 +359,12 @@ final class RoutedCollection<TDocument> extends SessionBoundCollection<TDocument
 
   @Override
   public Publisher<UpdateResult> updateOne(Bson filter, Bson update, UpdateOptions options) {
+    Bson once = EncodedFilter.of(filter);
     return routedSingle(
         "updateOne",
         targets.update(
-            filter, update, false, options.isUpsert(), options.getCollation(), options.getLet()),
-        collection -> collection.updateOne(filter, update, options));
+            once, update, false, options.isUpsert(), options.getCollation(), options.getLet()),
+        collection -> collection.updateOne(once, update, options));
   }
 
   @Override
@@ -368,11 +375,12 @@ final class RoutedCollection<TDocument> extends SessionBoundCollection<TDocument
   @Override
   public Publisher<UpdateResult> updateOne(
       Bson filter, List<? extends Bson> update, UpdateOptions options) {
+    Bson once = EncodedFilter.of(filter);
     return routedSingle(
         "updateOne",
         targets.update(
-            filter, update, false, options.isUpsert(), options.getCollation(), options.getLet()),
-        collection -> collection.updateOne(filter, update, options));
+            once, update, false, options.isUpsert(), options.getCollation(), options.getLet()),
+        collection -> collection.updateOne(once, update, options));
   }
 
   @Override
@@ -382,11 +390,12 @@ final class RoutedCollection<TDocument> extends SessionBoundCollection<TDocument
 
   @Override
   public Publisher<UpdateResult> updateMany(Bson filter, Bson update, UpdateOptions options) {
+    Bson once = EncodedFilter.of(filter);
     return routedSingle(
         "updateMany",
         targets.update(
-            filter, update, true, options.isUpsert(), options.getCollation(), options.getLet()),
-        collection -> collection.updateMany(filter, update, options));
+            once, update, true, options.isUpsert(), options.getCollation(), options.getLet()),
+        collection -> collection.updateMany(once, update, options));
   }
 
   @Override
@@ -397,11 +406,12 @@ final class RoutedCollection<TDocument> extends SessionBoundCollection<TDocument
   @Override
   public Publisher<UpdateResult> updateMany(
       Bson filter, List<? extends Bson> update, UpdateOptions options) {
+    Bson once = EncodedFilter.of(filter);
     return routedSingle(
         "updateMany",
         targets.update(
-            filter, update, true, options.isUpsert(), options.getCollation(), options.getLet()),
-        collection -> collection.updateMany(filter, update, options));
+            once, update, true, options.isUpsert(), options.getCollation(), options.getLet()),
+        collection -> collection.updateMany(once, update, options));
   }
 
   @Override
@@ -411,10 +421,11 @@ final class RoutedCollection<TDocument> extends SessionBoundCollection<TDocument
 
   @Override
   public Publisher<TDocument> findOneAndDelete(Bson filter, FindOneAndDeleteOptions options) {
+    Bson once = EncodedFilter.of(filter);
     return routedSingle(
         "findOneAndDelete",
-        targets.findAndModify(filter, options.getCollation(), options.getLet()),
-        collection -> collection.findOneAndDelete(filter, options));
+        targets.findAndModify(once, options.getCollation(), options.getLet()),
+        collection -> collection.findOneAndDelete(once, options));
   }
 
   @Override
@@ -425,10 +436,11 @@ final class RoutedCollection<TDocument> extends SessionBoundCollection<TDocument
   @Override
   public Publisher<TDocument> findOneAndReplace(
       Bson filter, TDocument replacement, FindOneAndReplaceOptions options) {
+    Bson once = EncodedFilter.of(filter);
     return routedSingle(
         "findOneAndReplace",
-        targets.findAndModify(filter, options.getCollation(), options.getLet()),
-        collection -> collection.findOneAndReplace(filter, replacement, options));
+        targets.findAndModify(once, options.getCollation(), options.getLet()),
+        collection -> collection.findOneAndReplace(once, replacement, options));
   }
 
   @Override
@@ -439,10 +451,11 @@ final class RoutedCollection<TDocument> extends SessionBoundCollection<TDocument
   @Override
   public Publisher<TDocument> findOneAndUpdate(
       Bson filter, Bson update, FindOneAndUpdateOptions options) {
+    Bson once = EncodedFilter.of(filter);
     return routedSingle(
         "findOneAndUpdate",
-        targets.findAndModify(filter, options.getCollation(), options.getLet()),
-        collection -> collection.findOneAndUpdate(filter, update, options));
+        targets.findAndModify(once, options.getCollation(), options.getLet()),
+        collection -> collection.findOneAndUpdate(once, update, options));
   }
 
   @Override
@@ -453,9 +466,10 @@ final class RoutedCollection<TDocument> extends SessionBoundCollection<TDocument
   @Override
   public Publisher<TDocument> findOneAndUpdate(
       Bson filter, List<? extends Bson> update, FindOneAndUpdateOptions options) {
+    Bson once = EncodedFilter.of(filter);
     return routedSingle(
         "findOneAndUpdate",
-        targets.findAndModify(filter, options.getCollation(), options.getLet()),
-        collection -> collection.findOneAndUpdate(filter, update, options));
+        targets.findAndModify(once, options.getCollation(), options.getLet()),
+        collection -> collection.findOneAndUpdate(once, update, options));
   }
 }
