@@ -51,7 +51,7 @@ final class PropertySources {
     }
     Map<OneHopProperty, String> ours = new HashMap<>();
     List<String> others = new ArrayList<>();
-    for (String option : uri.substring(question + 1).split("[&;]")) {
+    for (String option : uri.substring(question + 1).split("[&;]", -1)) {
       if (!option.toLowerCase(Locale.ROOT).startsWith(PREFIX)) {
         others.add(option);
         continue;

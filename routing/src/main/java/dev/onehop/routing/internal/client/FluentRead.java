@@ -27,7 +27,7 @@ abstract class FluentRead<D, R, P extends Publisher<R>> {
   private final RoutedCollection<D> collection;
   private final String operation;
   private final Function<MongoCollection<D>, P> call;
-  private final List<UnaryOperator<P>> settings = new ArrayList<>(4);
+  private final List<UnaryOperator<P>> settings = new ArrayList<>(0);
   private P nearest;
   private @Nullable Collation collation;
   private @Nullable Bson variables;

@@ -22,9 +22,8 @@ final class Latencies {
   /** The usual latency follows slower operations by a thousandth of the difference. */
   private static final int DRIFT = 10;
 
-  private final Map<Key, Usual> byShard = new ConcurrentHashMap<>();
-
-  private record Key(String operation, String shard) {}
+  /** By shard and operation; in two steps, as a key of both would be garbage. */
+  private final Map<String, Map<String, Usual>> byShard = new ConcurrentHashMap<>();
 
   private static final class Usual {
     private volatile long nanos = Long.MAX_VALUE;
@@ -38,10 +37,13 @@ final class Latencies {
    * @return whether there is reason to suspect the routing table
    */
   boolean isSuspicious(String operation, String shard, long nanos, long nowNanos) {
-    Key key = new Key(operation, shard);
-    Usual usual = byShard.get(key);
+    Map<String, Usual> byOperation = byShard.get(shard);
+    if (byOperation == null) {
+      byOperation = byShard.computeIfAbsent(shard, name -> new ConcurrentHashMap<>());
+    }
+    Usual usual = byOperation.get(operation);
     if (usual == null) {
-      usual = byShard.computeIfAbsent(key, name -> new Usual());
+      usual = byOperation.computeIfAbsent(operation, name -> new Usual());
     }
     long least = usual.nanos;
     if (nanos <= least) {

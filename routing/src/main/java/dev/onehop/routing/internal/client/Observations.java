@@ -122,7 +122,8 @@ final class Observations {
     private final Map<Object, Object> values = new ConcurrentHashMap<>();
 
     @Override
-    @SuppressWarnings("unchecked") // The caller knows what it has put there.
+    // The driver's signature; the caller knows what it has put there.
+    @SuppressWarnings({"unchecked", "TypeParameterUnusedInFormals"})
     public <T> T get(Object key) {
       return (T) values.get(key);
     }

@@ -51,6 +51,8 @@ import reactor.core.publisher.Mono;
  * @param <TDocument> the type of its documents
  */
 final class RoutedCollection<TDocument> extends SessionBoundCollection<TDocument> {
+  private static final InsertOneOptions INSERT_DEFAULTS = new InsertOneOptions();
+
   private final OperationRouter router;
   private final OperationTargets<TDocument> targets;
   // The same collection on the clients of the shards, made when first needed.
@@ -279,7 +281,7 @@ final class RoutedCollection<TDocument> extends SessionBoundCollection<TDocument
 
   @Override
   public Publisher<InsertOneResult> insertOne(TDocument document) {
-    return insertOne(document, new InsertOneOptions());
+    return insertOne(document, INSERT_DEFAULTS);
   }
 
   @Override

@@ -32,7 +32,7 @@ final class ShardKeyFields {
     if (!(document instanceof Document fields) || codec.getClass() != DocumentCodec.class) {
       return null;
     }
-    BsonDocument key = new BsonDocument();
+    BsonDocument key = new BsonDocument(pattern.fields().size());
     for (ShardKeyField field : pattern.fields()) {
       String name = field.path().toString();
       BsonValue value = name.indexOf('.') < 0 ? plain(fields.get(name), codecs) : null;
