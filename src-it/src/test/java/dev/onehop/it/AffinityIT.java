@@ -311,7 +311,7 @@ class AffinityIT {
     Set<String> connected = new HashSet<>();
     for (String table : List.of("/proc/self/net/tcp", "/proc/self/net/tcp6")) {
       for (String line : Files.readAllLines(Path.of(table))) {
-        String[] fields = line.trim().split("\\s+");
+        String[] fields = line.trim().split("\\s+", -1);
         boolean established = fields.length > 9 && fields[3].equals("01");
         if (established
             && fields[2].endsWith(":" + "%04X".formatted(Topology.MONGOS_PORT))
