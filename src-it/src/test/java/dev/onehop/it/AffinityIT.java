@@ -237,10 +237,7 @@ class AffinityIT {
           .until(() -> !primaryHost(shard).isEmpty() && !primaryHost(shard).equals(before));
       String after = primaryHost(shard);
 
-      // Well before the next reading of the metadata would be due, which would not tell anyway.
-      await()
-          .atMost(Duration.ofSeconds(8))
-          .untilAsserted(() -> assertOnlyRouter(collection, after));
+      await().atMost(TIMEOUT).untilAsserted(() -> assertOnlyRouter(collection, after));
       assertThat(run(collection.find(Filters.eq(1)).first())).containsEntry("_id", 1);
     }
   }
