@@ -12,18 +12,18 @@ public final class Explanations {
 
   /** Where a read with this filter would go. */
   public static Mono<RouteExplanation> read(MongoCollection<?> collection, Bson filter) {
-    return routed(collection).explain(targets -> targets.find(filter, null, null));
+    return routes(collection).explain(targets -> targets.find(filter, null, null));
   }
 
   /** Where a write would go. */
   public static <D> Mono<RouteExplanation> write(
       MongoCollection<D> collection, WriteModel<? extends D> model) {
-    return routed(collection).explain(targets -> targets.model(targets.withId(model)));
+    return routes(collection).explain(targets -> targets.model(targets.withId(model)));
   }
 
-  private static <D> RoutedCollection<D> routed(MongoCollection<D> collection) {
+  private static <D> CollectionRoutes<D> routes(MongoCollection<D> collection) {
     if (collection instanceof RoutedCollection<D> routed) {
-      return routed;
+      return routed.routes();
     }
     throw new IllegalArgumentException(
         "not a collection of a client that OneHop built: " + collection.getClass().getName());

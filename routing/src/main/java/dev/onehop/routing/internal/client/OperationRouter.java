@@ -1,6 +1,7 @@
 package dev.onehop.routing.internal.client;
 
 import com.mongodb.ServerAddress;
+import com.mongodb.reactivestreams.client.MongoClient;
 import dev.onehop.core.table.RoutingTable;
 import dev.onehop.core.targeting.Target;
 import dev.onehop.routing.RouteDecision;
@@ -8,6 +9,7 @@ import dev.onehop.routing.RouteExplanation;
 import dev.onehop.routing.internal.affinity.ShardClients;
 import dev.onehop.routing.internal.affinity.ShardClients.ShardClient;
 import dev.onehop.routing.internal.catalog.RoutingCatalog;
+import dev.onehop.routing.internal.client.RoutedSession.Place;
 import dev.onehop.routing.internal.client.RoutingMetrics.Outcome;
 import io.micrometer.observation.Observation;
 import java.time.Duration;
@@ -18,6 +20,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
+import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.CoreSubscriber;
 import reactor.core.publisher.Flux;
@@ -31,6 +34,8 @@ import reactor.core.publisher.Operators;
  * <p>Thread-safe.
  */
 final class OperationRouter {
+  private static final Logger log = LoggerFactory.getLogger(OperationRouter.class);
+
   /** The first operation on a collection waits this long for its table, then goes unrouted. */
   private static final Duration FIRST_LOAD_TIMEOUT = Duration.ofSeconds(10);
 
@@ -41,21 +46,31 @@ final class OperationRouter {
   private final RoutingMetrics metrics;
   private final Observations observations;
   private final Latencies latencies = new Latencies();
+  private final ClusterTimes times;
+  private final Counterpart counterpart;
+  private final NothingSent nothingSent;
   private final Mono<Void> affinityReady;
   private final Map<String, Long> unroutableUntilNanos = new ConcurrentHashMap<>();
-  private final UnroutedNotice notice =
-      new UnroutedNotice(LoggerFactory.getLogger(OperationRouter.class));
+  private final UnroutedNotice notice = new UnroutedNotice(log);
 
   /** Where one operation goes; the client is null for the nearest mongos. */
   record Route(RouteDecision decision, @Nullable String shard, @Nullable ShardClient client) {
     private static final Route NO_TABLE = new Route(RouteDecision.NO_TABLE, null, null);
     private static final Route SEVERAL = new Route(RouteDecision.SEVERAL_SHARDS, null, null);
+
+    private static Route ofTransaction(Place place) {
+      return new Route(RouteDecision.TRANSACTION, null, place.client());
+    }
   }
 
   /**
+   * @param nearest the client on the nearest mongos
+   * @param retryWrites the clients' setting
    * @param affinityReady completes when the mongoses beside the shards are known
    */
   OperationRouter(
+      MongoClient nearest,
+      boolean retryWrites,
       RoutingCatalog catalog,
       ShardClients clients,
       RoutingMetrics metrics,
@@ -66,6 +81,21 @@ final class OperationRouter {
     this.metrics = metrics;
     this.observations = observations;
     this.affinityReady = affinityReady;
+    this.times = new ClusterTimes(nearest, clients);
+    this.counterpart = new Counterpart(nearest);
+    this.nothingSent = new NothingSent(retryWrites);
+  }
+
+  ClusterTimes times() {
+    return times;
+  }
+
+  NothingSent nothingSent() {
+    return nothingSent;
+  }
+
+  Counterpart counterpart() {
+    return counterpart;
   }
 
   /**
@@ -80,12 +110,10 @@ final class OperationRouter {
       String operation,
       Function<RoutingTable, Target> targeting,
       Function<Route, Publisher<R>> call) {
-    Subscription<R> start =
-        (table, actual) -> run(namespace, operation, decide(table, targeting), call, actual);
     return new Flux<>() {
       @Override
       public void subscribe(CoreSubscriber<? super R> actual) {
-        withTable(namespace, start, actual);
+        start(namespace, operation, targeting, call, actual);
       }
     };
   }
@@ -96,12 +124,65 @@ final class OperationRouter {
       String operation,
       Function<RoutingTable, Target> targeting,
       Function<Route, Publisher<R>> call) {
-    Subscription<R> start =
-        (table, actual) -> run(namespace, operation, decide(table, targeting), call, actual);
     return new Mono<>() {
       @Override
       public void subscribe(CoreSubscriber<? super R> actual) {
-        withTable(namespace, start, actual);
+        start(namespace, operation, targeting, call, actual);
+      }
+    };
+  }
+
+  /**
+   * Runs an operation of a session where it belongs, or where the session's transaction is.
+   *
+   * @param call the operation at a place, called once per subscription
+   */
+  <R> Flux<R> routeInSession(
+      RoutedSession session,
+      String namespace,
+      String operation,
+      Function<RoutingTable, Target> targeting,
+      Function<Place, Publisher<R>> call) {
+    return new Flux<>() {
+      @Override
+      public void subscribe(CoreSubscriber<? super R> actual) {
+        Place place = session.transactionPlace();
+        if (place != null) {
+          run(namespace, operation, Route.ofTransaction(place), known -> call.apply(place), actual);
+        } else {
+          start(
+              namespace,
+              operation,
+              targeting,
+              route -> session.place(route.client()).flatMapMany(call),
+              actual);
+        }
+      }
+    };
+  }
+
+  /** The same for an operation with one result or none. */
+  <R> Mono<R> routeOneInSession(
+      RoutedSession session,
+      String namespace,
+      String operation,
+      Function<RoutingTable, Target> targeting,
+      Function<Place, Publisher<R>> call) {
+    return new Mono<>() {
+      @Override
+      public void subscribe(CoreSubscriber<? super R> actual) {
+        Place place = session.transactionPlace();
+        if (place != null) {
+          run(namespace, operation, Route.ofTransaction(place), known -> call.apply(place), actual);
+        } else {
+          start(
+              namespace,
+              operation,
+              targeting,
+              route ->
+                  session.place(route.client()).flatMap(entered -> Mono.from(call.apply(entered))),
+              actual);
+        }
       }
     };
   }
@@ -116,16 +197,12 @@ final class OperationRouter {
       String namespace,
       List<Function<RoutingTable, Target>> targeting,
       Function<List<Route>, Publisher<R>> call) {
-    Subscription<R> start =
-        (table, actual) ->
-            call.apply(targeting.stream().map(each -> decide(table, each)).toList())
-                .subscribe(actual);
-    return new Flux<>() {
-      @Override
-      public void subscribe(CoreSubscriber<? super R> actual) {
-        withTable(namespace, start, actual);
-      }
-    };
+    return table(namespace)
+        .flatMapMany(
+            found -> {
+              RoutingTable table = found.orElse(null);
+              return call.apply(targeting.stream().map(each -> decide(table, each)).toList());
+            });
   }
 
   /** A part of an operation, whose route is known. */
@@ -176,21 +253,16 @@ final class OperationRouter {
         });
   }
 
-  private interface Subscription<R> {
-    void start(@Nullable RoutingTable table, CoreSubscriber<? super R> actual);
-  }
-
   /** Starts with the collection's table, with null where none is to be had. */
-  private <R> void withTable(
-      String namespace, Subscription<R> start, CoreSubscriber<? super R> actual) {
+  private <R> void start(
+      String namespace,
+      String operation,
+      Function<RoutingTable, Target> targeting,
+      Function<Route, Publisher<R>> call,
+      CoreSubscriber<? super R> actual) {
     RoutingTable table = catalog.cached(namespace);
     if (table != null || isUnroutable(namespace)) {
-      try {
-        start.start(table, actual);
-      } catch (RuntimeException e) {
-        // Before anything was subscribed to: by a filter that can't be encoded, for example.
-        Operators.error(actual, e);
-      }
+      run(namespace, operation, decide(table, targeting), call, actual);
       return;
     }
     table(namespace)
@@ -199,7 +271,7 @@ final class OperationRouter {
                 new Flux<R>() {
                   @Override
                   public void subscribe(CoreSubscriber<? super R> later) {
-                    start.start(loaded.orElse(null), later);
+                    run(namespace, operation, decide(loaded.orElse(null), targeting), call, later);
                   }
                 })
         .subscribe(actual);
@@ -211,18 +283,19 @@ final class OperationRouter {
       Route route,
       Function<Route, Publisher<R>> call,
       CoreSubscriber<? super R> actual) {
-    Publisher<R> publisher = call.apply(route);
-    Observation observation = null;
-    if (observations.areOn()) {
-      observation = observations.start(namespace, operation, route, actual.currentContext());
+    Publisher<R> publisher;
+    try {
+      publisher = call.apply(route);
+    } catch (RuntimeException e) {
+      Operators.error(actual, e);
+      return;
     }
+    Observation observation =
+        observations.areOn()
+            ? observations.start(namespace, operation, route, actual.currentContext())
+            : null;
     publisher.subscribe(
         new MeasuredSubscriber<>(this, namespace, operation, route, observation, actual));
-  }
-
-  /** Measures an operation that is bound to a session. */
-  void countSession(String operation) {
-    metrics.operation(operation, RouteDecision.SESSION, null, null, Outcome.OK, 0);
   }
 
   /** An operation has ended. */
@@ -248,7 +321,14 @@ final class OperationRouter {
     if (table == null) {
       return Route.NO_TABLE;
     }
-    return decide(targeting.apply(table));
+    Target target;
+    try {
+      target = targeting.apply(table);
+    } catch (RuntimeException e) {
+      log.debug("{}: no decision, so the official client is to say what is wrong", table, e);
+      return Route.SEVERAL;
+    }
+    return decide(target);
   }
 
   private Route decide(Target target) {

@@ -4,18 +4,19 @@ import com.mongodb.ExplainVerbosity;
 import com.mongodb.client.cursor.TimeoutMode;
 import com.mongodb.client.model.Collation;
 import com.mongodb.reactivestreams.client.AggregatePublisher;
+import com.mongodb.reactivestreams.client.ClientSession;
 import com.mongodb.reactivestreams.client.MongoCollection;
 import dev.onehop.core.table.RoutingTable;
 import dev.onehop.core.targeting.Target;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BiFunction;
 import java.util.function.Function;
 import org.bson.BsonValue;
 import org.bson.Document;
 import org.bson.conversions.Bson;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
-import reactor.core.publisher.Mono;
 
 /** A aggregation that is routed when it is subscribed to, by what it was set to last. */
 final class RoutedAggregatePublisher<D, TResult>
@@ -24,10 +25,11 @@ final class RoutedAggregatePublisher<D, TResult>
   private final List<? extends Bson> pipeline;
 
   RoutedAggregatePublisher(
-      RoutedCollection<D> collection,
+      CollectionRoutes<D> routes,
+      @Nullable ClientSession session,
       List<? extends Bson> pipeline,
-      Function<MongoCollection<D>, AggregatePublisher<TResult>> call) {
-    super(collection, "aggregate", call);
+      BiFunction<MongoCollection<D>, @Nullable ClientSession, AggregatePublisher<TResult>> call) {
+    super(routes, session, "aggregate", call);
     this.pipeline = pipeline;
   }
 
@@ -120,7 +122,7 @@ final class RoutedAggregatePublisher<D, TResult>
 
   @Override
   public Publisher<TResult> first() {
-    return Mono.from(routed(publisher -> publisher.first()));
+    return routedOne(publisher -> publisher.first());
   }
 
   @Override

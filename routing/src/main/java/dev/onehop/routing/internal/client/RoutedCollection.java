@@ -1,6 +1,5 @@
 package dev.onehop.routing.internal.client;
 
-import com.mongodb.MongoNamespace;
 import com.mongodb.ReadConcern;
 import com.mongodb.ReadPreference;
 import com.mongodb.WriteConcern;
@@ -12,7 +11,6 @@ import com.mongodb.client.model.FindOneAndDeleteOptions;
 import com.mongodb.client.model.FindOneAndReplaceOptions;
 import com.mongodb.client.model.FindOneAndUpdateOptions;
 import com.mongodb.client.model.InsertManyOptions;
-import com.mongodb.client.model.InsertOneModel;
 import com.mongodb.client.model.InsertOneOptions;
 import com.mongodb.client.model.ReplaceOptions;
 import com.mongodb.client.model.UpdateOptions;
@@ -25,25 +23,12 @@ import com.mongodb.reactivestreams.client.AggregatePublisher;
 import com.mongodb.reactivestreams.client.DistinctPublisher;
 import com.mongodb.reactivestreams.client.FindPublisher;
 import com.mongodb.reactivestreams.client.MongoCollection;
-import dev.onehop.core.table.RoutingTable;
-import dev.onehop.core.targeting.Target;
-import dev.onehop.routing.RouteExplanation;
-import dev.onehop.routing.internal.affinity.ShardClients.ShardClient;
-import dev.onehop.routing.internal.client.OperationRouter.Route;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
-import java.util.Objects;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Function;
 import org.bson.BsonDocument;
-import org.bson.BsonValue;
 import org.bson.codecs.configuration.CodecRegistry;
 import org.bson.conversions.Bson;
 import org.reactivestreams.Publisher;
-import reactor.core.publisher.Flux;
-import reactor.core.publisher.Mono;
 
 /**
  * A collection whose documents' operations are routed. Everything is decided at subscription.
@@ -54,118 +39,14 @@ final class RoutedCollection<TDocument> extends SessionBoundCollection<TDocument
   private static final InsertOneOptions INSERT_DEFAULTS = new InsertOneOptions();
 
   private final OperationRouter router;
+  private final CollectionRoutes<TDocument> routes;
   private final OperationTargets<TDocument> targets;
-  // The same collection on the clients of the shards, made when first needed.
-  private final Map<ShardClient, MongoCollection<TDocument>> owners = new ConcurrentHashMap<>();
 
   RoutedCollection(MongoCollection<TDocument> nearest, OperationRouter router) {
-    super(nearest, router);
+    super(new CollectionRoutes<>(nearest, router));
     this.router = router;
-    this.targets = new OperationTargets<>(nearest);
-  }
-
-  OperationTargets<TDocument> targets() {
-    return targets;
-  }
-
-  /** Runs an operation on the collection as the route's client sees it. */
-  <R> Flux<R> routed(
-      String operation,
-      Function<RoutingTable, Target> targeting,
-      Function<MongoCollection<TDocument>, Publisher<R>> call) {
-    return router.route(
-        getNamespace().getFullName(), operation, targeting, route -> call.apply(at(route)));
-  }
-
-  private <R> Mono<R> routedSingle(
-      String operation,
-      Function<RoutingTable, Target> targeting,
-      Function<MongoCollection<TDocument>, Publisher<R>> call) {
-    // Made at the call, as the official collection does, so that it checks the arguments there.
-    Publisher<R> onNearest = call.apply(nearest());
-    return router.routeOne(
-        getNamespace().getFullName(),
-        operation,
-        targeting,
-        route -> {
-          MongoCollection<TDocument> where = at(route);
-          return where == nearest() ? onNearest : call.apply(where);
-        });
-  }
-
-  /** A bulk, split by where its models belong. */
-  private Mono<BulkWriteResult> split(
-      String operation,
-      List<? extends WriteModel<? extends TDocument>> requests,
-      BulkWriteOptions options) {
-    return Mono.defer(
-        () -> {
-          List<WriteModel<? extends TDocument>> models =
-              requests.stream().<WriteModel<? extends TDocument>>map(targets::withId).toList();
-          return Mono.from(
-              router.routeAll(
-                  getNamespace().getFullName(),
-                  models.stream().map(targets::model).toList(),
-                  routes ->
-                      new BulkSplit<>(models, routes, options.isOrdered())
-                          .write(
-                              part ->
-                                  router.part(
-                                      getNamespace().getFullName(),
-                                      operation,
-                                      part.route(),
-                                      at(part.route()).bulkWrite(part.models(), options)))));
-        });
-  }
-
-  /** Where an operation would go now. */
-  Mono<RouteExplanation> explain(
-      Function<OperationTargets<TDocument>, Function<RoutingTable, Target>> operation) {
-    return router.explain(getNamespace().getFullName(), operation.apply(targets));
-  }
-
-  private static InsertManyResult insertManyResult(BulkWriteResult result) {
-    if (!result.wasAcknowledged()) {
-      return InsertManyResult.unacknowledged();
-    }
-    Map<Integer, BsonValue> ids = new HashMap<>();
-    result.getInserts().forEach(insert -> ids.put(insert.getIndex(), insert.getId()));
-    return InsertManyResult.acknowledged(ids);
-  }
-
-  private MongoCollection<TDocument> at(Route route) {
-    return route.client() == null ? nearest() : at(route.client());
-  }
-
-  private MongoCollection<TDocument> at(ShardClient client) {
-    return owners.computeIfAbsent(client, this::create);
-  }
-
-  private MongoCollection<TDocument> create(ShardClient client) {
-    MongoCollection<TDocument> here = nearest();
-    MongoNamespace namespace = getNamespace();
-    MongoCollection<TDocument> there =
-        client
-            .client()
-            .getDatabase(namespace.getDatabaseName())
-            .getCollection(namespace.getCollectionName(), here.getDocumentClass());
-    // Only what differs: each copy costs, that with a registry of its own the codecs found so far.
-    if (!there.getCodecRegistry().equals(here.getCodecRegistry())) {
-      there = there.withCodecRegistry(here.getCodecRegistry());
-    }
-    if (!there.getReadPreference().equals(here.getReadPreference())) {
-      there = there.withReadPreference(here.getReadPreference());
-    }
-    if (!there.getWriteConcern().equals(here.getWriteConcern())) {
-      there = there.withWriteConcern(here.getWriteConcern());
-    }
-    if (!there.getReadConcern().equals(here.getReadConcern())) {
-      there = there.withReadConcern(here.getReadConcern());
-    }
-    Long timeout = here.getTimeout(TimeUnit.MILLISECONDS);
-    return Objects.equals(timeout, there.getTimeout(TimeUnit.MILLISECONDS)) || timeout == null
-        ? there
-        : there.withTimeout(timeout, TimeUnit.MILLISECONDS);
+    this.routes = routes();
+    this.targets = routes.targets();
   }
 
   @Override
@@ -202,49 +83,55 @@ final class RoutedCollection<TDocument> extends SessionBoundCollection<TDocument
   public <TResult> DistinctPublisher<TResult> distinct(
       String fieldName, Class<TResult> resultClass) {
     return new RoutedDistinctPublisher<>(
-        this, null, collection -> collection.distinct(fieldName, resultClass));
+        routes, null, null, (collection, none) -> collection.distinct(fieldName, resultClass));
   }
 
   @Override
   public <TResult> DistinctPublisher<TResult> distinct(
       String fieldName, Bson filter, Class<TResult> resultClass) {
     return new RoutedDistinctPublisher<>(
-        this, filter, collection -> collection.distinct(fieldName, filter, resultClass));
+        routes,
+        null,
+        filter,
+        (collection, none) -> collection.distinct(fieldName, filter, resultClass));
   }
 
   @Override
   public FindPublisher<TDocument> find() {
-    return new RoutedFindPublisher<>(this, null, collection -> collection.find());
+    return new RoutedFindPublisher<>(routes, null, null, (collection, none) -> collection.find());
   }
 
   @Override
   public <TResult> FindPublisher<TResult> find(Class<TResult> clazz) {
-    return new RoutedFindPublisher<>(this, null, collection -> collection.find(clazz));
+    return new RoutedFindPublisher<>(
+        routes, null, null, (collection, none) -> collection.find(clazz));
   }
 
   @Override
   public FindPublisher<TDocument> find(Bson filter) {
     Bson once = EncodedFilter.of(filter);
-    return new RoutedFindPublisher<>(this, once, collection -> collection.find(once));
+    return new RoutedFindPublisher<>(
+        routes, null, once, (collection, none) -> collection.find(once));
   }
 
   @Override
   public <TResult> FindPublisher<TResult> find(Bson filter, Class<TResult> clazz) {
     Bson once = EncodedFilter.of(filter);
-    return new RoutedFindPublisher<>(this, once, collection -> collection.find(once, clazz));
+    return new RoutedFindPublisher<>(
+        routes, null, once, (collection, none) -> collection.find(once, clazz));
   }
 
   @Override
   public AggregatePublisher<TDocument> aggregate(List<? extends Bson> pipeline) {
     return new RoutedAggregatePublisher<>(
-        this, pipeline, collection -> collection.aggregate(pipeline));
+        routes, null, pipeline, (collection, none) -> collection.aggregate(pipeline));
   }
 
   @Override
   public <TResult> AggregatePublisher<TResult> aggregate(
       List<? extends Bson> pipeline, Class<TResult> clazz) {
     return new RoutedAggregatePublisher<>(
-        this, pipeline, collection -> collection.aggregate(pipeline, clazz));
+        routes, null, pipeline, (collection, none) -> collection.aggregate(pipeline, clazz));
   }
 
   @Override
@@ -260,9 +147,9 @@ final class RoutedCollection<TDocument> extends SessionBoundCollection<TDocument
   @Override
   public Publisher<Long> countDocuments(Bson filter, CountOptions options) {
     Bson once = EncodedFilter.of(filter);
-    return routedSingle(
+    return routes.single(
         "countDocuments",
-        targets.find(once, options.getCollation(), null),
+        targets.count(once, options),
         collection -> collection.countDocuments(once, options));
   }
 
@@ -276,7 +163,7 @@ final class RoutedCollection<TDocument> extends SessionBoundCollection<TDocument
   public Publisher<BulkWriteResult> bulkWrite(
       List<? extends WriteModel<? extends TDocument>> requests, BulkWriteOptions options) {
     nearest().bulkWrite(requests, options);
-    return split("bulkWrite", requests, options);
+    return routes.split("bulkWrite", requests, options);
   }
 
   @Override
@@ -287,8 +174,11 @@ final class RoutedCollection<TDocument> extends SessionBoundCollection<TDocument
   @Override
   public Publisher<InsertOneResult> insertOne(TDocument document, InsertOneOptions options) {
     TDocument withId = targets.withId(document);
-    return routedSingle(
-        "insertOne", targets.insert(withId), collection -> collection.insertOne(withId, options));
+    return routes.write(
+        "insertOne",
+        true,
+        targets.insert(withId),
+        collection -> collection.insertOne(withId, options));
   }
 
   @Override
@@ -300,14 +190,9 @@ final class RoutedCollection<TDocument> extends SessionBoundCollection<TDocument
   public Publisher<InsertManyResult> insertMany(
       List<? extends TDocument> documents, InsertManyOptions options) {
     nearest().insertMany(documents, options);
-    BulkWriteOptions bulk =
-        new BulkWriteOptions()
-            .ordered(options.isOrdered())
-            .bypassDocumentValidation(options.getBypassDocumentValidation())
-            .comment(options.getComment());
-    return split(
-            "insertMany", documents.stream().map(InsertOneModel<TDocument>::new).toList(), bulk)
-        .map(RoutedCollection::insertManyResult);
+    return routes
+        .split("insertMany", inserts(documents), bulkOptions(options))
+        .map(SessionBoundCollection::insertManyResult);
   }
 
   @Override
@@ -318,9 +203,10 @@ final class RoutedCollection<TDocument> extends SessionBoundCollection<TDocument
   @Override
   public Publisher<DeleteResult> deleteOne(Bson filter, DeleteOptions options) {
     Bson once = EncodedFilter.of(filter);
-    return routedSingle(
+    return routes.write(
         "deleteOne",
-        targets.delete(once, false, options.getCollation(), options.getLet()),
+        true,
+        targets.delete(once, false, options),
         collection -> collection.deleteOne(once, options));
   }
 
@@ -332,9 +218,10 @@ final class RoutedCollection<TDocument> extends SessionBoundCollection<TDocument
   @Override
   public Publisher<DeleteResult> deleteMany(Bson filter, DeleteOptions options) {
     Bson once = EncodedFilter.of(filter);
-    return routedSingle(
+    return routes.write(
         "deleteMany",
-        targets.delete(once, true, options.getCollation(), options.getLet()),
+        false,
+        targets.delete(once, true, options),
         collection -> collection.deleteMany(once, options));
   }
 
@@ -347,10 +234,10 @@ final class RoutedCollection<TDocument> extends SessionBoundCollection<TDocument
   public Publisher<UpdateResult> replaceOne(
       Bson filter, TDocument replacement, ReplaceOptions options) {
     Bson once = EncodedFilter.of(filter);
-    return routedSingle(
+    return routes.write(
         "replaceOne",
-        targets.replace(
-            once, replacement, options.isUpsert(), options.getCollation(), options.getLet()),
+        true,
+        targets.replace(once, replacement, options),
         collection -> collection.replaceOne(once, replacement, options));
   }
 
@@ -362,10 +249,10 @@ final class RoutedCollection<TDocument> extends SessionBoundCollection<TDocument
   @Override
   public Publisher<UpdateResult> updateOne(Bson filter, Bson update, UpdateOptions options) {
     Bson once = EncodedFilter.of(filter);
-    return routedSingle(
+    return routes.write(
         "updateOne",
-        targets.update(
-            once, update, false, options.isUpsert(), options.getCollation(), options.getLet()),
+        true,
+        targets.update(once, update, false, options),
         collection -> collection.updateOne(once, update, options));
   }
 
@@ -378,10 +265,10 @@ final class RoutedCollection<TDocument> extends SessionBoundCollection<TDocument
   public Publisher<UpdateResult> updateOne(
       Bson filter, List<? extends Bson> update, UpdateOptions options) {
     Bson once = EncodedFilter.of(filter);
-    return routedSingle(
+    return routes.write(
         "updateOne",
-        targets.update(
-            once, update, false, options.isUpsert(), options.getCollation(), options.getLet()),
+        true,
+        targets.update(once, update, false, options),
         collection -> collection.updateOne(once, update, options));
   }
 
@@ -393,10 +280,10 @@ final class RoutedCollection<TDocument> extends SessionBoundCollection<TDocument
   @Override
   public Publisher<UpdateResult> updateMany(Bson filter, Bson update, UpdateOptions options) {
     Bson once = EncodedFilter.of(filter);
-    return routedSingle(
+    return routes.write(
         "updateMany",
-        targets.update(
-            once, update, true, options.isUpsert(), options.getCollation(), options.getLet()),
+        false,
+        targets.update(once, update, true, options),
         collection -> collection.updateMany(once, update, options));
   }
 
@@ -409,10 +296,10 @@ final class RoutedCollection<TDocument> extends SessionBoundCollection<TDocument
   public Publisher<UpdateResult> updateMany(
       Bson filter, List<? extends Bson> update, UpdateOptions options) {
     Bson once = EncodedFilter.of(filter);
-    return routedSingle(
+    return routes.write(
         "updateMany",
-        targets.update(
-            once, update, true, options.isUpsert(), options.getCollation(), options.getLet()),
+        false,
+        targets.update(once, update, true, options),
         collection -> collection.updateMany(once, update, options));
   }
 
@@ -424,9 +311,10 @@ final class RoutedCollection<TDocument> extends SessionBoundCollection<TDocument
   @Override
   public Publisher<TDocument> findOneAndDelete(Bson filter, FindOneAndDeleteOptions options) {
     Bson once = EncodedFilter.of(filter);
-    return routedSingle(
+    return routes.write(
         "findOneAndDelete",
-        targets.findAndModify(once, options.getCollation(), options.getLet()),
+        true,
+        targets.findAndModify(once, options),
         collection -> collection.findOneAndDelete(once, options));
   }
 
@@ -439,9 +327,10 @@ final class RoutedCollection<TDocument> extends SessionBoundCollection<TDocument
   public Publisher<TDocument> findOneAndReplace(
       Bson filter, TDocument replacement, FindOneAndReplaceOptions options) {
     Bson once = EncodedFilter.of(filter);
-    return routedSingle(
+    return routes.write(
         "findOneAndReplace",
-        targets.findAndModify(once, options.getCollation(), options.getLet()),
+        true,
+        targets.findAndModify(once, options),
         collection -> collection.findOneAndReplace(once, replacement, options));
   }
 
@@ -454,9 +343,10 @@ final class RoutedCollection<TDocument> extends SessionBoundCollection<TDocument
   public Publisher<TDocument> findOneAndUpdate(
       Bson filter, Bson update, FindOneAndUpdateOptions options) {
     Bson once = EncodedFilter.of(filter);
-    return routedSingle(
+    return routes.write(
         "findOneAndUpdate",
-        targets.findAndModify(once, options.getCollation(), options.getLet()),
+        true,
+        targets.findAndModify(once, options),
         collection -> collection.findOneAndUpdate(once, update, options));
   }
 
@@ -469,9 +359,10 @@ final class RoutedCollection<TDocument> extends SessionBoundCollection<TDocument
   public Publisher<TDocument> findOneAndUpdate(
       Bson filter, List<? extends Bson> update, FindOneAndUpdateOptions options) {
     Bson once = EncodedFilter.of(filter);
-    return routedSingle(
+    return routes.write(
         "findOneAndUpdate",
-        targets.findAndModify(once, options.getCollation(), options.getLet()),
+        true,
+        targets.findAndModify(once, options),
         collection -> collection.findOneAndUpdate(once, update, options));
   }
 }

@@ -2,17 +2,18 @@ package dev.onehop.routing.internal.client;
 
 import com.mongodb.client.cursor.TimeoutMode;
 import com.mongodb.client.model.Collation;
+import com.mongodb.reactivestreams.client.ClientSession;
 import com.mongodb.reactivestreams.client.DistinctPublisher;
 import com.mongodb.reactivestreams.client.MongoCollection;
 import dev.onehop.core.table.RoutingTable;
 import dev.onehop.core.targeting.Target;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BiFunction;
 import java.util.function.Function;
 import org.bson.BsonValue;
 import org.bson.conversions.Bson;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
-import reactor.core.publisher.Mono;
 
 /** A distinct that is routed when it is subscribed to, by what it was set to last. */
 final class RoutedDistinctPublisher<D, TResult>
@@ -21,10 +22,11 @@ final class RoutedDistinctPublisher<D, TResult>
   private @Nullable Bson query;
 
   RoutedDistinctPublisher(
-      RoutedCollection<D> collection,
+      CollectionRoutes<D> routes,
+      @Nullable ClientSession session,
       @Nullable Bson filter,
-      Function<MongoCollection<D>, DistinctPublisher<TResult>> call) {
-    super(collection, "distinct", call);
+      BiFunction<MongoCollection<D>, @Nullable ClientSession, DistinctPublisher<TResult>> call) {
+    super(routes, session, "distinct", call);
     this.query = filter;
   }
 
@@ -92,6 +94,6 @@ final class RoutedDistinctPublisher<D, TResult>
 
   @Override
   public Publisher<TResult> first() {
-    return Mono.from(routed(publisher -> publisher.first()));
+    return routedOne(publisher -> publisher.first());
   }
 }

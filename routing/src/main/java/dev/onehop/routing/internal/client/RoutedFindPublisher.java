@@ -4,18 +4,19 @@ import com.mongodb.CursorType;
 import com.mongodb.ExplainVerbosity;
 import com.mongodb.client.cursor.TimeoutMode;
 import com.mongodb.client.model.Collation;
+import com.mongodb.reactivestreams.client.ClientSession;
 import com.mongodb.reactivestreams.client.FindPublisher;
 import com.mongodb.reactivestreams.client.MongoCollection;
 import dev.onehop.core.table.RoutingTable;
 import dev.onehop.core.targeting.Target;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BiFunction;
 import java.util.function.Function;
 import org.bson.BsonValue;
 import org.bson.Document;
 import org.bson.conversions.Bson;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
-import reactor.core.publisher.Mono;
 
 /** A find that is routed when it is subscribed to, by what it was set to last. */
 final class RoutedFindPublisher<D, TResult> extends FluentRead<D, TResult, FindPublisher<TResult>>
@@ -23,10 +24,11 @@ final class RoutedFindPublisher<D, TResult> extends FluentRead<D, TResult, FindP
   private @Nullable Bson query;
 
   RoutedFindPublisher(
-      RoutedCollection<D> collection,
+      CollectionRoutes<D> routes,
+      @Nullable ClientSession session,
       @Nullable Bson filter,
-      Function<MongoCollection<D>, FindPublisher<TResult>> call) {
-    super(collection, "find", call);
+      BiFunction<MongoCollection<D>, @Nullable ClientSession, FindPublisher<TResult>> call) {
+    super(routes, session, "find", call);
     this.query = filter;
   }
 
@@ -38,7 +40,7 @@ final class RoutedFindPublisher<D, TResult> extends FluentRead<D, TResult, FindP
 
   @Override
   public Publisher<TResult> first() {
-    return Mono.from(routed(publisher -> publisher.first()));
+    return routedOne(publisher -> publisher.first());
   }
 
   @Override

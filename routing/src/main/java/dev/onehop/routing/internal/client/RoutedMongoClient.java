@@ -71,7 +71,14 @@ public final class RoutedMongoClient extends RoutedCluster implements MongoClien
             changed -> new PrimaryWatch(asked, connect, routing.hostMapping(), changed));
     watching.set(watch);
     OperationRouter router =
-        new OperationRouter(catalog, shardClients, metrics, observations, watch.affinityReady());
+        new OperationRouter(
+            nearest,
+            settings.getRetryWrites(),
+            catalog,
+            shardClients,
+            metrics,
+            observations,
+            watch.affinityReady());
     return new RoutedMongoClient(nearest, router, shardClients, watch, release);
   }
 

@@ -14,6 +14,7 @@ import org.bson.BsonDocument;
 import org.bson.BsonDouble;
 import org.bson.BsonInt64;
 import org.bson.BsonString;
+import org.bson.BsonTimestamp;
 import org.bson.BsonValue;
 import org.jspecify.annotations.Nullable;
 import reactor.core.Disposable;
@@ -30,7 +31,7 @@ import reactor.core.publisher.Mono;
 public final class DirectRouter implements AutoCloseable {
   private static final Duration REFRESH_INTERVAL = Duration.ofSeconds(30);
   private static final Set<String> CONFIG_DATABASES = Set.of("admin", "config");
-  private static final Set<String> DATABASE_READS = Set.of("listCollections", "listIndexes");
+  private static final Set<String> DATABASE_READS = Set.of("listCollections");
 
   private final WirePool pool;
   private final ClusterClock clock = new ClusterClock();
@@ -38,6 +39,9 @@ public final class DirectRouter implements AutoCloseable {
   private final Cursors cursors = new Cursors();
   private final ShardClient shards;
   private final Reads reads;
+  private final Transactions transactions;
+  private final ChangeStreams changeStreams;
+  private final Ddl ddl;
   private final Disposable refreshing;
 
   /**
@@ -57,8 +61,12 @@ public final class DirectRouter implements AutoCloseable {
     this.config = new ConfigServer(ReplicaSet.parse(configServer, pool, clock), clock);
     DefaultConcerns concerns = new DefaultConcerns();
     RoutingCatalog catalog = new RoutingCatalog(config, RoutingCatalog.RefreshListener.NONE);
-    this.shards = new ShardClient(catalog, new ShardDirectory(config, pool, clock), concerns);
+    ShardDirectory directory = new ShardDirectory(config, pool, clock);
+    this.transactions = new Transactions(directory, clock);
+    this.shards = new ShardClient(catalog, directory, concerns, transactions);
     this.reads = new Reads(shards, cursors);
+    this.changeStreams = new ChangeStreams(directory, cursors, clock);
+    this.ddl = new Ddl(config, shards);
     this.refreshing =
         Flux.interval(Duration.ZERO, REFRESH_INTERVAL)
             .onBackpressureDrop()
@@ -76,11 +84,56 @@ public final class DirectRouter implements AutoCloseable {
     return Mono.defer(
         () -> {
           clock.observe(command.body());
-          String database = command.database();
-          return CONFIG_DATABASES.contains(database)
-              ? onConfigServer(command)
-              : onShards(command, database);
+          return run(command).map(clock::stamped);
         });
+  }
+
+  private Mono<BsonDocument> run(OpMsg command) {
+    return switch (command.commandName()) {
+      case "ping" -> Mono.just(new BsonDocument("ok", new BsonDouble(1)));
+      case "commitTransaction" -> transactions.commit(command);
+      case "abortTransaction" -> transactions.abort(command);
+      case "listDatabases" -> ddl.listDatabases(command);
+      case "renameCollection" -> ddl.rename(command);
+      default -> ChangeStreams.isOne(command) ? changeStreams.open(command) : onData(command);
+    };
+  }
+
+  private Mono<BsonDocument> onData(OpMsg command) {
+    String database = command.database();
+    if (CONFIG_DATABASES.contains(database)) {
+      return onConfigServer(command);
+    }
+    if (Transactions.isPart(command)) {
+      return transactions.statement(command, onShards(command, database));
+    }
+    BsonDocument readConcern =
+        command.body().isDocument("readConcern")
+            ? Transactions.Snapshots.timed(command.body().getDocument("readConcern"), clock)
+            : null;
+    if (readConcern == null) {
+      return onShards(command, database);
+    }
+    // A snapshot read outside of transactions, which several shards may have to answer.
+    BsonDocument body = new BsonDocument();
+    body.putAll(command.body());
+    body.put("readConcern", readConcern);
+    BsonTimestamp time = readConcern.getTimestamp("atClusterTime");
+    return onShards(command.withBody(body), database).map(reply -> withSnapshotTime(time, reply));
+  }
+
+  /** The client reads on at the time that was picked here. */
+  private static BsonDocument withSnapshotTime(BsonTimestamp time, BsonDocument reply) {
+    if (!reply.isDocument("cursor")) {
+      return reply;
+    }
+    BsonDocument cursor = new BsonDocument();
+    cursor.putAll(reply.getDocument("cursor"));
+    cursor.put("atClusterTime", time);
+    BsonDocument copy = new BsonDocument();
+    copy.putAll(reply);
+    copy.put("cursor", cursor);
+    return copy;
   }
 
   /** Runs a command of our own on the config servers' primary. */
@@ -98,8 +151,6 @@ public final class DirectRouter implements AutoCloseable {
     return switch (command.commandName()) {
       case "getMore" -> getMore(command);
       case "killCursors" -> killCursors(command);
-      case "commitTransaction", "abortTransaction" ->
-          Mono.error(CommandFailure.notSupported("a transaction"));
       default ->
           config
               .replicaSet()
@@ -119,9 +170,6 @@ public final class DirectRouter implements AutoCloseable {
   }
 
   private Mono<BsonDocument> onShards(OpMsg command, String database) {
-    if (command.body().containsKey("autocommit")) {
-      return Mono.error(CommandFailure.notSupported("a transaction"));
-    }
     String name = command.commandName();
     return switch (name) {
       case "find" -> reads.find(command, namespace(command));
@@ -130,21 +178,29 @@ public final class DirectRouter implements AutoCloseable {
               ? reads.aggregate(command, namespace(command))
               : Mono.error(CommandFailure.notSupported("an aggregation on a database"));
       case "count" -> reads.count(command, namespace(command));
-      case "distinct" -> reads.onOneShard(command, namespace(command), "query");
+      case "distinct" -> reads.distinct(command, namespace(command));
+      case "listIndexes" -> ddl.listIndexes(command, namespace(command));
+      case "create" -> creatingDatabase(database, ddl.create(command, database));
+      case "drop" -> ddl.drop(command, database);
+      case "dropDatabase" -> ddl.dropDatabase(database);
       case "findAndModify", "findandmodify" ->
           creatingDatabase(database, reads.onOneShard(command, namespace(command), "query"));
       case "insert", "update", "delete" ->
           creatingDatabase(database, WriteBatch.run(shards, command, namespace(command)));
       case "getMore" -> getMore(command);
       case "killCursors" -> killCursors(command);
-      default ->
-          DATABASE_READS.contains(name)
-              ? onPrimaryShard(command, database)
-              : Mono.error(
-                  new CommandFailure(
-                      ErrorCodes.COMMAND_NOT_FOUND,
-                      "CommandNotFound",
-                      "no such command: '" + name + "'"));
+      default -> {
+        if (Ddl.isOnEveryOwner(name)) {
+          yield creatingDatabase(database, ddl.onEveryOwner(command, namespace(command)));
+        }
+        yield DATABASE_READS.contains(name)
+            ? onPrimaryShard(command, database)
+            : Mono.error(
+                new CommandFailure(
+                    ErrorCodes.COMMAND_NOT_FOUND,
+                    "CommandNotFound",
+                    "no such command: '" + name + "'"));
+      }
     };
   }
 

@@ -1,5 +1,6 @@
 package dev.onehop.routing.internal.direct;
 
+import dev.onehop.core.bson.SortableKey;
 import dev.onehop.core.table.RoutingTable;
 import dev.onehop.core.targeting.Target;
 import dev.onehop.core.targeting.Targeter;
@@ -8,9 +9,14 @@ import dev.onehop.routing.internal.direct.MergedCursor.Source;
 import dev.onehop.routing.internal.direct.ReplicaSet.Answer;
 import dev.onehop.routing.internal.wire.OpMsg;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
+import org.bson.BsonArray;
 import org.bson.BsonDocument;
 import org.bson.BsonDouble;
 import org.bson.BsonInt32;
@@ -87,16 +93,50 @@ final class Reads {
             new BsonDocument("n", new BsonInt32(0)).append("ok", new BsonDouble(1)));
   }
 
-  /** A command that only makes sense on one shard: findAndModify, distinct. */
+  /** The values of all shards, each once, in the order of values. */
+  Mono<BsonDocument> distinct(OpMsg command, String namespace) {
+    return client
+        .retryWhileStale(
+            namespace,
+            table -> {
+              Target target =
+                  Targeter.find(
+                      table, filter(command, "query"), WriteTargets.options(command.body()));
+              if (target.isSingleShard()) {
+                return single(command, table, target.shard());
+              }
+              if (command.body().containsKey("collation")) {
+                return Mono.error(
+                    CommandFailure.notSupported("distinct with a collation over shards"));
+              }
+              return scatter(command, table, target).map(Reads::union);
+            })
+        .onErrorReturn(UnknownNamespaceException.class, values(List.of()));
+  }
+
+  private static BsonDocument union(List<Answer> answers) {
+    Map<byte[], BsonValue> values = new TreeMap<>(Arrays::compareUnsigned);
+    for (Answer answer : answers) {
+      for (BsonValue value : answer.document().getArray("values")) {
+        values.putIfAbsent(SortableKey.encode(value), value);
+      }
+    }
+    return values(values.values());
+  }
+
+  private static BsonDocument values(Collection<BsonValue> values) {
+    return new BsonDocument("values", new BsonArray(List.copyOf(values)))
+        .append("ok", new BsonDouble(1));
+  }
+
+  /** A command that only makes sense on one shard: findAndModify. */
   Mono<BsonDocument> onOneShard(OpMsg command, String namespace, String filterField) {
     return client.retryWhileStale(
         namespace,
         table -> {
           BsonDocument filter = filter(command, filterField);
           Target target =
-              command.commandName().equals("distinct")
-                  ? Targeter.find(table, filter, WriteTargets.options(command.body()))
-                  : Targeter.findAndModify(table, filter, WriteTargets.options(command.body()));
+              Targeter.findAndModify(table, filter, WriteTargets.options(command.body()));
           return target.isSingleShard()
               ? single(command, table, target.shard())
               : Mono.error(

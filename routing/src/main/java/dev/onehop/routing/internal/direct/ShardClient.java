@@ -5,6 +5,7 @@ import dev.onehop.routing.internal.catalog.RoutingCatalog;
 import dev.onehop.routing.internal.direct.ReplicaSet.Answer;
 import dev.onehop.routing.internal.wire.OpMsg;
 import java.time.Duration;
+import java.util.List;
 import java.util.function.Function;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
@@ -26,11 +27,17 @@ final class ShardClient {
   private final RoutingCatalog catalog;
   private final ShardDirectory shards;
   private final DefaultConcerns concerns;
+  private final Transactions transactions;
 
-  ShardClient(RoutingCatalog catalog, ShardDirectory shards, DefaultConcerns concerns) {
+  ShardClient(
+      RoutingCatalog catalog,
+      ShardDirectory shards,
+      DefaultConcerns concerns,
+      Transactions transactions) {
     this.catalog = catalog;
     this.shards = shards;
     this.concerns = concerns;
+    this.transactions = transactions;
   }
 
   ShardDirectory shards() {
@@ -57,9 +64,26 @@ final class ShardClient {
                     .flatMap(
                         format -> {
                           BsonDocument extra = version.apply(format);
+                          if (Transactions.isPart(command)) {
+                            return inTransaction(replicaSet, shard, command, extra);
+                          }
                           concerns.complete(command, extra);
                           return replicaSet.send(command.withFields(extra));
                         }));
+  }
+
+  /** Concerns are the transaction's then, and a refusal may be the end of it. */
+  private Mono<Answer> inTransaction(
+      ReplicaSet replicaSet, String shard, OpMsg command, BsonDocument extra) {
+    return replicaSet
+        .send(transactions.forShard(command, shard).withFields(extra))
+        .doOnNext(
+            answer -> {
+              BsonDocument reply = answer.document();
+              if (!ErrorCodes.ok(reply) && ErrorCodes.isStale(ErrorCodes.of(reply))) {
+                transactions.refused(command);
+              }
+            });
   }
 
   private static Mono<VersionFormat> format(ReplicaSet replicaSet) {
@@ -72,6 +96,20 @@ final class ShardClient {
             OpMsg.command(
                 new BsonDocument("ping", new BsonInt32(1)).append("$db", new BsonString("admin"))))
         .map(answer -> VersionFormat.of(replicaSet.maxWireVersion()));
+  }
+
+  /** Forgets what is known of a collection that was created or dropped here. */
+  void forget(String namespace) {
+    catalog.forget(namespace);
+  }
+
+  /** The same of all collections of a database. */
+  void forgetDatabase(String database) {
+    for (String namespace : List.copyOf(catalog.namespaces())) {
+      if (namespace.startsWith(database + ".")) {
+        catalog.forget(namespace);
+      }
+    }
   }
 
   /**
