@@ -1,6 +1,7 @@
 package dev.onehop.routing.internal.affinity;
 
 import com.mongodb.MongoClientSettings;
+import com.mongodb.ServerAddress;
 import com.mongodb.connection.ServerDescription;
 import com.mongodb.event.ServerDescriptionChangedEvent;
 import com.mongodb.event.ServerListener;
@@ -91,8 +92,8 @@ public final class PrimaryWatch implements AutoCloseable {
     primaries.remove(shard);
   }
 
-  private synchronized void tryNext(Watched watch) {
-    if (watched.get(watch.shard) == watch) {
+  private synchronized void tryNext(Watched watch, ServerAddress failed) {
+    if (watched.get(watch.shard) == watch && watch.isAsking(failed)) {
       watch.disconnect();
       watch.asked = (watch.asked + 1) % watch.members.size();
       watch.connect();
@@ -108,6 +109,10 @@ public final class PrimaryWatch implements AutoCloseable {
     Watched(String shard, List<ServerAddressName> members) {
       this.shard = shard;
       this.members = List.copyOf(members);
+    }
+
+    private boolean isAsking(ServerAddress member) {
+      return SingleServer.address(members.get(asked)).equals(member);
     }
 
     void connect() {
@@ -136,7 +141,7 @@ public final class PrimaryWatch implements AutoCloseable {
       } else if (!now.isOk() && now.getException() != null) {
         // Another member knows better.
         Mono.delay(BEFORE_NEXT_MEMBER, Schedulers.boundedElastic())
-            .subscribe(later -> tryNext(this));
+            .subscribe(later -> tryNext(this, now.getAddress()));
       }
     }
   }

@@ -4,6 +4,7 @@ import com.mongodb.MongoClientSettings;
 import com.mongodb.ServerAddress;
 import com.mongodb.connection.ClusterConnectionMode;
 import com.mongodb.connection.ClusterSettings;
+import com.mongodb.connection.ServerSettings;
 import com.mongodb.event.ServerListener;
 import com.mongodb.reactivestreams.client.MongoClient;
 import dev.onehop.routing.internal.wire.ServerAddressName;
@@ -14,6 +15,12 @@ import java.util.concurrent.TimeUnit;
  * Small clients of one server, with the application's credentials and TLS but not its listeners.
  */
 final class SingleServer {
+  /**
+   * A member need not tell at once that it has heard of another primary, only with its next answer
+   * to the monitor.
+   */
+  private static final long LONGEST_HEARTBEAT_MILLIS = 2_000;
+
   private SingleServer() {}
 
   /**
@@ -42,11 +49,19 @@ final class SingleServer {
             .applyToServerSettings(
                 builder ->
                     builder
+                        .heartbeatFrequency(
+                            heartbeatMillis(settings.getServerSettings()), TimeUnit.MILLISECONDS)
                         .serverListenerList(List.of(listener))
                         .serverMonitorListenerList(List.of()))
             .applyToConnectionPoolSettings(
                 builder -> builder.minSize(0).maxSize(1).connectionPoolListenerList(List.of()))
             .build());
+  }
+
+  private static long heartbeatMillis(ServerSettings asked) {
+    return Math.max(
+        asked.getMinHeartbeatFrequency(TimeUnit.MILLISECONDS),
+        Math.min(asked.getHeartbeatFrequency(TimeUnit.MILLISECONDS), LONGEST_HEARTBEAT_MILLIS));
   }
 
   static ServerAddress address(ServerAddressName name) {
