@@ -120,13 +120,17 @@ final class CollectionRoutes<D> {
       boolean onlySingle,
       Function<RoutingTable, Target> targeting,
       Function<MongoCollection<D>, Publisher<R>> call) {
-    return single(
+    Publisher<R> onNearest = call.apply(nearest);
+    return routedOne(
         operation,
         targeting,
         where ->
             router
                 .nothingSent()
-                .again(onlySingle, where.getWriteConcern(), () -> call.apply(where)));
+                .again(
+                    onlySingle,
+                    where.getWriteConcern(),
+                    () -> where == nearest ? onNearest : call.apply(where)));
   }
 
   /** The same, of an explicit session. */

@@ -89,7 +89,8 @@ final class MeasuredSubscriber<R> implements CoreSubscriber<R>, Subscription {
       return;
     }
     ended = true;
-    router.ended(namespace, operation, route, outcome, System.nanoTime() - startNanos);
+    long now = System.nanoTime();
+    router.ended(namespace, operation, route, outcome, now - startNanos, now);
     if (observation != null) {
       Observations.end(observation);
     }

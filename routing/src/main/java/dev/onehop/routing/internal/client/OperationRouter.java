@@ -50,6 +50,10 @@ final class OperationRouter {
   private final Counterpart counterpart;
   private final NothingSent nothingSent;
   private final Mono<Void> affinityReady;
+
+  /** By shard, as it was decided last. */
+  private final Map<String, Route> routes = new ConcurrentHashMap<>();
+
   private final Map<String, Long> unroutableUntilNanos = new ConcurrentHashMap<>();
   private final UnroutedNotice notice = new UnroutedNotice(log);
 
@@ -299,7 +303,8 @@ final class OperationRouter {
   }
 
   /** An operation has ended. */
-  void ended(String namespace, String operation, Route route, Outcome outcome, long nanos) {
+  void ended(
+      String namespace, String operation, Route route, Outcome outcome, long nanos, long now) {
     ShardClient client = route.client();
     String shard = route.shard();
     ServerAddress server = client == null ? clients.nearestServer() : client.server();
@@ -311,8 +316,7 @@ final class OperationRouter {
       metrics.fallback(shard, false);
     } else if (client == null || client.isFallingBack()) {
       metrics.fallback(shard, true);
-    } else if (outcome == Outcome.OK
-        && latencies.isSuspicious(operation, shard, nanos, System.nanoTime())) {
+    } else if (outcome == Outcome.OK && latencies.isSuspicious(operation, shard, nanos, now)) {
       catalog.suspect(namespace);
     }
   }
@@ -337,12 +341,16 @@ final class OperationRouter {
     }
     String shard = target.shard();
     ShardClient client = clients.find(shard);
-    return client == null
-        ? new Route(RouteDecision.NO_ROUTER_BESIDE, shard, null)
-        : new Route(
-            clients.isBeside(shard) ? RouteDecision.OWNER : RouteDecision.NO_ROUTER_BESIDE,
-            shard,
-            client);
+    RouteDecision decision =
+        client != null && clients.isBeside(shard)
+            ? RouteDecision.OWNER
+            : RouteDecision.NO_ROUTER_BESIDE;
+    Route route = routes.get(shard);
+    if (route == null || route.client() != client || route.decision() != decision) {
+      route = new Route(decision, shard, client);
+      routes.put(shard, route);
+    }
+    return route;
   }
 
   /** The collection's first table, empty if there is none to be had. */

@@ -17,6 +17,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
@@ -35,6 +36,10 @@ final class RoutingMetrics implements RefreshListener {
   private final MeterRegistry registry;
   // Looking a meter up by its tags costs more than routing does.
   private final Map<TimerKey, Timer> timers = new ConcurrentHashMap<>();
+
+  /** By shard and operation the timer that was used last; it mostly is the next one, too. */
+  private final Map<String, Map<String, Last>> lasts = new ConcurrentHashMap<>();
+
   private final Map<FallbackKey, Counter> fallbacks = new ConcurrentHashMap<>();
   private final Map<String, AtomicInteger> chunks = new ConcurrentHashMap<>();
   private final AtomicInteger shardsWithRouter;
@@ -56,6 +61,8 @@ final class RoutingMetrics implements RefreshListener {
       @Nullable String shard,
       @Nullable ServerAddress server,
       Outcome outcome) {}
+
+  private record Last(RouteDecision decision, @Nullable ServerAddress server, Timer timer) {}
 
   private record FallbackKey(String shard, boolean routerDown) {}
 
@@ -80,12 +87,32 @@ final class RoutingMetrics implements RefreshListener {
       @Nullable ServerAddress server,
       Outcome outcome,
       long nanos) {
+    if (outcome != Outcome.OK) {
+      timer(operation, decision, shard, server, outcome).record(nanos, TimeUnit.NANOSECONDS);
+      return;
+    }
+    String where = shard == null ? NONE : shard;
+    Map<String, Last> byOperation = lasts.get(where);
+    if (byOperation == null) {
+      byOperation = lasts.computeIfAbsent(where, name -> new ConcurrentHashMap<>());
+    }
+    Last last = byOperation.get(operation);
+    if (last == null || last.decision() != decision || !Objects.equals(last.server(), server)) {
+      last = new Last(decision, server, timer(operation, decision, shard, server, outcome));
+      byOperation.put(operation, last);
+    }
+    last.timer().record(nanos, TimeUnit.NANOSECONDS);
+  }
+
+  private Timer timer(
+      String operation,
+      RouteDecision decision,
+      @Nullable String shard,
+      @Nullable ServerAddress server,
+      Outcome outcome) {
     TimerKey key = new TimerKey(operation, decision, shard, server, outcome);
     Timer timer = timers.get(key);
-    if (timer == null) {
-      timer = timers.computeIfAbsent(key, this::timer);
-    }
-    timer.record(nanos, TimeUnit.NANOSECONDS);
+    return timer != null ? timer : timers.computeIfAbsent(key, this::timer);
   }
 
   /** An operation on one shard went elsewhere than beside it. */
