@@ -3,9 +3,13 @@ package dev.onehop.routing;
 import com.mongodb.ConnectionString;
 import com.mongodb.MongoClientSettings;
 import com.mongodb.MongoDriverInformation;
+import com.mongodb.connection.NettyTransportSettings;
 import com.mongodb.connection.TransportSettings;
 import com.mongodb.reactivestreams.client.MongoClient;
 import dev.onehop.routing.internal.client.RoutedMongoClient;
+import dev.onehop.routing.internal.client.RoutingMetrics;
+import dev.onehop.routing.internal.direct.DirectRouter;
+import dev.onehop.routing.internal.router.DirectClient;
 import dev.onehop.routing.internal.wire.EventLoops;
 import dev.onehop.routing.transport.PipelinedTransport;
 import dev.onehop.routing.transport.PipeliningMeters;
@@ -54,6 +58,7 @@ public final class OneHop {
     private @Nullable MeterRegistry registry;
     private @Nullable PipeliningSettings pipeliningSettings;
     private Duration refreshInterval = DEFAULT_REFRESH;
+    private RoutingMode mode = RoutingMode.TARGETED;
 
     private Builder(ConnectionString uri) {
       this.settings = MongoClientSettings.builder().applyConnectionString(uri);
@@ -93,6 +98,22 @@ public final class OneHop {
     }
 
     /**
+     * Where operations go: {@link RoutingMode#TARGETED} by default.
+     *
+     * <p>{@link RoutingMode#DIRECT} needs the URI of the cluster's mongoses or config servers, from
+     * which it reads the routing metadata, a user that exists on every shard under the same name and
+     * may read the database {@code config}, and from 8.0 the role {@code directShardOperations}.
+     * What it does not do itself (DDL, {@code $lookup} and {@code $out}, transactions, change
+     * streams, and aggregations over several shards) it hands to a mongos of the URI; if the URI
+     * names config servers, such operations fail. The pool's {@code maxSize} then bounds the
+     * connections to each shard's server.
+     */
+    public Builder routing(RoutingMode routingMode) {
+      this.mode = Objects.requireNonNull(routingMode, "routingMode");
+      return this;
+    }
+
+    /**
      * Keeps many requests in flight on few sockets; see {@link PipelinedTransport} for what that is
      * good for, and what it costs. Off by default. Sets the transport and the size of the pools.
      */
@@ -103,9 +124,65 @@ public final class OneHop {
       return this;
     }
 
-    /** Creates the client, which connects in the background. The caller closes it. */
+    /**
+     * Creates the client, which connects in the background. The caller closes it.
+     *
+     * @throws IllegalArgumentException if the settings don't fit the mode
+     */
     public MongoClient build() {
       MeterRegistry meters = registry == null ? new CompositeMeterRegistry() : registry;
+      return mode == RoutingMode.DIRECT ? direct(meters) : targeted(meters);
+    }
+
+    private MongoClient direct(MeterRegistry meters) {
+      MongoClientSettings asked = settings.build();
+      if (asked.getTransportSettings() != null) {
+        throw new IllegalArgumentException("direct mode brings a transport of its own");
+      }
+      EventLoopGroup group;
+      DirectClient.Carrier carrier;
+      Runnable release;
+      if (pipeliningSettings != null) {
+        PipelinedTransport transport = PipelinedTransport.create(pipeliningSettings, meters);
+        NettyTransportSettings lanes = (NettyTransportSettings) transport.settings();
+        group = Objects.requireNonNull(lanes.getEventLoopGroup());
+        carrier =
+            new DirectClient.Carrier(
+                group,
+                Objects.requireNonNull(lanes.getSocketChannelClass()),
+                pipeliningSettings.maxInFlight());
+        release = transport::close;
+      } else {
+        group = newGroup();
+        EventLoopGroup own = group;
+        carrier =
+            new DirectClient.Carrier(
+                group,
+                EventLoops.socketChannelClass(),
+                asked.getConnectionPoolSettings().getMaxSize());
+        release = () -> shutDown(own);
+      }
+      return DirectClient.create(
+          asked, carrier, nettyOn(group), DirectRouter::new, new RoutingMetrics(meters), release);
+    }
+
+    private static EventLoopGroup newGroup() {
+      return EventLoops.newGroup(
+          "onehop", Math.max(1, Runtime.getRuntime().availableProcessors()));
+    }
+
+    private static void shutDown(EventLoopGroup group) {
+      group.shutdownGracefully(0, 1, TimeUnit.SECONDS);
+    }
+
+    private static TransportSettings nettyOn(EventLoopGroup group) {
+      return TransportSettings.nettyBuilder()
+          .eventLoopGroup(group)
+          .socketChannelClass(EventLoops.socketChannelClass())
+          .build();
+    }
+
+    private MongoClient targeted(MeterRegistry meters) {
       MongoClientSettings asked = settings.build();
       Runnable release = () -> {};
       if (pipeliningSettings != null) {
@@ -117,17 +194,9 @@ public final class OneHop {
         release = transport::close;
       } else if (asked.getTransportSettings() == null) {
         // One group for all clients, however many shards there are.
-        EventLoopGroup own =
-            EventLoops.newGroup("onehop", Math.max(1, Runtime.getRuntime().availableProcessors()));
-        release = () -> own.shutdownGracefully(0, 1, TimeUnit.SECONDS);
-        asked =
-            MongoClientSettings.builder(asked)
-                .transportSettings(
-                    TransportSettings.nettyBuilder()
-                        .eventLoopGroup(own)
-                        .socketChannelClass(EventLoops.socketChannelClass())
-                        .build())
-                .build();
+        EventLoopGroup own = newGroup();
+        release = () -> shutDown(own);
+        asked = MongoClientSettings.builder(asked).transportSettings(nettyOn(own)).build();
       }
       return RoutedMongoClient.create(
           asked,

@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Thread-safe.
  */
-final class RoutingMetrics implements RefreshListener {
+public final class RoutingMetrics implements RefreshListener {
   private static final String NO_SHARD = "none";
 
   private final MeterRegistry registry;
@@ -29,7 +29,7 @@ final class RoutingMetrics implements RefreshListener {
 
   private record CounterKey(String operation, RouteDecision decision, String shard) {}
 
-  RoutingMetrics(MeterRegistry registry) {
+  public RoutingMetrics(MeterRegistry registry) {
     this.registry = registry;
     this.shardsWithRouter =
         registry.gauge(RoutingMeters.SHARDS_WITH_ROUTER.meterName(), new AtomicInteger());

@@ -18,7 +18,7 @@ public final class CommandFailure extends RuntimeException {
   private final int code;
   private final String codeName;
 
-  CommandFailure(int code, String codeName, String message) {
+  public CommandFailure(int code, String codeName, String message) {
     super(message);
     this.code = code;
     this.codeName = codeName;
@@ -32,9 +32,15 @@ public final class CommandFailure extends RuntimeException {
         reply.getString("errmsg", new BsonString("")).getValue());
   }
 
+  int code() {
+    return code;
+  }
+
   static CommandFailure notSupported(String what) {
     return new CommandFailure(
-        ErrorCodes.COMMAND_NOT_SUPPORTED, "CommandNotSupported", what + " is not supported here");
+        ErrorCodes.COMMAND_NOT_SUPPORTED, "CommandNotSupported", what
+            + " is not supported by direct mode, which hands it to a mongos if the URI names one:"
+            + " this one names config servers");
   }
 
   /**

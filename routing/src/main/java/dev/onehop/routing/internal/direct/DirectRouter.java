@@ -4,8 +4,6 @@ import dev.onehop.routing.internal.catalog.RoutingCatalog;
 import dev.onehop.routing.internal.catalog.UnknownNamespaceException;
 import dev.onehop.routing.internal.wire.OpMsg;
 import dev.onehop.routing.internal.wire.WirePool;
-import io.netty.channel.EventLoopGroup;
-import java.net.SocketAddress;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
@@ -19,6 +17,7 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import reactor.util.retry.Retry;
 
 /**
  * Executes a client's commands on a sharded cluster, straight at the shards. Every command carries
@@ -33,37 +32,84 @@ public final class DirectRouter implements AutoCloseable {
   private static final Set<String> DATABASE_READS = Set.of("listCollections", "listIndexes");
 
   private final WirePool pool;
+  private final ServerSet seeds;
   private final ClusterClock clock = new ClusterClock();
   private final ConfigServer config;
   private final Cursors cursors = new Cursors();
+  private final ShardDirectory directory;
   private final ShardClient shards;
+  private final HandOver handOver;
   private final Reads reads;
+  private final Explain explain;
+  private final OneShardForwarding forwarding;
+  private final StartCheck startCheck;
   private final Disposable refreshing;
 
   /**
-   * A router for the cluster of a config server.
+   * A router for a cluster.
    *
-   * @param configServer replica set name and members: {@code name/host:port,host:port}
-   * @param group event loops for the connections; stays the caller's
-   * @param localAddress the address to connect from, null for the system's choice
+   * @param seeds the cluster's config servers, or mongoses; taken over
+   * @param watcher watches the shards' servers
+   * @param pool connections to all of them; taken over
+   * @param listener told of every refresh of a routing table
    */
-  public static DirectRouter of(
-      String configServer, EventLoopGroup group, @Nullable SocketAddress localAddress) {
-    return new DirectRouter(configServer, new WirePool(group, localAddress));
+  public DirectRouter(
+      ServerSet seeds,
+      ServerSet.Factory watcher,
+      WirePool pool,
+      RoutingCatalog.RefreshListener listener) {
+    this(seeds, watcher, pool, listener, Versions.ATTACHED);
   }
 
-  private DirectRouter(String configServer, WirePool pool) {
+  /** For tests, which may leave the versions away to show what they are good for. */
+  DirectRouter(
+      ServerSet seeds,
+      ServerSet.Factory watcher,
+      WirePool pool,
+      RoutingCatalog.RefreshListener listener,
+      Versions versions) {
     this.pool = pool;
-    this.config = new ConfigServer(ReplicaSet.parse(configServer, pool, clock), clock);
+    this.seeds = seeds;
+    ReplicaSet seedServers = new ReplicaSet(seeds, pool, clock);
+    this.config = new ConfigServer(seedServers, clock);
     DefaultConcerns concerns = new DefaultConcerns();
-    RoutingCatalog catalog = new RoutingCatalog(config, RoutingCatalog.RefreshListener.NONE);
-    this.shards = new ShardClient(catalog, new ShardDirectory(config, pool, clock), concerns);
-    this.reads = new Reads(shards, cursors);
+    RoutingCatalog catalog = new RoutingCatalog(config, listener);
+    this.directory = new ShardDirectory(config, watcher, pool, clock);
+    this.shards = new ShardClient(catalog, directory, concerns, versions);
+    this.startCheck = new StartCheck(seedServers, directory);
+    this.handOver = new HandOver(seedServers, startCheck, cursors);
+    this.reads = new Reads(shards, cursors, handOver);
+    this.explain = new Explain(shards, handOver);
+    this.forwarding =
+        new OneShardForwarding(catalog, directory, concerns, cursors, pool, clock, versions);
     this.refreshing =
-        Flux.interval(Duration.ZERO, REFRESH_INTERVAL)
+        startCheck
+            .done()
+            .thenMany(Flux.interval(Duration.ZERO, REFRESH_INTERVAL))
             .onBackpressureDrop()
-            .concatMap(tick -> concerns.refresh(config))
+            .concatMap(tick -> concerns.refresh(config).then(rereadShards()))
+            .retryWhen(Retry.fixedDelay(Long.MAX_VALUE, Duration.ofSeconds(1)))
             .subscribe();
+  }
+
+  // Shards come and go.
+  private Mono<Void> rereadShards() {
+    return directory.all().then().onErrorComplete();
+  }
+
+  /** Completes when the cluster was found to be usable; fails with the reason if it is not. */
+  public Mono<Void> started() {
+    return startCheck.done();
+  }
+
+  /** What the cluster's servers are, as of the start; null before. */
+  public @Nullable ClusterFacts facts() {
+    return startCheck.known();
+  }
+
+  /** How one-shard commands are passed on without decoding them. */
+  public OneShardForwarding forwarding() {
+    return forwarding;
   }
 
   /**
@@ -72,14 +118,20 @@ public final class DirectRouter implements AutoCloseable {
    * @return the reply's document; errors of the cluster are replies with {@code ok: 0} or errors of
    *     the Mono, see {@link CommandFailure#toReply}
    */
-  public Mono<BsonDocument> execute(OpMsg command) {
+  public Mono<BsonDocument> execute(OpMsg asked) {
     return Mono.defer(
         () -> {
+          OpMsg command = Acknowledgement.of(asked);
           clock.observe(command.body());
           String database = command.database();
-          return CONFIG_DATABASES.contains(database)
-              ? onConfigServer(command)
-              : onShards(command, database);
+          return startCheck
+              .done()
+              .then(
+                  Mono.defer(
+                      () ->
+                          CONFIG_DATABASES.contains(database)
+                              ? onConfigServer(command)
+                              : onShards(command, database)));
         });
   }
 
@@ -91,6 +143,8 @@ public final class DirectRouter implements AutoCloseable {
   @Override
   public void close() {
     refreshing.dispose();
+    directory.close();
+    seeds.close();
     pool.close();
   }
 
@@ -98,8 +152,7 @@ public final class DirectRouter implements AutoCloseable {
     return switch (command.commandName()) {
       case "getMore" -> getMore(command);
       case "killCursors" -> killCursors(command);
-      case "commitTransaction", "abortTransaction" ->
-          Mono.error(CommandFailure.notSupported("a transaction"));
+      case "commitTransaction", "abortTransaction" -> handOver.send(command, "a transaction");
       default ->
           config
               .replicaSet()
@@ -120,7 +173,7 @@ public final class DirectRouter implements AutoCloseable {
 
   private Mono<BsonDocument> onShards(OpMsg command, String database) {
     if (command.body().containsKey("autocommit")) {
-      return Mono.error(CommandFailure.notSupported("a transaction"));
+      return handOver.send(command, "a transaction");
     }
     String name = command.commandName();
     return switch (name) {
@@ -128,23 +181,20 @@ public final class DirectRouter implements AutoCloseable {
       case "aggregate" ->
           command.body().isString(name)
               ? reads.aggregate(command, namespace(command))
-              : Mono.error(CommandFailure.notSupported("an aggregation on a database"));
+              : handOver.send(command, "an aggregation on a database");
       case "count" -> reads.count(command, namespace(command));
-      case "distinct" -> reads.onOneShard(command, namespace(command), "query");
+      case "distinct" -> reads.distinct(command, namespace(command));
       case "findAndModify", "findandmodify" ->
-          creatingDatabase(database, reads.onOneShard(command, namespace(command), "query"));
+          creatingDatabase(command, reads.findAndModify(command, namespace(command)));
       case "insert", "update", "delete" ->
-          creatingDatabase(database, WriteBatch.run(shards, command, namespace(command)));
+          creatingDatabase(command, WriteBatch.run(shards, command, namespace(command)));
+      case "explain" -> explain.run(command);
       case "getMore" -> getMore(command);
       case "killCursors" -> killCursors(command);
       default ->
           DATABASE_READS.contains(name)
               ? onPrimaryShard(command, database)
-              : Mono.error(
-                  new CommandFailure(
-                      ErrorCodes.COMMAND_NOT_FOUND,
-                      "CommandNotFound",
-                      "no such command: '" + name + "'"));
+              : handOver.send(command, "the command " + name);
     };
   }
 
@@ -153,16 +203,24 @@ public final class DirectRouter implements AutoCloseable {
   }
 
   /** The first write to a database creates it, as mongos does. */
-  private Mono<BsonDocument> creatingDatabase(String database, Mono<BsonDocument> write) {
+  private Mono<BsonDocument> creatingDatabase(OpMsg command, Mono<BsonDocument> write) {
     return write.onErrorResume(
         UnknownNamespaceException.class,
         e ->
-            config
-                .run(
-                    "admin",
-                    new BsonDocument("_configsvrCreateDatabase", new BsonString(database))
-                        .append("writeConcern", new BsonDocument("w", new BsonString("majority"))))
-                .then(write));
+            handOver
+                .isPossible()
+                .flatMap(
+                    possible ->
+                        possible
+                            ? handOver.send(command, "a new database")
+                            : createDatabase(command.database()).then(write)));
+  }
+
+  private Mono<BsonDocument> createDatabase(String database) {
+    return config.run(
+        "admin",
+        new BsonDocument("_configsvrCreateDatabase", new BsonString(database))
+            .append("writeConcern", new BsonDocument("w", new BsonString("majority"))));
   }
 
   private Mono<BsonDocument> onPrimaryShard(OpMsg command, String database) {

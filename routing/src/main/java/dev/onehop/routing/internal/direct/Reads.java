@@ -1,5 +1,6 @@
 package dev.onehop.routing.internal.direct;
 
+import dev.onehop.core.bson.SortableKey;
 import dev.onehop.core.table.RoutingTable;
 import dev.onehop.core.targeting.Target;
 import dev.onehop.core.targeting.Targeter;
@@ -8,9 +9,13 @@ import dev.onehop.routing.internal.direct.MergedCursor.Source;
 import dev.onehop.routing.internal.direct.ReplicaSet.Answer;
 import dev.onehop.routing.internal.wire.OpMsg;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import org.bson.BsonArray;
 import org.bson.BsonDocument;
 import org.bson.BsonDouble;
 import org.bson.BsonInt32;
@@ -31,10 +36,12 @@ final class Reads {
 
   private final ShardClient client;
   private final Cursors cursors;
+  private final HandOver handOver;
 
-  Reads(ShardClient client, Cursors cursors) {
+  Reads(ShardClient client, Cursors cursors, HandOver handOver) {
     this.client = client;
     this.cursors = cursors;
+    this.handOver = handOver;
   }
 
   Mono<BsonDocument> find(OpMsg command, String namespace) {
@@ -49,6 +56,10 @@ final class Reads {
   Mono<BsonDocument> aggregate(OpMsg command, String namespace) {
     List<BsonDocument> pipeline =
         command.body().getArray("pipeline").stream().map(BsonValue::asDocument).toList();
+    String other = OwnDocumentStages.firstOther(pipeline);
+    if (other != null) {
+      return handOver.send(command, "the stage " + other);
+    }
     return readOrEmpty(
         namespace,
         command,
@@ -67,46 +78,104 @@ final class Reads {
               if (target.isSingleShard()) {
                 return single(command, table, target.shard());
               }
-              if (command.body().containsKey("skip") || command.body().containsKey("limit")) {
-                return Mono.error(
-                    CommandFailure.notSupported("count with skip or limit over shards"));
-              }
-              return scatter(command, table, target)
-                  .map(
-                      answers -> {
-                        long sum = 0;
-                        for (Answer answer : answers) {
-                          sum += answer.document().getNumber("n").longValue();
-                        }
-                        return new BsonDocument("n", new BsonInt32(Math.toIntExact(sum)))
-                            .append("ok", new BsonDouble(1));
-                      });
+              return scatter(unskipped(command), table, target)
+                  .map(answers -> sum(command.body(), answers));
             })
         .onErrorReturn(
             UnknownNamespaceException.class,
             new BsonDocument("n", new BsonInt32(0)).append("ok", new BsonDouble(1)));
   }
 
-  /** A command that only makes sense on one shard: findAndModify, distinct. */
-  Mono<BsonDocument> onOneShard(OpMsg command, String namespace, String filterField) {
-    return client.retryWhileStale(
-        namespace,
-        table -> {
-          BsonDocument filter = filter(command, filterField);
-          Target target =
-              command.commandName().equals("distinct")
-                  ? Targeter.find(table, filter, WriteTargets.options(command.body()))
-                  : Targeter.findAndModify(table, filter, WriteTargets.options(command.body()));
-          return target.isSingleShard()
-              ? single(command, table, target.shard())
-              : Mono.error(
-                  new CommandFailure(
-                      ErrorCodes.SHARD_KEY_NOT_FOUND,
-                      "ShardKeyNotFound",
-                      command.commandName()
-                          + " must contain the shard key for namespace "
-                          + namespace));
-        });
+  /** The command for one of several shards, which can't know what the others skip. */
+  private static OpMsg unskipped(OpMsg command) {
+    long skip = number(command.body(), "skip");
+    if (skip == 0) {
+      return command;
+    }
+    BsonDocument perShard = new BsonDocument();
+    command.body().forEach(perShard::append);
+    perShard.remove("skip");
+    long limit = Math.abs(number(command.body(), "limit"));
+    if (limit > 0) {
+      perShard.put("limit", new BsonInt64(Math.addExact(limit, skip)));
+    }
+    return command.withBody(perShard);
+  }
+
+  private static BsonDocument sum(BsonDocument count, List<Answer> answers) {
+    long sum = 0;
+    for (Answer answer : answers) {
+      sum += answer.document().getNumber("n").longValue();
+    }
+    sum = Math.max(0, sum - number(count, "skip"));
+    long limit = Math.abs(number(count, "limit"));
+    long counted = limit == 0 ? sum : Math.min(sum, limit);
+    BsonValue n =
+        counted == (int) counted ? new BsonInt32((int) counted) : new BsonInt64(counted);
+    return new BsonDocument("n", n).append("ok", new BsonDouble(1));
+  }
+
+  /** The distinct values; those of several shards in BSON order, as mongos gives them. */
+  Mono<BsonDocument> distinct(OpMsg command, String namespace) {
+    return client
+        .retryWhileStale(
+            namespace,
+            table -> {
+              Target target =
+                  Targeter.find(
+                      table, filter(command, "query"), WriteTargets.options(command.body()));
+              if (target.isSingleShard()) {
+                return single(command, table, target.shard());
+              }
+              if (command.body().containsKey("collation") || table.hasDefaultCollation()) {
+                return handOver.send(command, "distinct over several shards under a collation");
+              }
+              return scatter(command, table, target).map(Reads::union);
+            })
+        .onErrorReturn(UnknownNamespaceException.class, union(List.of()));
+  }
+
+  private static BsonDocument union(List<Answer> answers) {
+    SortedMap<byte[], BsonValue> values = new TreeMap<>(Arrays::compareUnsigned);
+    for (Answer answer : answers) {
+      for (BsonValue value : answer.document().getArray("values")) {
+        values.putIfAbsent(SortableKey.encode(value), value);
+      }
+    }
+    return new BsonDocument("values", new BsonArray(List.copyOf(values.values())))
+        .append("ok", new BsonDouble(1));
+  }
+
+  /** Needs the whole shard key, as with a mongos before 7.0. */
+  Mono<BsonDocument> findAndModify(OpMsg command, String namespace) {
+    return client
+        .retryWhileStale(
+            namespace,
+            table -> {
+              Target target =
+                  Targeter.findAndModify(
+                      table, filter(command, "query"), WriteTargets.options(command.body()));
+              return target.isSingleShard()
+                  ? single(command, table, target.shard())
+                  : Mono.error(
+                      new CommandFailure(
+                          ErrorCodes.SHARD_KEY_NOT_FOUND,
+                          "ShardKeyNotFound",
+                          "Query for sharded findAndModify must contain the shard key for namespace "
+                              + namespace));
+            })
+        .onErrorResume(
+            CommandFailure.class,
+            failure ->
+                failure.code() == ErrorCodes.SHARD_KEY_NOT_FOUND
+                    ? handOver
+                        .isPossible()
+                        .flatMap(
+                            possible ->
+                                possible
+                                    ? handOver.send(command, "findAndModify")
+                                    : Mono.error(failure))
+                    : Mono.error(failure));
   }
 
   private interface Scatter {
@@ -213,9 +282,9 @@ final class Reads {
               answers ->
                   CursorReplies.first(table.namespace(), 0, CountPipeline.sum(batches(answers))));
     }
-    return Mono.error(
-        CommandFailure.notSupported(
-            "an aggregation over several shards with stages other than " + PER_DOCUMENT_STAGES));
+    return handOver.send(
+        command,
+        "an aggregation over several shards with stages other than " + PER_DOCUMENT_STAGES);
   }
 
   private static List<BsonDocument> batches(List<Answer> answers) {

@@ -7,8 +7,6 @@ import dev.onehop.routing.internal.wire.OpMsg;
 import java.time.Duration;
 import java.util.function.Function;
 import org.bson.BsonDocument;
-import org.bson.BsonInt32;
-import org.bson.BsonString;
 import reactor.core.publisher.Mono;
 
 /**
@@ -26,11 +24,17 @@ final class ShardClient {
   private final RoutingCatalog catalog;
   private final ShardDirectory shards;
   private final DefaultConcerns concerns;
+  private final Versions versions;
 
-  ShardClient(RoutingCatalog catalog, ShardDirectory shards, DefaultConcerns concerns) {
+  ShardClient(
+      RoutingCatalog catalog,
+      ShardDirectory shards,
+      DefaultConcerns concerns,
+      Versions versions) {
     this.catalog = catalog;
     this.shards = shards;
     this.concerns = concerns;
+    this.versions = versions;
   }
 
   ShardDirectory shards() {
@@ -39,39 +43,28 @@ final class ShardClient {
 
   /** Sends a command to a shard, with the version that {@code table} says. */
   Mono<Answer> send(RoutingTable table, String shard, OpMsg command) {
-    return send(shard, command, format -> format.attach(table, shard));
+    return send(shard, command, format -> versions.of(format, table, shard));
   }
 
   /** Sends a multi-document write to a shard, with the version that is never refused. */
   Mono<Answer> sendIgnoringVersion(String shard, OpMsg command) {
-    return send(shard, command, VersionFormat::ignored);
+    return send(shard, command, versions::ignored);
   }
 
   private Mono<Answer> send(
       String shard, OpMsg command, Function<VersionFormat, BsonDocument> version) {
+    OpMsg complete = concerns.complete(command);
     return shards
         .shard(shard)
+        // The table names a shard that is no more: as stale as it can be.
+        .onErrorMap(ShardDirectory::isNotFound, StaleRoute::new)
         .flatMap(
             replicaSet ->
-                format(replicaSet)
-                    .flatMap(
-                        format -> {
-                          BsonDocument extra = version.apply(format);
-                          concerns.complete(command, extra);
-                          return replicaSet.send(command.withFields(extra));
-                        }));
-  }
-
-  private static Mono<VersionFormat> format(ReplicaSet replicaSet) {
-    int known = replicaSet.maxWireVersion();
-    if (known > 0) {
-      return Mono.just(VersionFormat.of(known));
-    }
-    return replicaSet
-        .send(
-            OpMsg.command(
-                new BsonDocument("ping", new BsonInt32(1)).append("$db", new BsonString("admin"))))
-        .map(answer -> VersionFormat.of(replicaSet.maxWireVersion()));
+                replicaSet.send(
+                    complete,
+                    server ->
+                        complete.withFields(
+                            version.apply(VersionFormat.of(server.maxWireVersion())))));
   }
 
   /**
