@@ -276,11 +276,14 @@ final class Reads {
           new Merge(null, false, 0, 0, false),
           command.body().getDocument("cursor", new BsonDocument()).get("batchSize"));
     }
-    if (CountPipeline.matches(pipeline)) {
-      return scatter(command, table, target)
+    CountPipeline count = CountPipeline.of(pipeline);
+    if (count != null) {
+      BsonDocument perShard = new BsonDocument();
+      command.body().forEach(perShard::append);
+      perShard.put("pipeline", count.perShard());
+      return scatter(command.withBody(perShard), table, target)
           .map(
-              answers ->
-                  CursorReplies.first(table.namespace(), 0, CountPipeline.sum(batches(answers))));
+              answers -> CursorReplies.first(table.namespace(), 0, count.sum(batches(answers))));
     }
     return handOver.send(
         command,
@@ -383,35 +386,5 @@ final class Reads {
 
   private static long number(BsonDocument body, String field) {
     return body.getNumber(field, new BsonInt32(0)).longValue();
-  }
-
-  /** The pipeline that drivers send for countDocuments: a match and a sum. */
-  private static final class CountPipeline {
-    private CountPipeline() {}
-
-    static boolean matches(List<BsonDocument> pipeline) {
-      if (pipeline.isEmpty()) {
-        return false;
-      }
-      List<BsonDocument> before = pipeline.subList(0, pipeline.size() - 1);
-      BsonDocument last = pipeline.get(pipeline.size() - 1);
-      return before.stream().allMatch(stage -> stage.getFirstKey().equals("$match"))
-          && last.equals(
-              new BsonDocument(
-                  "$group",
-                  new BsonDocument("_id", new BsonInt32(1))
-                      .append("n", new BsonDocument("$sum", new BsonInt32(1)))));
-    }
-
-    static List<BsonDocument> sum(List<BsonDocument> counts) {
-      if (counts.isEmpty()) {
-        return List.of();
-      }
-      long sum = 0;
-      for (BsonDocument each : counts) {
-        sum += each.getNumber("n").longValue();
-      }
-      return List.of(new BsonDocument("_id", new BsonInt32(1)).append("n", new BsonInt64(sum)));
-    }
   }
 }

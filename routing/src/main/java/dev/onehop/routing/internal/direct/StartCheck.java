@@ -27,6 +27,7 @@ import reactor.core.publisher.Mono;
  */
 final class StartCheck {
   private static final Logger log = LoggerFactory.getLogger(StartCheck.class);
+  private static final Duration FOR_GOOD = Duration.ofDays(10_000);
   private static final Duration FAILURE_KEPT = Duration.ofSeconds(1);
   // A shard that is down must not keep the others from being used.
   private static final Duration SHARD_TIMEOUT = Duration.ofSeconds(5);
@@ -44,7 +45,7 @@ final class StartCheck {
     this.facts =
         Mono.defer(this::check)
             .doOnNext(found -> known = found)
-            .cache(found -> Duration.ofSeconds(Long.MAX_VALUE), e -> FAILURE_KEPT, () -> FAILURE_KEPT);
+            .cache(found -> FOR_GOOD, e -> FAILURE_KEPT, () -> FAILURE_KEPT);
   }
 
   Mono<ClusterFacts> facts() {

@@ -113,7 +113,6 @@ public final class DirectClient {
         .uuidRepresentation(settings.getUuidRepresentation())
         .contextProvider(settings.getContextProvider())
         .applicationName(settings.getApplicationName())
-        .serverApi(settings.getServerApi())
         .applyToLoggerSettings(log -> log.applySettings(settings.getLoggerSettings()))
         .applyToServerSettings(server -> server.applySettings(settings.getServerSettings()))
         .applyToSocketSettings(socket -> socket.applySettings(settings.getSocketSettings()))
@@ -147,6 +146,9 @@ public final class DirectClient {
                 .eventLoopGroup(group)
                 .socketChannelClass(VirtualMongos.class)
                 .build());
+    if (settings.getServerApi() != null) {
+      builder.serverApi(settings.getServerApi());
+    }
     if (settings.getAutoEncryptionSettings() != null) {
       builder.autoEncryptionSettings(settings.getAutoEncryptionSettings());
     }

@@ -9,6 +9,7 @@ import com.mongodb.TagSet;
 import com.mongodb.TaggableReadPreference;
 import com.mongodb.connection.ClusterConnectionMode;
 import com.mongodb.connection.ClusterDescription;
+import com.mongodb.connection.ClusterSettings;
 import com.mongodb.connection.ServerDescription;
 import com.mongodb.connection.ServerType;
 import com.mongodb.event.ClusterDescriptionChangedEvent;
@@ -94,14 +95,28 @@ final class MonitoredServers implements ServerSet {
           MongoClientSettings.builder(settings)
               .applyToClusterSettings(
                   cluster ->
-                      cluster
-                          .srvHost(null)
-                          .mode(ClusterConnectionMode.MULTIPLE)
-                          .hosts(hosts)
-                          .requiredReplicaSetName(connectionString.substring(0, slash)))
+                      cluster.applySettings(
+                          replicaSet(
+                              settings.getClusterSettings(),
+                              hosts,
+                              connectionString.substring(0, Math.max(0, slash)))))
               .build(),
           connectionString);
     };
+  }
+
+  private static ClusterSettings replicaSet(
+      ClusterSettings asked, List<ServerAddress> hosts, String name) {
+    ClusterSettings.Builder settings =
+        ClusterSettings.builder()
+            .mode(ClusterConnectionMode.MULTIPLE)
+            .hosts(hosts)
+            .requiredReplicaSetName(name)
+            .localThreshold(asked.getLocalThreshold(TimeUnit.MILLISECONDS), TimeUnit.MILLISECONDS)
+            .serverSelectionTimeout(
+                asked.getServerSelectionTimeout(TimeUnit.MILLISECONDS), TimeUnit.MILLISECONDS);
+    asked.getClusterListeners().forEach(settings::addClusterListener);
+    return settings.build();
   }
 
   private void changed(ClusterDescription description) {
