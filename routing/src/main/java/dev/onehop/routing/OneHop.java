@@ -3,7 +3,6 @@ package dev.onehop.routing;
 import com.mongodb.ConnectionString;
 import com.mongodb.MongoClientSettings;
 import com.mongodb.MongoDriverInformation;
-import com.mongodb.connection.NettyTransportSettings;
 import com.mongodb.connection.TransportSettings;
 import com.mongodb.reactivestreams.client.MongoClient;
 import dev.onehop.routing.internal.client.RoutedMongoClient;
@@ -11,6 +10,7 @@ import dev.onehop.routing.internal.client.RoutingMetrics;
 import dev.onehop.routing.internal.direct.DirectRouter;
 import dev.onehop.routing.internal.router.DirectClient;
 import dev.onehop.routing.internal.wire.EventLoops;
+import dev.onehop.routing.internal.wire.WireSettings;
 import dev.onehop.routing.transport.PipelinedTransport;
 import dev.onehop.routing.transport.PipeliningMeters;
 import dev.onehop.routing.transport.PipeliningSettings;
@@ -101,12 +101,12 @@ public final class OneHop {
      * Where operations go: {@link RoutingMode#TARGETED} by default.
      *
      * <p>{@link RoutingMode#DIRECT} needs the URI of the cluster's mongoses or config servers, from
-     * which it reads the routing metadata, a user that exists on every shard under the same name and
-     * may read the database {@code config}, and from 8.0 the role {@code directShardOperations}.
-     * What it does not do itself (DDL, {@code $lookup} and {@code $out}, transactions, change
-     * streams, and aggregations over several shards) it hands to a mongos of the URI; if the URI
-     * names config servers, such operations fail. The pool's {@code maxSize} then bounds the
-     * connections to each shard's server.
+     * which it reads the routing metadata, a user that exists on every shard under the same name
+     * and may read the database {@code config}, and from 8.0 the role {@code
+     * directShardOperations}. What it does not do itself (DDL, {@code $lookup} and {@code $out},
+     * transactions, change streams, and aggregations over several shards) it hands to a mongos of
+     * the URI; if the URI names config servers, such operations fail. The pool's {@code maxSize}
+     * then bounds the connections to each shard's server.
      */
     public Builder routing(RoutingMode routingMode) {
       this.mode = Objects.requireNonNull(routingMode, "routingMode");
@@ -139,36 +139,35 @@ public final class OneHop {
       if (asked.getTransportSettings() != null) {
         throw new IllegalArgumentException("direct mode brings a transport of its own");
       }
-      EventLoopGroup group;
-      DirectClient.Carrier carrier;
-      Runnable release;
-      if (pipeliningSettings != null) {
-        PipelinedTransport transport = PipelinedTransport.create(pipeliningSettings, meters);
-        NettyTransportSettings lanes = (NettyTransportSettings) transport.settings();
-        group = Objects.requireNonNull(lanes.getEventLoopGroup());
-        carrier =
-            new DirectClient.Carrier(
-                group,
-                Objects.requireNonNull(lanes.getSocketChannelClass()),
-                pipeliningSettings.maxInFlight());
-        release = transport::close;
-      } else {
-        group = newGroup();
-        EventLoopGroup own = group;
-        carrier =
-            new DirectClient.Carrier(
-                group,
-                EventLoops.socketChannelClass(),
-                asked.getConnectionPoolSettings().getMaxSize());
-        release = () -> shutDown(own);
-      }
+      PipeliningSettings pipelining = pipeliningSettings;
+      // Where connections are shared, no request changes threads on its way.
+      EventLoopGroup group = pipelining == null ? newGroup() : newGroup(1);
+      DirectClient.Carrier carrier =
+          pipelining == null
+              ? new DirectClient.Carrier(
+                  group, asked.getConnectionPoolSettings().getMaxSize(), null)
+              : new DirectClient.Carrier(
+                  group,
+                  pipelining.maxOwnSockets(),
+                  new WireSettings.Sharing(
+                      pipelining.socketsPerServer(),
+                      pipelining.maxInFlightPerSocket(),
+                      pipelining.slowHead()));
       return DirectClient.create(
-          asked, carrier, nettyOn(group), DirectRouter::new, new RoutingMetrics(meters), release);
+          asked,
+          carrier,
+          nettyOn(group),
+          DirectRouter::new,
+          new RoutingMetrics(meters),
+          () -> shutDown(group));
     }
 
     private static EventLoopGroup newGroup() {
-      return EventLoops.newGroup(
-          "onehop", Math.max(1, Runtime.getRuntime().availableProcessors()));
+      return newGroup(Math.max(1, Runtime.getRuntime().availableProcessors()));
+    }
+
+    private static EventLoopGroup newGroup(int threads) {
+      return EventLoops.newGroup("onehop", threads);
     }
 
     private static void shutDown(EventLoopGroup group) {

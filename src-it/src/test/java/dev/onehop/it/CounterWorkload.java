@@ -239,8 +239,8 @@ final class CounterWorkload implements AutoCloseable {
         return;
       }
       List<UpdateOneModel<Document>> models = new ArrayList<>();
-      mine.keySet().forEach(key -> models.add(
-          new UpdateOneModel<>(Filters.eq(key), Updates.inc("n", 1L))));
+      mine.keySet()
+          .forEach(key -> models.add(new UpdateOneModel<>(Filters.eq(key), Updates.inc("n", 1L))));
       BulkWriteResult result =
           CounterWorkload.run(
               collection.bulkWrite(models, new BulkWriteOptions().ordered(random.nextBoolean())));

@@ -65,7 +65,8 @@ class DirectFailureIT {
 
   @BeforeEach
   void start() {
-    testbed = Testbed.builder(Topology.parse("direct-failures.yaml", TOPOLOGY)).withoutRouters().start();
+    testbed =
+        Testbed.builder(Topology.parse("direct-failures.yaml", TOPOLOGY)).withoutRouters().start();
     testbed.shardCollection(
         "it.failures",
         new BsonDocument("_id", new BsonInt32(1)),
@@ -78,10 +79,7 @@ class DirectFailureIT {
             + configServers.substring(0, configServers.indexOf('/'));
     client = OneHop.builder(url).routing(RoutingMode.DIRECT).build();
     collection =
-        client
-            .getDatabase("it")
-            .getCollection("failures")
-            .withWriteConcern(WriteConcern.MAJORITY);
+        client.getDatabase("it").getCollection("failures").withWriteConcern(WriteConcern.MAJORITY);
     for (int i = 0; i < KEYS; i++) {
       run(collection.insertOne(new Document("_id", i).append("n", 0L)));
     }
@@ -181,8 +179,7 @@ class DirectFailureIT {
     }
     String impatient = url + "&serverSelectionTimeoutMS=2000";
     try (MongoClient late = OneHop.builder(impatient).routing(RoutingMode.DIRECT).build()) {
-      assertThatThrownBy(
-              () -> run(late.getDatabase("it").getCollection("failures").find().first()))
+      assertThatThrownBy(() -> run(late.getDatabase("it").getCollection("failures").find().first()))
           .hasMessageContaining("127.31.0.1:27019")
           .hasMessageContaining("unreachable");
     }

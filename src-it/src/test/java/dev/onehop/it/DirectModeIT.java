@@ -91,11 +91,8 @@ class DirectModeIT {
                     new FindOneAndUpdateOptions().returnDocument(ReturnDocument.AFTER))))
         .containsEntry("n", 9);
     assertThat(
-            run(
-                    collection.replaceOne(
-                        Filters.eq(1_000),
-                        new Document("n", 1),
-                        new ReplaceOptions().upsert(true)))
+            run(collection.replaceOne(
+                    Filters.eq(1_000), new Document("n", 1), new ReplaceOptions().upsert(true)))
                 .getUpsertedId())
         .isEqualTo(new BsonInt32(1_000));
     assertThat(run(collection.deleteOne(Filters.eq(1_000))).getDeletedCount()).isEqualTo(1);
@@ -161,8 +158,7 @@ class DirectModeIT {
     assertThat(run(collection.countDocuments(Filters.gte("n", 50), new CountOptions().skip(10))))
         .isEqualTo(DOCUMENTS - 60);
     assertThat(run(collection.estimatedDocumentCount())).isEqualTo(DOCUMENTS);
-    assertThat(
-            run(collection.find(Filters.lt("n", 290)).batchSize(7).sort(Sorts.descending("n"))))
+    assertThat(run(collection.find(Filters.lt("n", 290)).batchSize(7).sort(Sorts.descending("n"))))
         .hasSize(290)
         .isSortedAccordingTo((a, b) -> b.getInteger("n") - a.getInteger("n"));
     assertThat(all(collection.distinct("even", Boolean.class))).containsExactly(false, true);
@@ -184,16 +180,14 @@ class DirectModeIT {
   void whatOnlyAMongosCanDoIsRefusedWithoutOne() {
     MongoCollection<Document> collection = loaded();
     String shards = "mongodb://" + testbed.configServers().replaceFirst(".*/", "");
-    try (MongoClient onConfigServers =
-        OneHop.builder(shards).routing(RoutingMode.DIRECT).build()) {
+    try (MongoClient onConfigServers = OneHop.builder(shards).routing(RoutingMode.DIRECT).build()) {
       MongoCollection<Document> same = onConfigServers.getDatabase("it").getCollection(name());
       assertThat(read(same, 5)).containsEntry("n", 5);
       for (List<Bson> pipeline :
           List.<List<Bson>>of(
               List.of(Aggregates.match(Filters.eq(5)), Aggregates.out("elsewhere")),
               List.of(
-                  Aggregates.match(Filters.eq(5)),
-                  Aggregates.lookup("other", "n", "_id", "found")),
+                  Aggregates.match(Filters.eq(5)), Aggregates.lookup("other", "n", "_id", "found")),
               List.of(Aggregates.group("$even", Accumulators.sum("sum", "$n"))))) {
         assertThatThrownBy(() -> all(same.aggregate(pipeline)))
             .isInstanceOf(MongoCommandException.class)

@@ -50,8 +50,7 @@ class DirectStressIT {
       try (com.mongodb.client.MongoClient client = MongoClients.create(shard)) {
         client
             .getDatabase("admin")
-            .runCommand(
-                new Document("setParameter", 1).append("orphanCleanupDelaySecs", 1));
+            .runCommand(new Document("setParameter", 1).append("orphanCleanupDelaySecs", 1));
       }
     }
   }
@@ -116,9 +115,7 @@ class DirectStressIT {
       BsonDocument min =
           new BsonDocument(
               "_id",
-              chunk == 0
-                  ? new BsonMinKey()
-                  : new BsonInt32(chunk * CounterWorkload.KEYS / CHUNKS));
+              chunk == 0 ? new BsonMinKey() : new BsonInt32(chunk * CounterWorkload.KEYS / CHUNKS));
       testbed.moveRange(namespace, min, shards.get(owner[chunk]));
       moves++;
     }
@@ -130,7 +127,8 @@ class DirectStressIT {
         "it." + name,
         new BsonDocument("_id", new BsonInt32(1)),
         IntStream.range(1, CHUNKS)
-            .mapToObj(i -> new BsonDocument("_id", new BsonInt32(i * CounterWorkload.KEYS / CHUNKS)))
+            .mapToObj(
+                i -> new BsonDocument("_id", new BsonInt32(i * CounterWorkload.KEYS / CHUNKS)))
             .toList());
     return "it." + name;
   }

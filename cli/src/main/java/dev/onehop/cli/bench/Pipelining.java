@@ -5,7 +5,10 @@ import java.util.List;
 
 /** Which modes are measured with many requests in flight on each socket. */
 public enum Pipelining {
-  /** {@code targeted-async} and {@code direct-async} with it; {@code legacy} and {@code async} as their users have them. */
+  /**
+   * {@code targeted-async} and {@code direct-async} with it; {@code legacy} and {@code async} as
+   * their users have them.
+   */
   TARGETED,
   /** Every mode that can. */
   ON,

@@ -48,13 +48,14 @@ final class ClusterClock {
     // Its first element is the time: type, name, NUL, value.
     int time = at + 4 + TIME.length();
     if (message.getByte(at + 4) != TIMESTAMP
-        || !message.toString(at + 5, TIME.length() - 2, StandardCharsets.US_ASCII).equals("clusterTime")
+        || !message
+            .toString(at + 5, TIME.length() - 2, StandardCharsets.US_ASCII)
+            .equals("clusterTime")
         || known == null
         || Long.compareUnsigned(message.getLongLE(time), time(known).getValue()) > 0) {
       observe(
           new BsonDocument(
-              "$clusterTime",
-              BsonFields.rawDocument(message, at, BsonFields.endOf(message, at))));
+              "$clusterTime", BsonFields.rawDocument(message, at, BsonFields.endOf(message, at))));
     }
   }
 

@@ -38,7 +38,9 @@ public final class CommandFailure extends RuntimeException {
 
   static CommandFailure notSupported(String what) {
     return new CommandFailure(
-        ErrorCodes.COMMAND_NOT_SUPPORTED, "CommandNotSupported", what
+        ErrorCodes.COMMAND_NOT_SUPPORTED,
+        "CommandNotSupported",
+        what
             + " is not supported by direct mode, which hands it to a mongos if the URI names one:"
             + " this one names config servers");
   }

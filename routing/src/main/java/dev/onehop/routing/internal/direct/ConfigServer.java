@@ -14,9 +14,9 @@ import org.bson.BsonValue;
 import reactor.core.publisher.Mono;
 
 /**
- * The config servers, asked directly or by way of a mongos. Reads are majority reads after the latest cluster
- * time seen, which is gossiped along: without the gossip the server refuses a time that it has not
- * reached.
+ * The config servers, asked directly or by way of a mongos. Reads are majority reads after the
+ * latest cluster time seen, which is gossiped along: without the gossip the server refuses a time
+ * that it has not reached.
  */
 final class ConfigServer implements ConfigReader {
   private static final int BATCH = 100_000;

@@ -62,9 +62,7 @@ final class DefaultConcerns {
     if (READS.contains(name)) {
       return complete(command, "readConcern", "level", readConcern);
     }
-    return WRITES.contains(name)
-        ? complete(command, "writeConcern", "w", writeConcern)
-        : command;
+    return WRITES.contains(name) ? complete(command, "writeConcern", "w", writeConcern) : command;
   }
 
   private static OpMsg complete(
@@ -95,8 +93,7 @@ final class DefaultConcerns {
   }
 
   private void encode() {
-    encodedReadConcern =
-        OneShardForwarding.elements(new BsonDocument("readConcern", readConcern));
+    encodedReadConcern = OneShardForwarding.elements(new BsonDocument("readConcern", readConcern));
     encodedWriteConcern =
         OneShardForwarding.elements(new BsonDocument("writeConcern", writeConcern));
   }

@@ -52,12 +52,10 @@ final class Explain {
         });
   }
 
-  private static @Nullable Target target(
-      RoutingTable table, String name, BsonDocument inner) {
+  private static @Nullable Target target(RoutingTable table, String name, BsonDocument inner) {
     return switch (name) {
       case "find" ->
-          Targeter.find(
-              table, inner.getDocument("filter", NOTHING), WriteTargets.options(inner));
+          Targeter.find(table, inner.getDocument("filter", NOTHING), WriteTargets.options(inner));
       case "count", "distinct" ->
           Targeter.find(table, inner.getDocument("query", NOTHING), WriteTargets.options(inner));
       case "findAndModify", "findandmodify" ->

@@ -125,6 +125,7 @@ public final class OneShardForwarding {
             loop,
             message,
             true,
+            statement.isShort(),
             new Reply(statement, table, shard, primary.name(), frame, outcome));
     return new Forwarded(statement.name(), exchange);
   }
@@ -225,8 +226,7 @@ public final class OneShardForwarding {
     }
 
     private void keepCursor(ByteBuf message, int idAt) {
-      ReplicaSet.Answer answer =
-          new ReplicaSet.Answer(server, OpMsg.decode(message.duplicate()));
+      ReplicaSet.Answer answer = new ReplicaSet.Answer(server, OpMsg.decode(message.duplicate()));
       ShardCursor cursor = new ShardCursor(shard, OpMsg.decode(frame.duplicate()), answer);
       long kept = cursors.add(cursor.id(), cursor);
       // The cursor's id is always an int64.

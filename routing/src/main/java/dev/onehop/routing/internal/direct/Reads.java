@@ -110,8 +110,7 @@ final class Reads {
     sum = Math.max(0, sum - number(count, "skip"));
     long limit = Math.abs(number(count, "limit"));
     long counted = limit == 0 ? sum : Math.min(sum, limit);
-    BsonValue n =
-        counted == (int) counted ? new BsonInt32((int) counted) : new BsonInt64(counted);
+    BsonValue n = counted == (int) counted ? new BsonInt32((int) counted) : new BsonInt64(counted);
     return new BsonDocument("n", n).append("ok", new BsonDouble(1));
   }
 
@@ -282,8 +281,7 @@ final class Reads {
       command.body().forEach(perShard::append);
       perShard.put("pipeline", count.perShard());
       return scatter(command.withBody(perShard), table, target)
-          .map(
-              answers -> CursorReplies.first(table.namespace(), 0, count.sum(batches(answers))));
+          .map(answers -> CursorReplies.first(table.namespace(), 0, count.sum(batches(answers))));
     }
     return handOver.send(
         command,

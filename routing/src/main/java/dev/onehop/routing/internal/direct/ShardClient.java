@@ -27,10 +27,7 @@ final class ShardClient {
   private final Versions versions;
 
   ShardClient(
-      RoutingCatalog catalog,
-      ShardDirectory shards,
-      DefaultConcerns concerns,
-      Versions versions) {
+      RoutingCatalog catalog, ShardDirectory shards, DefaultConcerns concerns, Versions versions) {
     this.catalog = catalog;
     this.shards = shards;
     this.concerns = concerns;

@@ -159,8 +159,7 @@ final class StartCheck {
       BsonDocument privilege = each.asDocument();
       BsonDocument resource = privilege.getDocument("resource", new BsonDocument());
       List<BsonValue> actions = privilege.getArray("actions", new BsonArray());
-      boolean everywhere =
-          resource.containsKey("cluster") || resource.containsKey("anyResource");
+      boolean everywhere = resource.containsKey("cluster") || resource.containsKey("anyResource");
       if (everywhere
           && (actions.contains(new BsonString("issueDirectShardOperations"))
               || actions.contains(new BsonString("anyAction")))) {

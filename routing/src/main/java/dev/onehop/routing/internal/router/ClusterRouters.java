@@ -44,8 +44,7 @@ public final class ClusterRouters {
                 "driver",
                 new BsonDocument("name", new BsonString("onehop-router"))
                     .append("version", new BsonString("0.1.0")))
-            .append(
-                "os", new BsonDocument("type", new BsonString(System.getProperty("os.name"))));
+            .append("os", new BsonDocument("type", new BsonString(System.getProperty("os.name"))));
     return new DirectRouter(
         MonitoredServers.replicaSets(settings).watch(configServer),
         MonitoredServers.replicaSets(settings),

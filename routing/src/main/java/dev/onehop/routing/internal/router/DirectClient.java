@@ -21,7 +21,6 @@ import dev.onehop.routing.internal.wire.WireCredential;
 import dev.onehop.routing.internal.wire.WirePool;
 import dev.onehop.routing.internal.wire.WireSettings;
 import io.netty.channel.EventLoopGroup;
-import io.netty.channel.socket.SocketChannel;
 import java.net.InetAddress;
 import java.security.NoSuchAlgorithmException;
 import java.time.Duration;
@@ -48,11 +47,11 @@ public final class DirectClient {
    * What carries the connections to the shards.
    *
    * @param group event loops, on which the virtual mongos lives, too
-   * @param channelClass of the connections
-   * @param maxPoolSize most connections per server
+   * @param maxPoolSize most connections per server that are not shared
+   * @param sharing how connections are shared, null if they are not
    */
   public record Carrier(
-      EventLoopGroup group, Class<? extends SocketChannel> channelClass, int maxPoolSize) {}
+      EventLoopGroup group, int maxPoolSize, WireSettings.@Nullable Sharing sharing) {}
 
   /** Makes the router; another one only in tests. */
   public interface RouterFactory {
@@ -82,10 +81,7 @@ public final class DirectClient {
         MongoClientSettings.builder(settings).transportSettings(monitoring).build();
     DirectRouter router =
         routers.create(
-            MonitoredServers.of(watching),
-            MonitoredServers.replicaSets(watching),
-            pool,
-            listener);
+            MonitoredServers.of(watching), MonitoredServers.replicaSets(watching), pool, listener);
     DirectIdentity identity = new DirectIdentity(router);
     VirtualMongos.put(carrier.group(), router, new LocalCommands(identity));
     Runnable close =
@@ -165,24 +161,21 @@ public final class DirectClient {
                 "driver",
                 new BsonDocument("name", new BsonString("onehop-direct"))
                     .append("version", new BsonString("0.1.0")))
-            .append(
-                "os", new BsonDocument("type", new BsonString(System.getProperty("os.name"))));
+            .append("os", new BsonDocument("type", new BsonString(System.getProperty("os.name"))));
     if (settings.getApplicationName() != null) {
       client.append(
-          "application",
-          new BsonDocument("name", new BsonString(settings.getApplicationName())));
+          "application", new BsonDocument("name", new BsonString(settings.getApplicationName())));
     }
     return new WireSettings(
-        carrier.channelClass(),
+        EventLoops.socketChannelClass(),
         null,
         Duration.ofMillis(settings.getSocketSettings().getConnectTimeout(TimeUnit.MILLISECONDS)),
         carrier.maxPoolSize(),
         Duration.ofMillis(
             settings.getConnectionPoolSettings().getMaxWaitTime(TimeUnit.MILLISECONDS)),
+        carrier.sharing(),
         Duration.ofMillis(
-            settings
-                .getConnectionPoolSettings()
-                .getMaxConnectionIdleTime(TimeUnit.MILLISECONDS)),
+            settings.getConnectionPoolSettings().getMaxConnectionIdleTime(TimeUnit.MILLISECONDS)),
         tls(settings.getSslSettings()),
         credential(settings.getCredential()),
         client);

@@ -1,7 +1,6 @@
 package dev.onehop.routing.internal.router;
 
 import dev.onehop.routing.internal.wire.OpMsg;
-import dev.onehop.routing.internal.wire.ServerAddressName;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Locale;

@@ -46,8 +46,7 @@ final class MonitoredServers implements ServerSet {
   private final String seeds;
   private final Duration selectionTimeout;
   private final long localThresholdMillis;
-  private final Sinks.Many<ClusterDescription> descriptions =
-      Sinks.many().replay().latest();
+  private final Sinks.Many<ClusterDescription> descriptions = Sinks.many().replay().latest();
   private volatile @Nullable ClusterDescription latest;
   private volatile @Nullable Server primary;
 
@@ -123,14 +122,12 @@ final class MonitoredServers implements ServerSet {
     latest = description;
     Server found = null;
     for (ServerDescription server : description.getServerDescriptions()) {
-      if (server.isOk()
-          && (server.isPrimary() && server.getType() != ServerType.SHARD_ROUTER)) {
+      if (server.isOk() && (server.isPrimary() && server.getType() != ServerType.SHARD_ROUTER)) {
         found = server(server);
       }
     }
     primary = found;
-    descriptions.emitNext(
-        description, Sinks.EmitFailureHandler.busyLooping(Duration.ofSeconds(1)));
+    descriptions.emitNext(description, Sinks.EmitFailureHandler.busyLooping(Duration.ofSeconds(1)));
   }
 
   private static Server server(ServerDescription description) {
@@ -215,9 +212,7 @@ final class MonitoredServers implements ServerSet {
         Throwable why = server.getException();
         String host = server.getAddress().getHost() + ":" + server.getAddress().getPort();
         known.add(
-            host
-                + " is "
-                + (why == null ? server.getType() : "unreachable: " + rootMessage(why)));
+            host + " is " + (why == null ? server.getType() : "unreachable: " + rootMessage(why)));
       }
     }
     return new CommandFailure(

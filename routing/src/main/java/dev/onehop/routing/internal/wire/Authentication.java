@@ -179,8 +179,7 @@ final class Authentication {
     try {
       byte[] digest =
           MessageDigest.getInstance("MD5")
-              .digest(
-                  (user + ":mongo:" + new String(password)).getBytes(StandardCharsets.UTF_8));
+              .digest((user + ":mongo:" + new String(password)).getBytes(StandardCharsets.UTF_8));
       return HexFormat.of().formatHex(digest).toCharArray();
     } catch (NoSuchAlgorithmException e) {
       throw new IllegalStateException("a Java runtime without MD5", e);

@@ -5,8 +5,8 @@ import java.nio.charset.StandardCharsets;
 import org.bson.RawBsonDocument;
 
 /**
- * Steps through the elements of a BSON document in a buffer without decoding it. What is
- * decided for every request is decided on these, so nothing but names is copied.
+ * Steps through the elements of a BSON document in a buffer without decoding it. What is decided
+ * for every request is decided on these, so nothing but names is copied.
  *
  * <p>Format: bsonspec.org, version 1.1.
  */

@@ -21,6 +21,7 @@ final class ServerPool {
   private final WireSettings settings;
   private final Deque<WireConnection> idle = new ArrayDeque<>();
   private final Deque<Exchange> waiting = new ArrayDeque<>();
+  private final @Nullable SharedConnections shared;
   private int open;
   private boolean closed;
 
@@ -28,6 +29,8 @@ final class ServerPool {
     this.server = server;
     this.group = group;
     this.settings = settings;
+    WireSettings.Sharing sharing = settings.sharing();
+    this.shared = sharing == null ? null : new SharedConnections(server, group, settings, sharing);
   }
 
   /** Gives the exchange a connection, now or as soon as there is one. */
@@ -49,6 +52,14 @@ final class ServerPool {
     } else {
       connect(preferred == null ? group.next() : preferred, exchange);
     }
+  }
+
+  /** Sends the exchange on a connection that others use, too. */
+  void share(Exchange exchange) {
+    if (shared == null) {
+      throw new IllegalStateException("connections are not shared");
+    }
+    shared.send(exchange);
   }
 
   private @Nullable WireConnection pollIdle(@Nullable EventLoop preferred) {
@@ -117,6 +128,9 @@ final class ServerPool {
   }
 
   void forget(Exchange exchange) {
+    if (shared != null) {
+      shared.forget(exchange);
+    }
     synchronized (this) {
       waiting.remove(exchange);
     }
@@ -137,15 +151,17 @@ final class ServerPool {
       }
     }
     old.forEach(WireConnection::close);
+    if (shared != null) {
+      shared.late(now, maxWait, late);
+    }
     for (Exchange exchange : late) {
       exchange.unable(
           new IOException(
               "waited "
                   + settings.maxWait().toMillis()
-                  + " ms for one of "
-                  + settings.maxPoolSize()
-                  + " connections to "
-                  + server));
+                  + " ms for a connection to "
+                  + server
+                  + ": all it may have are in use"));
     }
   }
 
@@ -158,6 +174,9 @@ final class ServerPool {
       never = List.copyOf(waiting);
       idle.clear();
       waiting.clear();
+    }
+    if (shared != null) {
+      shared.close();
     }
     connections.forEach(WireConnection::close);
     never.forEach(exchange -> exchange.unable(new IOException("the client is closed")));

@@ -33,6 +33,7 @@ final class WireConnection {
   // Touched by the event loop only.
   private final Queue<Pending> pending = new ArrayDeque<>(4);
   private @Nullable Channel channel;
+  private boolean flushScheduled;
   private volatile boolean open;
   private volatile @Nullable Runnable whenClosed;
   private long idleSinceNanos;
@@ -177,7 +178,18 @@ final class WireConnection {
     if (handler != null) {
       pending.add(new Pending(id, handler));
     }
-    connected.writeAndFlush(message, connected.voidPromise());
+    connected.write(message, connected.voidPromise());
+    // What is written in one turn of the event loop leaves in one system call.
+    if (pending.size() <= 1) {
+      connected.flush();
+    } else if (!flushScheduled) {
+      flushScheduled = true;
+      loop.execute(
+          () -> {
+            flushScheduled = false;
+            connected.flush();
+          });
+    }
   }
 
   EventLoop loop() {

@@ -45,7 +45,8 @@ class StatementTest {
   @Test
   void anUpsertNeedsTheWholeKey() {
     Statement upsert =
-        Statement.read(message(UPDATE, "updates", "{q: {_id: 1}, u: {$set: {a: 1}}, upsert: true}"));
+        Statement.read(
+            message(UPDATE, "updates", "{q: {_id: 1}, u: {$set: {a: 1}}, upsert: true}"));
 
     assertThat(upsert).isNotNull();
     assertThat(upsert.kind()).isEqualTo(Statement.Kind.BY_WHOLE_KEY);
@@ -102,11 +103,11 @@ class StatementTest {
     assertThat(Statement.read(message(UPDATE, "updates", one, one))).isNull();
     assertThat(
             Statement.read(
-                message(
-                    "{update: 'c', $db: 'd', writeConcern: {w: 0}}", "updates", one)))
+                message("{update: 'c', $db: 'd', writeConcern: {w: 0}}", "updates", one)))
         .isNull();
     assertThat(
-            Statement.read(message("{delete: 'c', $db: 'd'}", "deletes", "{q: {_id: 1}, limit: 0}")))
+            Statement.read(
+                message("{delete: 'c', $db: 'd'}", "deletes", "{q: {_id: 1}, limit: 0}")))
         .isNull();
   }
 
