@@ -37,6 +37,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.stream.IntStream;
+import org.bson.BsonDateTime;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
 import org.bson.Document;
@@ -306,7 +307,7 @@ class DirectModeIT {
       case 5 -> random.nextBoolean();
       case 6 -> new Document("x", random.nextInt(3));
       case 7 -> List.of(random.nextInt(5), random.nextInt(5));
-      default -> new java.util.Date(random.nextInt(5));
+      default -> new BsonDateTime(random.nextInt(5));
     };
   }
 

@@ -14,6 +14,7 @@ import dev.onehop.testbed.evidence.Placement;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
 import java.util.stream.IntStream;
@@ -134,8 +135,8 @@ class DirectStressIT {
   }
 
   /** All counters as the shards hold them, asked one by one; a key that two hold fails. */
-  private static TreeMap<Integer, Long> stored(String name) {
-    TreeMap<Integer, Long> stored = new TreeMap<>();
+  private static Map<Integer, Long> stored(String name) {
+    Map<Integer, Long> stored = new TreeMap<>();
     for (String shard : shardUrls()) {
       try (com.mongodb.client.MongoClient client = MongoClients.create(shard)) {
         for (Document document : client.getDatabase("it").getCollection(name).find()) {

@@ -102,7 +102,8 @@ final class ShardDirectory implements AutoCloseable {
     shards = Map.copyOf(now);
     before.forEach(
         (id, entry) -> {
-          if (now.get(id) != entry) {
+          ReplicaSet kept = sets.get(id);
+          if (kept != entry.replicaSet()) {
             entry.replicaSet().servers().close();
           }
         });

@@ -11,6 +11,7 @@ import org.jspecify.annotations.Nullable;
  * @param source the database that the user belongs to
  * @param password null with X.509
  */
+@SuppressWarnings("ArrayRecordComponent") // never compared
 public record WireCredential(
     @Nullable String mechanism, @Nullable String user, String source, char @Nullable [] password) {
   public static final String SCRAM_SHA_1 = "SCRAM-SHA-1";
