@@ -131,11 +131,7 @@ public final class DirectClient {
                             close.run();
                           }
                         })
-                    .serverSelectionTimeout(
-                        settings
-                            .getClusterSettings()
-                            .getServerSelectionTimeout(TimeUnit.MILLISECONDS),
-                        TimeUnit.MILLISECONDS))
+                    .serverSelectionTimeout(selectionTimeoutMillis(settings), TimeUnit.MILLISECONDS))
         .inetAddressResolver(host -> List.of(InetAddress.getLoopbackAddress()))
         .transportSettings(
             TransportSettings.nettyBuilder()
@@ -153,6 +149,12 @@ public final class DirectClient {
       builder.timeout(timeout, TimeUnit.MILLISECONDS);
     }
     return builder.build();
+  }
+
+  /** More than that for real servers, whose failure to be found is to be told. */
+  private static long selectionTimeoutMillis(MongoClientSettings settings) {
+    long asked = settings.getClusterSettings().getServerSelectionTimeout(TimeUnit.MILLISECONDS);
+    return asked < 0 ? asked : asked + 2 * VirtualMongos.START_TIMEOUT.toMillis();
   }
 
   private static WireSettings wireSettings(MongoClientSettings settings, Carrier carrier) {

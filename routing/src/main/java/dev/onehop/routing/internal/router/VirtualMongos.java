@@ -24,7 +24,7 @@ public final class VirtualMongos extends InProcessChannel {
   private static final Map<EventLoopGroup, Behind> BEHIND =
       Collections.synchronizedMap(new WeakHashMap<>());
   // Less than the driver's timeout for connecting; what went wrong is then said to the commands.
-  private static final Duration START_TIMEOUT = Duration.ofSeconds(8);
+  static final Duration START_TIMEOUT = Duration.ofSeconds(8);
 
   private @Nullable RequestLoop requests;
 
