@@ -19,7 +19,8 @@ import picocli.CommandLine.Spec;
       BenchCommand.class,
       ReportCommand.class,
       TopologyCommand.class,
-      ExplainCommand.class
+      ExplainCommand.class,
+      JmhCommand.class
     },
     footer = {
       "",
@@ -50,7 +51,10 @@ public final class OneHopCommand implements Runnable {
   /** The command line, for running it inside another program, such as a test. */
   public static CommandLine commandLine() {
     Errors errors = new Errors();
-    return new CommandLine(new OneHopCommand())
+    CommandLine commandLine = new CommandLine(new OneHopCommand());
+    // JMH's options are JMH's to read.
+    commandLine.getSubcommands().get("jmh").setUnmatchedOptionsArePositionalParams(true);
+    return commandLine
         .setExecutionExceptionHandler(errors)
         .setParameterExceptionHandler(errors)
         .setAbbreviatedOptionsAllowed(false)

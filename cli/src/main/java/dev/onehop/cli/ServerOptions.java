@@ -6,6 +6,7 @@ import dev.onehop.testbed.TopologyException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** The options that say which cluster to start, the same for every command that starts one. */
@@ -42,6 +43,15 @@ final class ServerOptions {
       description = "The cluster's feature compatibility version. Default: the servers' own.")
   @Nullable String fcv;
 
+  @Option(
+      names = "--existing",
+      description =
+          "Use the topology's servers that run already, every host under its own name, as in"
+              + " docker/compose.yaml; start none.")
+  boolean existing;
+
+  @Mixin ExistingOptions existingOptions = new ExistingOptions();
+
   /** Checks the form of what was given. */
   void check() {
     if (fcv != null && !fcv.matches("\\d+\\.\\d+")) {
@@ -73,6 +83,8 @@ final class ServerOptions {
 
   /** How to start a topology on these servers. */
   Testbed.Builder testbed(Topology resolved) {
-    return Testbed.builder(resolved).mongod(mongod).mongos(mongos).featureCompatibilityVersion(fcv);
+    Testbed.Builder builder =
+        Testbed.builder(resolved).mongod(mongod).mongos(mongos).featureCompatibilityVersion(fcv);
+    return existing ? builder.existing(existingOptions.servers()) : builder;
   }
 }

@@ -10,9 +10,14 @@ import picocli.CommandLine.Spec;
     name = "topology",
     mixinStandardHelpOptions = true,
     versionProvider = Version.class,
-    synopsisSubcommandLabel = "up|status|down",
+    synopsisSubcommandLabel = "up|status|down|form",
     header = "Keep a sharded cluster over far-apart regions running.",
-    subcommands = {TopologyUpCommand.class, TopologyStatusCommand.class, TopologyDownCommand.class},
+    subcommands = {
+      TopologyUpCommand.class,
+      TopologyStatusCommand.class,
+      TopologyDownCommand.class,
+      TopologyFormCommand.class
+    },
     footer = {
       "",
       "Examples:",

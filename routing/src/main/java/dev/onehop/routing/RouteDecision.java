@@ -15,8 +15,8 @@ public enum RouteDecision {
   SEVERAL_SHARDS,
   /** No routing table is to be had (yet), or this is no sharded cluster: the nearest mongos. */
   NO_TABLE,
-  /** The operation belongs to an explicit session: the mongos of that session. */
-  SESSION;
+  /** The operation is not the first of its transaction: the mongos of that one. */
+  TRANSACTION;
 
   private final String tag = name().toLowerCase(Locale.ROOT).replace('_', '-');
 

@@ -6,7 +6,6 @@ import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoClients;
 import com.mongodb.client.MongoCollection;
 import com.mongodb.client.model.InsertManyOptions;
-import dev.onehop.testbed.Testbed;
 import dev.onehop.testbed.Topology;
 import dev.onehop.testbed.evidence.Placement;
 import java.util.ArrayList;
@@ -40,20 +39,21 @@ class CoreAgreesWithServerIT {
   private static final int DOCUMENTS = 10_000;
   private static final long SEED = Long.getLong("onehop.seed", System.nanoTime());
 
-  private static Testbed testbed;
+  private static TestCluster cluster;
 
   private final Random random = new Random(SEED);
 
   @BeforeAll
   static void start() {
     System.out.println("CoreAgreesWithServerIT: -Donehop.seed=" + SEED);
-    testbed = Testbed.builder(Topology.named("single-host")).start();
+    cluster = TestCluster.start(Topology.named("single-host"));
+    var unused = cluster.testbed("shards' own ownership filters");
   }
 
   @AfterAll
   static void stop() {
-    if (testbed != null) {
-      testbed.close();
+    if (cluster != null) {
+      cluster.close();
     }
   }
 
@@ -75,14 +75,14 @@ class CoreAgreesWithServerIT {
             new BsonDateTime(0))) {
       points.add(new BsonDocument("k", point));
     }
-    testbed.shardCollection("it.ranged", new BsonDocument("k", new BsonInt32(1)), points);
+    cluster.shardCollection("it.ranged", new BsonDocument("k", new BsonInt32(1)), points);
 
     insertAndCompare("ranged");
   }
 
   @Test
   void hashedKey() {
-    testbed.shardHashedCollection("it.hashed", new BsonDocument("k", new BsonString("hashed")), 30);
+    cluster.shardHashedCollection("it.hashed", new BsonDocument("k", new BsonString("hashed")), 30);
 
     insertAndCompare("hashed");
   }
@@ -93,7 +93,7 @@ class CoreAgreesWithServerIT {
     for (int i = -5; i <= 5; i++) {
       points.add(new BsonDocument("a.b", new BsonInt32(i)).append("k", new BsonString("g")));
     }
-    testbed.shardCollection(
+    cluster.shardCollection(
         "it.compound",
         new BsonDocument("a.b", new BsonInt32(1)).append("k", new BsonInt32(1)),
         points);
@@ -106,13 +106,13 @@ class CoreAgreesWithServerIT {
     for (int i = 0; i < DOCUMENTS; i++) {
       documents.add(document(i));
     }
-    try (MongoClient client = MongoClients.create(testbed.url())) {
+    try (MongoClient client = MongoClients.create(cluster.url())) {
       MongoCollection<BsonDocument> collection =
           client.getDatabase("it").getCollection(name, BsonDocument.class);
       collection.insertMany(documents, new InsertManyOptions().ordered(false));
     }
 
-    Placement placement = testbed.evidence("it." + name).placement();
+    Placement placement = cluster.testbed("shards").evidence("it." + name).placement();
 
     assertThat(placement.documents()).isEqualTo(DOCUMENTS);
     assertThat(placement.misplaced()).as("examples: %s", placement.examples()).isZero();

@@ -38,12 +38,6 @@ class RouterFailureIT {
   private static final String NAMESPACE = "it.failures";
   private static final String MONGOS = "127.27.2.1:27017";
 
-  /**
-   * A write that waits for a connection to be opened when the server dies is not retried by the
-   * driver (5.8): that happens before it knows that the command may be. So all are open here.
-   */
-  private static final String FULL_POOLS = "/?minPoolSize=5&maxPoolSize=5";
-
   private static final int DOCUMENTS = 300;
   private static final int CONCURRENCY = 32;
 
@@ -59,12 +53,13 @@ class RouterFailureIT {
 
   @BeforeEach
   void start() {
+    TestCluster.requireProcesses();
     testbed = Testbed.builder(Topology.named("us-2014")).start();
     testbed.shardCollection(
         NAMESPACE,
         new BsonDocument("_id", new BsonInt32(1)),
         IntStream.of(100, 200).mapToObj(i -> new BsonDocument("_id", new BsonInt32(i))).toList());
-    client = OneHop.builder(testbed.url() + FULL_POOLS).build();
+    client = OneHop.builder(testbed.url()).build();
     collection = client.getDatabase("it").getCollection("failures");
     Mono.from(
             collection.insertMany(

@@ -5,6 +5,8 @@ import dev.onehop.testbed.internal.cluster.Server.Role;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.UnaryOperator;
+import java.util.stream.Collectors;
 
 /** Which servers a topology needs and where each of them listens. */
 record ClusterPlan(List<Server> config, List<List<Server>> shards, List<Server> routers) {
@@ -70,6 +72,25 @@ record ClusterPlan(List<Server> config, List<List<Server>> shards, List<Server> 
         host,
         Topology.MONGOS_PORT,
         new InetSocketAddress(address, Topology.MONGOS_PORT));
+  }
+
+  /**
+   * The same cluster where every server listens on another address than it says it has.
+   *
+   * @param moved gives each server its own
+   */
+  ClusterPlan listeningAt(UnaryOperator<Server> moved) {
+    return new ClusterPlan(
+        config.stream().map(moved).toList(),
+        shards.stream().map(members -> members.stream().map(moved).toList()).toList(),
+        routers.stream().map(moved).toList());
+  }
+
+  /** The config servers' replica set, as a router is told. */
+  String configDb() {
+    return CONFIG_SET
+        + "/"
+        + config.stream().map(Server::advertised).collect(Collectors.joining(","));
   }
 
   /** Config servers and shard members. */

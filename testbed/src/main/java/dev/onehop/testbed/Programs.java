@@ -2,11 +2,10 @@ package dev.onehop.testbed;
 
 import dev.onehop.testbed.internal.binaries.ServerBinaries;
 import dev.onehop.testbed.internal.cluster.Server;
+import dev.onehop.testbed.internal.run.RunDirectory;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
-import java.util.stream.Collectors;
-import org.jspecify.annotations.Nullable;
 
 /** The command lines of a run's servers: made for many of them on a small machine. */
 final class Programs {
@@ -15,38 +14,36 @@ final class Programs {
   private static final String OPLOG_MB = "256";
 
   private final ServerBinaries binaries;
-  private final Run run;
+  private final RunDirectory directory;
+  private final ClusterPlan plan;
 
-  Programs(ServerBinaries binaries, Run run) {
+  Programs(ServerBinaries binaries, RunDirectory directory, ClusterPlan plan) {
     this.binaries = binaries;
-    this.run = run;
-  }
-
-  boolean isStandIn() {
-    return binaries.mongos() == null;
-  }
-
-  /** What to set the cluster's feature compatibility version to; null to leave it. */
-  @Nullable String featureCompatibilityVersion(Testbed.Builder options) {
-    return options.featureCompatibilityVersion != null || !options.routers
-        ? options.featureCompatibilityVersion
-        : binaries.requiredFeatureCompatibilityVersion();
+    this.directory = directory;
+    this.plan = plan;
   }
 
   /** Program and arguments of a server. */
   List<String> command(Server server) {
     return server.role() != Server.Role.ROUTER
         ? mongod(server)
-        : isStandIn() ? standInRouter(server) : mongos(server);
+        : binaries.mongos() == null ? standInRouter(server) : mongos(server);
   }
 
   private List<String> mongod(Server server) {
     List<String> command = new ArrayList<>();
     command.add(binaries.mongod().path().toString());
+    command.addAll(mongodOptions(server));
+    command.addAll(List.of("--dbpath", directory.data(server.name()).toString()));
+    command.addAll(network(server));
+    return command;
+  }
+
+  /** What a mongod of a testbed is told, whatever it runs on. */
+  static List<String> mongodOptions(Server server) {
+    List<String> command = new ArrayList<>();
     command.add(server.role() == Server.Role.CONFIG ? "--configsvr" : "--shardsvr");
     command.addAll(List.of("--replSet", server.replicaSet()));
-    command.addAll(List.of("--dbpath", run.directory().data(server.name()).toString()));
-    command.addAll(network(server));
     command.addAll(List.of("--wiredTigerCacheSizeGB", CACHE_GB));
     command.addAll(List.of("--oplogSize", OPLOG_MB));
     parameter(command, "diagnosticDataCollectionEnabled", "false");
@@ -72,44 +69,50 @@ final class Programs {
         "--nounixsocket",
         "--quiet",
         "--logpath",
-        run.directory().log(server.name()).toString());
+        directory.log(server.name()).toString());
   }
 
   private List<String> mongos(Server server) {
     List<String> command = new ArrayList<>();
     command.add(Objects.requireNonNull(binaries.mongos()).path().toString());
-    command.addAll(List.of("--configdb", configDb()));
+    command.addAll(List.of("--configdb", plan.configDb()));
     command.addAll(network(server));
     return HostName.command(server.host().address(), command);
   }
 
   private List<String> standInRouter(Server server) {
-    return List.of(
+    return standInRouter(
+        server,
         ProcessHandle.current().info().command().orElse("java"),
+        System.getProperty("java.class.path"),
+        // Names the run, so that a killed run's router can be told from others.
+        directory.path().toString(),
+        server.listenAddress().getAddress().getHostAddress(),
+        plan.configDb());
+  }
+
+  /** A stand-in router, whatever it runs on. */
+  static List<String> standInRouter(
+      Server server, String java, String classPath, String run, String bind, String configDb) {
+    return List.of(
+        java,
         "-XX:+UseSerialGC",
         // Halves what a start costs, and keeps the optimizing compiler from taking the processors
         // from what is being measured: there are several of these.
         "-XX:TieredStopAtLevel=1",
         "-Xms48m",
         "-Xmx256m",
-        // Names the run, so that a killed run's router can be told from others.
-        "-Donehop.run=" + run.directory().path(),
+        "-Donehop.run=" + run,
         "-cp",
-        System.getProperty("java.class.path"),
+        classPath,
         STAND_IN_ROUTER,
         "--configdb",
-        configDb(),
+        configDb,
         "--bind",
-        server.listenAddress().getAddress().getHostAddress(),
+        bind,
         "--port",
         String.valueOf(server.listenAddress().getPort()),
         "--advertise",
         server.advertised());
-  }
-
-  private String configDb() {
-    return ClusterPlan.CONFIG_SET
-        + "/"
-        + run.plan().config().stream().map(Server::advertised).collect(Collectors.joining(","));
   }
 }

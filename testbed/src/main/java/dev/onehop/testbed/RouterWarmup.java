@@ -2,6 +2,7 @@ package dev.onehop.testbed;
 
 import com.mongodb.MongoNamespace;
 import com.mongodb.client.MongoCollection;
+import dev.onehop.testbed.internal.cluster.Access;
 import dev.onehop.testbed.internal.cluster.Admin;
 import dev.onehop.testbed.internal.cluster.Cluster;
 import dev.onehop.testbed.internal.cluster.ReplicaSet;
@@ -31,9 +32,11 @@ final class RouterWarmup {
 
   private final Cluster cluster;
   private final List<Server> routers;
+  private final Access access;
 
-  RouterWarmup(Cluster cluster, List<Server> routers) {
+  RouterWarmup(Cluster cluster, List<Server> routers, Access access) {
     this.cluster = cluster;
+    this.access = access;
     this.routers = List.copyOf(routers);
   }
 
@@ -68,9 +71,8 @@ final class RouterWarmup {
     }
   }
 
-  private static void warmUp(
-      Server router, MongoNamespace namespace, List<BsonDocument> documents) {
-    try (Admin admin = new Admin(router.name(), router.listenAddress())) {
+  private void warmUp(Server router, MongoNamespace namespace, List<BsonDocument> documents) {
+    try (Admin admin = Admin.of(router, access)) {
       MongoCollection<BsonDocument> documentsThere =
           admin
               .client()

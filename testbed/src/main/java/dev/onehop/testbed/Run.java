@@ -1,11 +1,9 @@
 package dev.onehop.testbed;
 
+import dev.onehop.testbed.internal.cluster.Server;
+import dev.onehop.testbed.internal.link.Callers;
 import dev.onehop.testbed.internal.link.Links;
-import dev.onehop.testbed.internal.process.ProcFs;
-import dev.onehop.testbed.internal.process.ServerProcess;
-import dev.onehop.testbed.internal.run.RunDirectory;
-import dev.onehop.testbed.internal.run.RunState;
-import java.nio.file.Path;
+import dev.onehop.testbed.internal.process.RunningServer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -15,76 +13,72 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What must go when a run ends, however it ends: processes, links, files. Registers itself to be
- * closed with the JVM. Thread-safe.
+ * What must go when a run ends, however it ends: servers, links, and what the platform has taken.
+ * Registers itself to be closed with the JVM. Thread-safe.
  */
 final class Run implements AutoCloseable {
   /** Ctrl-C reaches the servers as soon as it reaches us: then their end is no failure. */
   private static final long GRACE_MILLIS = 400;
 
-  private final Topology topology;
-  private final ClusterPlan plan;
-  private final RunDirectory directory;
+  private final Platform platform;
   private final Links links;
-  private final List<ServerProcess> processes = new ArrayList<>();
-  private final List<RunState.Entry> entries = new ArrayList<>();
+  private final List<RunningServer> servers = new ArrayList<>();
   private final List<Consumer<ProcessFailure>> listeners = new CopyOnWriteArrayList<>();
   private final Thread hook = new Thread(this::close, "onehop-testbed-stop");
   private boolean closing;
   private @Nullable ProcessFailure failure;
 
-  Run(Topology topology, ClusterPlan plan, RunDirectory directory, Links links) {
-    this.topology = topology;
-    this.plan = plan;
-    this.directory = directory;
+  Run(Platform platform, Links links) {
+    this.platform = platform;
     this.links = links;
     try {
       Runtime.getRuntime().addShutdownHook(hook);
     } catch (IllegalStateException e) {
-      directory.close();
+      platform.close();
       throw new TestbedException("this JVM is being stopped", e);
     }
-    synchronized (this) {
-      writeState(RunState.STARTING, "");
-    }
+  }
+
+  Platform platform() {
+    return platform;
   }
 
   ClusterPlan plan() {
-    return plan;
-  }
-
-  RunDirectory directory() {
-    return directory;
+    return platform.plan();
   }
 
   Links links() {
     return links;
   }
 
-  /**
-   * Starts a process that ends with this run.
-   *
-   * @param address where it can be reached
-   */
-  synchronized ServerProcess start(String name, String address, List<String> command, Path log) {
-    if (closing) {
-      throw new TestbedException("the testbed is being stopped");
+  /** Starts a server that ends with this run. */
+  RunningServer start(Server server, Callers callers) {
+    requireOpen();
+    RunningServer started = platform.launch(server, callers);
+    synchronized (this) {
+      servers.add(started);
+      if (!closing) {
+        started.onDeath(this::died);
+        return started;
+      }
     }
-    ServerProcess process = ServerProcess.start(name, command, log, directory.output(name));
-    processes.add(process);
-    entries.add(new RunState.Entry(name, address, process.pid(), process.startTicks()));
-    writeState(RunState.STARTING, "");
-    process.onDeath(this::died);
-    return process;
+    started.kill();
+    throw stopped();
+  }
+
+  private synchronized void requireOpen() {
+    if (closing) {
+      throw stopped();
+    }
+  }
+
+  private static TestbedException stopped() {
+    return new TestbedException("the testbed is being stopped");
   }
 
   /** Whether it is being closed, by whomever. */
   synchronized boolean isClosing() {
     return closing;
-  }
-
-  synchronized void started(String url) {
-    writeState(RunState.RUNNING, url);
   }
 
   void onProcessDeath(Consumer<ProcessFailure> listener) {
@@ -112,26 +106,20 @@ final class Run implements AutoCloseable {
             });
   }
 
-  private void writeState(String phase, String url) {
-    long pid = ProcessHandle.current().pid();
-    RunState.Entry owner = new RunState.Entry("owner", "", pid, ProcFs.startTicks(pid).orElse(-1));
-    new RunState(topology.name(), phase, url, owner, entries).write(directory.path());
-  }
-
   @Override
   public void close() {
-    List<ServerProcess> toEnd;
+    List<RunningServer> toEnd;
     synchronized (this) {
       if (closing) {
         return;
       }
       closing = true;
-      toEnd = List.copyOf(processes);
+      toEnd = List.copyOf(servers);
     }
-    toEnd.forEach(ServerProcess::kill);
+    toEnd.forEach(RunningServer::kill);
     links.close();
-    toEnd.forEach(ServerProcess::awaitEnd);
-    directory.close();
+    toEnd.forEach(RunningServer::awaitEnd);
+    platform.close();
     try {
       boolean unused = Runtime.getRuntime().removeShutdownHook(hook);
     } catch (IllegalStateException e) {

@@ -1,20 +1,18 @@
 package dev.onehop.testbed;
 
-import dev.onehop.testbed.internal.binaries.BinaryFinder;
-import dev.onehop.testbed.internal.binaries.ServerBinaries;
+import dev.onehop.testbed.internal.cluster.Access;
+import dev.onehop.testbed.internal.cluster.Admin;
 import dev.onehop.testbed.internal.cluster.Cluster;
 import dev.onehop.testbed.internal.cluster.ReplicaSet;
 import dev.onehop.testbed.internal.cluster.Server;
 import dev.onehop.testbed.internal.cluster.Waiting;
 import dev.onehop.testbed.internal.link.Callers;
 import dev.onehop.testbed.internal.link.Links;
-import dev.onehop.testbed.internal.process.Ports;
-import dev.onehop.testbed.internal.process.ServerProcess;
-import dev.onehop.testbed.internal.run.RunDirectory;
+import dev.onehop.testbed.internal.process.RunningServer;
 import java.io.IOException;
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.Socket;
-import java.net.UnknownHostException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -23,6 +21,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.function.BooleanSupplier;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
@@ -33,50 +33,31 @@ final class Start {
   private static final Duration SERVER_READY = Duration.ofSeconds(60);
 
   private final Testbed.Builder options;
-  private final Topology topology;
   private final Map<String, Duration> phases = new LinkedHashMap<>();
   private long phaseBegan = System.nanoTime();
 
   Start(Testbed.Builder options) {
     this.options = options;
-    this.topology = options.topology;
   }
 
   Testbed start() {
-    ServerBinaries binaries =
-        new BinaryFinder(options.cacheFolder, System.getenv(), options.progress)
-            .find(options.mongod, options.mongos);
-    phaseDone("binaries");
-    announce(binaries);
-    ClusterPlan plan = ClusterPlan.of(topology, options.routers, binaries.mongos() != null);
-    RunDirectory directory =
-        RunDirectory.claim(
-            RunDirectory.root(options.cacheFolder),
-            topology.name(),
-            leftover -> options.progress.accept("ended " + leftover + ", left by a killed run"));
+    Platform platform = options.platform.apply(options);
+    Topology topology = platform.topology();
+    Callers callers = new Callers(platform.hostByAddress(), topology.client().name());
     Run run;
-    Callers callers;
     try {
-      for (Server server : plan.all()) {
-        Ports.requireFree(server.advertisedAddress());
-        if (server.isBehindLink()) {
-          Ports.requireFree(server.listenAddress());
-        }
-      }
-      callers = callers();
-      run = new Run(topology, plan, directory, links(callers));
+      run = new Run(platform, links(topology, callers));
     } catch (RuntimeException e) {
-      directory.close();
+      platform.close();
       throw e;
     }
     Cluster cluster = null;
     try {
       phaseDone("preparation");
-      Programs programs = new Programs(binaries, run);
-      cluster = startServers(plan, run, callers, programs);
+      cluster = startServers(run, callers);
       run.links().setDelayed(true);
-      run.started(plan.routers().isEmpty() ? "" : Testbed.url(topology, plan));
-      return new Testbed(topology, run, cluster, info(cluster, binaries), phases);
+      platform.started(run.plan().routers().isEmpty() ? "" : Testbed.url(topology, run.plan()));
+      return new Testbed(topology, run, cluster, info(cluster, platform), phases);
     } catch (RuntimeException e) {
       if (cluster != null) {
         cluster.close();
@@ -87,56 +68,24 @@ final class Start {
     }
   }
 
-  private void announce(ServerBinaries binaries) {
-    ServerBinaries.@Nullable Binary mongos = binaries.mongos();
-    options.progress.accept(
-        "mongod %s from %s".formatted(binaries.mongod().version(), binaries.mongod().origin()));
-    if (options.routers) {
-      options.progress.accept(
-          mongos == null
-              ? "no mongos binary found: using the stand-in router in its place"
-              : "mongos %s from %s".formatted(mongos.version(), mongos.origin()));
-      if (mongos != null && !HostName.isPossible()) {
-        options.progress.accept(
-            "this system allows no namespaces (unshare): every mongos registers under the machine's"
-                + " own name, and clients cannot tell by names which stands where");
-      }
+  private static Links links(Topology topology, Callers callers) {
+    Map<String, InetAddress> addresses = new HashMap<>();
+    for (Host host : topology.hosts()) {
+      addresses.put(host.name(), new InetSocketAddress(host.address(), 0).getAddress());
     }
-  }
-
-  private Callers callers() {
-    Map<InetAddress, String> hostByAddress = new HashMap<>();
-    addresses().forEach((host, address) -> hostByAddress.put(address, host));
-    return new Callers(hostByAddress, topology.client().name());
-  }
-
-  private Links links(Callers callers) {
     return new Links(
-        addresses(),
+        addresses,
         (from, to) -> topology.roundTrip(topology.host(from), topology.host(to)),
         callers);
   }
 
-  private Map<String, InetAddress> addresses() {
-    Map<String, InetAddress> addresses = new HashMap<>();
-    for (Host host : topology.hosts()) {
-      try {
-        addresses.put(host.name(), InetAddress.getByName(host.address()));
-      } catch (UnknownHostException e) {
-        throw new IllegalStateException(e); // It is a literal address.
-      }
-    }
-    return addresses;
-  }
-
-  private Cluster startServers(ClusterPlan plan, Run run, Callers callers, Programs programs) {
+  private Cluster startServers(Run run, Callers callers) {
+    ClusterPlan plan = run.plan();
+    Platform platform = run.platform();
     options.progress.accept(
         "starting %d mongod in %d regions"
-            .formatted(plan.mongods().size(), topology.regions().size()));
-    Map<Server, ServerProcess> processes = new LinkedHashMap<>();
-    for (Server server : plan.mongods()) {
-      processes.put(server, launch(server, run, callers, programs));
-    }
+            .formatted(plan.mongods().size(), platform.topology().regions().size()));
+    Map<Server, RunningServer> mongods = launch(plan.mongods(), run, callers);
     // Apart they are put when the cluster stands: forming it across oceans would only take longer.
     run.links().setDelayed(false);
     for (Server server : plan.all()) {
@@ -144,74 +93,95 @@ final class Start {
         run.links().open(server.host().name(), server.advertisedAddress(), server.listenAddress());
       }
     }
-    processes.forEach(Start::awaitListening);
+    mongods.forEach(Start::awaitListening);
     phaseDone("mongod processes");
 
-    Cluster cluster =
-        new Cluster(
-            new ReplicaSet(ClusterPlan.CONFIG_SET, plan.config()),
-            plan.shards().stream()
-                .map(members -> new ReplicaSet(members.get(0).replicaSet(), members))
-                .toList());
+    Access access = platform.access();
+    ReplicaSet config = new ReplicaSet(ClusterPlan.CONFIG_SET, plan.config(), access);
+    List<ReplicaSet> shards =
+        plan.shards().stream()
+            .map(members -> new ReplicaSet(members.get(0).replicaSet(), members, access))
+            .toList();
+    @Nullable Cluster cluster = null;
     try {
-      initiate(cluster);
+      initiate(config, shards);
+      platform.initiated(config);
       phaseDone("replica sets");
-      Map<Server, ServerProcess> routers = new LinkedHashMap<>();
-      boolean early = programs.featureCompatibilityVersion(options) == null;
-      if (early) {
-        plan.routers().forEach(r -> routers.put(r, launch(r, run, callers, programs)));
+      @Nullable String fcv =
+          options.featureCompatibilityVersion != null
+              ? options.featureCompatibilityVersion
+              : platform.featureCompatibilityVersion();
+      if (fcv != null) {
+        // Before there are routers: one older than the mongods ends where it finds their own.
+        config.setFeatureCompatibilityVersion(fcv);
       }
+      Map<Server, RunningServer> routers = launch(plan.routers(), run, callers);
+      boolean mongos = platform.versions().router() == ServerInfo.RouterKind.MONGOS;
+      if (mongos) {
+        routers.forEach(Start::awaitListening); // It takes the commands that form the cluster.
+      }
+      cluster =
+          new Cluster(
+              config,
+              shards,
+              mongos ? Admin.of(plan.routers().get(0), platform.routerAccess()) : null);
       options.progress.accept("forming the cluster");
-      cluster.form(programs.featureCompatibilityVersion(options));
-      cluster.shards().forEach(ReplicaSet::awaitMembers);
+      cluster.form();
+      shards.forEach(ReplicaSet::awaitMembers);
       phaseDone("sharded cluster");
-      if (!early) {
-        plan.routers().forEach(r -> routers.put(r, launch(r, run, callers, programs)));
-      }
-      routers.forEach((server, process) -> awaitRouter(server, process, programs));
+      routers.forEach(Start::awaitListening);
       phaseDone("routers");
       return cluster;
     } catch (RuntimeException e) {
-      cluster.close();
+      if (cluster != null) {
+        cluster.close();
+      } else {
+        config.close();
+        shards.forEach(ReplicaSet::close);
+      }
       throw e;
     }
   }
 
-  private static ServerProcess launch(Server server, Run run, Callers callers, Programs programs) {
-    ServerProcess process =
-        run.start(
-            server.name(),
-            server.advertised(),
-            programs.command(server),
-            run.directory().log(server.name()));
-    callers.register(process.pid(), server.host().name());
-    return process;
+  /** Side by side: a container takes a second to start. */
+  private static Map<Server, RunningServer> launch(List<Server> servers, Run run, Callers callers) {
+    Map<Server, RunningServer> started = new LinkedHashMap<>();
+    Map<Server, CompletableFuture<RunningServer>> starting = new LinkedHashMap<>();
+    ExecutorService threads = Executors.newCachedThreadPool();
+    try {
+      for (Server server : servers) {
+        starting.put(
+            server, CompletableFuture.supplyAsync(() -> run.start(server, callers), threads));
+      }
+      joined(() -> starting.forEach((server, start) -> started.put(server, start.join())));
+    } finally {
+      threads.shutdown();
+    }
+    return started;
   }
 
-  private void initiate(Cluster cluster) {
-    List<ReplicaSet> sets = new ArrayList<>(cluster.shards());
-    sets.add(cluster.config());
+  private static void initiate(ReplicaSet config, List<ReplicaSet> shards) {
+    List<ReplicaSet> sets = new ArrayList<>(shards);
+    sets.add(config);
     List<CompletableFuture<Void>> initiated =
         sets.stream().map(set -> CompletableFuture.runAsync(set::initiate)).toList();
+    joined(() -> initiated.forEach(CompletableFuture::join));
+  }
+
+  private static void joined(Runnable join) {
     try {
-      initiated.forEach(CompletableFuture::join);
+      join.run();
     } catch (CompletionException e) {
       throw e.getCause() instanceof TestbedException refused ? refused : e;
     }
   }
 
-  private static void awaitListening(Server server, ServerProcess process) {
+  /** A router listens when it can route, and not before. */
+  static void awaitListening(Server server, RunningServer process) {
     await(server, process, () -> accepts(server));
   }
 
-  private static void awaitRouter(Server server, ServerProcess process, Programs programs) {
-    await(
-        server,
-        process,
-        () -> programs.isStandIn() ? process.output().contains("listening on ") : accepts(server));
-  }
-
-  private static void await(Server server, ServerProcess process, BooleanSupplier ready) {
+  private static void await(Server server, RunningServer process, BooleanSupplier ready) {
     try {
       Waiting.until(
           server.name() + " to listen on " + server.advertised(),
@@ -241,7 +211,7 @@ final class Start {
     }
   }
 
-  private ServerInfo info(Cluster cluster, ServerBinaries binaries) {
+  private ServerInfo info(Cluster cluster, Platform platform) {
     BsonDocument parameter =
         cluster
             .config()
@@ -252,15 +222,23 @@ final class Start {
                     .append("featureCompatibilityVersion", new BsonInt32(1)));
     String fcv =
         parameter.getDocument("featureCompatibilityVersion").getString("version").getValue();
-    ServerBinaries.@Nullable Binary mongos = binaries.mongos();
-    if (!options.routers) {
-      return new ServerInfo(binaries.mongod().version(), fcv, ServerInfo.RouterKind.NONE, "");
-    }
-    return mongos == null
-        ? new ServerInfo(
-            binaries.mongod().version(), fcv, ServerInfo.RouterKind.STAND_IN, standInVersion())
-        : new ServerInfo(
-            binaries.mongod().version(), fcv, ServerInfo.RouterKind.MONGOS, mongos.version());
+    Platform.Versions versions = platform.versions();
+    String mongod =
+        versions.mongod() == null ? version(cluster.config().primary()) : versions.mongod();
+    String router =
+        switch (versions.router()) {
+          case NONE -> "";
+          case STAND_IN -> standInVersion();
+          case MONGOS -> versions.mongos() == null ? mongod : versions.mongos();
+        };
+    return new ServerInfo(mongod, fcv, versions.router(), router);
+  }
+
+  private static String version(Admin server) {
+    return server
+        .run("admin", new BsonDocument("buildInfo", new BsonInt32(1)))
+        .getString("version")
+        .getValue();
   }
 
   /** The stand-in has the library's own version, which an unpacked build does not know. */

@@ -13,6 +13,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.bson.BsonDocument;
 import org.jspecify.annotations.Nullable;
@@ -184,7 +185,7 @@ public final class Testbed implements AutoCloseable {
    * @throws TestbedException if a router refuses an operation
    */
   public void warmUpRouters(String namespace) {
-    RouterWarmup warmup = new RouterWarmup(cluster, run.plan().routers());
+    RouterWarmup warmup = new RouterWarmup(cluster, run.plan().routers(), run.platform().access());
     withoutDelays(() -> warmup.run(new MongoNamespace(namespace)));
   }
 
@@ -194,7 +195,8 @@ public final class Testbed implements AutoCloseable {
    * @param namespace {@code database.collection}
    */
   public ServerEvidence evidence(String namespace) {
-    return new ServerEvidence(topology, cluster, run.plan().routers(), namespace);
+    return new ServerEvidence(
+        topology, cluster, run.plan().routers(), run.platform().access(), namespace);
   }
 
   /**
@@ -276,6 +278,7 @@ public final class Testbed implements AutoCloseable {
     boolean routers = true;
     Consumer<String> progress = line -> {};
     Path cacheFolder = BinaryFinder.cacheFolder(System.getenv());
+    Function<Builder, Platform> platform = ProcessPlatform::prepare;
 
     private Builder(Topology topology) {
       this.topology = topology;
@@ -311,6 +314,20 @@ public final class Testbed implements AutoCloseable {
     /** Is told, a line at a time, what the start is at. */
     public Builder progress(Consumer<String> listener) {
       this.progress = listener;
+      return this;
+    }
+
+    /**
+     * Uses servers that somebody else has started and keeps running; no binary is looked for, and
+     * delays are as the network makes them. They are formed to a cluster if they aren't one.
+     */
+    public Builder existing(ExistingServers servers) {
+      return platform(options -> ExistingPlatform.prepare(options, servers));
+    }
+
+    /** What to run the servers on; processes of this machine unless set. */
+    Builder platform(Function<Builder, Platform> prepare) {
+      this.platform = prepare;
       return this;
     }
 

@@ -9,8 +9,11 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -116,6 +119,36 @@ public final class Topology {
    */
   public static Topology parse(String label, String yaml) {
     return new Topology(new TopologyReader(label).read(yaml), yaml);
+  }
+
+  /**
+   * The same topology with its hosts at other addresses.
+   *
+   * @param addressOf an address or name by host, unique
+   */
+  Topology at(Function<Host, String> addressOf) {
+    return new Topology(this, addressOf);
+  }
+
+  private Topology(Topology other, Function<Host, String> addressOf) {
+    Map<String, Host> moved = new LinkedHashMap<>();
+    other.hosts.forEach(
+        (hostName, host) ->
+            moved.put(hostName, new Host(hostName, host.region(), addressOf.apply(host))));
+    Function<Host, Host> to = host -> Objects.requireNonNull(moved.get(host.name()));
+    this.name = other.name;
+    this.description = other.description;
+    this.regions = other.regions;
+    this.hosts = Collections.unmodifiableMap(moved);
+    this.roundTrips = other.roundTrips;
+    this.client = to.apply(other.client);
+    this.configServers = other.configServers.stream().map(to).toList();
+    this.shards =
+        other.shards.stream()
+            .map(s -> new Shard(s.name(), s.hosts().stream().map(to).toList(), s.port()))
+            .toList();
+    this.mongosHosts = other.mongosHosts.stream().map(to).toList();
+    this.yaml = other.yaml;
   }
 
   private static String reason(IOException e) {

@@ -103,7 +103,8 @@ public final class BenchSession {
             Path.of(System.getProperty("java.home"), "bin", "java"),
             System.getProperty("java.class.path"),
             workload,
-            cluster.url());
+            cluster.url(),
+            running.topology().hasDelays());
     Bench next =
         new Bench(
             plan, workload, cluster, ycsb, progress, folder, Machine.facts(home), started, command);

@@ -137,6 +137,8 @@ final class TestbedCluster implements Cluster {
 
   @Override
   public void shard(String collection, List<String> splitPoints) {
+    // On servers that were there before, an earlier bench's documents may be.
+    testbed.dropCollection(DATABASE + "." + collection);
     testbed.shardCollection(
         DATABASE + "." + collection,
         SHARD_KEY,

@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.io.Reader;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
 import java.util.Properties;
 import java.util.Set;
@@ -85,6 +86,15 @@ public record Workload(String name, Map<String, String> properties) {
   /** How many records its properties ask for. */
   public long records() {
     return keys().size();
+  }
+
+  /**
+   * Ids that divide its records into ranges of equal size.
+   *
+   * @param ranges how many
+   */
+  public List<String> splitPoints(int ranges) {
+    return keys().splitPoints(ranges);
   }
 
   /** The keys of its records; a {@link Failure} if its properties don't describe any. */

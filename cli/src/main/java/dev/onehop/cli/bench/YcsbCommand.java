@@ -27,12 +27,20 @@ final class YcsbCommand {
   private final String classPath;
   private final Workload workload;
   private final String url;
+  private final boolean quickCompilerOnly;
 
-  YcsbCommand(Path java, String classPath, Workload workload, String url) {
+  /**
+   * @param url of the cluster
+   * @param quickCompilerOnly whether to leave out the JVM's optimizing compiler: where distances
+   *     limit the rate, it takes longer than a point and the processors away from what is measured
+   */
+  YcsbCommand(
+      Path java, String classPath, Workload workload, String url, boolean quickCompilerOnly) {
     this.java = java;
     this.classPath = classPath;
     this.workload = workload;
     this.url = url;
+    this.quickCompilerOnly = quickCompilerOnly;
   }
 
   /** The file that a point's binding writes its summary to. */
@@ -97,6 +105,9 @@ final class YcsbCommand {
   private List<String> start(String phase, Mode mode, int threads) {
     List<String> command = new ArrayList<>();
     command.addAll(List.of(java.toString(), HEAP, "-XX:+UseSerialGC"));
+    if (quickCompilerOnly) {
+      command.add("-XX:TieredStopAtLevel=1");
+    }
     command.addAll(List.of("-cp", classPath, YcsbChild.class.getName(), phase, "-s"));
     command.addAll(List.of("-db", mode.dbClass(), "-threads", String.valueOf(threads)));
     for (Map.Entry<String, String> entry : workload.properties().entrySet()) {

@@ -17,7 +17,10 @@ import java.util.function.DoubleUnaryOperator;
  */
 record Axis(String label, List<Tick> ticks, double low, double high, DoubleUnaryOperator position) {
 
-  /** A mark at a value. */
+  /** Beyond this many, a logarithmic axis names powers of ten only. */
+  private static final int MOST_LABELS = 8;
+
+  /** A mark at a value; without a label only a line. */
   record Tick(double value, String label) {}
 
   /** Where a value lies between start (0) and end (1). */
@@ -60,6 +63,9 @@ record Axis(String label, List<Tick> ticks, double low, double high, DoubleUnary
             .min()
             .orElseThrow();
     List<Tick> ticks = marks.stream().filter(t -> t.value() >= low && t.value() <= high).toList();
+    if (ticks.size() > MOST_LABELS) {
+      ticks = ticks.stream().map(Axis::labelledIfPowerOfTen).toList();
+    }
     return new Axis(label, ticks, low, high, Math::log);
   }
 
@@ -93,6 +99,11 @@ record Axis(String label, List<Tick> ticks, double low, double high, DoubleUnary
     }
     double end = 1 - Math.pow(10, -nines);
     return new Axis("percentile (%)", ticks, 0, end, p -> -Math.log10(1 - p));
+  }
+
+  private static Tick labelledIfPowerOfTen(Tick tick) {
+    double power = Math.log10(tick.value());
+    return Math.abs(power - Math.rint(power)) < 1e-9 ? tick : new Tick(tick.value(), "");
   }
 
   private static double niceStep(double rough) {

@@ -1,5 +1,6 @@
 package dev.onehop.cli.report;
 
+import dev.onehop.cli.report.LineChart.Size;
 import dev.onehop.cli.report.LineChart.Spot;
 import dev.onehop.cli.results.HdrLogs;
 import dev.onehop.cli.results.LatencySummary;
@@ -10,6 +11,8 @@ import java.util.ArrayList;
 import java.util.DoubleSummaryStatistics;
 import java.util.List;
 import java.util.Optional;
+import java.util.SortedMap;
+import java.util.TreeMap;
 import java.util.function.Function;
 import java.util.function.ToDoubleFunction;
 import org.HdrHistogram.Histogram;
@@ -18,10 +21,8 @@ import org.jspecify.annotations.Nullable;
 /** The report's charts: which numbers go on which axes. */
 final class Charts {
 
-  private static final int BIG_WIDTH = 480;
-  private static final int BIG_HEIGHT = 310;
-  private static final int SMALL_WIDTH = 380;
-  private static final int SMALL_HEIGHT = 270;
+  /** Below it a logarithmic axis of latencies does not go. */
+  private static final double LEAST_MILLIS = 0.01;
 
   private final Results results;
   private final List<Series> series;
@@ -42,7 +43,7 @@ final class Charts {
   }
 
   /** Throughput by threads, with the closed-loop limit and the pool's bound. */
-  String throughput() {
+  String throughput(Size size) {
     DoubleSummaryStatistics rates = new DoubleSummaryStatistics();
     results.points().stream().mapToDouble(Point::throughput).filter(v -> v > 0).forEach(rates);
     averages(Point::limit).forEach(spot -> rates.accept(spot.y()));
@@ -52,74 +53,113 @@ final class Charts {
     LineChart chart =
         new LineChart(
             "Throughput by threads, in operations per second",
-            BIG_WIDTH,
-            BIG_HEIGHT,
+            size,
             Axis.threads(threads),
-            Axis.logarithmic("ops/s", rates.getMin(), rates.getMax()));
-    chart.bound("pool", averages(Point::poolLimit, smallestPool()));
-    chart.bound("limit", averages(Point::limit));
+            Axis.logarithmic("operations per second (log scale)", rates.getMin(), rates.getMax()));
+    List<Spot> pool = averages(Point::poolLimit, smallestPool());
+    chart.bound("pool", named("pool bound", pool), pool);
+    List<Spot> limit = averages(Point::limit);
+    chart.bound("limit", named("closed-loop limit", limit), limit);
     for (Series one : series) {
-      chart.line(one, spots(one, Charts::positiveThroughput, v -> Format.rate(v) + " ops/s"));
+      List<Spot> spots = spots(one, Charts::positiveThroughput, v -> Format.rate(v) + " ops/s");
+      chart.line(one, named(one.name(smallestPool()), spots), spots);
     }
     return chart.toSvg();
   }
 
+  /** A line's name with the value that it ends with. */
+  private static String named(String name, List<Spot> spots) {
+    return spots.isEmpty() ? name : name + "  " + Format.rate(spots.get(spots.size() - 1).y());
+  }
+
   /** One latency figure of an operation by threads, with the mean round trip as its bound. */
-  String latency(
-      String operation, String figure, ToDoubleFunction<LatencySummary> value, double highest) {
+  String latency(String operation, String figure, ToDoubleFunction<LatencySummary> value) {
     LineChart chart =
         new LineChart(
             operation + " latency by threads, " + figure + ", in milliseconds",
-            SMALL_WIDTH,
-            SMALL_HEIGHT,
+            Size.SMALL,
             Axis.threads(threads),
-            Axis.fromZero("ms", highest));
+            latencyAxis(operation, figure));
     if (figure.equals("mean")) {
-      chart.bound("limit", averages(Point::meanRoundTripMillis));
+      chart.bound("limit", "", averages(Point::meanRoundTripMillis));
     }
     for (Series one : series) {
       Function<Point, @Nullable Double> millis =
           point -> {
             LatencySummary latency = point.latencies().get(operation);
-            return latency == null ? null : value.applyAsDouble(latency) / 1000;
+            double ms = latency == null ? 0 : value.applyAsDouble(latency) / 1000;
+            return ms > 0 ? Double.valueOf(ms) : null;
           };
-      chart.line(one, spots(one, millis, v -> figure + " " + Format.ofMillis(v) + " ms"));
+      chart.line(one, "", spots(one, millis, v -> Format.ofMillis(v) + " ms"));
     }
     return chart.toSvg();
   }
 
-  /**
-   * Percentile curves of an operation at a thread count, from the points' HdrHistogram logs; empty
-   * if there are no logs.
-   */
-  Optional<String> percentiles(Path folder, String operation, int threadCount) {
-    record Curve(Series series, Histogram histogram) {}
-    List<Curve> curves = new ArrayList<>();
-    for (Series one : series) {
-      for (Point point : one.points(results)) {
-        if (point.threads() == threadCount && !point.folder().isEmpty()) {
-          HdrLogs.merged(folder.resolve(point.folder()), operation)
-              .ifPresent(histogram -> curves.add(new Curve(one, histogram)));
-        }
+  /** The three figures of an operation share one scale, so that they can be compared. */
+  private Axis latencyAxis(String operation, String figure) {
+    DoubleSummaryStatistics millis = new DoubleSummaryStatistics();
+    for (Point point : results.points()) {
+      LatencySummary latency = point.latencies().get(operation);
+      if (latency != null) {
+        millis.accept(latency.mean() / 1000);
+        millis.accept(latency.p95() / 1000.0);
+        millis.accept(latency.p99() / 1000.0);
       }
     }
-    if (curves.isEmpty()) {
-      return Optional.empty();
+    averages(Point::meanRoundTripMillis).forEach(spot -> millis.accept(spot.y()));
+    return milliseconds(figure + ", ms (log scale)", millis);
+  }
+
+  private static Axis milliseconds(String label, DoubleSummaryStatistics millis) {
+    double highest = Math.max(millis.getMax(), LEAST_MILLIS);
+    return Axis.logarithmic(label, Math.max(millis.getMin(), LEAST_MILLIS), highest);
+  }
+
+  /**
+   * Percentile curves of an operation by thread count, from the points' HdrHistogram logs, all on
+   * one scale; empty if there are no logs.
+   */
+  SortedMap<Integer, String> percentiles(Path folder, String operation) {
+    SortedMap<Integer, List<Curve>> curves = new TreeMap<>();
+    DoubleSummaryStatistics millis = new DoubleSummaryStatistics();
+    for (Series one : series) {
+      for (Point point : one.points(results)) {
+        Optional<Histogram> merged =
+            point.folder().isEmpty()
+                ? Optional.empty()
+                : HdrLogs.merged(folder.resolve(point.folder()), operation);
+        merged.ifPresent(
+            histogram -> {
+              curves
+                  .computeIfAbsent(point.threads(), t -> new ArrayList<>())
+                  .add(new Curve(one, histogram));
+              millis.accept(histogram.getMinValue() / 1000.0);
+              millis.accept(histogram.getMaxValue() / 1000.0);
+            });
+      }
     }
+    SortedMap<Integer, String> charts = new TreeMap<>();
+    curves.forEach(
+        (threadCount, some) ->
+            charts.put(threadCount, percentiles(operation, threadCount, some, millis)));
+    return charts;
+  }
+
+  private record Curve(Series series, Histogram histogram) {}
+
+  private static String percentiles(
+      String operation, int threadCount, List<Curve> curves, DoubleSummaryStatistics millis) {
     long most = curves.stream().mapToLong(c -> c.histogram().getTotalCount()).max().orElse(1);
-    long slowest = curves.stream().mapToLong(c -> c.histogram().getMaxValue()).max().orElse(1);
-    double nines = Math.max(1, Math.log10((double) most));
     LineChart chart =
         new LineChart(
             operation + " latency by percentile at " + threadCount + " threads, in milliseconds",
-            SMALL_WIDTH,
-            SMALL_HEIGHT,
-            Axis.percentiles(nines),
-            Axis.fromZero("ms", slowest / 1000.0));
+            Size.SMALL,
+            Axis.percentiles(Math.max(1, Math.log10((double) most))),
+            milliseconds("ms (log scale)", millis));
     for (Curve curve : curves) {
       chart.curve(curve.series(), sample(curve.histogram()));
     }
-    return Optional.of(chart.toSvg());
+    return chart.toSvg();
   }
 
   /** A histogram as a curve, evenly spaced on the 1 / (1 − p) scale, to its last operation. */
@@ -129,7 +169,8 @@ final class Charts {
     List<Spot> spots = new ArrayList<>();
     for (int i = 0; i <= steps; i++) {
       double p = 1 - Math.pow(10, -nines * i / steps);
-      spots.add(new Spot(p, histogram.getValueAtPercentile(p * 100) / 1000.0, ""));
+      double millis = histogram.getValueAtPercentile(p * 100) / 1000.0;
+      spots.add(new Spot(p, Math.max(millis, LEAST_MILLIS), ""));
     }
     return spots;
   }

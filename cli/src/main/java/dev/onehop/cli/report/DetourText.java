@@ -22,4 +22,10 @@ final class DetourText {
             + detour.threads()
             + ")";
   }
+
+  /** The same as a sentence. */
+  static String sentence(Detour detour) {
+    String text = of(detour);
+    return Character.toUpperCase(text.charAt(0)) + text.substring(1) + ".";
+  }
 }

@@ -37,13 +37,30 @@ final class Headline {
           + Format.rate(best.throughput())
           + " operations per second.";
     }
+    String text =
+        String.format(
+            Locale.ROOT,
+            "%stargeted-async did %s operations per second, %.2f times the %s of %s",
+            at,
+            Format.rate(targeted.get().throughput()),
+            targeted.get().throughput() / peer.get().throughput(),
+            Format.rate(peer.get().throughput()),
+            peer.get().mode());
+    return text
+        + there.stream()
+            .filter(p -> p.mode().equals("targeted-async") && p.pipelining())
+            .findFirst()
+            .filter(p -> !p.equals(targeted.get()))
+            .map(p -> pipelined(p, peer.get()))
+            .orElse("")
+        + ".";
+  }
+
+  private static String pipelined(Point point, Point peer) {
     return String.format(
         Locale.ROOT,
-        "%stargeted-async did %s operations per second, %.2f times the %s of %s.",
-        at,
-        Format.rate(targeted.get().throughput()),
-        targeted.get().throughput() / peer.get().throughput(),
-        Format.rate(peer.get().throughput()),
-        peer.get().mode());
+        "; pipelined, %s, %.2f times",
+        Format.rate(point.throughput()),
+        point.throughput() / peer.throughput());
   }
 }

@@ -1,6 +1,8 @@
 package dev.onehop.cli.report;
 
 import dev.onehop.cli.Failure;
+import dev.onehop.cli.report.LineChart.Size;
+import dev.onehop.cli.results.Detour;
 import dev.onehop.cli.results.LatencySummary;
 import dev.onehop.cli.results.MachineFacts;
 import dev.onehop.cli.results.Results;
@@ -15,7 +17,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.Optional;
 import java.util.function.ToDoubleFunction;
 
 /**
@@ -73,11 +74,14 @@ public final class Report {
     html.append("<style>\n").append(style()).append("</style>\n</head>\n<body>\n<main>\n");
     html.append("<h1>").append(Html.escape(title)).append("</h1>\n");
     html.append("<p class=\"lede\">").append(Html.escape(Headline.of(results))).append("</p>\n");
+    KeyFigures.of(results).appendTo(html);
     notices(html);
+    contents(html);
     if (!results.points().isEmpty()) {
       throughput(html);
       results.operations().forEach(operation -> latency(html, operation));
       shares(html);
+      detour(html);
     }
     topology(html);
     facts(html);
@@ -115,19 +119,46 @@ public final class Report {
     html.append("<p class=\"notice\">").append(Html.escape(text)).append("</p>\n");
   }
 
-  private void throughput(StringBuilder html) {
-    html.append("<section>\n<h2>Throughput</h2>\n").append(legend());
-    html.append("<div class=\"pair\"><figure>");
-    html.append(charts.throughput());
-    html.append("<figcaption>Operations per second (log scale) by threads. ").append(boundsText());
-    html.append("</figcaption></figure>\n").append(tables.throughput());
-    html.append("</div>\n");
-    if (results.detour() != null) {
-      String text = DetourText.of(results.detour());
-      html.append("<p>No router stands on the client's host: ");
-      html.append(Html.escape(text)).append(".</p>\n");
+  private void contents(StringBuilder html) {
+    html.append("<nav aria-label=\"Sections\">");
+    if (!results.points().isEmpty()) {
+      html.append("<a href=\"#throughput\">Throughput</a>");
+      for (String operation : results.operations()) {
+        html.append("<a href=\"#").append(id(operation)).append("\">Latency of ");
+        html.append(Html.escape(operation.toLowerCase(Locale.ROOT))).append("</a>");
+      }
+      html.append("<a href=\"#shards\">Who served</a>");
+      if (results.detour() != null) {
+        html.append("<a href=\"#detour\">Detour</a>");
+      }
     }
-    html.append("</section>\n");
+    html.append("<a href=\"#topology\">Topology</a><a href=\"#facts\">Servers and machine</a>");
+    if (results.run() != null) {
+      html.append("<a href=\"#reproduce\">How to reproduce</a>");
+    }
+    html.append("</nav>\n");
+  }
+
+  private static String id(String operation) {
+    return "latency-" + operation.toLowerCase(Locale.ROOT).replaceAll("[^a-z]", "-");
+  }
+
+  private void throughput(StringBuilder html) {
+    html.append("<section id=\"throughput\">\n<h2>Throughput</h2>\n<div class=\"narrow\">");
+    html.append(legend(true)).append("</div>\n<figure>");
+    html.append(charts.throughput(Size.WIDE)).append(charts.throughput(Size.NARROW));
+    html.append("<figcaption>").append(boundsText()).append("</figcaption></figure>\n");
+    html.append(tables.throughput()).append("</section>\n");
+  }
+
+  private void detour(StringBuilder html) {
+    Detour detour = results.detour();
+    if (detour != null) {
+      html.append("<section id=\"detour\">\n<h2>Detour</h2>\n<p>No router stands on the client's");
+      html.append(" host: what is not targeted goes over another region. ");
+      html.append(Html.escape(DetourText.sentence(detour))).append("</p>\n");
+      html.append(tables.detour(detour)).append("</section>\n");
+    }
   }
 
   private static String boundsText() {
@@ -136,7 +167,7 @@ public final class Report {
         + " every operation.";
   }
 
-  private String legend() {
+  private String legend(boolean ofThroughput) {
     StringBuilder html = new StringBuilder("<ul class=\"legend\">");
     for (Series one : charts.series()) {
       html.append("<li><svg viewBox=\"-16 -8 32 16\" aria-hidden=\"true\"><g class=\"series ");
@@ -144,8 +175,12 @@ public final class Report {
       html.append("<path class=\"mark\" d=\"").append(one.marker()).append("\"/></g></svg>");
       html.append(Html.escape(one.label())).append("</li>");
     }
-    legendBound(html, "limit", "closed-loop limit");
-    legendBound(html, "pool", "pool bound");
+    if (ofThroughput) {
+      legendBound(html, "limit", "closed-loop limit");
+      legendBound(html, "pool", "pool bound");
+    } else {
+      legendBound(html, "limit", "mean round trip");
+    }
     return html.append("</ul>\n").toString();
   }
 
@@ -157,11 +192,12 @@ public final class Report {
 
   private void latency(StringBuilder html, String operation) {
     String name = operation.toLowerCase(Locale.ROOT);
-    html.append("<section>\n<h2>Latency of ").append(Html.escape(name)).append("</h2>\n");
-    html.append(legend()).append("<div class=\"grid\">\n");
-    latencyChart(html, operation, "mean", LatencySummary::mean, "; the limit is the round trip");
-    latencyChart(html, operation, "p95", LatencySummary::p95, "");
-    latencyChart(html, operation, "p99", LatencySummary::p99, "");
+    html.append("<section id=\"").append(id(operation)).append("\">\n<h2>Latency of ");
+    html.append(Html.escape(name)).append("</h2>\n");
+    html.append(legend(false)).append("<div class=\"grid\">\n");
+    latencyChart(html, operation, "mean", LatencySummary::mean, "Mean; its limit: the round trip");
+    latencyChart(html, operation, "p95", LatencySummary::p95, "95th percentile");
+    latencyChart(html, operation, "p99", LatencySummary::p99, "99th percentile");
     html.append("</div>\n").append(tables.latency(operation));
     percentiles(html, operation, name);
     html.append("</section>\n");
@@ -172,54 +208,43 @@ public final class Report {
       String operation,
       String figure,
       ToDoubleFunction<LatencySummary> value,
-      String remark) {
-    // The three figures of an operation share one scale, so that they can be compared.
-    double highest =
-        results.points().stream()
-            .flatMap(point -> Optional.ofNullable(point.latencies().get(operation)).stream())
-            .mapToDouble(latency -> (double) latency.p99())
-            .max()
-            .orElse(0);
-    html.append("<figure>").append(charts.latency(operation, figure, value, highest / 1000));
-    html.append("<figcaption>").append(figure).append(", ms by threads").append(remark);
-    html.append("</figcaption></figure>\n");
+      String caption) {
+    html.append("<figure>").append(charts.latency(operation, figure, value));
+    html.append("<figcaption>").append(caption).append("</figcaption></figure>\n");
   }
 
   private void percentiles(StringBuilder html, String operation, String name) {
-    StringBuilder curves = new StringBuilder();
-    for (int threads : charts.threads()) {
-      charts
-          .percentiles(folder, operation, threads)
-          .ifPresent(
-              svg ->
-                  curves
-                      .append("<figure>")
-                      .append(svg)
-                      .append("<figcaption>ms by percentile, threads: ")
-                      .append(threads)
-                      .append("</figcaption></figure>\n"));
+    Map<Integer, String> curves = charts.percentiles(folder, operation);
+    if (curves.isEmpty()) {
+      return;
     }
-    if (!curves.isEmpty()) {
-      html.append("<h3>Percentile curves of ").append(Html.escape(name)).append("</h3>\n");
-      html.append("<p>From the points' HdrHistogram logs; the table above has the figures.</p>\n");
-      html.append("<div class=\"grid\">\n").append(curves).append("</div>\n");
-    }
+    html.append("<h3>Percentile curves of ").append(Html.escape(name)).append("</h3>\n");
+    html.append("<p>From the points' HdrHistogram logs. Each further nine has the same room; a ");
+    html.append("curve ends at its slowest operation.</p>\n<div class=\"grid\">\n");
+    curves.forEach(
+        (threads, svg) -> {
+          html.append("<figure>").append(svg).append("<figcaption>").append(threads);
+          html.append(threads == 1 ? " thread" : " threads").append("</figcaption></figure>\n");
+        });
+    html.append("</div>\n");
   }
 
   private void shares(StringBuilder html) {
-    html.append("<section>\n<h2>Who served</h2>\n<p>Shares by the servers' own counters. ");
+    html.append(
+        "<section id=\"shards\">\n<h2>Who served</h2>\n<p>Shares by the servers' own counters. ");
     html.append("<b>Beside owner</b>: operations that reached their shard from a router on the ");
     html.append("shard's host, sampled on the shards.</p>\n<ul class=\"legend\">");
     List<String> shards = results.shards();
     for (int i = 0; i < shards.size(); i++) {
-      html.append("<li><i class=\"swatch s").append(i % 4).append("\"></i>");
+      html.append("<li><i class=\"swatch s").append(i % Tables.SHARD_SHADES).append("\"></i>");
       html.append(Html.escape(shards.get(i))).append("</li>");
     }
     html.append("</ul>\n").append(tables.shares()).append("</section>\n");
   }
 
   private void topology(StringBuilder html) {
-    html.append("<section>\n<h2>Topology ").append(Html.escape(results.topology().name()));
+    html.append("<section id=\"topology\">\n<h2>Topology ")
+        .append(Html.escape(results.topology().name()));
     html.append("</h2>\n<figure>");
     html.append(TopologyMap.toSvg(results.topology(), true));
     html.append(TopologyMap.toSvg(results.topology(), false));
@@ -228,7 +253,7 @@ public final class Report {
   }
 
   private void facts(StringBuilder html) {
-    html.append("<section>\n<h2>Servers and machine</h2>\n");
+    html.append("<section id=\"facts\">\n<h2>Servers and machine</h2>\n");
     Map<String, String> facts = new LinkedHashMap<>();
     facts.put("mongod", results.server().mongod());
     String fcv = results.server().featureCompatibilityVersion();
@@ -259,9 +284,10 @@ public final class Report {
     }
     html.append(Tables.facts(facts)).append("</section>\n");
     if (run != null) {
-      html.append("<section>\n<h2>How to reproduce</h2>\n<pre>");
+      html.append("<section id=\"reproduce\">\n<h2>How to reproduce</h2>\n<pre>");
       html.append(Html.escape(run.command())).append("</pre>\n<p>Every point's YCSB output and ");
-      html.append("HdrHistogram logs lie under <code>points/</code> beside this page.</p>\n");
+      html.append("HdrHistogram logs lie under <code>points/</code> beside this page; ");
+      html.append("<code>bin/onehop report</code> with the folder draws it again.</p>\n");
       html.append("</section>\n");
     }
   }

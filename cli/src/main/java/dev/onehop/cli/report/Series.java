@@ -53,6 +53,13 @@ record Series(String mode, int connections, boolean pipelining, boolean alternat
         + (connections == 1 ? " connection" : " connections");
   }
 
+  /** As short as it can be told from the others of a chart, most of which have a pool size. */
+  String name(int usualConnections) {
+    return mode
+        + (pipelining ? ", pipelined" : "")
+        + (connections == usualConnections ? "" : ", " + connections + " connections");
+  }
+
   /** CSS classes: colour by mode, dashes for an alternative. */
   String cssClass() {
     String known =

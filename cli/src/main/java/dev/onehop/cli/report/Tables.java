@@ -1,15 +1,21 @@
 package dev.onehop.cli.report;
 
+import dev.onehop.cli.results.Detour;
 import dev.onehop.cli.results.LatencySummary;
 import dev.onehop.cli.results.Point;
 import dev.onehop.cli.results.Results;
 import dev.onehop.cli.results.TopologyFacts;
 import dev.onehop.cli.results.TopologyFacts.HostFacts;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
+import java.util.TreeMap;
 
 /** The report's tables: the same figures as its charts, for reading and for screen readers. */
 final class Tables {
+
+  /** How many shades of shards the page's CSS has. */
+  static final int SHARD_SHADES = 6;
 
   private final Results results;
 
@@ -29,17 +35,22 @@ final class Tables {
             "% of limit",
             "pool bound",
             "errors");
+    int before = 0;
     for (Point point : ResultsTable.inOrder(results.points())) {
-      row(
-          html,
-          label(point),
-          String.valueOf(point.connections()),
-          String.valueOf(point.threads()),
-          Format.rate(point.throughput()),
-          Format.rate(point.limit()),
-          Format.percent(ResultsTable.ofLimit(point)),
-          Format.rate(point.poolLimit()),
-          Format.count(point.errors()));
+      begin(html, point, before);
+      before = point.threads();
+      cell(html, Format.rate(point.throughput()));
+      cell(html, Format.rate(point.limit()));
+      Double ofLimit = ResultsTable.ofLimit(point);
+      html.append(
+          String.format(
+              Locale.ROOT,
+              "<td class=\"meter\" style=\"--v:%.1f%%\">%s</td>",
+              ofLimit == null ? 0 : Math.min(100, ofLimit * 100),
+              Format.percent(ofLimit)));
+      cell(html, Format.rate(point.poolLimit()));
+      cell(html, Format.count(point.errors()));
+      html.append("</tr>\n");
     }
     return close(html);
   }
@@ -58,21 +69,20 @@ final class Tables {
             "p99",
             "p99.9",
             "max");
+    int before = 0;
     for (Point point : ResultsTable.inOrder(results.points())) {
       LatencySummary latency = point.latencies().get(operation);
       if (latency != null) {
-        row(
-            html,
-            label(point),
-            String.valueOf(point.connections()),
-            String.valueOf(point.threads()),
-            Format.count(latency.count()),
-            Format.millis(latency.mean()),
-            Format.millis(latency.p50()),
-            Format.millis(latency.p95()),
-            Format.millis(latency.p99()),
-            Format.millis(latency.p999()),
-            Format.millis(latency.max()));
+        begin(html, point, before);
+        before = point.threads();
+        cell(html, Format.count(latency.count()));
+        cell(html, Format.millis(latency.mean()));
+        cell(html, Format.millis(latency.p50()));
+        cell(html, Format.millis(latency.p95()));
+        cell(html, Format.millis(latency.p99()));
+        cell(html, Format.millis(latency.p999()));
+        cell(html, Format.millis(latency.max()));
+        html.append("</tr>\n");
       }
     }
     return close(html);
@@ -90,6 +100,7 @@ final class Tables {
             "",
             String.join(" / ", shards) + " (%)",
             "beside owner (%)");
+    int before = 0;
     for (Point point : ResultsTable.inOrder(results.points())) {
       StringBuilder bar = new StringBuilder("<span class=\"bar\" aria-hidden=\"true\">");
       StringBuilder figures = new StringBuilder();
@@ -97,17 +108,16 @@ final class Tables {
         double share = point.share().getOrDefault(shards.get(i), 0.0);
         bar.append(
             String.format(
-                java.util.Locale.ROOT,
+                Locale.ROOT,
                 "<i class=\"s%d\" style=\"width:%.2f%%\"></i>",
-                i % 4,
+                i % SHARD_SHADES,
                 share * 100));
         figures.append(i == 0 ? "" : " / ").append(Format.percent(share));
       }
       bar.append("</span>");
-      html.append("<tr><th scope=\"row\">").append(Html.escape(label(point))).append("</th>");
-      cell(html, String.valueOf(point.connections()));
-      cell(html, String.valueOf(point.threads()));
-      html.append("<td class=\"wide\">").append(bar).append("</td>");
+      begin(html, point, before);
+      before = point.threads();
+      html.append("<td class=\"shares\">").append(bar).append("</td>");
       cell(html, point.share().isEmpty() ? Format.NONE : figures.toString());
       cell(html, Format.percent(point.besideOwner()));
       html.append("</tr>\n");
@@ -140,6 +150,21 @@ final class Tables {
     return close(html).replaceFirst("<table>", "<table class=\"words\">");
   }
 
+  /** What the way over another region's router costs, predicted and measured. */
+  String detour(Detour detour) {
+    StringBuilder html =
+        open("Detour, in ms per operation", "operations on", "predicted", "measured");
+    new TreeMap<>(detour.perShardMillis())
+        .forEach((shard, millis) -> row(html, shard, Format.ofMillis(millis), ""));
+    Double measured = detour.measuredMillis();
+    row(
+        html,
+        "all, by their shares",
+        Format.ofMillis(detour.predictedMillis()),
+        measured == null ? Format.NONE : Format.ofMillis(measured));
+    return close(html);
+  }
+
   /** Names and values, one pair a row. */
   static String facts(Map<String, String> facts) {
     StringBuilder html = new StringBuilder("<dl>\n");
@@ -157,8 +182,20 @@ final class Tables {
     return point.mode() + (point.pipelining() ? ", pipelined" : "");
   }
 
+  /** A point's row and what tells it from the others; a rule above it where threads change. */
+  private static void begin(StringBuilder html, Point point, int threadsBefore) {
+    boolean rule = threadsBefore != 0 && threadsBefore != point.threads();
+    html.append(rule ? "<tr class=\"rule\">" : "<tr>");
+    html.append("<th scope=\"row\">").append(Html.escape(label(point))).append("</th>");
+    cell(html, String.valueOf(point.connections()));
+    cell(html, String.valueOf(point.threads()));
+  }
+
   private static StringBuilder open(String caption, String... columns) {
-    StringBuilder html = new StringBuilder("<div class=\"scroll\" tabindex=\"0\"><table><caption>");
+    StringBuilder html =
+        new StringBuilder("<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"")
+            .append(Html.escape(caption))
+            .append("\"><table><caption>");
     html.append(Html.escape(caption)).append("</caption><thead><tr>");
     for (String column : columns) {
       html.append("<th scope=\"col\">").append(Html.escape(column)).append("</th>");

@@ -2,6 +2,7 @@ package dev.onehop.cli.report;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.onehop.cli.results.Detour;
 import dev.onehop.cli.results.Results;
 import dev.onehop.cli.results.ResultsFile;
 import dev.onehop.cli.results.RunFacts;
@@ -23,7 +24,7 @@ class ReportTest {
   @TempDir private Path folder;
 
   private static List<String> charts(String html) {
-    return Pattern.compile("<svg class=\"chart\".*?</svg>", Pattern.DOTALL)
+    return Pattern.compile("<svg class=\"chart .*?</svg>", Pattern.DOTALL)
         .matcher(html)
         .results()
         .map(MatchResult::group)
@@ -34,8 +35,8 @@ class ReportTest {
   void everyModeHasItsLineInEveryChartByThreads() throws Exception {
     Results results = SampleResults.us2014();
     List<String> charts = charts(Report.html(results, folder));
-    // Throughput, and mean, p95 and p99 of reads and of updates.
-    assertThat(charts).hasSize(7);
+    // Throughput twice, for wide and for narrow pages; mean, p95 and p99 of reads and of updates.
+    assertThat(charts).hasSize(8);
     for (String chart : charts) {
       assertThat(chart).contains("m-legacy\"", "m-legacy alt", "m-async\"", "m-targeted-async\"");
     }
@@ -49,7 +50,7 @@ class ReportTest {
     SampleResults.writeLogs(results, folder);
     String html = Report.html(results, folder);
     // Three thread counts of two operations more.
-    assertThat(charts(html)).hasSize(13);
+    assertThat(charts(html)).hasSize(14);
     assertThat(html).contains("READ latency by percentile at 64 threads");
   }
 
@@ -131,6 +132,33 @@ class ReportTest {
     Results none =
         new Results(sample.run(), sample.topology(), sample.server(), null, null, List.of());
     assertThat(Report.html(none, folder)).contains("No point was finished.", "Map of the topology");
+  }
+
+  @Test
+  void showsThePredictedDetourBesideTheMeasured() {
+    Results sample = SampleResults.us2014();
+    Detour detour = new Detour(Map.of("or1", 12.5, "ca1", 0.0), 6.25, 6.5, 1);
+    Results detouring =
+        new Results(
+            sample.run(),
+            sample.topology(),
+            sample.server(),
+            sample.machine(),
+            detour,
+            sample.points());
+    assertThat(Report.html(detouring, folder))
+        .contains("href=\"#detour\"", "<th scope=\"row\">or1</th><td>12.5</td>")
+        .contains("<th scope=\"row\">all, by their shares</th><td>6.25</td><td>6.50</td>");
+    assertThat(Report.html(sample, folder)).doesNotContain("detour\"");
+  }
+
+  @Test
+  void opensWithTheFiguresThatMatter() {
+    // 64 threads, 5 connections: 225 ops/s of a targeted pool for each of two shards, 113 of one.
+    assertThat(Report.html(SampleResults.us2014(), folder))
+        .contains("<b>2.0×</b> throughput of targeted-async")
+        .contains("225 ops/s, 113 by legacy")
+        .contains("<b>15 %</b> of what a closed loop can do", "<b>100 %</b> went over a router");
   }
 
   @Test

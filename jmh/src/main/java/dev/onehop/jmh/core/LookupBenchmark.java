@@ -2,18 +2,13 @@ package dev.onehop.jmh.core;
 
 import com.google.common.collect.ImmutableRangeMap;
 import com.google.common.collect.Range;
-import dev.onehop.core.bson.HashedKey;
 import dev.onehop.core.bson.SortableKey;
 import dev.onehop.core.table.RoutingTable;
-import dev.onehop.core.targeting.Target;
-import dev.onehop.core.targeting.Targeter;
-import dev.onehop.core.targeting.TargetingOptions;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.Random;
 import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.TimeUnit;
-import org.bson.BsonDocument;
 import org.bson.BsonMinKey;
 import org.bson.BsonString;
 import org.bson.BsonValue;
@@ -46,7 +41,6 @@ public class LookupBenchmark {
 
   private final byte[][] keys = new byte[QUERIES][];
   private final BsonString[] ids = new BsonString[QUERIES];
-  private final BsonDocument[] filters = new BsonDocument[QUERIES];
   private final long[] numbers = new long[QUERIES];
   private int next;
 
@@ -101,7 +95,6 @@ public class LookupBenchmark {
     for (int i = 0; i < QUERIES; i++) {
       ids[i] = new BsonString(StringChunks.randomKey(random));
       keys[i] = SortableKey.encode(ids[i]);
-      filters[i] = new BsonDocument("_id", ids[i]);
       numbers[i] = random.nextLong();
     }
   }
@@ -121,18 +114,6 @@ public class LookupBenchmark {
   @Benchmark
   public String encodeAndLookup() {
     return table.shardOf(SortableKey.encode(ids[next()]));
-  }
-
-  /** The whole decision for a point read. */
-  @Benchmark
-  public Target targetEquality() {
-    return Targeter.find(table, filters[next()], TargetingOptions.NONE);
-  }
-
-  /** The hash of a string, for hashed shard keys. */
-  @Benchmark
-  public long hash() {
-    return HashedKey.hash(ids[next()]);
   }
 
   /** Guava's range map, on the driver's own order of strings. */

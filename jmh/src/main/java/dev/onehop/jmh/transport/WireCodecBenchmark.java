@@ -3,10 +3,17 @@ package dev.onehop.jmh.transport;
 import dev.onehop.routing.internal.wire.OpMsg;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.PooledByteBufAllocator;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
+import org.bson.BsonArray;
+import org.bson.BsonBinaryReader;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
 import org.bson.BsonString;
+import org.bson.codecs.BsonDocumentCodec;
+import org.bson.codecs.DecoderContext;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
 import org.openjdk.jmh.annotations.Fork;
@@ -28,22 +35,32 @@ import org.openjdk.jmh.annotations.Warmup;
 @Measurement(iterations = 5, time = 1)
 @Fork(1)
 public class WireCodecBenchmark {
-  /** Bytes of padding in the document. */
+  private static final BsonDocumentCodec CODEC = new BsonDocumentCodec();
+
+  private static final int FIELDS = 10;
+
+  /** Bytes of text in the document's ten fields. */
   @Param({"100", "1000", "100000"})
   int padding;
 
+  private ByteBuffer body = ByteBuffer.allocate(0);
   private OpMsg message = OpMsg.command(new BsonDocument());
   private ByteBuf encoded = PooledByteBufAllocator.DEFAULT.buffer();
   private ByteBuf target = PooledByteBufAllocator.DEFAULT.buffer();
 
   @Setup
   public void fill() {
+    BsonDocument document = new BsonDocument("_id", new BsonString("user1"));
+    for (int i = 0; i < FIELDS; i++) {
+      document.append("field" + i, new BsonString("x".repeat(padding / FIELDS)));
+    }
     message =
         OpMsg.command(
             new BsonDocument("insert", new BsonString("c"))
                 .append("ordered", new BsonInt32(1))
-                .append("p", new BsonString("x".repeat(padding)))
+                .append("documents", new BsonArray(List.of(document)))
                 .append("$db", new BsonString("d")));
+    body = message.body().getByteBuffer().asNIO();
     message.encode(encoded);
   }
 
@@ -56,6 +73,15 @@ public class WireCodecBenchmark {
   @Benchmark
   public OpMsg decode() {
     return OpMsg.decode(encoded.duplicate());
+  }
+
+  /** The same message's document in full, as the driver reads one. */
+  @Benchmark
+  public BsonDocument driverDecodesDocument() {
+    ByteBuffer document = body.duplicate().order(ByteOrder.LITTLE_ENDIAN);
+    try (BsonBinaryReader reader = new BsonBinaryReader(document)) {
+      return CODEC.decode(reader, DecoderContext.builder().build());
+    }
   }
 
   @Benchmark

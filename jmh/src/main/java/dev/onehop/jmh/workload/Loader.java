@@ -20,6 +20,7 @@ final class Loader {
   Loader(String url, Properties workloadProperties) {
     this.url = url;
     properties.putAll(workloadProperties);
+    properties.remove("onehop.pipelining"); // loads by the sync driver, which has no such
     properties.setProperty("mongodb.batchsize", BATCH_SIZE);
     properties.setProperty("mongodb.upsert", "true"); // a part of them may be there
   }

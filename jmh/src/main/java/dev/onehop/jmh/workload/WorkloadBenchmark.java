@@ -76,6 +76,10 @@ public class WorkloadBenchmark {
   @Param("5")
   public int connections;
 
+  /** Whether many requests are in flight on each connection; not for {@code legacy}. */
+  @Param("false")
+  public boolean pipelining;
+
   /** Records in the collection; loaded first unless they are there. */
   @Param("10000")
   public int records;
@@ -168,6 +172,9 @@ public class WorkloadBenchmark {
     Properties properties = new Properties();
     properties.setProperty("mongodb.url", url);
     properties.setProperty("onehop.connections", String.valueOf(connections));
+    if (pipelining) {
+      properties.setProperty("onehop.pipelining", "true"); // the sync driver's binding has no such
+    }
     properties.setProperty("recordcount", String.valueOf(records));
     // No limit: the workload sizes the range of inserted keys by it, and inserts none.
     properties.setProperty("operationcount", "1");

@@ -17,6 +17,7 @@ public final class PipeliningSettings {
   private final int maxSharedBytes;
   private final Duration slowHead;
   private final Duration stalledAfter;
+  private final Duration maxWaitTime;
 
   private PipeliningSettings(Builder builder) {
     this.socketsPerServer = builder.socketsPerServer;
@@ -26,6 +27,7 @@ public final class PipeliningSettings {
     this.maxSharedBytes = builder.maxSharedBytes;
     this.slowHead = builder.slowHead;
     this.stalledAfter = builder.stalledAfter;
+    this.maxWaitTime = builder.maxWaitTime;
   }
 
   /** Starts from the defaults. */
@@ -73,6 +75,11 @@ public final class PipeliningSettings {
     return stalledAfter;
   }
 
+  /** How long a request may wait for a socket before it fails. */
+  public Duration maxWaitTime() {
+    return maxWaitTime;
+  }
+
   /** Collects settings. Not thread-safe. */
   public static final class Builder {
     private int socketsPerServer = 4;
@@ -82,6 +89,7 @@ public final class PipeliningSettings {
     private int maxSharedBytes = 256 * 1024;
     private Duration slowHead = Duration.ofMillis(50);
     private Duration stalledAfter = Duration.ofSeconds(30);
+    private Duration maxWaitTime = Duration.ofMinutes(2);
 
     private Builder() {}
 
@@ -143,7 +151,8 @@ public final class PipeliningSettings {
 
     /**
      * A shared socket that owes an answer for longer than this, and longer than four times the
-     * usual, gets no new requests until it answers: 50 ms by default.
+     * usual, gets no new requests until it answers: 50 ms by default. When all of them are slow,
+     * what has waited for a second is sent on sockets of its own, {@link #maxOwnSockets} at most.
      *
      * @throws IllegalArgumentException if it is not positive
      */
@@ -160,6 +169,18 @@ public final class PipeliningSettings {
      */
     public Builder stalledAfter(Duration time) {
       this.stalledAfter = positive("stalledAfter", time);
+      return this;
+    }
+
+    /**
+     * A request that has waited that long for a socket fails with a network error, unsent: 2
+     * minutes by default, as the driver's own {@code maxWaitTime} for its pool. The timeouts of the
+     * driver and of single operations hold beside it.
+     *
+     * @throws IllegalArgumentException if it is not positive
+     */
+    public Builder maxWaitTime(Duration time) {
+      this.maxWaitTime = positive("maxWaitTime", time);
       return this;
     }
 

@@ -7,6 +7,7 @@ import static org.awaitility.Awaitility.await;
 import com.mongodb.ConnectionString;
 import com.mongodb.MongoClientSettings;
 import com.mongodb.MongoSocketException;
+import com.mongodb.MongoTimeoutException;
 import com.mongodb.reactivestreams.client.MongoClient;
 import com.mongodb.reactivestreams.client.MongoClients;
 import com.mongodb.reactivestreams.client.MongoCollection;
@@ -30,22 +31,23 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /** Peers that lie, fall silent or are something else: a named error, and nobody hangs. */
 class MisbehavingPeerTest {
   private static final Duration TIMEOUT = Duration.ofSeconds(30);
+  private static final int MONITORING_SOCKETS = 2;
 
   private final SimpleMeterRegistry meters = new SimpleMeterRegistry();
-  private final PipelinedTransport transport =
-      PipelinedTransport.create(
-          PipeliningSettings.builder()
-              .socketsPerServer(2)
-              .maxInFlightPerSocket(64)
-              .stalledAfter(Duration.ofSeconds(1))
-              .build(),
-          meters);
+  private final PipeliningSettings.Builder pipelining =
+      PipeliningSettings.builder()
+          .socketsPerServer(2)
+          .maxInFlightPerSocket(64)
+          .maxOwnSockets(2)
+          .stalledAfter(Duration.ofSeconds(1));
+  private @Nullable PipelinedTransport transport;
 
   @AfterEach
   void close() {
@@ -56,7 +58,9 @@ class MisbehavingPeerTest {
               assertThat(gauge(PipeliningMeters.LANES)).isZero();
               assertThat(gauge(PipeliningMeters.SOCKETS)).isZero();
             });
-    transport.close();
+    if (transport != null) {
+      transport.close();
+    }
   }
 
   @ParameterizedTest
@@ -133,6 +137,8 @@ class MisbehavingPeerTest {
 
   @Test
   void aPeerThatStopsReading() {
+    // So that the other requests follow the first on its socket, however long they take to come.
+    pipelining.slowHead(TIMEOUT);
     try (ScriptedPeer peer =
             ScriptedPeer.withHello(
                 (request, context) -> context.channel().config().setAutoRead(false));
@@ -140,6 +146,7 @@ class MisbehavingPeerTest {
       MongoCollection<Document> collection = client.getDatabase("d").getCollection("c");
       Document large = new Document("p", "x".repeat(250_000));
 
+      // More than kernels hold.
       assertThatThrownBy(
               () ->
                   Flux.range(0, 200)
@@ -147,6 +154,62 @@ class MisbehavingPeerTest {
                       .blockLast(TIMEOUT))
           .isInstanceOf(MongoSocketException.class)
           .hasStackTraceContaining("has not read for");
+    }
+  }
+
+  @Test
+  void aPeerThatReadsButNeverAnswers() {
+    pipelining.maxWaitTime(Duration.ofSeconds(3));
+    AtomicInteger inserts = new AtomicInteger();
+    try (ScriptedPeer peer =
+            ScriptedPeer.withHello((request, context) -> inserts.incrementAndGet());
+        MongoClient client = client(peer)) {
+      MongoCollection<Document> collection = client.getDatabase("d").getCollection("c");
+      Flux<?> unanswered =
+          Flux.range(0, 10)
+              .concatMap(n -> Mono.delay(Duration.ofMillis(200)).thenReturn(n))
+              .flatMap(n -> collection.insertOne(new Document()), 10);
+
+      // The first ones are sent, and wait for as long as they would with any transport.
+      assertThatThrownBy(() -> unanswered.blockLast(TIMEOUT))
+          .isInstanceOf(MongoSocketException.class)
+          .hasStackTraceContaining("took the request within 3000 ms");
+      assertThat(inserts).hasPositiveValue().hasValueLessThan(10);
+      assertThat(gauge(PipeliningMeters.SOCKETS)).isLessThanOrEqualTo(2 + 2 + MONITORING_SOCKETS);
+    }
+  }
+
+  @Test
+  void aPeerThatNeverAnswersWithATimeoutOfTheDriver() {
+    try (ScriptedPeer peer = ScriptedPeer.withHello((request, context) -> {});
+        MongoClient client = client(peer, "&timeoutMS=1500")) {
+      assertThatThrownBy(() -> find(client)).isInstanceOf(MongoTimeoutException.class);
+    }
+  }
+
+  @Test
+  void whatIsStuckBehindSlowHeadsGetsASocketOfItsOwn() {
+    AtomicInteger inserts = new AtomicInteger();
+    try (ScriptedPeer peer =
+            ScriptedPeer.withHello(
+                (request, context) -> {
+                  // The first two are never answered.
+                  if (inserts.incrementAndGet() > 2) {
+                    ScriptedPeer.acknowledge(request, context);
+                  }
+                });
+        MongoClient client = client(peer)) {
+      MongoCollection<Document> collection = client.getDatabase("d").getCollection("c");
+      Mono<Long> stuck =
+          Flux.range(0, 2)
+              .flatMap(n -> Mono.from(collection.insertOne(new Document())).onErrorComplete(), 2)
+              .count();
+      Disposable first = stuck.subscribe();
+      await().atMost(TIMEOUT).until(() -> inserts.get() == 2);
+
+      Mono.from(collection.insertOne(new Document())).block(TIMEOUT);
+      assertThat(inserts).hasValue(3);
+      first.dispose();
     }
   }
 
@@ -213,7 +276,8 @@ class MisbehavingPeerTest {
     MongoClientSettings.Builder settings =
         MongoClientSettings.builder()
             .applyConnectionString(
-                new ConnectionString(peer.url() + "&serverSelectionTimeoutMS=3000" + options));
+                new ConnectionString(peer.url() + "&serverSelectionTimeoutMS=10000" + options));
+    transport = PipelinedTransport.create(pipelining.build(), meters);
     transport.applyTo(settings);
     return MongoClients.create(settings.build());
   }

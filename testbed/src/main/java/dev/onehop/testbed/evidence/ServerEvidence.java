@@ -8,11 +8,14 @@ import dev.onehop.core.table.RoutingTable;
 import dev.onehop.core.table.ShardKeyException;
 import dev.onehop.testbed.Host;
 import dev.onehop.testbed.Topology;
+import dev.onehop.testbed.internal.cluster.Access;
 import dev.onehop.testbed.internal.cluster.Admin;
 import dev.onehop.testbed.internal.cluster.Cluster;
 import dev.onehop.testbed.internal.cluster.ReplicaSet;
 import dev.onehop.testbed.internal.cluster.Server;
 import dev.onehop.testbed.internal.cluster.ShardedCollection;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -25,6 +28,7 @@ import org.bson.BsonInt32;
 import org.bson.BsonInt64;
 import org.bson.BsonString;
 import org.bson.BsonValue;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Evidence about one collection, asked of the servers themselves. Thread-safe.
@@ -43,14 +47,16 @@ public final class ServerEvidence {
   private final Topology topology;
   private final Cluster cluster;
   private final List<Server> routers;
+  private final Access access;
   private final String namespace;
 
   /** For the testbed itself; see {@link dev.onehop.testbed.Testbed#evidence}. */
   public ServerEvidence(
-      Topology topology, Cluster cluster, List<Server> routers, String namespace) {
+      Topology topology, Cluster cluster, List<Server> routers, Access access, String namespace) {
     this.topology = topology;
     this.cluster = cluster;
     this.routers = List.copyOf(routers);
+    this.access = access;
     this.namespace = namespace;
   }
 
@@ -171,7 +177,7 @@ public final class ServerEvidence {
   public Map<String, Map<String, Long>> routerOperations() {
     Map<String, Map<String, Long>> byRouter = new LinkedHashMap<>();
     for (Server router : routers) {
-      try (Admin admin = new Admin(router.name(), router.listenAddress())) {
+      try (Admin admin = Admin.of(router, access)) {
         BsonDocument status =
             admin.run("admin", new BsonDocument("serverStatus", new BsonInt32(1)));
         Map<String, Long> counts = new LinkedHashMap<>();
@@ -195,10 +201,16 @@ public final class ServerEvidence {
     return hosts.size() == 1
         ? hosts.get(0).name()
         : hosts.stream()
-            .filter(host -> host.address().equals(address))
+            .filter(host -> address.equals(ipOf(host)))
             .map(Host::name)
             .findFirst()
             .orElse("");
+  }
+
+  /** Hosts of a cluster that was there before may be known by name. */
+  private static @Nullable String ipOf(Host host) {
+    InetAddress resolved = new InetSocketAddress(host.address(), 0).getAddress();
+    return resolved == null ? null : resolved.getHostAddress();
   }
 
   private String database() {

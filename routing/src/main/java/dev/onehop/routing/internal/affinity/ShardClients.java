@@ -73,6 +73,13 @@ public final class ShardClients implements AutoCloseable {
     return clients.get(shard);
   }
 
+  /** The official clients of all shards, each once. */
+  public Set<MongoClient> all() {
+    Set<MongoClient> all = new LinkedHashSet<>();
+    clients.values().forEach(each -> all.add(each.client()));
+    return all;
+  }
+
   /**
    * Follows a new affinity: clients whose mongoses did not change stay, others are replaced.
    *

@@ -30,6 +30,7 @@ import reactor.core.publisher.Mono;
 final class BulkSplit<D> {
   private final boolean ordered;
   private final List<Part<D>> parts;
+  private int sideBySide = Integer.MAX_VALUE;
 
   /** Models that go the same way, with their indexes in the caller's list. */
   record Part<D>(Route route, List<WriteModel<? extends D>> models, List<Integer> indexes) {
@@ -62,6 +63,12 @@ final class BulkSplit<D> {
     this.parts = ordered ? runs(models, routes) : groups(models, routes);
   }
 
+  /** Unordered parts, too, run one after the other then. */
+  BulkSplit<D> inTurn() {
+    sideBySide = 1;
+    return this;
+  }
+
   /** The parts, in the order in which they run when the bulk is ordered. */
   List<Part<D>> parts() {
     return parts;
@@ -82,7 +89,7 @@ final class BulkSplit<D> {
             ? Flux.fromIterable(parts)
                 .concatMap(part -> outcome(writer, part), 1)
                 .takeUntil(outcome -> !outcome.isOk())
-            : Flux.fromIterable(parts).flatMap(part -> outcome(writer, part));
+            : Flux.fromIterable(parts).flatMap(part -> outcome(writer, part), sideBySide);
     return outcomes.collectList().flatMap(this::whole);
   }
 

@@ -1,11 +1,13 @@
 package dev.onehop.routing.internal.client;
 
 import com.mongodb.client.model.Collation;
+import com.mongodb.reactivestreams.client.ClientSession;
 import com.mongodb.reactivestreams.client.MongoCollection;
 import dev.onehop.core.table.RoutingTable;
 import dev.onehop.core.targeting.Target;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.BiFunction;
 import java.util.function.Function;
 import java.util.function.UnaryOperator;
 import org.bson.conversions.Bson;
@@ -24,20 +26,30 @@ import reactor.core.publisher.Flux;
  * @param <P> the kind of publisher
  */
 abstract class FluentRead<D, R, P extends Publisher<R>> {
-  private final RoutedCollection<D> collection;
+  private final CollectionRoutes<D> routes;
+  private final @Nullable ClientSession session;
   private final String operation;
-  private final Function<MongoCollection<D>, P> call;
+  private final BiFunction<MongoCollection<D>, @Nullable ClientSession, P> call;
   private final List<UnaryOperator<P>> settings = new ArrayList<>(4);
   private P nearest;
   private @Nullable Collation collation;
   private @Nullable Bson variables;
 
+  /**
+   * @param session the explicit session, null for none
+   * @param call the read on an official collection, with its session if there is one
+   */
   FluentRead(
-      RoutedCollection<D> collection, String operation, Function<MongoCollection<D>, P> call) {
-    this.collection = collection;
+      CollectionRoutes<D> routes,
+      @Nullable ClientSession session,
+      String operation,
+      BiFunction<MongoCollection<D>, @Nullable ClientSession, P> call) {
+    this.routes = routes;
+    this.session = session;
     this.operation = operation;
     this.call = call;
-    this.nearest = call.apply(collection.nearest());
+    this.nearest =
+        call.apply(routes.nearest(), session == null ? null : RoutedSession.onNearest(session));
   }
 
   /** What the read touches, as it is set now. */
@@ -63,19 +75,33 @@ abstract class FluentRead<D, R, P extends Publisher<R>> {
   }
 
   final <E> Flux<E> routed(Function<P, Publisher<E>> read) {
-    return collection.routed(
-        operation,
-        targeting(collection.targets(), collation, variables),
-        where -> {
-          P publisher = nearest;
-          if (where != collection.nearest()) {
-            publisher = call.apply(where);
-            for (UnaryOperator<P> setting : settings) {
-              publisher = setting.apply(publisher);
-            }
-          }
-          return read.apply(publisher);
-        });
+    Function<RoutingTable, Target> targeting = targeting(routes.targets(), collation, variables);
+    if (session == null) {
+      return routes.routed(
+          operation,
+          targeting,
+          where -> read.apply(where == routes.nearest() ? nearest : set(call.apply(where, null))));
+    }
+    RoutedSession ours = routes.ours(session);
+    return ours == null
+        ? Flux.from(read.apply(nearest))
+        : routes.routed(
+            ours,
+            operation,
+            targeting,
+            place ->
+                read.apply(
+                    place.client() == null
+                        ? nearest
+                        : set(call.apply(routes.at(place.client()), place.session()))));
+  }
+
+  private P set(P publisher) {
+    P configured = publisher;
+    for (UnaryOperator<P> setting : settings) {
+      configured = setting.apply(configured);
+    }
+    return configured;
   }
 
   /** Starts the read. */

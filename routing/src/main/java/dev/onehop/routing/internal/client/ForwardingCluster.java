@@ -1,6 +1,5 @@
 package dev.onehop.routing.internal.client;
 
-import com.mongodb.ClientSessionOptions;
 import com.mongodb.ReadConcern;
 import com.mongodb.ReadPreference;
 import com.mongodb.WriteConcern;
@@ -13,11 +12,14 @@ import com.mongodb.reactivestreams.client.ListDatabasesPublisher;
 import com.mongodb.reactivestreams.client.MongoCluster;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BiFunction;
+import java.util.function.Function;
 import org.bson.Document;
 import org.bson.codecs.configuration.CodecRegistry;
 import org.bson.conversions.Bson;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
+import reactor.core.publisher.Mono;
 
 /** A cluster handle that leaves all to the official one but its databases. */
 abstract class ForwardingCluster implements MongoCluster {
@@ -31,6 +33,18 @@ abstract class ForwardingCluster implements MongoCluster {
   final MongoCluster nearest() {
     return nearest;
   }
+
+  /** A change stream of the nearest mongos, without a session and in one. */
+  abstract <T> ChangeStreamPublisher<T> watch(
+      ChangeStreamPublisher<T> official, Function<ClientSession, ChangeStreamPublisher<T>> open);
+
+  /**
+   * Runs what has no route, but may belong to the transaction of a session, where that is.
+   *
+   * @param call on the official cluster handle and session that are meant then
+   */
+  abstract <R> Mono<R> inSession(
+      ClientSession clientSession, BiFunction<MongoCluster, ClientSession, Publisher<R>> call);
 
   @Override
   public CodecRegistry getCodecRegistry() {
@@ -58,23 +72,13 @@ abstract class ForwardingCluster implements MongoCluster {
   }
 
   @Override
-  public Publisher<ClientSession> startSession() {
-    return nearest.startSession();
-  }
-
-  @Override
-  public Publisher<ClientSession> startSession(ClientSessionOptions options) {
-    return nearest.startSession(options);
-  }
-
-  @Override
   public Publisher<String> listDatabaseNames() {
     return nearest.listDatabaseNames();
   }
 
   @Override
   public Publisher<String> listDatabaseNames(ClientSession clientSession) {
-    return nearest.listDatabaseNames(clientSession);
+    return nearest.listDatabaseNames(RoutedSession.onNearest(clientSession));
   }
 
   @Override
@@ -84,7 +88,7 @@ abstract class ForwardingCluster implements MongoCluster {
 
   @Override
   public ListDatabasesPublisher<Document> listDatabases(ClientSession clientSession) {
-    return nearest.listDatabases(clientSession);
+    return nearest.listDatabases(RoutedSession.onNearest(clientSession));
   }
 
   @Override
@@ -95,51 +99,53 @@ abstract class ForwardingCluster implements MongoCluster {
   @Override
   public <TResult> ListDatabasesPublisher<TResult> listDatabases(
       ClientSession clientSession, Class<TResult> resultClass) {
-    return nearest.listDatabases(clientSession, resultClass);
+    return nearest.listDatabases(RoutedSession.onNearest(clientSession), resultClass);
   }
 
   @Override
   public ChangeStreamPublisher<Document> watch() {
-    return nearest.watch();
+    return watch(nearest.watch(), session -> nearest.watch(session));
   }
 
   @Override
   public <TResult> ChangeStreamPublisher<TResult> watch(Class<TResult> resultClass) {
-    return nearest.watch(resultClass);
+    return watch(nearest.watch(resultClass), session -> nearest.watch(session, resultClass));
   }
 
   @Override
   public ChangeStreamPublisher<Document> watch(List<? extends Bson> pipeline) {
-    return nearest.watch(pipeline);
+    return watch(nearest.watch(pipeline), session -> nearest.watch(session, pipeline));
   }
 
   @Override
   public <TResult> ChangeStreamPublisher<TResult> watch(
       List<? extends Bson> pipeline, Class<TResult> resultClass) {
-    return nearest.watch(pipeline, resultClass);
+    return watch(
+        nearest.watch(pipeline, resultClass),
+        session -> nearest.watch(session, pipeline, resultClass));
   }
 
   @Override
   public ChangeStreamPublisher<Document> watch(ClientSession clientSession) {
-    return nearest.watch(clientSession);
+    return nearest.watch(RoutedSession.onNearest(clientSession));
   }
 
   @Override
   public <TResult> ChangeStreamPublisher<TResult> watch(
       ClientSession clientSession, Class<TResult> resultClass) {
-    return nearest.watch(clientSession, resultClass);
+    return nearest.watch(RoutedSession.onNearest(clientSession), resultClass);
   }
 
   @Override
   public ChangeStreamPublisher<Document> watch(
       ClientSession clientSession, List<? extends Bson> pipeline) {
-    return nearest.watch(clientSession, pipeline);
+    return nearest.watch(RoutedSession.onNearest(clientSession), pipeline);
   }
 
   @Override
   public <TResult> ChangeStreamPublisher<TResult> watch(
       ClientSession clientSession, List<? extends Bson> pipeline, Class<TResult> resultClass) {
-    return nearest.watch(clientSession, pipeline, resultClass);
+    return nearest.watch(RoutedSession.onNearest(clientSession), pipeline, resultClass);
   }
 
   @Override
@@ -157,7 +163,7 @@ abstract class ForwardingCluster implements MongoCluster {
   @Override
   public Publisher<ClientBulkWriteResult> bulkWrite(
       ClientSession clientSession, List<? extends ClientNamespacedWriteModel> models) {
-    return nearest.bulkWrite(clientSession, models);
+    return inSession(clientSession, (there, session) -> there.bulkWrite(session, models));
   }
 
   @Override
@@ -165,6 +171,6 @@ abstract class ForwardingCluster implements MongoCluster {
       ClientSession clientSession,
       List<? extends ClientNamespacedWriteModel> models,
       ClientBulkWriteOptions options) {
-    return nearest.bulkWrite(clientSession, models, options);
+    return inSession(clientSession, (there, session) -> there.bulkWrite(session, models, options));
   }
 }

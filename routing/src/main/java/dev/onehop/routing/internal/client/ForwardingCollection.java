@@ -20,11 +20,14 @@ import com.mongodb.reactivestreams.client.MapReducePublisher;
 import com.mongodb.reactivestreams.client.MongoCollection;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BiFunction;
+import java.util.function.Function;
 import org.bson.Document;
 import org.bson.codecs.configuration.CodecRegistry;
 import org.bson.conversions.Bson;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
+import reactor.core.publisher.Flux;
 
 /**
  * A collection that leaves to the official one all that is not routed: its settings, indexes,
@@ -43,6 +46,19 @@ abstract class ForwardingCollection<TDocument> implements MongoCollection<TDocum
   final MongoCollection<TDocument> nearest() {
     return nearest;
   }
+
+  /** A change stream of the nearest mongos, without a session and in one. */
+  abstract <T> ChangeStreamPublisher<T> watch(
+      ChangeStreamPublisher<T> official, Function<ClientSession, ChangeStreamPublisher<T>> open);
+
+  /**
+   * Runs what has no route, but may belong to the transaction of a session, where that is.
+   *
+   * @param call on the official collection and session that are meant then
+   */
+  abstract <R> Flux<R> inSession(
+      ClientSession clientSession,
+      BiFunction<MongoCollection<TDocument>, ClientSession, Publisher<R>> call);
 
   @Override
   public MongoNamespace getNamespace() {
@@ -91,46 +107,48 @@ abstract class ForwardingCollection<TDocument> implements MongoCollection<TDocum
 
   @Override
   public ChangeStreamPublisher<Document> watch() {
-    return nearest.watch();
+    return watch(nearest.watch(), session -> nearest.watch(session));
   }
 
   @Override
   public <TResult> ChangeStreamPublisher<TResult> watch(Class<TResult> resultClass) {
-    return nearest.watch(resultClass);
+    return watch(nearest.watch(resultClass), session -> nearest.watch(session, resultClass));
   }
 
   @Override
   public ChangeStreamPublisher<Document> watch(List<? extends Bson> pipeline) {
-    return nearest.watch(pipeline);
+    return watch(nearest.watch(pipeline), session -> nearest.watch(session, pipeline));
   }
 
   @Override
   public <TResult> ChangeStreamPublisher<TResult> watch(
       List<? extends Bson> pipeline, Class<TResult> resultClass) {
-    return nearest.watch(pipeline, resultClass);
+    return watch(
+        nearest.watch(pipeline, resultClass),
+        session -> nearest.watch(session, pipeline, resultClass));
   }
 
   @Override
   public ChangeStreamPublisher<Document> watch(ClientSession clientSession) {
-    return nearest.watch(clientSession);
+    return nearest.watch(RoutedSession.onNearest(clientSession));
   }
 
   @Override
   public <TResult> ChangeStreamPublisher<TResult> watch(
       ClientSession clientSession, Class<TResult> resultClass) {
-    return nearest.watch(clientSession, resultClass);
+    return nearest.watch(RoutedSession.onNearest(clientSession), resultClass);
   }
 
   @Override
   public ChangeStreamPublisher<Document> watch(
       ClientSession clientSession, List<? extends Bson> pipeline) {
-    return nearest.watch(clientSession, pipeline);
+    return nearest.watch(RoutedSession.onNearest(clientSession), pipeline);
   }
 
   @Override
   public <TResult> ChangeStreamPublisher<TResult> watch(
       ClientSession clientSession, List<? extends Bson> pipeline, Class<TResult> resultClass) {
-    return nearest.watch(clientSession, pipeline, resultClass);
+    return nearest.watch(RoutedSession.onNearest(clientSession), pipeline, resultClass);
   }
 
   @Override
@@ -150,7 +168,7 @@ abstract class ForwardingCollection<TDocument> implements MongoCollection<TDocum
   @Deprecated
   public MapReducePublisher<TDocument> mapReduce(
       ClientSession clientSession, String mapFunction, String reduceFunction) {
-    return nearest.mapReduce(clientSession, mapFunction, reduceFunction);
+    return nearest.mapReduce(RoutedSession.onNearest(clientSession), mapFunction, reduceFunction);
   }
 
   @Override
@@ -160,7 +178,8 @@ abstract class ForwardingCollection<TDocument> implements MongoCollection<TDocum
       String mapFunction,
       String reduceFunction,
       Class<TResult> clazz) {
-    return nearest.mapReduce(clientSession, mapFunction, reduceFunction, clazz);
+    return nearest.mapReduce(
+        RoutedSession.onNearest(clientSession), mapFunction, reduceFunction, clazz);
   }
 
   @Override
@@ -170,7 +189,7 @@ abstract class ForwardingCollection<TDocument> implements MongoCollection<TDocum
 
   @Override
   public Publisher<Void> drop(ClientSession clientSession) {
-    return nearest.drop(clientSession);
+    return inSession(clientSession, (there, session) -> there.drop(session));
   }
 
   @Override
@@ -181,7 +200,7 @@ abstract class ForwardingCollection<TDocument> implements MongoCollection<TDocum
   @Override
   public Publisher<Void> drop(
       ClientSession clientSession, DropCollectionOptions dropCollectionOptions) {
-    return nearest.drop(clientSession, dropCollectionOptions);
+    return inSession(clientSession, (there, session) -> there.drop(session, dropCollectionOptions));
   }
 
   @Override
@@ -232,13 +251,13 @@ abstract class ForwardingCollection<TDocument> implements MongoCollection<TDocum
 
   @Override
   public Publisher<String> createIndex(ClientSession clientSession, Bson key) {
-    return nearest.createIndex(clientSession, key);
+    return inSession(clientSession, (there, session) -> there.createIndex(session, key));
   }
 
   @Override
   public Publisher<String> createIndex(
       ClientSession clientSession, Bson key, IndexOptions options) {
-    return nearest.createIndex(clientSession, key, options);
+    return inSession(clientSession, (there, session) -> there.createIndex(session, key, options));
   }
 
   @Override
@@ -254,7 +273,7 @@ abstract class ForwardingCollection<TDocument> implements MongoCollection<TDocum
 
   @Override
   public Publisher<String> createIndexes(ClientSession clientSession, List<IndexModel> indexes) {
-    return nearest.createIndexes(clientSession, indexes);
+    return inSession(clientSession, (there, session) -> there.createIndexes(session, indexes));
   }
 
   @Override
@@ -262,7 +281,9 @@ abstract class ForwardingCollection<TDocument> implements MongoCollection<TDocum
       ClientSession clientSession,
       List<IndexModel> indexes,
       CreateIndexOptions createIndexOptions) {
-    return nearest.createIndexes(clientSession, indexes, createIndexOptions);
+    return inSession(
+        clientSession,
+        (there, session) -> there.createIndexes(session, indexes, createIndexOptions));
   }
 
   @Override
@@ -277,13 +298,13 @@ abstract class ForwardingCollection<TDocument> implements MongoCollection<TDocum
 
   @Override
   public ListIndexesPublisher<Document> listIndexes(ClientSession clientSession) {
-    return nearest.listIndexes(clientSession);
+    return nearest.listIndexes(RoutedSession.onNearest(clientSession));
   }
 
   @Override
   public <TResult> ListIndexesPublisher<TResult> listIndexes(
       ClientSession clientSession, Class<TResult> clazz) {
-    return nearest.listIndexes(clientSession, clazz);
+    return nearest.listIndexes(RoutedSession.onNearest(clientSession), clazz);
   }
 
   @Override
@@ -308,24 +329,26 @@ abstract class ForwardingCollection<TDocument> implements MongoCollection<TDocum
 
   @Override
   public Publisher<Void> dropIndex(ClientSession clientSession, String indexName) {
-    return nearest.dropIndex(clientSession, indexName);
+    return inSession(clientSession, (there, session) -> there.dropIndex(session, indexName));
   }
 
   @Override
   public Publisher<Void> dropIndex(ClientSession clientSession, Bson keys) {
-    return nearest.dropIndex(clientSession, keys);
+    return inSession(clientSession, (there, session) -> there.dropIndex(session, keys));
   }
 
   @Override
   public Publisher<Void> dropIndex(
       ClientSession clientSession, String indexName, DropIndexOptions dropIndexOptions) {
-    return nearest.dropIndex(clientSession, indexName, dropIndexOptions);
+    return inSession(
+        clientSession, (there, session) -> there.dropIndex(session, indexName, dropIndexOptions));
   }
 
   @Override
   public Publisher<Void> dropIndex(
       ClientSession clientSession, Bson keys, DropIndexOptions dropIndexOptions) {
-    return nearest.dropIndex(clientSession, keys, dropIndexOptions);
+    return inSession(
+        clientSession, (there, session) -> there.dropIndex(session, keys, dropIndexOptions));
   }
 
   @Override
@@ -340,13 +363,14 @@ abstract class ForwardingCollection<TDocument> implements MongoCollection<TDocum
 
   @Override
   public Publisher<Void> dropIndexes(ClientSession clientSession) {
-    return nearest.dropIndexes(clientSession);
+    return inSession(clientSession, (there, session) -> there.dropIndexes(session));
   }
 
   @Override
   public Publisher<Void> dropIndexes(
       ClientSession clientSession, DropIndexOptions dropIndexOptions) {
-    return nearest.dropIndexes(clientSession, dropIndexOptions);
+    return inSession(
+        clientSession, (there, session) -> there.dropIndexes(session, dropIndexOptions));
   }
 
   @Override
@@ -363,7 +387,8 @@ abstract class ForwardingCollection<TDocument> implements MongoCollection<TDocum
   @Override
   public Publisher<Void> renameCollection(
       ClientSession clientSession, MongoNamespace newCollectionNamespace) {
-    return nearest.renameCollection(clientSession, newCollectionNamespace);
+    return inSession(
+        clientSession, (there, session) -> there.renameCollection(session, newCollectionNamespace));
   }
 
   @Override
@@ -371,6 +396,8 @@ abstract class ForwardingCollection<TDocument> implements MongoCollection<TDocum
       ClientSession clientSession,
       MongoNamespace newCollectionNamespace,
       RenameCollectionOptions options) {
-    return nearest.renameCollection(clientSession, newCollectionNamespace, options);
+    return inSession(
+        clientSession,
+        (there, session) -> there.renameCollection(session, newCollectionNamespace, options));
   }
 }

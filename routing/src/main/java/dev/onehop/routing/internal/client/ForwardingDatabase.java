@@ -13,11 +13,14 @@ import com.mongodb.reactivestreams.client.ListCollectionsPublisher;
 import com.mongodb.reactivestreams.client.MongoDatabase;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BiFunction;
+import java.util.function.Function;
 import org.bson.Document;
 import org.bson.codecs.configuration.CodecRegistry;
 import org.bson.conversions.Bson;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
+import reactor.core.publisher.Mono;
 
 /** A database that leaves all to the official one but its collections. */
 abstract class ForwardingDatabase implements MongoDatabase {
@@ -31,6 +34,18 @@ abstract class ForwardingDatabase implements MongoDatabase {
   final MongoDatabase nearest() {
     return nearest;
   }
+
+  /** A change stream of the nearest mongos, without a session and in one. */
+  abstract <T> ChangeStreamPublisher<T> watch(
+      ChangeStreamPublisher<T> official, Function<ClientSession, ChangeStreamPublisher<T>> open);
+
+  /**
+   * Runs what has no route, but may belong to the transaction of a session, where that is.
+   *
+   * @param call on the official database and session that are meant then
+   */
+  abstract <R> Mono<R> inSession(
+      ClientSession clientSession, BiFunction<MongoDatabase, ClientSession, Publisher<R>> call);
 
   @Override
   public String getName() {
@@ -85,19 +100,20 @@ abstract class ForwardingDatabase implements MongoDatabase {
 
   @Override
   public Publisher<Document> runCommand(ClientSession clientSession, Bson command) {
-    return nearest.runCommand(clientSession, command);
+    return inSession(clientSession, (there, session) -> there.runCommand(session, command));
   }
 
   @Override
   public Publisher<Document> runCommand(
       ClientSession clientSession, Bson command, ReadPreference readPreference) {
-    return nearest.runCommand(clientSession, command, readPreference);
+    return inSession(
+        clientSession, (there, session) -> there.runCommand(session, command, readPreference));
   }
 
   @Override
   public <TResult> Publisher<TResult> runCommand(
       ClientSession clientSession, Bson command, Class<TResult> clazz) {
-    return nearest.runCommand(clientSession, command, clazz);
+    return inSession(clientSession, (there, session) -> there.runCommand(session, command, clazz));
   }
 
   @Override
@@ -106,7 +122,9 @@ abstract class ForwardingDatabase implements MongoDatabase {
       Bson command,
       ReadPreference readPreference,
       Class<TResult> clazz) {
-    return nearest.runCommand(clientSession, command, readPreference, clazz);
+    return inSession(
+        clientSession,
+        (there, session) -> there.runCommand(session, command, readPreference, clazz));
   }
 
   @Override
@@ -116,7 +134,7 @@ abstract class ForwardingDatabase implements MongoDatabase {
 
   @Override
   public Publisher<Void> drop(ClientSession clientSession) {
-    return nearest.drop(clientSession);
+    return inSession(clientSession, (there, session) -> there.drop(session));
   }
 
   @Override
@@ -126,7 +144,7 @@ abstract class ForwardingDatabase implements MongoDatabase {
 
   @Override
   public ListCollectionNamesPublisher listCollectionNames(ClientSession clientSession) {
-    return nearest.listCollectionNames(clientSession);
+    return nearest.listCollectionNames(RoutedSession.onNearest(clientSession));
   }
 
   @Override
@@ -141,13 +159,13 @@ abstract class ForwardingDatabase implements MongoDatabase {
 
   @Override
   public ListCollectionsPublisher<Document> listCollections(ClientSession clientSession) {
-    return nearest.listCollections(clientSession);
+    return nearest.listCollections(RoutedSession.onNearest(clientSession));
   }
 
   @Override
   public <TResult> ListCollectionsPublisher<TResult> listCollections(
       ClientSession clientSession, Class<TResult> clazz) {
-    return nearest.listCollections(clientSession, clazz);
+    return nearest.listCollections(RoutedSession.onNearest(clientSession), clazz);
   }
 
   @Override
@@ -162,13 +180,16 @@ abstract class ForwardingDatabase implements MongoDatabase {
 
   @Override
   public Publisher<Void> createCollection(ClientSession clientSession, String collectionName) {
-    return nearest.createCollection(clientSession, collectionName);
+    return inSession(
+        clientSession, (there, session) -> there.createCollection(session, collectionName));
   }
 
   @Override
   public Publisher<Void> createCollection(
       ClientSession clientSession, String collectionName, CreateCollectionOptions options) {
-    return nearest.createCollection(clientSession, collectionName, options);
+    return inSession(
+        clientSession,
+        (there, session) -> there.createCollection(session, collectionName, options));
   }
 
   @Override
@@ -188,7 +209,8 @@ abstract class ForwardingDatabase implements MongoDatabase {
   @Override
   public Publisher<Void> createView(
       ClientSession clientSession, String viewName, String viewOn, List<? extends Bson> pipeline) {
-    return nearest.createView(clientSession, viewName, viewOn, pipeline);
+    return inSession(
+        clientSession, (there, session) -> there.createView(session, viewName, viewOn, pipeline));
   }
 
   @Override
@@ -198,51 +220,56 @@ abstract class ForwardingDatabase implements MongoDatabase {
       String viewOn,
       List<? extends Bson> pipeline,
       CreateViewOptions createViewOptions) {
-    return nearest.createView(clientSession, viewName, viewOn, pipeline, createViewOptions);
+    return inSession(
+        clientSession,
+        (there, session) ->
+            there.createView(session, viewName, viewOn, pipeline, createViewOptions));
   }
 
   @Override
   public ChangeStreamPublisher<Document> watch() {
-    return nearest.watch();
+    return watch(nearest.watch(), session -> nearest.watch(session));
   }
 
   @Override
   public <TResult> ChangeStreamPublisher<TResult> watch(Class<TResult> resultClass) {
-    return nearest.watch(resultClass);
+    return watch(nearest.watch(resultClass), session -> nearest.watch(session, resultClass));
   }
 
   @Override
   public ChangeStreamPublisher<Document> watch(List<? extends Bson> pipeline) {
-    return nearest.watch(pipeline);
+    return watch(nearest.watch(pipeline), session -> nearest.watch(session, pipeline));
   }
 
   @Override
   public <TResult> ChangeStreamPublisher<TResult> watch(
       List<? extends Bson> pipeline, Class<TResult> resultClass) {
-    return nearest.watch(pipeline, resultClass);
+    return watch(
+        nearest.watch(pipeline, resultClass),
+        session -> nearest.watch(session, pipeline, resultClass));
   }
 
   @Override
   public ChangeStreamPublisher<Document> watch(ClientSession clientSession) {
-    return nearest.watch(clientSession);
+    return nearest.watch(RoutedSession.onNearest(clientSession));
   }
 
   @Override
   public <TResult> ChangeStreamPublisher<TResult> watch(
       ClientSession clientSession, Class<TResult> resultClass) {
-    return nearest.watch(clientSession, resultClass);
+    return nearest.watch(RoutedSession.onNearest(clientSession), resultClass);
   }
 
   @Override
   public ChangeStreamPublisher<Document> watch(
       ClientSession clientSession, List<? extends Bson> pipeline) {
-    return nearest.watch(clientSession, pipeline);
+    return nearest.watch(RoutedSession.onNearest(clientSession), pipeline);
   }
 
   @Override
   public <TResult> ChangeStreamPublisher<TResult> watch(
       ClientSession clientSession, List<? extends Bson> pipeline, Class<TResult> resultClass) {
-    return nearest.watch(clientSession, pipeline, resultClass);
+    return nearest.watch(RoutedSession.onNearest(clientSession), pipeline, resultClass);
   }
 
   @Override
@@ -259,12 +286,12 @@ abstract class ForwardingDatabase implements MongoDatabase {
   @Override
   public AggregatePublisher<Document> aggregate(
       ClientSession clientSession, List<? extends Bson> pipeline) {
-    return nearest.aggregate(clientSession, pipeline);
+    return nearest.aggregate(RoutedSession.onNearest(clientSession), pipeline);
   }
 
   @Override
   public <TResult> AggregatePublisher<TResult> aggregate(
       ClientSession clientSession, List<? extends Bson> pipeline, Class<TResult> resultClass) {
-    return nearest.aggregate(clientSession, pipeline, resultClass);
+    return nearest.aggregate(RoutedSession.onNearest(clientSession), pipeline, resultClass);
   }
 }

@@ -1,11 +1,13 @@
 package dev.onehop.routing.internal.client;
 
+import com.mongodb.reactivestreams.client.MongoClient;
 import dev.onehop.core.table.RoutingTable;
 import dev.onehop.core.targeting.Target;
 import dev.onehop.routing.RouteDecision;
 import dev.onehop.routing.internal.affinity.ShardClients;
 import dev.onehop.routing.internal.affinity.ShardClients.ShardClient;
 import dev.onehop.routing.internal.catalog.RoutingCatalog;
+import dev.onehop.routing.internal.client.RoutedSession.Place;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -14,6 +16,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
+import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -25,6 +28,8 @@ import reactor.core.publisher.Mono;
  * <p>Thread-safe.
  */
 final class OperationRouter {
+  private static final Logger log = LoggerFactory.getLogger(OperationRouter.class);
+
   /** The first operation on a collection waits this long for its table, then goes unrouted. */
   private static final Duration FIRST_LOAD_TIMEOUT = Duration.ofSeconds(10);
 
@@ -33,10 +38,12 @@ final class OperationRouter {
   private final RoutingCatalog catalog;
   private final ShardClients clients;
   private final RoutingMetrics metrics;
+  private final ClusterTimes times;
+  private final Counterpart counterpart;
+  private final NothingSent nothingSent;
   private final Mono<Void> affinityReady;
   private final Map<String, Long> unroutableUntilNanos = new ConcurrentHashMap<>();
-  private final UnroutedNotice notice =
-      new UnroutedNotice(LoggerFactory.getLogger(OperationRouter.class));
+  private final UnroutedNotice notice = new UnroutedNotice(log);
 
   /** Where one operation goes; the client is null for the nearest mongos. */
   record Route(RouteDecision decision, @Nullable String shard, @Nullable ShardClient client) {
@@ -45,9 +52,13 @@ final class OperationRouter {
   }
 
   /**
+   * @param nearest the client on the nearest mongos
+   * @param retryWrites the clients' setting
    * @param affinityReady completes when the mongoses beside the shards are known
    */
   OperationRouter(
+      MongoClient nearest,
+      boolean retryWrites,
       RoutingCatalog catalog,
       ShardClients clients,
       RoutingMetrics metrics,
@@ -56,6 +67,21 @@ final class OperationRouter {
     this.clients = clients;
     this.metrics = metrics;
     this.affinityReady = affinityReady;
+    this.times = new ClusterTimes(nearest, clients);
+    this.counterpart = new Counterpart(nearest);
+    this.nothingSent = new NothingSent(retryWrites);
+  }
+
+  ClusterTimes times() {
+    return times;
+  }
+
+  NothingSent nothingSent() {
+    return nothingSent;
+  }
+
+  Counterpart counterpart() {
+    return counterpart;
   }
 
   /**
@@ -106,16 +132,43 @@ final class OperationRouter {
         });
   }
 
-  /** Counts an operation that is bound to a session. */
-  void countSession(String operation) {
-    metrics.count(operation, RouteDecision.SESSION, null);
+  /**
+   * Runs an operation of a session where it belongs, or where the session's transaction is.
+   *
+   * @param call the operation at a place, called once per subscription
+   */
+  <R> Flux<R> routeInSession(
+      RoutedSession session,
+      String namespace,
+      String operation,
+      Function<RoutingTable, Target> targeting,
+      Function<Place, Publisher<R>> call) {
+    return Flux.defer(
+        () -> {
+          Place place = session.transactionPlace();
+          if (place != null) {
+            metrics.count(operation, RouteDecision.TRANSACTION, null);
+            return call.apply(place);
+          }
+          return route(
+              namespace,
+              operation,
+              targeting,
+              route -> session.place(route.client()).flatMapMany(call));
+        });
   }
 
   private Route decide(@Nullable RoutingTable table, Function<RoutingTable, Target> targeting) {
     if (table == null) {
       return Route.NO_TABLE;
     }
-    Target target = targeting.apply(table);
+    Target target;
+    try {
+      target = targeting.apply(table);
+    } catch (RuntimeException e) {
+      log.debug("{}: no decision, so the official client is to say what is wrong", table, e);
+      return Route.SEVERAL;
+    }
     if (!target.isSingleShard()) {
       return Route.SEVERAL;
     }

@@ -1,9 +1,13 @@
 package dev.onehop.routing.internal.client;
 
 import com.mongodb.client.model.Collation;
+import com.mongodb.client.model.CountOptions;
 import com.mongodb.client.model.DeleteManyModel;
 import com.mongodb.client.model.DeleteOneModel;
 import com.mongodb.client.model.DeleteOptions;
+import com.mongodb.client.model.FindOneAndDeleteOptions;
+import com.mongodb.client.model.FindOneAndReplaceOptions;
+import com.mongodb.client.model.FindOneAndUpdateOptions;
 import com.mongodb.client.model.InsertOneModel;
 import com.mongodb.client.model.ReplaceOneModel;
 import com.mongodb.client.model.ReplaceOptions;
@@ -21,6 +25,7 @@ import java.util.Objects;
 import java.util.function.Function;
 import org.bson.BsonArray;
 import org.bson.BsonDocument;
+import org.bson.BsonValue;
 import org.bson.RawBsonDocument;
 import org.bson.codecs.Codec;
 import org.bson.codecs.CollectibleCodec;
@@ -56,54 +61,66 @@ final class OperationTargets<D> {
     return table -> Targeter.insert(table, raw(document));
   }
 
-  Function<RoutingTable, Target> delete(
-      Bson filter, boolean many, @Nullable Collation collation, @Nullable Bson variables) {
-    return table -> Targeter.delete(table, query(filter), many, options(collation, variables));
+  // Options are read when the operation runs: a missing one is for the driver to refuse.
+
+  Function<RoutingTable, Target> count(Bson filter, CountOptions options) {
+    return table -> Targeter.find(table, query(filter), options(options.getCollation(), null));
   }
 
-  Function<RoutingTable, Target> replace(
-      Bson filter,
-      D replacement,
-      boolean upsert,
-      @Nullable Collation collation,
-      @Nullable Bson variables) {
+  Function<RoutingTable, Target> delete(Bson filter, boolean many, DeleteOptions options) {
+    return table ->
+        Targeter.delete(
+            table, query(filter), many, options(options.getCollation(), options.getLet()));
+  }
+
+  Function<RoutingTable, Target> replace(Bson filter, D replacement, ReplaceOptions options) {
     return table ->
         Targeter.replace(
-            table, query(filter), raw(replacement), upsert, options(collation, variables));
-  }
-
-  Function<RoutingTable, Target> update(
-      Bson filter,
-      Bson update,
-      boolean many,
-      boolean upsert,
-      @Nullable Collation collation,
-      @Nullable Bson variables) {
-    return table ->
-        Targeter.update(
-            table, query(filter), bson(update), many, upsert, options(collation, variables));
-  }
-
-  Function<RoutingTable, Target> update(
-      Bson filter,
-      List<? extends Bson> update,
-      boolean many,
-      boolean upsert,
-      @Nullable Collation collation,
-      @Nullable Bson variables) {
-    return table ->
-        Targeter.update(
             table,
             query(filter),
-            new BsonArray(update.stream().map(this::bson).toList()),
-            many,
-            upsert,
-            options(collation, variables));
+            raw(replacement),
+            options.isUpsert(),
+            options(options.getCollation(), options.getLet()));
   }
 
-  Function<RoutingTable, Target> findAndModify(
-      Bson filter, @Nullable Collation collation, @Nullable Bson variables) {
-    return table -> Targeter.findAndModify(table, query(filter), options(collation, variables));
+  Function<RoutingTable, Target> update(
+      Bson filter, Bson update, boolean many, UpdateOptions options) {
+    return table -> update(table, filter, bson(update), many, options);
+  }
+
+  Function<RoutingTable, Target> update(
+      Bson filter, List<? extends Bson> update, boolean many, UpdateOptions options) {
+    return table ->
+        update(
+            table, filter, new BsonArray(update.stream().map(this::bson).toList()), many, options);
+  }
+
+  private Target update(
+      RoutingTable table, Bson filter, BsonValue update, boolean many, UpdateOptions options) {
+    return Targeter.update(
+        table,
+        query(filter),
+        update,
+        many,
+        options.isUpsert(),
+        options(options.getCollation(), options.getLet()));
+  }
+
+  Function<RoutingTable, Target> findAndModify(Bson filter, FindOneAndDeleteOptions options) {
+    return table -> findAndModify(table, filter, options.getCollation(), options.getLet());
+  }
+
+  Function<RoutingTable, Target> findAndModify(Bson filter, FindOneAndReplaceOptions options) {
+    return table -> findAndModify(table, filter, options.getCollation(), options.getLet());
+  }
+
+  Function<RoutingTable, Target> findAndModify(Bson filter, FindOneAndUpdateOptions options) {
+    return table -> findAndModify(table, filter, options.getCollation(), options.getLet());
+  }
+
+  private Target findAndModify(
+      RoutingTable table, Bson filter, @Nullable Collation collation, @Nullable Bson variables) {
+    return Targeter.findAndModify(table, query(filter), options(collation, variables));
   }
 
   /** What one model of a bulk write touches. */
@@ -112,13 +129,7 @@ final class OperationTargets<D> {
       return insert(insert.getDocument());
     }
     if (model instanceof ReplaceOneModel<? extends D> replace) {
-      ReplaceOptions options = replace.getReplaceOptions();
-      return replace(
-          replace.getFilter(),
-          replace.getReplacement(),
-          options.isUpsert(),
-          options.getCollation(),
-          options.getLet());
+      return replace(replace.getFilter(), replace.getReplacement(), replace.getReplaceOptions());
     }
     if (model instanceof UpdateOneModel<? extends D> update) {
       return update(
@@ -137,12 +148,10 @@ final class OperationTargets<D> {
           update.getOptions());
     }
     if (model instanceof DeleteOneModel<? extends D> delete) {
-      DeleteOptions options = delete.getOptions();
-      return delete(delete.getFilter(), false, options.getCollation(), options.getLet());
+      return delete(delete.getFilter(), false, delete.getOptions());
     }
     if (model instanceof DeleteManyModel<? extends D> delete) {
-      DeleteOptions options = delete.getOptions();
-      return delete(delete.getFilter(), true, options.getCollation(), options.getLet());
+      return delete(delete.getFilter(), true, delete.getOptions());
     }
     // A kind of model that a later driver brought: for a mongos to route.
     return table -> Targeter.find(table, new BsonDocument(), TargetingOptions.NONE);
@@ -174,14 +183,8 @@ final class OperationTargets<D> {
       boolean many,
       UpdateOptions options) {
     return update != null
-        ? update(filter, update, many, options.isUpsert(), options.getCollation(), options.getLet())
-        : update(
-            filter,
-            Objects.requireNonNull(pipeline),
-            many,
-            options.isUpsert(),
-            options.getCollation(),
-            options.getLet());
+        ? update(filter, update, many, options)
+        : update(filter, Objects.requireNonNull(pipeline), many, options);
   }
 
   private TargetingOptions options(@Nullable Collation collation, @Nullable Bson variables) {

@@ -4,11 +4,13 @@ import com.mongodb.ExplainVerbosity;
 import com.mongodb.client.cursor.TimeoutMode;
 import com.mongodb.client.model.Collation;
 import com.mongodb.reactivestreams.client.AggregatePublisher;
+import com.mongodb.reactivestreams.client.ClientSession;
 import com.mongodb.reactivestreams.client.MongoCollection;
 import dev.onehop.core.table.RoutingTable;
 import dev.onehop.core.targeting.Target;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BiFunction;
 import java.util.function.Function;
 import org.bson.BsonValue;
 import org.bson.Document;
@@ -24,10 +26,11 @@ final class RoutedAggregatePublisher<D, TResult>
   private final List<? extends Bson> pipeline;
 
   RoutedAggregatePublisher(
-      RoutedCollection<D> collection,
+      CollectionRoutes<D> routes,
+      @Nullable ClientSession session,
       List<? extends Bson> pipeline,
-      Function<MongoCollection<D>, AggregatePublisher<TResult>> call) {
-    super(collection, "aggregate", call);
+      BiFunction<MongoCollection<D>, @Nullable ClientSession, AggregatePublisher<TResult>> call) {
+    super(routes, session, "aggregate", call);
     this.pipeline = pipeline;
   }
 

@@ -1,12 +1,19 @@
 package dev.onehop.routing.internal.client;
 
+import com.mongodb.ClientSessionOptions;
 import com.mongodb.ReadConcern;
 import com.mongodb.ReadPreference;
 import com.mongodb.WriteConcern;
+import com.mongodb.reactivestreams.client.ChangeStreamPublisher;
+import com.mongodb.reactivestreams.client.ClientSession;
 import com.mongodb.reactivestreams.client.MongoCluster;
 import com.mongodb.reactivestreams.client.MongoDatabase;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BiFunction;
+import java.util.function.Function;
 import org.bson.codecs.configuration.CodecRegistry;
+import org.reactivestreams.Publisher;
+import reactor.core.publisher.Mono;
 
 /** A cluster handle whose databases are routed. */
 class RoutedCluster extends ForwardingCluster {
@@ -15,6 +22,38 @@ class RoutedCluster extends ForwardingCluster {
   RoutedCluster(MongoCluster nearest, OperationRouter router) {
     super(nearest);
     this.router = router;
+  }
+
+  @Override
+  final <T> ChangeStreamPublisher<T> watch(
+      ChangeStreamPublisher<T> official, Function<ClientSession, ChangeStreamPublisher<T>> open) {
+    return new RoutedWatch<>(router.times(), official, open);
+  }
+
+  @Override
+  final <R> Mono<R> inSession(
+      ClientSession clientSession, BiFunction<MongoCluster, ClientSession, Publisher<R>> call) {
+    return Mono.from(
+        RoutedSession.unrouted(
+            router,
+            clientSession,
+            nearest(),
+            client -> router.counterpart().cluster(client.client(), nearest()),
+            call));
+  }
+
+  @Override
+  public Publisher<ClientSession> startSession() {
+    return session(nearest().startSession());
+  }
+
+  @Override
+  public Publisher<ClientSession> startSession(ClientSessionOptions options) {
+    return session(nearest().startSession(options));
+  }
+
+  private Publisher<ClientSession> session(Publisher<ClientSession> started) {
+    return Mono.from(started).map(official -> new RoutedSession(router, official));
   }
 
   @Override

@@ -1,6 +1,5 @@
 package dev.onehop.routing.internal.client;
 
-import com.mongodb.MongoNamespace;
 import com.mongodb.ReadConcern;
 import com.mongodb.ReadPreference;
 import com.mongodb.WriteConcern;
@@ -12,7 +11,6 @@ import com.mongodb.client.model.FindOneAndDeleteOptions;
 import com.mongodb.client.model.FindOneAndReplaceOptions;
 import com.mongodb.client.model.FindOneAndUpdateOptions;
 import com.mongodb.client.model.InsertManyOptions;
-import com.mongodb.client.model.InsertOneModel;
 import com.mongodb.client.model.InsertOneOptions;
 import com.mongodb.client.model.ReplaceOptions;
 import com.mongodb.client.model.UpdateOptions;
@@ -25,24 +23,12 @@ import com.mongodb.reactivestreams.client.AggregatePublisher;
 import com.mongodb.reactivestreams.client.DistinctPublisher;
 import com.mongodb.reactivestreams.client.FindPublisher;
 import com.mongodb.reactivestreams.client.MongoCollection;
-import dev.onehop.core.table.RoutingTable;
-import dev.onehop.core.targeting.Target;
-import dev.onehop.routing.internal.affinity.ShardClients.ShardClient;
-import dev.onehop.routing.internal.client.OperationRouter.Route;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
-import java.util.Objects;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Function;
 import org.bson.BsonDocument;
-import org.bson.BsonValue;
 import org.bson.codecs.configuration.CodecRegistry;
 import org.bson.conversions.Bson;
 import org.reactivestreams.Publisher;
-import reactor.core.publisher.Flux;
-import reactor.core.publisher.Mono;
 
 /**
  * A collection whose documents' operations are routed. Everything is decided at subscription.
@@ -51,103 +37,14 @@ import reactor.core.publisher.Mono;
  */
 final class RoutedCollection<TDocument> extends SessionBoundCollection<TDocument> {
   private final OperationRouter router;
+  private final CollectionRoutes<TDocument> routes;
   private final OperationTargets<TDocument> targets;
-  // The same collection on the clients of the shards, made when first needed.
-  private final Map<ShardClient, MongoCollection<TDocument>> owners = new ConcurrentHashMap<>();
 
   RoutedCollection(MongoCollection<TDocument> nearest, OperationRouter router) {
-    super(nearest, router);
+    super(new CollectionRoutes<>(nearest, router));
     this.router = router;
-    this.targets = new OperationTargets<>(nearest);
-  }
-
-  OperationTargets<TDocument> targets() {
-    return targets;
-  }
-
-  /** Runs an operation on the collection as the route's client sees it. */
-  <R> Flux<R> routed(
-      String operation,
-      Function<RoutingTable, Target> targeting,
-      Function<MongoCollection<TDocument>, Publisher<R>> call) {
-    return router.route(
-        getNamespace().getFullName(), operation, targeting, route -> call.apply(at(route)));
-  }
-
-  private <R> Mono<R> routedSingle(
-      String operation,
-      Function<RoutingTable, Target> targeting,
-      Function<MongoCollection<TDocument>, Publisher<R>> call) {
-    // Made at the call, as the official collection does, so that it checks the arguments there.
-    Publisher<R> onNearest = call.apply(nearest());
-    return Mono.from(
-        routed(operation, targeting, where -> where == nearest() ? onNearest : call.apply(where)));
-  }
-
-  /** A bulk, split by where its models belong. */
-  private Mono<BulkWriteResult> split(
-      String operation,
-      List<? extends WriteModel<? extends TDocument>> requests,
-      BulkWriteOptions options) {
-    return Mono.defer(
-        () -> {
-          List<WriteModel<? extends TDocument>> models =
-              requests.stream().<WriteModel<? extends TDocument>>map(targets::withId).toList();
-          return Mono.from(
-              router.routeAll(
-                  getNamespace().getFullName(),
-                  operation,
-                  models.stream().map(targets::model).toList(),
-                  routes ->
-                      new BulkSplit<>(models, routes, options.isOrdered())
-                          .write(
-                              part ->
-                                  Mono.from(at(part.route()).bulkWrite(part.models(), options)))));
-        });
-  }
-
-  private static InsertManyResult insertManyResult(BulkWriteResult result) {
-    if (!result.wasAcknowledged()) {
-      return InsertManyResult.unacknowledged();
-    }
-    Map<Integer, BsonValue> ids = new HashMap<>();
-    result.getInserts().forEach(insert -> ids.put(insert.getIndex(), insert.getId()));
-    return InsertManyResult.acknowledged(ids);
-  }
-
-  private MongoCollection<TDocument> at(Route route) {
-    return route.client() == null ? nearest() : at(route.client());
-  }
-
-  private MongoCollection<TDocument> at(ShardClient client) {
-    return owners.computeIfAbsent(client, this::create);
-  }
-
-  private MongoCollection<TDocument> create(ShardClient client) {
-    MongoCollection<TDocument> here = nearest();
-    MongoNamespace namespace = getNamespace();
-    MongoCollection<TDocument> there =
-        client
-            .client()
-            .getDatabase(namespace.getDatabaseName())
-            .getCollection(namespace.getCollectionName(), here.getDocumentClass());
-    // Only what differs: each copy costs, that with a registry of its own the codecs found so far.
-    if (!there.getCodecRegistry().equals(here.getCodecRegistry())) {
-      there = there.withCodecRegistry(here.getCodecRegistry());
-    }
-    if (!there.getReadPreference().equals(here.getReadPreference())) {
-      there = there.withReadPreference(here.getReadPreference());
-    }
-    if (!there.getWriteConcern().equals(here.getWriteConcern())) {
-      there = there.withWriteConcern(here.getWriteConcern());
-    }
-    if (!there.getReadConcern().equals(here.getReadConcern())) {
-      there = there.withReadConcern(here.getReadConcern());
-    }
-    Long timeout = here.getTimeout(TimeUnit.MILLISECONDS);
-    return Objects.equals(timeout, there.getTimeout(TimeUnit.MILLISECONDS)) || timeout == null
-        ? there
-        : there.withTimeout(timeout, TimeUnit.MILLISECONDS);
+    this.routes = routes();
+    this.targets = routes.targets();
   }
 
   @Override
@@ -184,47 +81,53 @@ final class RoutedCollection<TDocument> extends SessionBoundCollection<TDocument
   public <TResult> DistinctPublisher<TResult> distinct(
       String fieldName, Class<TResult> resultClass) {
     return new RoutedDistinctPublisher<>(
-        this, null, collection -> collection.distinct(fieldName, resultClass));
+        routes, null, null, (collection, none) -> collection.distinct(fieldName, resultClass));
   }
 
   @Override
   public <TResult> DistinctPublisher<TResult> distinct(
       String fieldName, Bson filter, Class<TResult> resultClass) {
     return new RoutedDistinctPublisher<>(
-        this, filter, collection -> collection.distinct(fieldName, filter, resultClass));
+        routes,
+        null,
+        filter,
+        (collection, none) -> collection.distinct(fieldName, filter, resultClass));
   }
 
   @Override
   public FindPublisher<TDocument> find() {
-    return new RoutedFindPublisher<>(this, null, collection -> collection.find());
+    return new RoutedFindPublisher<>(routes, null, null, (collection, none) -> collection.find());
   }
 
   @Override
   public <TResult> FindPublisher<TResult> find(Class<TResult> clazz) {
-    return new RoutedFindPublisher<>(this, null, collection -> collection.find(clazz));
+    return new RoutedFindPublisher<>(
+        routes, null, null, (collection, none) -> collection.find(clazz));
   }
 
   @Override
   public FindPublisher<TDocument> find(Bson filter) {
-    return new RoutedFindPublisher<>(this, filter, collection -> collection.find(filter));
+    return new RoutedFindPublisher<>(
+        routes, null, filter, (collection, none) -> collection.find(filter));
   }
 
   @Override
   public <TResult> FindPublisher<TResult> find(Bson filter, Class<TResult> clazz) {
-    return new RoutedFindPublisher<>(this, filter, collection -> collection.find(filter, clazz));
+    return new RoutedFindPublisher<>(
+        routes, null, filter, (collection, none) -> collection.find(filter, clazz));
   }
 
   @Override
   public AggregatePublisher<TDocument> aggregate(List<? extends Bson> pipeline) {
     return new RoutedAggregatePublisher<>(
-        this, pipeline, collection -> collection.aggregate(pipeline));
+        routes, null, pipeline, (collection, none) -> collection.aggregate(pipeline));
   }
 
   @Override
   public <TResult> AggregatePublisher<TResult> aggregate(
       List<? extends Bson> pipeline, Class<TResult> clazz) {
     return new RoutedAggregatePublisher<>(
-        this, pipeline, collection -> collection.aggregate(pipeline, clazz));
+        routes, null, pipeline, (collection, none) -> collection.aggregate(pipeline, clazz));
   }
 
   @Override
@@ -239,9 +142,9 @@ final class RoutedCollection<TDocument> extends SessionBoundCollection<TDocument
 
   @Override
   public Publisher<Long> countDocuments(Bson filter, CountOptions options) {
-    return routedSingle(
+    return routes.single(
         "countDocuments",
-        targets.find(filter, options.getCollation(), null),
+        targets.count(filter, options),
         collection -> collection.countDocuments(filter, options));
   }
 
@@ -255,7 +158,7 @@ final class RoutedCollection<TDocument> extends SessionBoundCollection<TDocument
   public Publisher<BulkWriteResult> bulkWrite(
       List<? extends WriteModel<? extends TDocument>> requests, BulkWriteOptions options) {
     nearest().bulkWrite(requests, options);
-    return split("bulkWrite", requests, options);
+    return routes.split("bulkWrite", requests, options);
   }
 
   @Override
@@ -266,8 +169,11 @@ final class RoutedCollection<TDocument> extends SessionBoundCollection<TDocument
   @Override
   public Publisher<InsertOneResult> insertOne(TDocument document, InsertOneOptions options) {
     TDocument withId = targets.withId(document);
-    return routedSingle(
-        "insertOne", targets.insert(withId), collection -> collection.insertOne(withId, options));
+    return routes.write(
+        "insertOne",
+        true,
+        targets.insert(withId),
+        collection -> collection.insertOne(withId, options));
   }
 
   @Override
@@ -279,14 +185,9 @@ final class RoutedCollection<TDocument> extends SessionBoundCollection<TDocument
   public Publisher<InsertManyResult> insertMany(
       List<? extends TDocument> documents, InsertManyOptions options) {
     nearest().insertMany(documents, options);
-    BulkWriteOptions bulk =
-        new BulkWriteOptions()
-            .ordered(options.isOrdered())
-            .bypassDocumentValidation(options.getBypassDocumentValidation())
-            .comment(options.getComment());
-    return split(
-            "insertMany", documents.stream().map(InsertOneModel<TDocument>::new).toList(), bulk)
-        .map(RoutedCollection::insertManyResult);
+    return routes
+        .split("insertMany", inserts(documents), bulkOptions(options))
+        .map(SessionBoundCollection::insertManyResult);
   }
 
   @Override
@@ -296,9 +197,10 @@ final class RoutedCollection<TDocument> extends SessionBoundCollection<TDocument
 
   @Override
   public Publisher<DeleteResult> deleteOne(Bson filter, DeleteOptions options) {
-    return routedSingle(
+    return routes.write(
         "deleteOne",
-        targets.delete(filter, false, options.getCollation(), options.getLet()),
+        true,
+        targets.delete(filter, false, options),
         collection -> collection.deleteOne(filter, options));
   }
 
@@ -309,9 +211,10 @@ final class RoutedCollection<TDocument> extends SessionBoundCollection<TDocument
 
   @Override
   public Publisher<DeleteResult> deleteMany(Bson filter, DeleteOptions options) {
-    return routedSingle(
+    return routes.write(
         "deleteMany",
-        targets.delete(filter, true, options.getCollation(), options.getLet()),
+        false,
+        targets.delete(filter, true, options),
         collection -> collection.deleteMany(filter, options));
   }
 
@@ -323,10 +226,10 @@ final class RoutedCollection<TDocument> extends SessionBoundCollection<TDocument
   @Override
   public Publisher<UpdateResult> replaceOne(
       Bson filter, TDocument replacement, ReplaceOptions options) {
-    return routedSingle(
+    return routes.write(
         "replaceOne",
-        targets.replace(
-            filter, replacement, options.isUpsert(), options.getCollation(), options.getLet()),
+        true,
+        targets.replace(filter, replacement, options),
         collection -> collection.replaceOne(filter, replacement, options));
   }
 
@@ -337,10 +240,10 @@ final class RoutedCollection<TDocument> extends SessionBoundCollection<TDocument
 
   @Override
   public Publisher<UpdateResult> updateOne(Bson filter, Bson update, UpdateOptions options) {
-    return routedSingle(
+    return routes.write(
         "updateOne",
-        targets.update(
-            filter, update, false, options.isUpsert(), options.getCollation(), options.getLet()),
+        true,
+        targets.update(filter, update, false, options),
         collection -> collection.updateOne(filter, update, options));
   }
 
@@ -352,10 +255,10 @@ final class RoutedCollection<TDocument> extends SessionBoundCollection<TDocument
   @Override
   public Publisher<UpdateResult> updateOne(
       Bson filter, List<? extends Bson> update, UpdateOptions options) {
-    return routedSingle(
+    return routes.write(
         "updateOne",
-        targets.update(
-            filter, update, false, options.isUpsert(), options.getCollation(), options.getLet()),
+        true,
+        targets.update(filter, update, false, options),
         collection -> collection.updateOne(filter, update, options));
   }
 
@@ -366,10 +269,10 @@ final class RoutedCollection<TDocument> extends SessionBoundCollection<TDocument
 
   @Override
   public Publisher<UpdateResult> updateMany(Bson filter, Bson update, UpdateOptions options) {
-    return routedSingle(
+    return routes.write(
         "updateMany",
-        targets.update(
-            filter, update, true, options.isUpsert(), options.getCollation(), options.getLet()),
+        false,
+        targets.update(filter, update, true, options),
         collection -> collection.updateMany(filter, update, options));
   }
 
@@ -381,10 +284,10 @@ final class RoutedCollection<TDocument> extends SessionBoundCollection<TDocument
   @Override
   public Publisher<UpdateResult> updateMany(
       Bson filter, List<? extends Bson> update, UpdateOptions options) {
-    return routedSingle(
+    return routes.write(
         "updateMany",
-        targets.update(
-            filter, update, true, options.isUpsert(), options.getCollation(), options.getLet()),
+        false,
+        targets.update(filter, update, true, options),
         collection -> collection.updateMany(filter, update, options));
   }
 
@@ -395,9 +298,10 @@ final class RoutedCollection<TDocument> extends SessionBoundCollection<TDocument
 
   @Override
   public Publisher<TDocument> findOneAndDelete(Bson filter, FindOneAndDeleteOptions options) {
-    return routedSingle(
+    return routes.write(
         "findOneAndDelete",
-        targets.findAndModify(filter, options.getCollation(), options.getLet()),
+        true,
+        targets.findAndModify(filter, options),
         collection -> collection.findOneAndDelete(filter, options));
   }
 
@@ -409,9 +313,10 @@ final class RoutedCollection<TDocument> extends SessionBoundCollection<TDocument
   @Override
   public Publisher<TDocument> findOneAndReplace(
       Bson filter, TDocument replacement, FindOneAndReplaceOptions options) {
-    return routedSingle(
+    return routes.write(
         "findOneAndReplace",
-        targets.findAndModify(filter, options.getCollation(), options.getLet()),
+        true,
+        targets.findAndModify(filter, options),
         collection -> collection.findOneAndReplace(filter, replacement, options));
   }
 
@@ -423,9 +328,10 @@ final class RoutedCollection<TDocument> extends SessionBoundCollection<TDocument
   @Override
   public Publisher<TDocument> findOneAndUpdate(
       Bson filter, Bson update, FindOneAndUpdateOptions options) {
-    return routedSingle(
+    return routes.write(
         "findOneAndUpdate",
-        targets.findAndModify(filter, options.getCollation(), options.getLet()),
+        true,
+        targets.findAndModify(filter, options),
         collection -> collection.findOneAndUpdate(filter, update, options));
   }
 
@@ -437,9 +343,10 @@ final class RoutedCollection<TDocument> extends SessionBoundCollection<TDocument
   @Override
   public Publisher<TDocument> findOneAndUpdate(
       Bson filter, List<? extends Bson> update, FindOneAndUpdateOptions options) {
-    return routedSingle(
+    return routes.write(
         "findOneAndUpdate",
-        targets.findAndModify(filter, options.getCollation(), options.getLet()),
+        true,
+        targets.findAndModify(filter, options),
         collection -> collection.findOneAndUpdate(filter, update, options));
   }
 }

@@ -3,11 +3,17 @@ package dev.onehop.routing.internal.client;
 import com.mongodb.ReadConcern;
 import com.mongodb.ReadPreference;
 import com.mongodb.WriteConcern;
+import com.mongodb.reactivestreams.client.ChangeStreamPublisher;
+import com.mongodb.reactivestreams.client.ClientSession;
 import com.mongodb.reactivestreams.client.MongoCollection;
 import com.mongodb.reactivestreams.client.MongoDatabase;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BiFunction;
+import java.util.function.Function;
 import org.bson.Document;
 import org.bson.codecs.configuration.CodecRegistry;
+import org.reactivestreams.Publisher;
+import reactor.core.publisher.Mono;
 
 /** A database whose collections are routed. */
 final class RoutedDatabase extends ForwardingDatabase {
@@ -16,6 +22,24 @@ final class RoutedDatabase extends ForwardingDatabase {
   RoutedDatabase(MongoDatabase nearest, OperationRouter router) {
     super(nearest);
     this.router = router;
+  }
+
+  @Override
+  <T> ChangeStreamPublisher<T> watch(
+      ChangeStreamPublisher<T> official, Function<ClientSession, ChangeStreamPublisher<T>> open) {
+    return new RoutedWatch<>(router.times(), official, open);
+  }
+
+  @Override
+  <R> Mono<R> inSession(
+      ClientSession clientSession, BiFunction<MongoDatabase, ClientSession, Publisher<R>> call) {
+    return Mono.from(
+        RoutedSession.unrouted(
+            router,
+            clientSession,
+            nearest(),
+            client -> router.counterpart().database(client.client(), nearest()),
+            call));
   }
 
   @Override

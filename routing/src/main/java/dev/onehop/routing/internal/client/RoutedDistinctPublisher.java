@@ -2,11 +2,13 @@ package dev.onehop.routing.internal.client;
 
 import com.mongodb.client.cursor.TimeoutMode;
 import com.mongodb.client.model.Collation;
+import com.mongodb.reactivestreams.client.ClientSession;
 import com.mongodb.reactivestreams.client.DistinctPublisher;
 import com.mongodb.reactivestreams.client.MongoCollection;
 import dev.onehop.core.table.RoutingTable;
 import dev.onehop.core.targeting.Target;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BiFunction;
 import java.util.function.Function;
 import org.bson.BsonValue;
 import org.bson.conversions.Bson;
@@ -21,10 +23,11 @@ final class RoutedDistinctPublisher<D, TResult>
   private @Nullable Bson query;
 
   RoutedDistinctPublisher(
-      RoutedCollection<D> collection,
+      CollectionRoutes<D> routes,
+      @Nullable ClientSession session,
       @Nullable Bson filter,
-      Function<MongoCollection<D>, DistinctPublisher<TResult>> call) {
-    super(collection, "distinct", call);
+      BiFunction<MongoCollection<D>, @Nullable ClientSession, DistinctPublisher<TResult>> call) {
+    super(routes, session, "distinct", call);
     this.query = filter;
   }
 

@@ -4,11 +4,13 @@ import com.mongodb.CursorType;
 import com.mongodb.ExplainVerbosity;
 import com.mongodb.client.cursor.TimeoutMode;
 import com.mongodb.client.model.Collation;
+import com.mongodb.reactivestreams.client.ClientSession;
 import com.mongodb.reactivestreams.client.FindPublisher;
 import com.mongodb.reactivestreams.client.MongoCollection;
 import dev.onehop.core.table.RoutingTable;
 import dev.onehop.core.targeting.Target;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BiFunction;
 import java.util.function.Function;
 import org.bson.BsonValue;
 import org.bson.Document;
@@ -23,10 +25,11 @@ final class RoutedFindPublisher<D, TResult> extends FluentRead<D, TResult, FindP
   private @Nullable Bson query;
 
   RoutedFindPublisher(
-      RoutedCollection<D> collection,
+      CollectionRoutes<D> routes,
+      @Nullable ClientSession session,
       @Nullable Bson filter,
-      Function<MongoCollection<D>, FindPublisher<TResult>> call) {
-    super(collection, "find", call);
+      BiFunction<MongoCollection<D>, @Nullable ClientSession, FindPublisher<TResult>> call) {
+    super(routes, session, "find", call);
     this.query = filter;
   }
 

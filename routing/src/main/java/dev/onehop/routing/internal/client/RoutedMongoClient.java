@@ -43,7 +43,13 @@ public final class RoutedMongoClient extends RoutedCluster implements MongoClien
     ShardClients shardClients = new ShardClients(settings, nearest);
     ClusterWatch watch = new ClusterWatch(config, catalog, shardClients, metrics, refreshInterval);
     OperationRouter router =
-        new OperationRouter(catalog, shardClients, metrics, watch.affinityReady());
+        new OperationRouter(
+            nearest,
+            settings.getRetryWrites(),
+            catalog,
+            shardClients,
+            metrics,
+            watch.affinityReady());
     return new RoutedMongoClient(nearest, router, shardClients, watch, release);
   }
 

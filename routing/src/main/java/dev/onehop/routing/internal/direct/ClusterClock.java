@@ -64,6 +64,24 @@ final class ClusterClock {
     return latest.get();
   }
 
+  /**
+   * A reply with the times that a mongos tells: those that a shard told if there are, else the
+   * latest, which no part of the answer is newer than.
+   */
+  BsonDocument stamped(BsonDocument reply) {
+    BsonDocument now = latest.get();
+    if (now == null || (reply.containsKey("operationTime") && reply.containsKey("$clusterTime"))) {
+      return reply;
+    }
+    BsonDocument copy = new BsonDocument();
+    copy.putAll(reply);
+    copy.put("$clusterTime", now);
+    if (!copy.containsKey("operationTime")) {
+      copy.put("operationTime", time(now));
+    }
+    return copy;
+  }
+
   static BsonTimestamp time(BsonDocument clusterTime) {
     return clusterTime.getTimestamp("clusterTime");
   }

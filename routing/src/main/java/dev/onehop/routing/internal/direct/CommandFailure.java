@@ -15,13 +15,22 @@ public final class CommandFailure extends RuntimeException {
   private static final long serialVersionUID = 1L;
   private static final Logger log = LoggerFactory.getLogger(CommandFailure.class);
 
+  /** The label of an error after which the whole transaction may be tried again. */
+  static final String TRANSIENT_TRANSACTION_ERROR = "TransientTransactionError";
+
   private final int code;
   private final String codeName;
+  private final List<String> labels;
 
   public CommandFailure(int code, String codeName, String message) {
+    this(code, codeName, message, List.of());
+  }
+
+  CommandFailure(int code, String codeName, String message, List<String> labels) {
     super(message);
     this.code = code;
     this.codeName = codeName;
+    this.labels = List.copyOf(labels);
   }
 
   /** The error that a server's reply with {@code ok: 0} tells. */
@@ -29,7 +38,10 @@ public final class CommandFailure extends RuntimeException {
     return new CommandFailure(
         ErrorCodes.of(reply),
         reply.getString("codeName", new BsonString("")).getValue(),
-        reply.getString("errmsg", new BsonString("")).getValue());
+        reply.getString("errmsg", new BsonString("")).getValue(),
+        reply.getArray("errorLabels", new BsonArray()).stream()
+            .map(label -> label.asString().getValue())
+            .toList());
   }
 
   int code() {
@@ -38,11 +50,7 @@ public final class CommandFailure extends RuntimeException {
 
   static CommandFailure notSupported(String what) {
     return new CommandFailure(
-        ErrorCodes.COMMAND_NOT_SUPPORTED,
-        "CommandNotSupported",
-        what
-            + " is not supported by direct mode, which hands it to a mongos if the URI names one:"
-            + " this one names config servers");
+        ErrorCodes.COMMAND_NOT_SUPPORTED, "CommandNotSupported", what + " is not supported here");
   }
 
   /**
@@ -54,7 +62,11 @@ public final class CommandFailure extends RuntimeException {
    */
   public static BsonDocument toReply(Throwable failure, boolean retryableWrite) {
     if (failure instanceof CommandFailure known) {
-      return error(known.code, known.codeName, known.getMessage());
+      BsonDocument reply = error(known.code, known.codeName, known.getMessage());
+      return known.labels.isEmpty()
+          ? reply
+          : reply.append(
+              "errorLabels", new BsonArray(known.labels.stream().map(BsonString::new).toList()));
     }
     if (!(failure instanceof IOException)) {
       log.warn("a command failed inside the router", failure);

@@ -12,6 +12,7 @@ import org.bson.BsonDocument;
 import org.bson.BsonDouble;
 import org.bson.BsonInt64;
 import org.bson.BsonString;
+import org.bson.BsonTimestamp;
 import org.bson.BsonValue;
 import org.jspecify.annotations.Nullable;
 import reactor.core.Disposable;
@@ -29,7 +30,6 @@ import reactor.util.retry.Retry;
 public final class DirectRouter implements AutoCloseable {
   private static final Duration REFRESH_INTERVAL = Duration.ofSeconds(30);
   private static final Set<String> CONFIG_DATABASES = Set.of("admin", "config");
-  private static final Set<String> DATABASE_READS = Set.of("listCollections", "listIndexes");
 
   private final WirePool pool;
   private final ServerSet seeds;
@@ -43,6 +43,10 @@ public final class DirectRouter implements AutoCloseable {
   private final Explain explain;
   private final OneShardForwarding forwarding;
   private final StartCheck startCheck;
+  private final Transactions transactions;
+  private final ChangeStreams changeStreams;
+  private final Ddl ddl;
+  private final Role role;
   private final Disposable refreshing;
 
   /**
@@ -68,18 +72,32 @@ public final class DirectRouter implements AutoCloseable {
       WirePool pool,
       RoutingCatalog.RefreshListener listener,
       Versions versions) {
+    this(seeds, watcher, pool, listener, versions, Role.APPLICATION);
+  }
+
+  private DirectRouter(
+      ServerSet seeds,
+      ServerSet.Factory watcher,
+      WirePool pool,
+      RoutingCatalog.RefreshListener listener,
+      Versions versions,
+      Role role) {
     this.pool = pool;
     this.seeds = seeds;
     ReplicaSet seedServers = new ReplicaSet(seeds, pool, clock);
     this.config = new ConfigServer(seedServers, clock);
     DefaultConcerns concerns = new DefaultConcerns();
     RoutingCatalog catalog = new RoutingCatalog(config, listener);
+    this.role = role;
     this.directory = new ShardDirectory(config, watcher, pool, clock);
-    this.shards = new ShardClient(catalog, directory, concerns, versions);
+    this.transactions = new Transactions(directory, clock);
+    this.shards = new ShardClient(catalog, directory, concerns, versions, transactions);
     this.startCheck = new StartCheck(seedServers, directory);
-    this.handOver = new HandOver(seedServers, startCheck, cursors);
+    this.handOver = new HandOver(seedServers, startCheck, cursors, role);
     this.reads = new Reads(shards, cursors, handOver);
     this.explain = new Explain(shards, handOver);
+    this.changeStreams = new ChangeStreams(directory, cursors, clock);
+    this.ddl = new Ddl(config, shards, cursors);
     this.forwarding =
         new OneShardForwarding(catalog, directory, concerns, cursors, pool, clock, versions);
     this.refreshing =
@@ -90,6 +108,24 @@ public final class DirectRouter implements AutoCloseable {
             .concatMap(tick -> concerns.refresh(config).then(rereadShards()))
             .retryWhen(Retry.fixedDelay(Long.MAX_VALUE, Duration.ofSeconds(1)))
             .subscribe();
+  }
+
+  /**
+   * A router that is the mongos of its clients: it also runs transactions, change streams and the
+   * creating and dropping of collections, which an application has a real mongos do.
+   *
+   * @param seeds the cluster's config servers; taken over
+   * @param watcher watches the shards' servers
+   * @param pool connections to all of them; taken over
+   */
+  public static DirectRouter asMongos(ServerSet seeds, ServerSet.Factory watcher, WirePool pool) {
+    return new DirectRouter(
+        seeds,
+        watcher,
+        pool,
+        RoutingCatalog.RefreshListener.NONE,
+        Versions.ATTACHED,
+        Role.MONGOS);
   }
 
   // Shards come and go.
@@ -123,16 +159,97 @@ public final class DirectRouter implements AutoCloseable {
         () -> {
           OpMsg command = Acknowledgement.of(asked);
           clock.observe(command.body());
-          String database = command.database();
           return startCheck
               .done()
-              .then(
-                  Mono.defer(
-                      () ->
-                          CONFIG_DATABASES.contains(database)
-                              ? onConfigServer(command)
-                              : onShards(command, database)));
+              .then(Mono.defer(() -> role == Role.MONGOS ? run(command) : runOrHandOver(command)))
+              .map(clock::stamped);
         });
+  }
+
+  /** As a client of the cluster, who has a mongos do what is not certain to be right here. */
+  private Mono<BsonDocument> runOrHandOver(OpMsg command) {
+    String name = command.commandName();
+    switch (name) {
+      case "ping":
+        return Mono.just(new BsonDocument("ok", new BsonDouble(1)));
+      case "getMore":
+        return getMore(command);
+      case "killCursors":
+        return killCursors(command);
+      case "listDatabases":
+        return handOver
+            .isPossible()
+            .flatMap(
+                possible ->
+                    possible ? handOver.send(command, name) : ddl.listDatabases(command));
+      default:
+    }
+    if (Transactions.isPart(command)) {
+      return handOver.send(command, "a transaction");
+    }
+    if (CONFIG_DATABASES.contains(command.database())) {
+      return handOver
+          .isPossible()
+          .flatMap(
+              possible ->
+                  possible || ConfigServerCommands.holdForCluster(command)
+                      ? onConfigServer(command)
+                      : handOver.send(
+                          command, "the command " + name + " on " + command.database()));
+    }
+    // The table may be newer than the snapshot, which then needs the owners of that time.
+    return Transactions.Snapshots.isAsked(command)
+        ? handOver.send(command, "read concern snapshot")
+        : onShards(command, command.database());
+  }
+
+  /** As the mongos of many clients. */
+  private Mono<BsonDocument> run(OpMsg command) {
+    return switch (command.commandName()) {
+      case "ping" -> Mono.just(new BsonDocument("ok", new BsonDouble(1)));
+      case "commitTransaction" -> transactions.commit(command);
+      case "abortTransaction" -> transactions.abort(command);
+      case "listDatabases" -> ddl.listDatabases(command);
+      case "renameCollection" -> ddl.rename(command);
+      default -> ChangeStreams.isOne(command) ? changeStreams.open(command) : onData(command);
+    };
+  }
+
+  private Mono<BsonDocument> onData(OpMsg command) {
+    String database = command.database();
+    if (CONFIG_DATABASES.contains(database)) {
+      return onConfigServer(command);
+    }
+    if (Transactions.isPart(command)) {
+      return transactions.statement(command, onShards(command, database));
+    }
+    BsonDocument readConcern =
+        command.body().isDocument("readConcern")
+            ? Transactions.Snapshots.timed(command.body().getDocument("readConcern"), clock)
+            : null;
+    if (readConcern == null) {
+      return onShards(command, database);
+    }
+    // A snapshot read outside of transactions, which several shards may have to answer.
+    BsonDocument body = new BsonDocument();
+    body.putAll(command.body());
+    body.put("readConcern", readConcern);
+    BsonTimestamp time = readConcern.getTimestamp("atClusterTime");
+    return onShards(command.withBody(body), database).map(reply -> withSnapshotTime(time, reply));
+  }
+
+  /** The client reads on at the time that was picked here. */
+  private static BsonDocument withSnapshotTime(BsonTimestamp time, BsonDocument reply) {
+    if (!reply.isDocument("cursor")) {
+      return reply;
+    }
+    BsonDocument cursor = new BsonDocument();
+    cursor.putAll(reply.getDocument("cursor"));
+    cursor.put("atClusterTime", time);
+    BsonDocument copy = new BsonDocument();
+    copy.putAll(reply);
+    copy.put("cursor", cursor);
+    return copy;
   }
 
   /** Runs a command of our own on the config servers' primary. */
@@ -152,29 +269,15 @@ public final class DirectRouter implements AutoCloseable {
     return switch (command.commandName()) {
       case "getMore" -> getMore(command);
       case "killCursors" -> killCursors(command);
-      case "commitTransaction", "abortTransaction" -> handOver.send(command, "a transaction");
       default ->
           config
               .replicaSet()
               .send(command)
-              .map(
-                  answer -> {
-                    BsonDocument reply = answer.document();
-                    long id = CursorReplies.id(reply);
-                    if (id == 0) {
-                      return reply;
-                    }
-                    long kept =
-                        cursors.add(id, new ShardCursor(config.replicaSet(), command, answer));
-                    return kept == id ? reply : CursorReplies.withId(reply, kept);
-                  });
+              .map(answer -> cursors.keep(config.replicaSet(), command, answer));
     };
   }
 
   private Mono<BsonDocument> onShards(OpMsg command, String database) {
-    if (command.body().containsKey("autocommit")) {
-      return handOver.send(command, "a transaction");
-    }
     String name = command.commandName();
     return switch (name) {
       case "find" -> reads.find(command, namespace(command));
@@ -191,10 +294,29 @@ public final class DirectRouter implements AutoCloseable {
       case "explain" -> explain.run(command);
       case "getMore" -> getMore(command);
       case "killCursors" -> killCursors(command);
+      case "listIndexes" -> ddl.listIndexes(command, namespace(command));
+      case "listCollections" -> onPrimaryShard(command, database);
       default ->
-          DATABASE_READS.contains(name)
-              ? onPrimaryShard(command, database)
+          role == Role.MONGOS
+              ? onMetadata(command, database)
               : handOver.send(command, "the command " + name);
+    };
+  }
+
+  private Mono<BsonDocument> onMetadata(OpMsg command, String database) {
+    String name = command.commandName();
+    return switch (name) {
+      case "create" -> creatingDatabase(command, ddl.create(command, database));
+      case "drop" -> ddl.drop(command, database);
+      case "dropDatabase" -> ddl.dropDatabase(database);
+      default ->
+          Ddl.isOnEveryOwner(name)
+              ? creatingDatabase(command, ddl.onEveryOwner(command, namespace(command)))
+              : Mono.error(
+                  new CommandFailure(
+                      ErrorCodes.COMMAND_NOT_FOUND,
+                      "CommandNotFound",
+                      "no such command: '" + name + "'"));
     };
   }
 
@@ -235,8 +357,11 @@ public final class DirectRouter implements AutoCloseable {
                     : shards
                         .shards()
                         .shard(found.get(0).getString("primary").getValue())
-                        .flatMap(replicaSet -> replicaSet.send(command))
-                        .map(ReplicaSet.Answer::document));
+                        .flatMap(
+                            replicaSet ->
+                                replicaSet
+                                    .send(command)
+                                    .map(answer -> cursors.keep(replicaSet, command, answer))));
   }
 
   private Mono<BsonDocument> getMore(OpMsg command) {

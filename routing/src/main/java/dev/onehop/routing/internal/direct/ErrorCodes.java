@@ -17,7 +17,10 @@ final class ErrorCodes {
   static final int SHARD_NOT_FOUND = 70;
   static final int COMMAND_NOT_FOUND = 59;
   static final int COMMAND_NOT_SUPPORTED = 115;
+  static final int NAMESPACE_NOT_FOUND = 26;
+  static final int NO_SUCH_TRANSACTION = 251;
   static final int STALE_DB_VERSION = 249;
+  static final int INVALID_RESUME_TOKEN = 260;
   static final int STALE_CONFIG = 13388;
 
   private static final int STALE_SHARD_VERSION = 63;

@@ -22,6 +22,7 @@ final class HandOver {
   private final ReplicaSet mongoses;
   private final StartCheck startCheck;
   private final Cursors cursors;
+  private final Role role;
 
   // By session; the oldest are forgotten, for nobody says when a session ends.
   private final Map<BsonValue, Transaction> transactions =
@@ -36,10 +37,11 @@ final class HandOver {
 
   private record Transaction(BsonValue number, ServerAddressName mongos) {}
 
-  HandOver(ReplicaSet mongoses, StartCheck startCheck, Cursors cursors) {
+  HandOver(ReplicaSet mongoses, StartCheck startCheck, Cursors cursors, Role role) {
     this.mongoses = mongoses;
     this.startCheck = startCheck;
     this.cursors = cursors;
+    this.role = role;
   }
 
   /** Whether there is a mongos at all. */
@@ -56,7 +58,16 @@ final class HandOver {
     return isPossible()
         .flatMap(
             possible ->
-                possible ? toMongos(command) : Mono.error(CommandFailure.notSupported(what)));
+                possible ? toMongos(command) : Mono.error(refusal(what)));
+  }
+
+  private CommandFailure refusal(String what) {
+    return CommandFailure.notSupported(
+        role == Role.MONGOS
+            ? what
+            : what
+                + ", which direct mode hands to a mongos if the URI names one (this one names config"
+                + " servers),");
   }
 
   private Mono<BsonDocument> toMongos(OpMsg command) {
@@ -66,13 +77,7 @@ final class HandOver {
     return answered.map(
         answer -> {
           pin(command, answer.server());
-          BsonDocument reply = answer.document();
-          long id = CursorReplies.id(reply);
-          if (id == 0) {
-            return reply;
-          }
-          long kept = cursors.add(id, new ShardCursor(mongoses, command, answer));
-          return kept == id ? reply : CursorReplies.withId(reply, kept);
+          return cursors.keep(mongoses, command, answer);
         });
   }
 

@@ -211,19 +211,12 @@ final class Reads {
   }
 
   private Mono<BsonDocument> keepCursor(OpMsg command, String shard, Answer answer) {
-    BsonDocument reply = answer.document();
-    long id = CursorReplies.id(reply);
-    if (id == 0) {
-      return Mono.just(reply);
-    }
-    return client
-        .shards()
-        .shard(shard)
-        .map(
-            replicaSet -> {
-              long kept = cursors.add(id, new ShardCursor(replicaSet, command, answer));
-              return kept == id ? reply : CursorReplies.withId(reply, kept);
-            });
+    return CursorReplies.id(answer.document()) == 0
+        ? Mono.just(answer.document())
+        : client
+            .shards()
+            .shard(shard)
+            .map(replicaSet -> cursors.keep(replicaSet, command, answer));
   }
 
   private Mono<BsonDocument> scatterFind(OpMsg command, RoutingTable table, Target target) {

@@ -5,6 +5,7 @@ import dev.onehop.routing.internal.catalog.RoutingCatalog;
 import dev.onehop.routing.internal.direct.ReplicaSet.Answer;
 import dev.onehop.routing.internal.wire.OpMsg;
 import java.time.Duration;
+import java.util.List;
 import java.util.function.Function;
 import org.bson.BsonDocument;
 import reactor.core.publisher.Mono;
@@ -25,13 +26,19 @@ final class ShardClient {
   private final ShardDirectory shards;
   private final DefaultConcerns concerns;
   private final Versions versions;
+  private final Transactions transactions;
 
   ShardClient(
-      RoutingCatalog catalog, ShardDirectory shards, DefaultConcerns concerns, Versions versions) {
+      RoutingCatalog catalog,
+      ShardDirectory shards,
+      DefaultConcerns concerns,
+      Versions versions,
+      Transactions transactions) {
     this.catalog = catalog;
     this.shards = shards;
     this.concerns = concerns;
     this.versions = versions;
+    this.transactions = transactions;
   }
 
   ShardDirectory shards() {
@@ -50,18 +57,52 @@ final class ShardClient {
 
   private Mono<Answer> send(
       String shard, OpMsg command, Function<VersionFormat, BsonDocument> version) {
-    OpMsg complete = concerns.complete(command);
     return shards
         .shard(shard)
         // The table names a shard that is no more: as stale as it can be.
         .onErrorMap(ShardDirectory::isNotFound, StaleRoute::new)
         .flatMap(
             replicaSet ->
-                replicaSet.send(
-                    complete,
-                    server ->
-                        complete.withFields(
-                            version.apply(VersionFormat.of(server.maxWireVersion())))));
+                Transactions.isPart(command)
+                    ? inTransaction(replicaSet, shard, command, version)
+                    : versioned(replicaSet, concerns.complete(command), version));
+  }
+
+  private static Mono<Answer> versioned(
+      ReplicaSet replicaSet, OpMsg command, Function<VersionFormat, BsonDocument> version) {
+    return replicaSet.send(
+        command,
+        server -> command.withFields(version.apply(VersionFormat.of(server.maxWireVersion()))));
+  }
+
+  /** Concerns are the transaction's then, and a refusal may be the end of it. */
+  private Mono<Answer> inTransaction(
+      ReplicaSet replicaSet,
+      String shard,
+      OpMsg command,
+      Function<VersionFormat, BsonDocument> version) {
+    return versioned(replicaSet, transactions.forShard(command, shard), version)
+        .doOnNext(
+            answer -> {
+              BsonDocument reply = answer.document();
+              if (!ErrorCodes.ok(reply) && ErrorCodes.isStale(ErrorCodes.of(reply))) {
+                transactions.refused(command);
+              }
+            });
+  }
+
+  /** Forgets what is known of a collection that was created or dropped here. */
+  void forget(String namespace) {
+    catalog.forget(namespace);
+  }
+
+  /** The same of all collections of a database. */
+  void forgetDatabase(String database) {
+    for (String namespace : List.copyOf(catalog.namespaces())) {
+      if (namespace.startsWith(database + ".")) {
+        catalog.forget(namespace);
+      }
+    }
   }
 
   /**

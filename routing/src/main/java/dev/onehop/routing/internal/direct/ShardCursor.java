@@ -4,6 +4,7 @@ import dev.onehop.routing.internal.direct.Cursors.OpenCursor;
 import dev.onehop.routing.internal.direct.ReplicaSet.Answer;
 import dev.onehop.routing.internal.wire.OpMsg;
 import dev.onehop.routing.internal.wire.ServerAddressName;
+import java.time.Duration;
 import java.util.List;
 import org.bson.BsonArray;
 import org.bson.BsonDocument;
@@ -78,6 +79,17 @@ final class ShardCursor implements OpenCursor {
       command.append("batchSize", new BsonInt32(batchSize));
     }
     command.append("$db", new BsonString(database));
+    command.putAll(session);
+    return replicaSet.sendTo(server, OpMsg.command(command)).map(Answer::document);
+  }
+
+  /** The next batch of a tailable cursor, for which the server may wait a while. */
+  Mono<BsonDocument> awaitNext(Duration wait) {
+    BsonDocument command =
+        new BsonDocument("getMore", new BsonInt64(id))
+            .append("collection", new BsonString(collection))
+            .append("maxTimeMS", new BsonInt64(Math.max(1, wait.toMillis())))
+            .append("$db", new BsonString(database));
     command.putAll(session);
     return replicaSet.sendTo(server, OpMsg.command(command)).map(Answer::document);
   }

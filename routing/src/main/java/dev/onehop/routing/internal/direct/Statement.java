@@ -107,7 +107,7 @@ final class Statement {
       case "$clusterTime" -> clusterTimeAt = value.isDocument() ? value.valueAt() : -1;
       case "readConcern" -> {
         concern = true;
-        return value.isDocument() && value.document().find("level");
+        return value.isDocument() && isOfOneTable(value.document());
       }
       case "writeConcern" -> {
         concern = true;
@@ -134,6 +134,11 @@ final class Statement {
       default -> {}
     }
     return true;
+  }
+
+  /** A snapshot may be older than the table. */
+  private static boolean isOfOneTable(BsonFields readConcern) {
+    return readConcern.find("level") && !readConcern.string().equals("snapshot");
   }
 
   private static boolean isAcknowledged(BsonFields writeConcern) {

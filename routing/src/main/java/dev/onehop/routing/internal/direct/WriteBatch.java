@@ -173,7 +173,7 @@ final class WriteBatch {
     }
     Mono<Void> sent =
         WriteTargets.isMulti(command.commandName(), statement)
-            ? toEveryShard(index)
+            ? toAllConcerned(table, index)
             : toFirstMatch(table, index);
     return sent.doOnSuccess(
         done -> {
@@ -181,6 +181,23 @@ final class WriteBatch {
             pending.remove(index);
           }
         });
+  }
+
+  /** In a transaction the snapshot sees to what is on the move, so that versions are checked. */
+  private Mono<Void> toAllConcerned(RoutingTable table, int index) {
+    if (!Transactions.isPart(command)) {
+      return toEveryShard(index);
+    }
+    OpMsg sub = subCommand(List.of(index));
+    return Flux.fromIterable(targetShards(table, index))
+        .concatMap(shard -> client.send(table, shard, sub).flatMap(ShardClient::refuseStale))
+        .doOnNext(answer -> result.add(answer.document(), List.of(index), ordered))
+        .takeUntil(answer -> result.isFinal(true))
+        .then();
+  }
+
+  private List<String> targetShards(RoutingTable table, int index) {
+    return target(table, index).shards();
   }
 
   /** Every shard of the cluster under "ignored", so that no chunk on the move is missed. */
@@ -236,7 +253,7 @@ final class WriteBatch {
                 body.append(name, value);
               }
             });
-    if (command.body().containsKey("txnNumber")) {
+    if (command.body().containsKey("txnNumber") && !Transactions.isPart(command)) {
       body.append("stmtIds", statementIds(indexes));
     }
     List<RawBsonDocument> documents = new ArrayList<>(indexes.size());

@@ -2,7 +2,6 @@ package dev.onehop.routing.internal.router;
 
 import com.mongodb.MongoClientSettings;
 import com.mongodb.connection.TransportSettings;
-import dev.onehop.routing.internal.catalog.RoutingCatalog;
 import dev.onehop.routing.internal.direct.DirectRouter;
 import dev.onehop.routing.internal.wire.EventLoops;
 import dev.onehop.routing.internal.wire.WirePool;
@@ -45,10 +44,9 @@ public final class ClusterRouters {
                 new BsonDocument("name", new BsonString("onehop-router"))
                     .append("version", new BsonString("0.1.0")))
             .append("os", new BsonDocument("type", new BsonString(System.getProperty("os.name"))));
-    return new DirectRouter(
+    return DirectRouter.asMongos(
         MonitoredServers.replicaSets(settings).watch(configServer),
         MonitoredServers.replicaSets(settings),
-        new WirePool(group, WireSettings.plain(localAddress, client)),
-        RoutingCatalog.RefreshListener.NONE);
+        new WirePool(group, WireSettings.plain(localAddress, client)));
   }
 }

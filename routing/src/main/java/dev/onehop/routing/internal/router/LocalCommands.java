@@ -63,7 +63,7 @@ public final class LocalCommands {
     count(request, name);
     return switch (name.toLowerCase(Locale.ROOT)) {
       case "hello", "ismaster" -> Mono.just(hello());
-      case "ping", "endsessions", "refreshsessions" -> Mono.just(ok(new BsonDocument()));
+      case "endsessions", "refreshsessions" -> Mono.just(ok(new BsonDocument()));
       case "buildinfo" -> Mono.just(buildInfo());
       case "serverstatus" -> Mono.just(serverStatus());
       case "isdbgrid" ->

@@ -38,12 +38,25 @@ final class OwnSockets {
       use(socket, lane, request);
     } else if (!pool.canReplay()) {
       borrow(lane, request);
-    } else if (pool.ownInUse() + idle.size() < most) {
+    } else if (mayGrow()) {
       pool.replay(lane, opened -> useIfWanted(opened, lane, request));
     } else {
       request.queuedAt = pool.now();
       waiting.add(request);
     }
+  }
+
+  /**
+   * Whether {@link #dispatch} would send a request at once or as soon as a socket is open, without
+   * taking one from those that are shared.
+   */
+  boolean hasRoom() {
+    return !idle.isEmpty() || (pool.canReplay() && mayGrow());
+  }
+
+  /** Whether there may be one more. */
+  boolean mayGrow() {
+    return pool.ownInUse() + idle.size() < most;
   }
 
   private void borrow(Lane lane, Request request) {
@@ -86,6 +99,11 @@ final class OwnSockets {
       socket.idleSince = pool.now();
       idle.addLast(socket);
     }
+  }
+
+  /** Breaks the lanes that have waited since {@code since} or longer. */
+  void failThoseWaiting(long since, PipelineException cause) {
+    SharedSockets.failThoseWaiting(waiting, since, cause);
   }
 
   boolean hasWaiting() {

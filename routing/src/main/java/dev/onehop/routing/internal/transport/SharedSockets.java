@@ -129,6 +129,41 @@ final class SharedSockets {
     waiting.removeIf(request -> request.lane == lane);
   }
 
+  /**
+   * The first in line, if it has waited since {@code since} or longer while every socket is
+   * slow; null if there is none, or if one of the sockets is only full, so that the line moves on.
+   */
+  @Nullable Request firstStuck(long now, long since) {
+    long threshold = slowThresholdNanos();
+    for (WireSocket socket : sockets) {
+      if (!socket.isSlow(now, threshold)) {
+        return null;
+      }
+    }
+    Request first = waiting.peek();
+    return first != null && first.queuedAt - since <= 0 ? first : null;
+  }
+
+  /** Takes the first out of line. */
+  void removeFirst() {
+    waiting.remove();
+  }
+
+  /** Breaks the lanes that have waited since {@code since} or longer. */
+  void failThoseWaiting(long since, PipelineException cause) {
+    failThoseWaiting(waiting, since, cause);
+  }
+
+  static void failThoseWaiting(Queue<Request> line, long since, PipelineException cause) {
+    List<Lane> late = new ArrayList<>();
+    for (Request request : line) {
+      if (request.lane != null && request.queuedAt - since <= 0) {
+        late.add(request.lane);
+      }
+    }
+    late.forEach(lane -> lane.fail(cause));
+  }
+
   /** Breaks the lanes that wait: no socket is going to come. */
   void failWaiting(PipelineException cause) {
     Set<Lane> lanes = new LinkedHashSet<>(turnedAway);

@@ -19,6 +19,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class SocketPool {
   private static final long ABANDONED_NANOS = TimeUnit.SECONDS.toNanos(1);
+  private static final long RELIEF_NANOS = TimeUnit.SECONDS.toNanos(1);
 
   private final Identity identity;
   private final ServerSockets server;
@@ -209,7 +210,7 @@ final class SocketPool {
     if (!closed) {
       keepUp();
       drain();
-      Request next = sockets.size() < settings.maxOwnSockets() ? own.pollWaiting() : null;
+      Request next = own.mayGrow() ? own.pollWaiting() : null;
       if (next != null && next.lane != null) {
         own.dispatch(next.lane, next);
       }
@@ -259,11 +260,12 @@ final class SocketPool {
     sockets.add(socket);
   }
 
-  /** Sockets that are neither shared nor idle nor watching the server. */
+  /** Sockets that are neither shared nor idle nor watching the server, those being opened too. */
   int ownInUse() {
     return (int)
         sockets.stream()
-            .filter(s -> s.number < 0 && s.owner != null && !s.owner.monitoring)
+            .filter(s -> s.number < 0)
+            .filter(s -> s.isOpening() || (s.owner != null && !s.owner.monitoring))
             .count();
   }
 
@@ -278,7 +280,46 @@ final class SocketPool {
     if (shared.hasWaiting()) {
       keepUp();
       drain();
+      relieve(now);
     }
+    failWhatWaitsTooLong(now);
+  }
+
+  /** What all shared sockets would hold up for long goes on sockets of its own, if there is room. */
+  private void relieve(long now) {
+    long since = now - Math.max(RELIEF_NANOS, shared.slowThresholdNanos());
+    Request stuck = shared.firstStuck(now, since);
+    while (stuck != null && stuck.lane != null) {
+      Lane lane = stuck.lane;
+      boolean hello = stuck.kind == Request.Kind.LATER_HELLO;
+      if (hello ? !own.mayGrow() || !server.canOpen() : !own.hasRoom()) {
+        return;
+      }
+      shared.removeFirst();
+      meters().waited(now - stuck.queuedAt);
+      if (hello) {
+        stuck.release();
+        handshakes.foundAgain(lane);
+      } else {
+        Request alone = new Request(Request.Kind.OWN, lane, stuck.takeMessage(), true);
+        lane.current = alone;
+        own.dispatch(lane, alone);
+      }
+      stuck = shared.firstStuck(now, since);
+    }
+  }
+
+  private void failWhatWaitsTooLong(long now) {
+    long since = now - settings.maxWaitTime().toNanos();
+    PipelineException cause =
+        new PipelineException(
+            "no socket to "
+                + server.name()
+                + " took the request within "
+                + settings.maxWaitTime().toMillis()
+                + " ms: all owe answers");
+    shared.failThoseWaiting(since, cause);
+    own.failThoseWaiting(since, cause);
   }
 
   void close() {

@@ -278,6 +278,11 @@ final class WireSocket {
     return pool == null && beforeConnect.isEmpty() && awaitingConnect.isEmpty();
   }
 
+  /** Whether a hello or an authentication is to make it ready. */
+  boolean isOpening() {
+    return opening != null || founder != null;
+  }
+
   long openedAt() {
     return openedAt;
   }

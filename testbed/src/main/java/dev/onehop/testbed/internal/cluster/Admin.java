@@ -1,5 +1,6 @@
 package dev.onehop.testbed.internal.cluster;
 
+import com.mongodb.ConnectionString;
 import com.mongodb.MongoClientSettings;
 import com.mongodb.MongoCommandException;
 import com.mongodb.MongoException;
@@ -9,7 +10,6 @@ import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoClients;
 import com.mongodb.connection.ClusterConnectionMode;
 import dev.onehop.testbed.TestbedException;
-import java.net.InetSocketAddress;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.bson.BsonDocument;
@@ -30,29 +30,43 @@ public final class Admin implements AutoCloseable {
   private final String name;
   private final MongoClient client;
 
-  /**
-   * @param name what to call the server in messages
-   */
-  public Admin(String name, InetSocketAddress address) {
+  private Admin(String name, MongoClient client) {
     this.name = name;
-    this.client =
+    this.client = client;
+  }
+
+  /** Connects to a server, past any link. */
+  public static Admin of(Server server, Access access) {
+    MongoClientSettings.Builder settings =
+        MongoClientSettings.builder()
+            .applicationName(APPLICATION)
+            .applyToClusterSettings(
+                cluster ->
+                    cluster
+                        .mode(ClusterConnectionMode.SINGLE)
+                        .hosts(
+                            List.of(
+                                new ServerAddress(
+                                    server.listenAddress().getHostString(),
+                                    server.listenAddress().getPort())))
+                        .serverSelectionTimeout(10, TimeUnit.SECONDS))
+            .applyToConnectionPoolSettings(pool -> pool.maxSize(8))
+            .readPreference(ReadPreference.primaryPreferred())
+            .retryReads(false)
+            .retryWrites(false);
+    access.applyTo(settings);
+    return new Admin(server.name(), MongoClients.create(settings.build()));
+  }
+
+  /** Connects to a cluster's mongoses. */
+  static Admin of(ConnectionString url) {
+    return new Admin(
+        String.join(",", url.getHosts()),
         MongoClients.create(
             MongoClientSettings.builder()
                 .applicationName(APPLICATION)
-                .applyToClusterSettings(
-                    cluster ->
-                        cluster
-                            .mode(ClusterConnectionMode.SINGLE)
-                            .hosts(
-                                List.of(
-                                    new ServerAddress(
-                                        address.getAddress().getHostAddress(), address.getPort())))
-                            .serverSelectionTimeout(10, TimeUnit.SECONDS))
-                .applyToConnectionPoolSettings(pool -> pool.maxSize(8))
-                .readPreference(ReadPreference.primaryPreferred())
-                .retryReads(false)
-                .retryWrites(false)
-                .build());
+                .applyConnectionString(url)
+                .build()));
   }
 
   /** The driver's client, connected to this server only. */

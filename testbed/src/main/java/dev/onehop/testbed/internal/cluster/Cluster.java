@@ -1,57 +1,133 @@
 package dev.onehop.testbed.internal.cluster;
 
+import com.mongodb.ConnectionString;
+import com.mongodb.client.model.Filters;
 import dev.onehop.testbed.TestbedException;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.TreeMap;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
-import org.bson.BsonString;
+import org.bson.conversions.Bson;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The sharded cluster that config servers and shards form, with or without a mongos: everything is
- * asked of them with the commands a mongos would send. Thread-safe.
+ * The sharded cluster that config servers and shards form, with or without a mongos. Its metadata
+ * is read from the config servers, and changed by {@link ClusterCommands}. Thread-safe.
  */
 public final class Cluster implements AutoCloseable {
-  private final ReplicaSet config;
+  private final @Nullable ReplicaSet config;
   private final Map<String, ReplicaSet> shards = new LinkedHashMap<>();
+  private final List<String> shardNames;
+  private final @Nullable Admin mongos;
+  private final ClusterCommands commands;
 
   /**
    * @param config the config servers
    * @param shards in the order in which data is to be spread over them
+   * @param mongos a real mongos, closed with the cluster; null where there is none, then everything
+   *     is asked of the servers with the commands that a mongos would send
    */
-  public Cluster(ReplicaSet config, List<ReplicaSet> shards) {
+  public Cluster(ReplicaSet config, List<ReplicaSet> shards, @Nullable Admin mongos) {
     this.config = config;
     shards.forEach(shard -> this.shards.put(shard.name(), shard));
+    this.shardNames = List.copyOf(this.shards.keySet());
+    this.mongos = mongos;
+    this.commands =
+        mongos == null ? new ServerCommands(this) : new MongosCommands(mongos, this::databaseEntry);
+  }
+
+  private Cluster(Admin mongos, List<String> shardNames) {
+    this.config = null;
+    this.shardNames = List.copyOf(shardNames);
+    this.mongos = mongos;
+    this.commands = new MongosCommands(mongos, this::databaseEntry);
   }
 
   /**
-   * Makes one cluster of the initiated replica sets.
+   * A cluster that is there already, seen through its mongoses only. Its collections can be made
+   * and moved; its config servers and shards can't be asked anything. Where the URL leads to a
+   * testbed's stand-in router, that takes no such commands, and the servers behind it are asked.
    *
-   * @param featureCompatibilityVersion to set first, or null to leave the servers' own
+   * @throws TestbedException if there is no mongos, or it does not answer
    */
-  public void form(@Nullable String featureCompatibilityVersion) {
-    Admin admin = config.primary();
-    if (featureCompatibilityVersion != null) {
-      // Before any shard is added: each takes over the cluster's version when it joins.
-      BsonDocument set =
-          new BsonDocument(
-              "setFeatureCompatibilityVersion", new BsonString(featureCompatibilityVersion));
-      admin.run("admin", withMajority(set));
-    }
-    admin.run("admin", new BsonDocument("_configsvrBalancerStop", new BsonInt32(1)));
-    for (ReplicaSet shard : shards.values()) {
-      admin.run(
-          "admin",
-          withMajority(
-              new BsonDocument("_configsvrAddShard", new BsonString(shard.connectionString()))
-                  .append("name", new BsonString(shard.name()))));
+  public static Cluster through(ConnectionString url) {
+    Admin mongos = Admin.of(url);
+    try {
+      BsonDocument hello = mongos.run("admin", new BsonDocument("hello", new BsonInt32(1)));
+      if (!hello.containsKey("msg")) {
+        throw new TestbedException(String.join(",", url.getHosts()) + " is no mongos");
+      }
+      Map<String, String> hosts = new TreeMap<>();
+      mongos
+          .collection("config", "shards")
+          .find()
+          .forEach(
+              shard ->
+                  hosts.put(shard.getString("_id").getValue(), shard.getString("host").getValue()));
+      if (!hello.containsKey("onehopStandIn")) {
+        return new Cluster(mongos, List.copyOf(hosts.keySet()));
+      }
+      mongos.close();
+      return behindStandIn(hosts);
+    } catch (RuntimeException e) {
+      mongos.close();
+      throw e;
     }
   }
 
+  private static Cluster behindStandIn(Map<String, String> hosts) {
+    List<ReplicaSet> shards = new ArrayList<>();
+    hosts.forEach((shard, set) -> shards.add(ReplicaSet.at(Server.Role.SHARD, set)));
+    BsonDocument identity =
+        shards
+            .get(0)
+            .primary()
+            .client()
+            .getDatabase("admin")
+            .getCollection("system.version", BsonDocument.class)
+            .find(Filters.eq("_id", "shardIdentity"))
+            .first();
+    if (identity == null) {
+      throw new TestbedException(shards.get(0).name() + " does not know its config servers");
+    }
+    String config = identity.getString("configsvrConnectionString").getValue();
+    return new Cluster(ReplicaSet.at(Server.Role.CONFIG, config), shards, null);
+  }
+
+  /** Makes one cluster of the initiated replica sets. */
+  public void form() {
+    commands.stopBalancer();
+    shards.values().forEach(commands::addShard);
+  }
+
+  ClusterCommands commands() {
+    return commands;
+  }
+
+  /**
+   * The config servers.
+   *
+   * @throws IllegalStateException if the cluster is seen through its mongoses only
+   */
   public ReplicaSet config() {
+    if (config == null) {
+      throw new IllegalStateException("config servers can't be asked through a mongos");
+    }
     return config;
+  }
+
+  /** Where the config database is read. */
+  Admin catalog() {
+    return config == null ? Objects.requireNonNull(mongos) : config.primary();
+  }
+
+  /** The shards, in the order in which data is to be spread over them. */
+  public List<String> shardNames() {
+    return shardNames;
   }
 
   public List<ReplicaSet> shards() {
@@ -71,13 +147,47 @@ public final class Cluster implements AutoCloseable {
     return shard;
   }
 
+  /** A database's document of config.databases; null if there is none. */
+  @Nullable BsonDocument databaseEntry(String database) {
+    return catalog().collection("config", "databases").find(Filters.eq("_id", database)).first();
+  }
+
+  /**
+   * A collection's document of config.collections.
+   *
+   * @throws TestbedException if it is not sharded
+   */
+  BsonDocument collectionEntry(String namespace) {
+    @Nullable BsonDocument entry =
+        catalog()
+            .collection("config", "collections")
+            .find(Filters.and(Filters.eq("_id", namespace), Filters.ne("dropped", true)))
+            .first();
+    if (entry == null) {
+      throw new TestbedException(namespace + " is not sharded");
+    }
+    return entry;
+  }
+
+  /** From 5.0 on chunks are kept by the collection's UUID, before by its name. */
+  static Bson chunksOf(String namespace, BsonDocument entry) {
+    return entry.containsKey("timestamp")
+        ? Filters.eq("uuid", entry.get("uuid"))
+        : Filters.eq("ns", namespace);
+  }
+
   static BsonDocument withMajority(BsonDocument command) {
     return command.append("writeConcern", Admin.MAJORITY);
   }
 
   @Override
   public void close() {
-    config.close();
+    if (mongos != null) {
+      mongos.close();
+    }
+    if (config != null) {
+      config.close();
+    }
     shards.values().forEach(ReplicaSet::close);
   }
 }

@@ -1,7 +1,10 @@
 package dev.onehop.testbed.internal.cluster;
 
+import dev.onehop.testbed.Host;
 import dev.onehop.testbed.TestbedException;
+import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
 import org.bson.BsonArray;
@@ -22,12 +25,37 @@ public final class ReplicaSet implements AutoCloseable {
 
   /**
    * @param members at least one; all must be listening already
+   * @param access how to be let in
    */
-  public ReplicaSet(String name, List<Server> members) {
+  public ReplicaSet(String name, List<Server> members, Access access) {
     this.name = name;
     this.members = List.copyOf(members);
-    this.admins =
-        members.stream().map(member -> new Admin(member.name(), member.listenAddress())).toList();
+    this.admins = members.stream().map(member -> Admin.of(member, access)).toList();
+  }
+
+  /**
+   * A set that is there already.
+   *
+   * @param nameAndHosts {@code name/host:port[,host:port...]}
+   */
+  static ReplicaSet at(Server.Role role, String nameAndHosts) {
+    int slash = nameAndHosts.indexOf('/');
+    String name = nameAndHosts.substring(0, slash);
+    List<Server> members = new ArrayList<>();
+    for (String member : nameAndHosts.substring(slash + 1).split(",", -1)) {
+      int colon = member.lastIndexOf(':');
+      String address = member.substring(0, colon);
+      int port = Integer.parseInt(member.substring(colon + 1));
+      members.add(
+          new Server(
+              name + "/" + address,
+              role,
+              name,
+              new Host(address, "", address),
+              port,
+              new InetSocketAddress(address, port)));
+    }
+    return new ReplicaSet(name, members, Access.OPEN);
   }
 
   public String name() {
@@ -68,6 +96,18 @@ public final class ReplicaSet implements AutoCloseable {
         "a primary of " + name,
         ELECTION,
         () -> admins.stream().anyMatch(ReplicaSet::isWritablePrimary));
+  }
+
+  /**
+   * Sets the cluster's feature compatibility version, where this are its config servers. Before any
+   * shard is added: each takes it over when it joins.
+   */
+  public void setFeatureCompatibilityVersion(String version) {
+    primary()
+        .run(
+            "admin",
+            Cluster.withMajority(
+                new BsonDocument("setFeatureCompatibilityVersion", new BsonString(version))));
   }
 
   /** Waits until every member is primary or secondary. */

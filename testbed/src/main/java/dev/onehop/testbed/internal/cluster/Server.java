@@ -38,6 +38,11 @@ public record Server(
     return new InetSocketAddress(host.address(), port);
   }
 
+  /** The same server, its process listening elsewhere. */
+  public Server listeningAt(InetSocketAddress address) {
+    return new Server(name, role, replicaSet, host, port, address);
+  }
+
   /** Whether a link stands between the advertised address and the process. */
   public boolean isBehindLink() {
     return !listenAddress.equals(advertisedAddress());

@@ -1,7 +1,5 @@
 package dev.onehop.testbed.internal.cluster;
 
-import static dev.onehop.testbed.internal.cluster.Cluster.withMajority;
-
 import com.mongodb.client.model.Filters;
 import com.mongodb.client.model.Sorts;
 import dev.onehop.core.table.InconsistentRoutingTableException;
@@ -15,11 +13,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.bson.BsonArray;
-import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
-import org.bson.BsonInt32;
-import org.bson.BsonInt64;
-import org.bson.BsonString;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -28,7 +22,6 @@ import org.jspecify.annotations.Nullable;
  * changes of one collection make each other retry.
  */
 public final class ShardedCollection {
-  private static final int COMMAND_NOT_FOUND = 59;
   // Another metadata change of the same collection is under way, or has just been.
   private static final Set<Integer> RETRYABLE = Set.of(46, 117, 13388, 11601, 189, 10107);
   private static final Duration RETRY_FOR = Duration.ofSeconds(60);
@@ -59,34 +52,9 @@ public final class ShardedCollection {
    *     server; null for its default of two per shard
    */
   public void create(BsonDocument key, @Nullable Integer initialChunks) {
-    createDatabase(false);
-    if (!databaseEntry().getBoolean("partitioned", BsonBoolean.TRUE).getValue()) {
-      createDatabase(true); // Below feature compatibility version 6.0 that is a step of its own.
-    }
-    BsonDocument databaseEntry = databaseEntry();
-    BsonDocument create =
-        new BsonDocument("_shardsvrCreateCollection", new BsonString(collection))
-            .append("shardKey", key)
-            .append("databaseVersion", databaseEntry.get("version"));
-    if (initialChunks != null) {
-      create.append("numInitialChunks", new BsonInt32(initialChunks));
-    }
-    primaryShard(databaseEntry).run(database, withMajority(create));
-  }
-
-  private void createDatabase(boolean enableSharding) {
-    @Nullable BsonDocument existing = findDatabaseEntry();
-    BsonDocument create =
-        new BsonDocument("_configsvrCreateDatabase", new BsonString(database))
-            .append(
-                "primaryShardId",
-                existing == null
-                    ? new BsonString(cluster.shards().get(0).name())
-                    : existing.get("primary"));
-    if (enableSharding) {
-      create.append("enableSharding", BsonBoolean.TRUE);
-    }
-    config().run("admin", withMajority(create));
+    cluster
+        .commands()
+        .create(database, collection, cluster.shardNames().get(0), key, initialChunks);
   }
 
   /**
@@ -97,7 +65,7 @@ public final class ShardedCollection {
    * @throws TestbedException also if config.chunks shows something else in the end
    */
   public void spread(List<BsonDocument> splitPoints) {
-    List<ReplicaSet> shards = cluster.shards();
+    List<String> shards = cluster.shardNames();
     int ranges = splitPoints.size() + 1;
     if (ranges < shards.size()) {
       throw new TestbedException(
@@ -113,8 +81,8 @@ public final class ShardedCollection {
     splitAt(shareStarts);
     for (int share = 0; share < shards.size(); share++) {
       for (ChunkRange chunk : share(shareStarts, share)) {
-        if (!chunk.shard().equals(shards.get(share).name())) {
-          moveRange(chunk.min(), chunk.max(), shards.get(share).name());
+        if (!chunk.shard().equals(shards.get(share))) {
+          moveRange(chunk.min(), chunk.max(), shards.get(share));
         }
       }
     }
@@ -136,23 +104,9 @@ public final class ShardedCollection {
               pointsByChunk.computeIfAbsent(chunkOf(entry, point), c -> new BsonArray()).add(point);
             }
           }
-          pointsByChunk.forEach((chunk, inside) -> split(entry, chunk, inside));
+          pointsByChunk.forEach(
+              (chunk, inside) -> cluster.commands().split(namespace, entry, chunk, inside));
         });
-  }
-
-  private void split(BsonDocument entry, ChunkRange chunk, BsonArray points) {
-    BsonDocument command =
-        new BsonDocument("splitChunk", new BsonString(namespace))
-            .append("keyPattern", entry.getDocument("key"))
-            .append("min", chunk.min())
-            .append("max", chunk.max())
-            .append("from", new BsonString(chunk.shard()))
-            .append("splitKeys", points)
-            .append("epoch", entry.get("lastmodEpoch"));
-    if (entry.containsKey("timestamp")) {
-      command.append("timestamp", entry.get("timestamp"));
-    }
-    cluster.shard(chunk.shard()).primary().run("admin", command);
   }
 
   /**
@@ -162,68 +116,14 @@ public final class ShardedCollection {
    * @param max upper bound, or null for the chunk's own
    */
   public void moveRange(BsonDocument min, @Nullable BsonDocument max, String toShard) {
-    BsonDocument command =
-        new BsonDocument("_configsvrMoveRange", new BsonString(namespace))
-            .append("toShard", new BsonString(toShard))
-            .append("min", min);
-    if (max != null) {
-      command.append("max", max);
-    }
     retrying(
         "move a range of " + namespace + " to " + toShard,
-        () -> {
-          try {
-            config().run("admin", withMajority(command.clone()));
-          } catch (TestbedException e) {
-            if (Admin.codeOf(e) != COMMAND_NOT_FOUND) {
-              throw e;
-            }
-            moveChunk(min, toShard);
-          }
-        });
-  }
-
-  /** As servers before 6.0 want it: a whole chunk, named with its version. */
-  private void moveChunk(BsonDocument min, String toShard) {
-    BsonDocument entry = entry();
-    BsonDocument chunk = chunkDocument(entry, min);
-    if (chunk.getString("shard").getValue().equals(toShard)) {
-      return;
-    }
-    BsonDocument command =
-        new BsonDocument("_configsvrMoveChunk", new BsonInt32(1))
-            .append("ns", new BsonString(namespace))
-            .append("min", chunk.get("min"))
-            .append("max", chunk.get("max"))
-            .append("shard", chunk.get("shard"))
-            .append("lastmod", chunk.get("lastmod"))
-            .append("lastmodEpoch", entry.get("lastmodEpoch"));
-    if (entry.containsKey("timestamp")) {
-      command.append("lastmodTimestamp", entry.get("timestamp"));
-    }
-    if (chunk.containsKey("uuid")) {
-      command.append("uuid", chunk.get("uuid"));
-    }
-    command
-        .append("toShard", new BsonString(toShard))
-        .append("maxChunkSizeBytes", new BsonInt64(0))
-        .append("secondaryThrottle", new BsonDocument())
-        .append("waitForDelete", BsonBoolean.FALSE)
-        .append("forceJumbo", BsonBoolean.FALSE);
-    config().run("admin", withMajority(command));
+        () -> cluster.commands().move(namespace, min, max, toShard));
   }
 
   /** Drops the collection on every shard; does nothing if there is none. */
   public void drop() {
-    @Nullable BsonDocument databaseEntry = findDatabaseEntry();
-    if (databaseEntry != null) {
-      primaryShard(databaseEntry)
-          .run(
-              database,
-              withMajority(
-                  new BsonDocument("_shardsvrDropCollection", new BsonString(collection))
-                      .append("databaseVersion", databaseEntry.get("version"))));
-    }
+    cluster.commands().drop(database, collection);
   }
 
   /**
@@ -246,17 +146,17 @@ public final class ShardedCollection {
   }
 
   private void verify(List<BsonDocument> splitPoints, List<BsonDocument> shareStarts) {
-    List<ReplicaSet> shards = cluster.shards();
+    List<String> shards = cluster.shardNames();
     Set<BsonDocument> bounds = new HashSet<>();
     int seen = 0;
     for (int share = 0; share < shards.size(); share++) {
       for (ChunkRange chunk : share(shareStarts, share)) {
         bounds.add(chunk.min());
         seen++;
-        if (!chunk.shard().equals(shards.get(share).name())) {
+        if (!chunk.shard().equals(shards.get(share))) {
           throw new TestbedException(
               "%s: the chunk at %s lies on %s and not on %s"
-                  .formatted(namespace, chunk.min(), chunk.shard(), shards.get(share).name()));
+                  .formatted(namespace, chunk.min(), chunk.shard(), shards.get(share)));
         }
       }
     }
@@ -295,18 +195,6 @@ public final class ShardedCollection {
     return range(chunk);
   }
 
-  private BsonDocument chunkDocument(BsonDocument entry, BsonDocument min) {
-    BsonDocument chunk =
-        config()
-            .collection("config", "chunks")
-            .find(Filters.and(ofCollection(entry), Filters.eq("min", min)))
-            .first();
-    if (chunk == null) {
-      throw new TestbedException("%s has no chunk that begins at %s".formatted(namespace, min));
-    }
-    return chunk;
-  }
-
   private List<ChunkRange> chunks(BsonDocument entry) {
     List<ChunkRange> chunks = new ArrayList<>();
     config()
@@ -322,43 +210,16 @@ public final class ShardedCollection {
         chunk.getDocument("min"), chunk.getDocument("max"), chunk.getString("shard").getValue());
   }
 
-  /** From 5.0 on chunks are kept by the collection's UUID, before by its name. */
   private org.bson.conversions.Bson ofCollection(BsonDocument entry) {
-    return entry.containsKey("timestamp")
-        ? Filters.eq("uuid", entry.get("uuid"))
-        : Filters.eq("ns", namespace);
+    return Cluster.chunksOf(namespace, entry);
   }
 
   private BsonDocument entry() {
-    BsonDocument entry =
-        config()
-            .collection("config", "collections")
-            .find(Filters.and(Filters.eq("_id", namespace), Filters.ne("dropped", true)))
-            .first();
-    if (entry == null) {
-      throw new TestbedException(namespace + " is not sharded");
-    }
-    return entry;
-  }
-
-  private BsonDocument databaseEntry() {
-    @Nullable BsonDocument entry = findDatabaseEntry();
-    if (entry == null) {
-      throw new TestbedException("there is no database " + database);
-    }
-    return entry;
-  }
-
-  private @Nullable BsonDocument findDatabaseEntry() {
-    return config().collection("config", "databases").find(Filters.eq("_id", database)).first();
-  }
-
-  private Admin primaryShard(BsonDocument databaseEntry) {
-    return cluster.shard(databaseEntry.getString("primary").getValue()).primary();
+    return cluster.collectionEntry(namespace);
   }
 
   private Admin config() {
-    return cluster.config().primary();
+    return cluster.catalog();
   }
 
   private static void retrying(String what, Runnable change) {

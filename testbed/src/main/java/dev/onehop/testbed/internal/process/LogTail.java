@@ -27,22 +27,27 @@ public final class LogTail {
 
   /** The last lines of a log, oldest first; fewer, or none, if there are no more. */
   public static List<String> of(Path log, int lines) {
-    Deque<String> tail = new ArrayDeque<>();
     try (RandomAccessFile file = new RandomAccessFile(log.toFile(), "r")) {
       long from = Math.max(0, file.length() - BYTES);
       file.seek(from);
       byte[] bytes = new byte[(int) (file.length() - from)];
       file.readFully(bytes);
-      for (String line : new String(bytes, StandardCharsets.UTF_8).split("\n", -1)) {
-        if (!line.isBlank() && LEFT_OUT.stream().noneMatch(line::contains)) {
-          tail.add(line);
-          if (tail.size() > lines) {
-            tail.remove();
-          }
-        }
-      }
+      return ofText(new String(bytes, StandardCharsets.UTF_8), lines);
     } catch (IOException e) {
       return List.of();
+    }
+  }
+
+  /** The last lines of a log that has been read. */
+  public static List<String> ofText(String log, int lines) {
+    Deque<String> tail = new ArrayDeque<>();
+    for (String line : log.split("\n", -1)) {
+      if (!line.isBlank() && LEFT_OUT.stream().noneMatch(line::contains)) {
+        tail.add(line);
+        if (tail.size() > lines) {
+          tail.remove();
+        }
+      }
     }
     return tail.stream().map(LogTail::readable).toList();
   }

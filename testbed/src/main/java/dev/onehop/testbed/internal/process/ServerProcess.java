@@ -10,7 +10,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
 /** A running server: a child process with its log. Thread-safe. */
-public final class ServerProcess {
+public final class ServerProcess implements RunningServer {
   private static final int LOG_LINES = 12;
 
   private final String name;
@@ -69,11 +69,13 @@ public final class ServerProcess {
     return command;
   }
 
+  @Override
   public boolean isAlive() {
     return process.isAlive();
   }
 
   /** Calls back once if the process ends without {@link #kill} having been called. */
+  @Override
   public void onDeath(Consumer<ProcessFailure> listener) {
     var unused =
         process
@@ -87,17 +89,20 @@ public final class ServerProcess {
   }
 
   /** How it ended. */
+  @Override
   public ProcessFailure failure() {
     return new ProcessFailure(name, process.isAlive() ? -1 : process.exitValue(), lastLogLines());
   }
 
   /** The end of its log and of what it printed. */
+  @Override
   public List<String> lastLogLines() {
     List<String> lines = LogTail.of(log, LOG_LINES);
     return lines.isEmpty() || !Files.exists(log) ? LogTail.of(output, LOG_LINES) : lines;
   }
 
   /** What it has printed so far. */
+  @Override
   public String output() {
     try {
       return Files.readString(output);
@@ -110,12 +115,14 @@ public final class ServerProcess {
    * Ends the process at once. Its data is thrown away with the run, so there is nothing to be
    * gained from an orderly shutdown, which for a primary takes up to 15 seconds.
    */
+  @Override
   public void kill() {
     stopped = true;
     process.destroyForcibly();
   }
 
   /** Waits for the process to be gone; returns after ten seconds in any case. */
+  @Override
   public void awaitEnd() {
     try {
       boolean unused = process.waitFor(10, TimeUnit.SECONDS);

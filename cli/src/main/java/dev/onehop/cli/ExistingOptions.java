@@ -1,0 +1,48 @@
+package dev.onehop.cli;
+
+import dev.onehop.testbed.ExistingServers;
+import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Option;
+
+/** How to be let in by servers that are there already. */
+final class ExistingOptions {
+
+  @Option(
+      names = "--key-file",
+      paramLabel = "FILE",
+      defaultValue = "${env:ONEHOP_KEY_FILE}",
+      description = "The servers' key file, where they have access control (ONEHOP_KEY_FILE).")
+  @Nullable Path keyFile;
+
+  @Option(
+      names = "--tls-ca",
+      paramLabel = "FILE",
+      defaultValue = "${env:ONEHOP_TLS_CA}",
+      description = "PEM file of the authority to trust, where they have TLS (ONEHOP_TLS_CA).")
+  @Nullable Path authority;
+
+  /**
+   * The servers.
+   *
+   * @throws Failure if a password is missing
+   */
+  ExistingServers servers() {
+    ExistingServers servers = ExistingServers.open();
+    if (keyFile != null) {
+      servers =
+          servers.withKeyFile(
+              keyFile, password("ONEHOP_ADMIN_PASSWORD"), password("ONEHOP_PASSWORD"));
+    }
+    return authority == null ? servers : servers.withTls(authority);
+  }
+
+  /** Passwords come by the environment, as command lines are seen by everybody. */
+  private static String password(String variable) {
+    String value = System.getenv(variable);
+    if (value == null || value.isEmpty()) {
+      throw Failure.usage("--key-file: set " + variable + " as well");
+    }
+    return value;
+  }
+}

@@ -1,0 +1,82 @@
+package dev.onehop.cli;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/**
+ * {@code onehop jmh}: runs the benchmarks' jar in a process of its own, which this module does not
+ * depend on.
+ */
+@Command(
+    name = "jmh",
+    customSynopsis = {
+      "onehop jmh [PATTERN] [JMH OPTIONS]",
+      "onehop jmh --check [PATTERN] [--bars FILE] [-rff FILE]"
+    },
+    header = "Run the JMH benchmarks, or check that they are as fast as their bars say.",
+    footer = {
+      "",
+      "Examples:",
+      "  onehop jmh -l                          list the benchmarks",
+      "  onehop jmh -h                          JMH's own options",
+      "  onehop jmh TargetingBenchmark -f 1     one class, in one fork",
+      "  onehop jmh --check -rff jmh.json       all bars, in three minutes; 1 if one is broken",
+      "  onehop jmh --check 'lookup|encoding'   some of them"
+    })
+final class JmhCommand implements Callable<Integer> {
+
+  private static final String JAR = "jmh/target/benchmarks.jar";
+
+  @Option(
+      names = "--check",
+      description =
+          "Run a short subset, each benchmark beside its baseline in the same run, and fail if a"
+              + " ratio is under its bar (jmh/src/main/resources/dev/onehop/jmh/check/bars.yaml).")
+  private boolean check;
+
+  @Option(names = "--help", usageHelp = true, description = "Show this help.")
+  @SuppressWarnings("UnusedVariable") // picocli reads it
+  private boolean help;
+
+  @Parameters(arity = "0..*", hidden = true)
+  private List<String> arguments = new ArrayList<>();
+
+  @Override
+  public Integer call() {
+    Path jar = Home.path(JAR);
+    if (!Files.isRegularFile(jar)) {
+      throw Failure.usage(
+          "no "
+              + jar
+              + ": the benchmarks are built from the sources, with mvn package -pl jmh -am");
+    }
+    List<String> command = new ArrayList<>();
+    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    command.add("-jar");
+    command.add(jar.toString());
+    if (check) {
+      command.add("--check");
+    }
+    command.addAll(arguments);
+    try {
+      Process process = new ProcessBuilder(command).inheritIO().start();
+      Thread stop = new Thread(process::destroy, "stop-jmh");
+      Runtime.getRuntime().addShutdownHook(stop);
+      int code = process.waitFor();
+      Runtime.getRuntime().removeShutdownHook(stop);
+      return code;
+    } catch (IOException e) {
+      throw Failure.run("cannot start " + command.get(0) + ": " + Failure.reason(e), e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw Failure.run("interrupted", e);
+    }
+  }
+}

@@ -1,0 +1,168 @@
+package dev.onehop.jmh.check;
+
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Consumer;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.results.BenchmarkResult;
+import org.openjdk.jmh.results.RunResult;
+import org.openjdk.jmh.runner.BenchmarkList;
+import org.openjdk.jmh.runner.BenchmarkListEntry;
+import org.openjdk.jmh.runner.Runner;
+import org.openjdk.jmh.runner.RunnerException;
+import org.openjdk.jmh.runner.format.OutputFormatFactory;
+import org.openjdk.jmh.runner.options.ChainedOptionsBuilder;
+import org.openjdk.jmh.runner.options.OptionsBuilder;
+import org.openjdk.jmh.runner.options.TimeValue;
+import org.openjdk.jmh.runner.options.VerboseMode;
+
+/**
+ * One check: runs both sides of every bar in rounds, in forks of JMH that take turns.
+ *
+ * <p>A machine that others use too has slow minutes. Both sides of a ratio are therefore measured
+ * within seconds of each other, and several times; the median of the ratios is what counts.
+ */
+final class Check {
+  private final Bars bars;
+  private final Consumer<String> progress;
+  private final Map<Side, List<RunResult>> results = new LinkedHashMap<>();
+
+  /**
+   * @param progress is told of each fork in a line
+   */
+  Check(Bars bars, Consumer<String> progress) {
+    this.bars = bars;
+    this.progress = progress;
+  }
+
+  /**
+   * Runs the benchmarks and judges every bar.
+   *
+   * @throws BarsException if a bar names a benchmark that there is not
+   * @throws RunnerException if a benchmark fails
+   */
+  List<Verdict> run() throws RunnerException {
+    requireBenchmarks();
+    int most = bars.bars().stream().mapToInt(Bar::rounds).max().orElseThrow();
+    for (int round = 0; round < most; round++) {
+      int now = round;
+      run("round " + (round + 1), bars.bars().stream().filter(b -> b.rounds() > now).toList());
+    }
+    List<Verdict> verdicts = verdicts();
+    for (int round = 0; round < bars.moreRounds() && !allHeld(verdicts); round++) {
+      List<Bar> broken = verdicts.stream().filter(v -> !v.held()).map(Verdict::bar).toList();
+      run("again", broken);
+      verdicts = verdicts();
+    }
+    return verdicts;
+  }
+
+  /** Everything that was measured, the rounds of a side as its forks. */
+  Collection<RunResult> results() {
+    return results.values().stream().map(Check::merged).toList();
+  }
+
+  private static boolean allHeld(List<Verdict> verdicts) {
+    return verdicts.stream().allMatch(Verdict::held);
+  }
+
+  private void run(String round, List<Bar> due) throws RunnerException {
+    Set<Side> sides = new LinkedHashSet<>();
+    for (Bar bar : due) {
+      sides.add(bar.benchmark());
+      sides.add(bar.baseline());
+    }
+    for (Side side : sides) {
+      RunResult result = fork(side);
+      results.computeIfAbsent(side, s -> new ArrayList<>()).add(result);
+      progress.accept(
+          String.format(
+              Locale.ROOT,
+              "%s: %s %.4g %s",
+              round,
+              side.benchmark(),
+              result.getPrimaryResult().getScore(),
+              result.getPrimaryResult().getScoreUnit()));
+    }
+  }
+
+  private static RunResult fork(Side side) throws RunnerException {
+    ChainedOptionsBuilder options =
+        new OptionsBuilder()
+            .include("^" + Pattern.quote(side.fullName()) + "$")
+            .forks(1)
+            .warmupIterations(side.warmup().iterations())
+            .warmupTime(TimeValue.milliseconds(side.warmup().milliseconds()))
+            .measurementIterations(side.measurement().iterations())
+            .measurementTime(TimeValue.milliseconds(side.measurement().milliseconds()))
+            .verbosity(VerboseMode.SILENT)
+            .shouldFailOnError(true);
+    side.parameters().forEach(options::param);
+    Collection<RunResult> results;
+    try {
+      results = new Runner(options.build()).run();
+    } catch (RunnerException e) {
+      throw new RunnerException(side.benchmark() + " failed", e);
+    }
+    if (results.size() != 1) {
+      throw new BarsException(
+          "%s gave %d results; name one value of each of its parameters"
+              .formatted(side.benchmark(), results.size()),
+          null);
+    }
+    return results.iterator().next();
+  }
+
+  private void requireBenchmarks() {
+    Set<String> known =
+        BenchmarkList.defaultList()
+            .getAll(
+                OutputFormatFactory.createFormatInstance(System.err, VerboseMode.SILENT), List.of())
+            .stream()
+            .map(BenchmarkListEntry::getUsername)
+            .collect(Collectors.toSet());
+    for (Bar bar : bars.bars()) {
+      for (Side side : List.of(bar.benchmark(), bar.baseline())) {
+        if (!known.contains(side.fullName())) {
+          throw new BarsException(
+              "bar \"%s\" names %s, which is no benchmark".formatted(bar.name(), side.benchmark()),
+              null);
+        }
+      }
+    }
+  }
+
+  private List<Verdict> verdicts() {
+    return bars.bars().stream().map(this::verdict).toList();
+  }
+
+  private Verdict verdict(Bar bar) {
+    List<RunResult> fast = results.getOrDefault(bar.benchmark(), List.of());
+    List<RunResult> base = results.getOrDefault(bar.baseline(), List.of());
+    List<Double> ratios = new ArrayList<>();
+    for (int i = 0; i < Math.min(fast.size(), base.size()); i++) {
+      ratios.add(speed(fast.get(i)) / speed(base.get(i)));
+    }
+    return new Verdict(bar, ratios);
+  }
+
+  /** Operations in a time; JMH's other modes give the time of an operation. */
+  private static double speed(RunResult result) {
+    double score = result.getPrimaryResult().getScore();
+    return result.getParams().getMode() == Mode.Throughput ? score : 1 / score;
+  }
+
+  private static RunResult merged(List<RunResult> rounds) {
+    List<BenchmarkResult> forks = new ArrayList<>();
+    rounds.forEach(round -> forks.addAll(round.getBenchmarkResults()));
+    return new RunResult(Forks.of(rounds.get(0).getParams(), forks.size()), forks);
+  }
+}

@@ -1,0 +1,150 @@
+package dev.onehop.jmh.check;
+
+import java.io.IOException;
+import java.io.PrintStream;
+import java.io.PrintWriter;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+import org.openjdk.jmh.results.format.ResultFormatFactory;
+import org.openjdk.jmh.results.format.ResultFormatType;
+import org.openjdk.jmh.runner.RunnerException;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** {@code onehop jmh --check}. */
+@Command(
+    name = "onehop jmh --check",
+    header = "Check that benchmarks are as fast beside their baselines as their bars say.",
+    footer = {
+      "",
+      "Exit code: 0 all bars hold, 1 a bar is broken or a benchmark failed, 2 the command line or",
+      "the file of bars is wrong."
+    })
+public final class CheckCommand implements Callable<Integer> {
+  private static final int BROKEN = 1;
+  private static final int USAGE = 2;
+
+  @Spec private CommandSpec spec;
+
+  @Parameters(
+      arity = "0..1",
+      paramLabel = "PATTERN",
+      description = "Only bars in whose name this regular expression is found.")
+  private @Nullable Pattern pattern;
+
+  @Option(
+      names = "--bars",
+      paramLabel = "FILE",
+      description = "Bars to check instead of the benchmarks' own.")
+  private @Nullable Path file;
+
+  @Option(
+      names = "-rff",
+      paramLabel = "FILE",
+      description = "Write what was measured there, as JSON in JMH's own format.")
+  private @Nullable Path resultFile;
+
+  @Option(names = "--help", usageHelp = true, description = "Show this help.")
+  @SuppressWarnings("UnusedVariable") // picocli reads it
+  private boolean help;
+
+  /** Only {@link #commandLine()} makes one. */
+  CheckCommand() {}
+
+  /** The command line. */
+  public static CommandLine commandLine() {
+    return new CommandLine(new CheckCommand())
+        .setExecutionExceptionHandler(
+            (e, commandLine, parsed) -> {
+              if (e instanceof BarsException) {
+                fail(commandLine.getErr(), e.getMessage());
+                return USAGE;
+              }
+              if (e instanceof RunnerException) {
+                fail(commandLine.getErr(), e.getMessage() + ": " + reason(e));
+                return BROKEN;
+              }
+              throw e;
+            });
+  }
+
+  @Override
+  public Integer call() throws RunnerException, IOException {
+    Bars bars = file == null ? Bars.own() : Bars.read(file);
+    if (pattern != null) {
+      bars = bars.matching(pattern);
+      if (bars.bars().isEmpty()) {
+        throw new BarsException("no bar's name has \"" + pattern + "\" in it", null);
+      }
+    }
+    PrintWriter err = spec.commandLine().getErr();
+    PrintWriter out = spec.commandLine().getOut();
+    Check check =
+        new Check(
+            bars,
+            line -> {
+              err.println(line);
+              err.flush();
+            });
+    List<Verdict> verdicts = check.run();
+    out.println(Verdict.header());
+    verdicts.forEach(verdict -> out.println(verdict.row()));
+    if (resultFile != null) {
+      write(check, resultFile);
+      out.println("Results: " + resultFile);
+    }
+    out.flush();
+    List<Verdict> broken = verdicts.stream().filter(verdict -> !verdict.held()).toList();
+    if (broken.isEmpty()) {
+      return 0;
+    }
+    fail(
+        err,
+        "%d of %d bars broken: %s"
+            .formatted(
+                broken.size(),
+                verdicts.size(),
+                broken.stream().map(Verdict::complaint).collect(Collectors.joining("; "))));
+    return BROKEN;
+  }
+
+  private static void write(Check check, Path file) throws IOException {
+    Path folder = file.toAbsolutePath().getParent();
+    if (folder != null) {
+      Files.createDirectories(folder);
+    }
+    try (PrintStream json =
+        new PrintStream(Files.newOutputStream(file), false, StandardCharsets.UTF_8)) {
+      ResultFormatFactory.getInstance(ResultFormatType.JSON, json).writeOut(check.results());
+    }
+  }
+
+  /** What lies at the bottom: JMH hangs a benchmark's own exceptions under one of its own. */
+  private static String reason(Throwable failure) {
+    Throwable at = failure;
+    while (true) {
+      if (at.getCause() != null) {
+        at = at.getCause();
+      } else if (at.getSuppressed().length > 0) {
+        at = at.getSuppressed()[0];
+      } else {
+        return at.getMessage() == null ? at.toString() : at.getMessage();
+      }
+    }
+  }
+
+  private static void fail(PrintWriter err, String message) {
+    err.println("onehop jmh: " + message);
+    err.flush();
+  }
+}

@@ -1,0 +1,74 @@
+package dev.onehop.jmh.check;
+
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+
+/**
+ * What a bar's rounds said.
+ *
+ * @param bar the bar
+ * @param ratios per round, how many times as fast the benchmark was as its baseline, at least one
+ */
+record Verdict(Bar bar, List<Double> ratios) {
+
+  Verdict {
+    ratios = List.copyOf(ratios);
+  }
+
+  /** The median of the rounds, which one disturbed round doesn't move. */
+  double ratio() {
+    double[] sorted = ratios.stream().mapToDouble(Double::doubleValue).sorted().toArray();
+    int middle = sorted.length / 2;
+    return sorted.length % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+  }
+
+  boolean held() {
+    return ratio() >= bar.atLeast();
+  }
+
+  /** For the table. */
+  String row() {
+    return String.format(
+        Locale.ROOT,
+        "%-22s %8.2f %8.2f   %-6s  %s",
+        bar.name(),
+        ratio(),
+        bar.atLeast(),
+        held() ? "holds" : "BROKEN",
+        String.join(" ", ratios.stream().map(r -> String.format(Locale.ROOT, "%.2f", r)).toList()));
+  }
+
+  static String header() {
+    return String.format(
+        Locale.ROOT, "%-22s %8s %8s   %-6s  %s", "", "ratio", "bar", "", "per round");
+  }
+
+  /** A sentence about a bar that is not held. */
+  String complaint() {
+    return String.format(
+        Locale.ROOT,
+        "%s: %s is %.2f times as fast as %s, and must be %.2f times",
+        bar.name(),
+        text(bar.benchmark(), bar.baseline()),
+        ratio(),
+        text(bar.baseline(), bar.benchmark()),
+        bar.atLeast());
+  }
+
+  /** A side, with its parameters where these make the difference. */
+  private static String text(Side side, Side other) {
+    return side.benchmark().equals(other.benchmark())
+        ? side.benchmark() + differences(side, other)
+        : side.benchmark();
+  }
+
+  private static String differences(Side side, Side other) {
+    return side.parameters().entrySet().stream()
+        .filter(entry -> !entry.getValue().equals(other.parameters().get(entry.getKey())))
+        .sorted(Map.Entry.comparingByKey())
+        .map(entry -> entry.getKey() + "=" + entry.getValue())
+        .toList()
+        .toString();
+  }
+}

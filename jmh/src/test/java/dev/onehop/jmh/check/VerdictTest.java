@@ -1,0 +1,34 @@
+package dev.onehop.jmh.check;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.onehop.jmh.check.Side.Iterations;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+class VerdictTest {
+  private static final Iterations SHORT = new Iterations(1, 1);
+
+  private static Verdict verdict(double atLeast, Double... ratios) {
+    Side fast = new Side("t.T.run", Map.of("kind", "new", "size", "1"), SHORT, SHORT);
+    Side base = new Side("t.T.run", Map.of("kind", "old", "size", "1"), SHORT, SHORT);
+    return new Verdict(new Bar("thing", fast, base, atLeast, 1), List.of(ratios));
+  }
+
+  @Test
+  void theMedianDecides() {
+    assertThat(verdict(2, 2.1, 0.1, 2.2).held()).isTrue();
+    assertThat(verdict(2, 1.9, 9.0, 1.8).held()).isFalse();
+    assertThat(verdict(2, 1.0, 2.0, 3.0, 9.0).ratio()).isEqualTo(2.5);
+    assertThat(verdict(2, 2.0).held()).isTrue();
+  }
+
+  @Test
+  void complainsWithWhatDiffers() {
+    assertThat(verdict(2, 1.25).complaint())
+        .isEqualTo(
+            "thing: t.T.run[kind=new] is 1.25 times as fast as t.T.run[kind=old], and must be 2.00"
+                + " times");
+  }
+}

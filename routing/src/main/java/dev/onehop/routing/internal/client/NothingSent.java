@@ -1,0 +1,71 @@
+package dev.onehop.routing.internal.client;
+
+import com.mongodb.MongoSocketException;
+import com.mongodb.MongoSocketOpenException;
+import com.mongodb.WriteConcern;
+import com.mongodb.client.model.DeleteManyModel;
+import com.mongodb.client.model.UpdateManyModel;
+import com.mongodb.client.model.WriteModel;
+import java.util.List;
+import java.util.function.Supplier;
+import org.reactivestreams.Publisher;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import reactor.core.publisher.Mono;
+
+/**
+ * Sends a write once more of which certainly nothing was sent.
+ *
+ * <p>A write that waits for a new connection when the mongos dies fails with the handshake, and
+ * driver 5.8 retries only what has a connection. That nothing was sent is known in two cases. There
+ * was no connection at all, which {@link MongoSocketOpenException} says of any single command. Or
+ * the network error of a retryable write lacks the label {@code RetryableWriteError}, which the
+ * driver must give to every such error from the moment it has a connection on (MongoDB's
+ * specification "Retryable Writes"). By then the driver holds that mongos for unknown, and selects
+ * the next one.
+ */
+final class NothingSent {
+  private static final Logger log = LoggerFactory.getLogger(NothingSent.class);
+  private static final String MAY_BE_SENT = "RetryableWriteError";
+
+  private final boolean retryWrites;
+
+  /**
+   * @param retryWrites the client's setting
+   */
+  NothingSent(boolean retryWrites) {
+    this.retryWrites = retryWrites;
+  }
+
+  /**
+   * A write outside of transactions.
+   *
+   * @param onlySingle whether each statement writes one document at most
+   * @param write called at once and, if nothing was sent, once more
+   */
+  <R> Mono<R> again(
+      boolean onlySingle, WriteConcern writeConcern, Supplier<? extends Publisher<R>> write) {
+    return Mono.from(write.get())
+        .onErrorResume(
+            MongoSocketException.class,
+            failure -> {
+              if (!isUnsent(failure, onlySingle && writeConcern.isAcknowledged())) {
+                return Mono.error(failure);
+              }
+              log.debug("nothing was sent, so it is sent by another way", failure);
+              return Mono.from(write.get());
+            });
+  }
+
+  boolean isUnsent(MongoSocketException failure, boolean retryableWrite) {
+    return !failure.hasErrorLabel(MAY_BE_SENT)
+        && (failure instanceof MongoSocketOpenException || (retryWrites && retryableWrite));
+  }
+
+  /** Whether the driver may retry a bulk of these. */
+  static boolean onlySingle(List<? extends WriteModel<?>> models) {
+    return models.stream()
+        .noneMatch(
+            model -> model instanceof UpdateManyModel<?> || model instanceof DeleteManyModel<?>);
+  }
+}

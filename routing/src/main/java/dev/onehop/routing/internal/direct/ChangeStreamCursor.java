@@ -1,0 +1,245 @@
+package dev.onehop.routing.internal.direct;
+
+import dev.onehop.routing.internal.direct.Cursors.OpenCursor;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import org.bson.BsonArray;
+import org.bson.BsonDocument;
+import org.bson.BsonInt32;
+import org.bson.BsonInt64;
+import org.bson.BsonTimestamp;
+import org.bson.BsonValue;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/**
+ * One change stream out of those of all shards. An event is given once every other shard has said,
+ * by an event of its own or by its {@code postBatchResumeToken}, that nothing older will come from
+ * it; so the events are in the order of their tokens, and the last token is a place to go on from.
+ *
+ * <p>Used by one request at a time.
+ */
+final class ChangeStreamCursor implements OpenCursor {
+  private static final int DEFAULT_BATCH = 1_000;
+  private static final Duration DEFAULT_WAIT = Duration.ofSeconds(1);
+
+  /** How long a shard is waited for while others may have something to tell. */
+  private static final Duration SLICE = Duration.ofMillis(50);
+
+  private final String namespace;
+  private final List<Source> sources;
+  private final @Nullable ResumeToken after;
+  private @Nullable ResumeToken given;
+  private boolean invalidated;
+
+  /** A shard's change stream. */
+  interface ShardStream {
+    /**
+     * The shard's next batch, as the reply to a getMore.
+     *
+     * @param wait how long the shard may wait for an event
+     */
+    Mono<BsonDocument> next(Duration wait);
+
+    /** Makes the shard write something after a time, so that its stream tells it is past that. */
+    Mono<Void> advanceTo(BsonTimestamp time);
+
+    /** Ends it; never fails. */
+    Mono<Void> kill();
+  }
+
+  private static final class Source {
+    private final ShardStream stream;
+    private final Deque<BsonDocument> buffer = new ArrayDeque<>();
+    private @Nullable ResumeToken past;
+    private boolean ended;
+
+    Source(ShardStream stream) {
+      this.stream = stream;
+    }
+
+    void take(BsonDocument reply) {
+      for (BsonValue event : CursorReplies.batch(reply)) {
+        buffer.add(event.asDocument());
+      }
+      BsonValue token = reply.getDocument("cursor").get("postBatchResumeToken");
+      if (token != null) {
+        past = ResumeToken.of(token);
+      }
+      ended = CursorReplies.id(reply) == 0;
+    }
+
+    @Nullable ResumeToken head() {
+      BsonDocument event = buffer.peek();
+      return event == null ? null : token(event);
+    }
+  }
+
+  /**
+   * @param after the token that the client has seen last; events up to it are left out
+   */
+  ChangeStreamCursor(String namespace, List<ShardStream> streams, @Nullable ResumeToken after) {
+    this.namespace = namespace;
+    this.sources = streams.stream().map(Source::new).toList();
+    this.after = after;
+    this.given = after;
+  }
+
+  /** Takes a shard's reply to the opening, in the order of the streams. */
+  void opened(int stream, BsonDocument reply) {
+    sources.get(stream).take(reply);
+  }
+
+  /** The reply to the opening: no events yet, but the place where the stream begins. */
+  BsonDocument firstReply(long id) {
+    return withToken(CursorReplies.first(namespace, id, List.of()));
+  }
+
+  @Override
+  public Mono<BsonDocument> getMore(BsonDocument command, long id) {
+    int wanted = command.getNumber("batchSize", new BsonInt32(DEFAULT_BATCH)).intValue();
+    long wait = command.getNumber("maxTimeMS", new BsonInt64(DEFAULT_WAIT.toMillis())).longValue();
+    long deadline = System.nanoTime() + Duration.ofMillis(wait).toNanos();
+    return batch(wanted == 0 ? DEFAULT_BATCH : wanted, deadline, new ArrayList<>())
+        .flatMap(
+            events -> {
+              BsonDocument reply =
+                  withToken(CursorReplies.next(namespace, invalidated ? 0 : id, events));
+              return invalidated ? kill().thenReturn(reply) : Mono.just(reply);
+            });
+  }
+
+  @Override
+  public Mono<Void> kill() {
+    return Flux.fromIterable(sources)
+        .filter(source -> !source.ended)
+        .flatMap(source -> source.stream.kill())
+        .then();
+  }
+
+  private Mono<List<BsonDocument>> batch(int wanted, long deadline, List<BsonDocument> events) {
+    take(wanted, events);
+    long left = deadline - System.nanoTime();
+    if (!events.isEmpty() || invalidated || left <= 0) {
+      return Mono.just(events);
+    }
+    Duration wait = Duration.ofNanos(Math.min(left, SLICE.toNanos()));
+    return catchUp()
+        .thenMany(Flux.fromIterable(sources))
+        .filter(source -> source.buffer.isEmpty() && !source.ended)
+        .flatMap(source -> fetch(source, wait))
+        .then(Mono.defer(() -> batch(wanted, deadline, events)));
+  }
+
+  /** Shards without writes of their own hold up the others' events until their clock moves. */
+  private Mono<Void> catchUp() {
+    ResumeToken held = leastHead();
+    if (held == null) {
+      return Mono.empty();
+    }
+    BsonTimestamp time = held.clusterTime();
+    return Flux.fromIterable(sources)
+        .filter(source -> source.buffer.isEmpty() && !source.ended)
+        .flatMap(source -> source.stream.advanceTo(time))
+        .then();
+  }
+
+  private static Mono<Void> fetch(Source source, Duration wait) {
+    return source
+        .stream
+        .next(wait)
+        .flatMap(
+            reply -> {
+              if (!ErrorCodes.ok(reply)) {
+                return Mono.error(CommandFailure.of(reply));
+              }
+              source.take(reply);
+              return Mono.empty();
+            });
+  }
+
+  private void take(int wanted, List<BsonDocument> events) {
+    while (events.size() < wanted && !invalidated) {
+      Source least = null;
+      ResumeToken leastToken = null;
+      ResumeToken bound = null;
+      for (Source source : sources) {
+        ResumeToken head = source.head();
+        if (head == null) {
+          if (!source.ended && (bound == null || before(source.past, bound))) {
+            bound = source.past;
+          }
+          if (!source.ended && source.past == null) {
+            return;
+          }
+        } else if (leastToken == null || head.compareTo(leastToken) < 0) {
+          least = source;
+          leastToken = head;
+        }
+      }
+      if (least == null
+          || leastToken == null
+          || (bound != null && bound.compareTo(leastToken) < 0)) {
+        return;
+      }
+      BsonDocument event = least.buffer.remove();
+      if (after == null || leastToken.compareTo(after) > 0) {
+        events.add(event);
+        given = leastToken;
+        invalidated = isInvalidate(event);
+      }
+    }
+  }
+
+  private static boolean before(@Nullable ResumeToken a, ResumeToken b) {
+    return a != null && a.compareTo(b) < 0;
+  }
+
+  /** The last event's token; or, if all shards are past it, the least of where they are. */
+  private BsonDocument withToken(BsonDocument reply) {
+    ResumeToken token = given;
+    ResumeToken held = leastHead();
+    ResumeToken past = null;
+    for (Source source : sources) {
+      if (source.buffer.isEmpty()
+          && source.past != null
+          && !source.ended
+          && (past == null || source.past.compareTo(past) < 0)) {
+        past = source.past;
+      }
+    }
+    if (past != null
+        && (held == null || past.compareTo(held) < 0)
+        && (token == null || token.compareTo(past) < 0)) {
+      token = past;
+    }
+    if (token != null && !invalidated) {
+      reply.getDocument("cursor").append("postBatchResumeToken", token.document());
+    }
+    return reply;
+  }
+
+  private @Nullable ResumeToken leastHead() {
+    ResumeToken least = null;
+    for (Source source : sources) {
+      ResumeToken head = source.head();
+      if (head != null && (least == null || head.compareTo(least) < 0)) {
+        least = head;
+      }
+    }
+    return least;
+  }
+
+  private static ResumeToken token(BsonDocument event) {
+    return ResumeToken.of(event.get("_id", new BsonArray()));
+  }
+
+  private static boolean isInvalidate(BsonDocument event) {
+    BsonValue type = event.get("operationType");
+    return type != null && type.isString() && type.asString().getValue().equals("invalidate");
+  }
+}

@@ -1,0 +1,216 @@
+package dev.onehop.routing.internal.direct;
+
+import dev.onehop.routing.internal.direct.ChangeStreamCursor.ShardStream;
+import dev.onehop.routing.internal.direct.ReplicaSet.Answer;
+import dev.onehop.routing.internal.wire.OpMsg;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.bson.BsonArray;
+import org.bson.BsonDocument;
+import org.bson.BsonInt32;
+import org.bson.BsonInt64;
+import org.bson.BsonString;
+import org.bson.BsonTimestamp;
+import org.bson.BsonValue;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/**
+ * Change streams of a collection, a database or the cluster: one on every shard, from the same
+ * cluster time, merged. Every shard filters and transforms its own events.
+ *
+ * <p>Other than mongos, an open stream does not see a shard that is added later, and a token whose
+ * event is not in the stream is taken for the time that it stands for.
+ */
+final class ChangeStreams {
+  private static final String STAGE = "$changeStream";
+  private static final List<String> STARTS =
+      List.of("resumeAfter", "startAfter", "startAtOperationTime");
+
+  private final ShardDirectory shards;
+  private final Cursors cursors;
+  private final ClusterClock clock;
+
+  ChangeStreams(ShardDirectory shards, Cursors cursors, ClusterClock clock) {
+    this.shards = shards;
+    this.cursors = cursors;
+    this.clock = clock;
+  }
+
+  /** Whether an aggregation is a change stream. */
+  static boolean isOne(OpMsg command) {
+    return command.commandName().equals("aggregate")
+        && command.body().get("pipeline") instanceof BsonArray pipeline
+        && !pipeline.isEmpty()
+        && pipeline.get(0).isDocument()
+        && pipeline.get(0).asDocument().containsKey(STAGE);
+  }
+
+  Mono<BsonDocument> open(OpMsg command) {
+    return Mono.defer(
+        () -> {
+          BsonDocument asked =
+              command.body().getArray("pipeline").get(0).asDocument().getDocument(STAGE);
+          ResumeToken after = after(asked);
+          BsonDocument perShard = perShard(command.body(), started(asked, after));
+          return shards
+              .all()
+              .flatMap(
+                  all -> open(command, OpMsg.command(perShard), after, List.copyOf(all.values())));
+        });
+  }
+
+  private Mono<BsonDocument> open(
+      OpMsg asked, OpMsg perShard, @Nullable ResumeToken after, List<ReplicaSet> all) {
+    return Flux.fromIterable(all)
+        .flatMapSequential(shard -> openAt(shard, perShard))
+        .collectList()
+        .flatMap(
+            opened -> {
+              BsonDocument failure = failure(opened);
+              if (failure != null) {
+                return Flux.fromIterable(opened)
+                    .flatMap(Opened::kill)
+                    .then(Mono.error(CommandFailure.of(failure)));
+              }
+              List<ShardStream> streams = new ArrayList<>();
+              opened.forEach(each -> streams.add(each.stream()));
+              ChangeStreamCursor cursor = new ChangeStreamCursor(namespace(asked), streams, after);
+              for (int i = 0; i < opened.size(); i++) {
+                cursor.opened(i, opened.get(i).reply());
+              }
+              return Mono.just(cursor.firstReply(cursors.add(0, cursor)));
+            });
+  }
+
+  /** The stream is null if it could not be opened. */
+  private record Opened(BsonDocument reply, @Nullable ShardStream stream) {
+    Mono<Void> kill() {
+      return stream == null ? Mono.empty() : stream.kill();
+    }
+  }
+
+  private Mono<Opened> openAt(ReplicaSet shard, OpMsg command) {
+    return shard
+        .send(command)
+        .map(
+            answer ->
+                new Opened(
+                    answer.document(),
+                    CursorReplies.id(answer.document()) == 0
+                        ? null
+                        : new AtShard(shard, new ShardCursor(shard, command, answer))));
+  }
+
+  private static @Nullable BsonDocument failure(List<Opened> opened) {
+    for (Opened each : opened) {
+      if (!ErrorCodes.ok(each.reply())) {
+        return each.reply();
+      }
+      if (each.stream() == null) {
+        return new BsonDocument("code", new BsonInt32(ErrorCodes.INTERNAL_ERROR))
+            .append("errmsg", new BsonString("a shard's change stream has ended at once"));
+      }
+    }
+    return null;
+  }
+
+  private static @Nullable ResumeToken after(BsonDocument asked) {
+    BsonValue token =
+        asked.containsKey("startAfter") ? asked.get("startAfter") : asked.get("resumeAfter");
+    return token == null ? null : ResumeToken.of(token);
+  }
+
+  /** The stage for every shard. A token is of one shard only, its time holds for all. */
+  private BsonDocument started(BsonDocument asked, @Nullable ResumeToken after) {
+    BsonDocument stage = new BsonDocument();
+    asked.forEach(
+        (name, value) -> {
+          if (!STARTS.contains(name)) {
+            stage.append(name, value);
+          }
+        });
+    BsonTimestamp start;
+    if (after != null) {
+      start = after.isFromInvalidate() ? next(after.clusterTime()) : after.clusterTime();
+    } else if (asked.containsKey("startAtOperationTime")) {
+      start = asked.getTimestamp("startAtOperationTime");
+    } else {
+      BsonDocument now = clock.clusterTime();
+      if (now == null) {
+        throw new IllegalStateException("no server has told a cluster time yet");
+      }
+      start = next(ClusterClock.time(now));
+    }
+    return stage.append("startAtOperationTime", start);
+  }
+
+  private static BsonTimestamp next(BsonTimestamp time) {
+    return new BsonTimestamp(time.getTime(), time.getInc() + 1);
+  }
+
+  private BsonDocument perShard(BsonDocument asked, BsonDocument stage) {
+    BsonArray pipeline = new BsonArray(List.copyOf(asked.getArray("pipeline")));
+    pipeline.set(0, new BsonDocument(STAGE, stage));
+    BsonDocument command = new BsonDocument();
+    command.putAll(asked);
+    command.put("pipeline", pipeline);
+    command.put("cursor", new BsonDocument("batchSize", new BsonInt32(0)));
+    BsonDocument now = clock.clusterTime();
+    if (now != null) {
+      command.put("$clusterTime", now);
+    }
+    return command;
+  }
+
+  private static String namespace(OpMsg command) {
+    BsonValue collection = command.body().get("aggregate");
+    return command.database()
+        + "."
+        + (collection != null && collection.isString()
+            ? collection.asString().getValue()
+            : "$cmd.aggregate");
+  }
+
+  private final class AtShard implements ShardStream {
+    private final ReplicaSet shard;
+    private final ShardCursor cursor;
+
+    AtShard(ReplicaSet shard, ShardCursor cursor) {
+      this.shard = shard;
+      this.cursor = cursor;
+    }
+
+    @Override
+    public Mono<BsonDocument> next(Duration wait) {
+      return cursor.awaitNext(wait);
+    }
+
+    /** A read after a time that an idle primary has not reached makes it write a no-op. */
+    @Override
+    public Mono<Void> advanceTo(BsonTimestamp time) {
+      BsonDocument now = clock.clusterTime();
+      BsonTimestamp latest =
+          now == null || ClusterClock.time(now).compareTo(time) < 0 ? time : ClusterClock.time(now);
+      BsonDocument read =
+          new BsonDocument("find", new BsonString("system.version"))
+              .append("limit", new BsonInt64(1))
+              .append(
+                  "readConcern",
+                  new BsonDocument("level", new BsonString("local"))
+                      .append("afterClusterTime", latest))
+              .append("$db", new BsonString("admin"));
+      if (now != null) {
+        read.append("$clusterTime", now);
+      }
+      return shard.send(OpMsg.command(read)).map(Answer::document).then();
+    }
+
+    @Override
+    public Mono<Void> kill() {
+      return cursor.kill();
+    }
+  }
+}

@@ -1,0 +1,167 @@
+package dev.onehop.it;
+
+import com.mongodb.ConnectionString;
+import dev.onehop.testbed.GeoShardedCluster;
+import dev.onehop.testbed.Testbed;
+import dev.onehop.testbed.Topology;
+import dev.onehop.testbed.internal.cluster.Cluster;
+import dev.onehop.testbed.internal.cluster.ShardedCollection;
+import java.util.List;
+import java.util.Locale;
+import org.bson.BsonDocument;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Assumptions;
+import org.opentest4j.TestAbortedException;
+
+/**
+ * The cluster that a test class runs on, from one of three providers:
+ *
+ * <ul>
+ *   <li>processes of this machine, unless told otherwise;
+ *   <li>containers, with {@code -Donehop.it.provider=containers}, of the image {@code
+ *       -Donehop.it.image=NAME}, {@value GeoShardedCluster#DEFAULT_IMAGE} unless named;
+ *   <li>any cluster there is, with {@code -Donehop.it.url=mongodb://...}: a URL of its mongoses,
+ *       and a user who may shard collections in the database {@code it}. What only the servers' own
+ *       profilers could show is not checked there.
+ * </ul>
+ */
+final class TestCluster implements AutoCloseable {
+  private static final String URL = System.getProperty("onehop.it.url", "");
+  private static final String PROVIDER = System.getProperty("onehop.it.provider", "processes");
+  static final String IMAGE =
+      System.getProperty("onehop.it.image", GeoShardedCluster.DEFAULT_IMAGE);
+
+  private final String url;
+  private final @Nullable Testbed testbed;
+  private final @Nullable Cluster outside;
+  private final Runnable end;
+
+  private TestCluster(
+      String url, @Nullable Testbed testbed, @Nullable Cluster outside, Runnable end) {
+    this.url = url;
+    this.testbed = testbed;
+    this.outside = outside;
+    this.end = end;
+  }
+
+  /** The cluster; the topology is for those that are started. */
+  static TestCluster start(Topology topology) {
+    if (!URL.isEmpty()) {
+      System.out.println("on the cluster of -Donehop.it.url");
+      Cluster cluster = Cluster.through(new ConnectionString(URL));
+      return new TestCluster(URL, null, cluster, cluster::close);
+    }
+    switch (PROVIDER) {
+      case "processes" -> {
+        Testbed testbed = Testbed.builder(topology).start();
+        return new TestCluster(testbed.url(), testbed, null, testbed::close);
+      }
+      case "containers" -> {
+        GeoShardedCluster containers =
+            new GeoShardedCluster(IMAGE).withTopology(topology).withStandInRouters();
+        containers.start();
+        System.out.println(
+            "on containers of %s, started in %s: %s"
+                .formatted(
+                    IMAGE, containers.testbed().startPhases(), containers.testbed().server()));
+        return new TestCluster(containers.url(), containers.testbed(), null, containers::stop);
+      }
+      default ->
+          throw new IllegalArgumentException(
+              "onehop.it.provider is " + PROVIDER + ", neither processes nor containers");
+    }
+  }
+
+  /** A connection string, without options. */
+  String url() {
+    return url;
+  }
+
+  /** The connection string with more options, such as {@code w=1}. */
+  String url(String database, String options) {
+    ConnectionString given = new ConnectionString(url);
+    String base = url.contains("?") ? url.substring(0, url.indexOf('?')) : url;
+    String more = url.contains("?") ? url.substring(url.indexOf('?') + 1) + "&" : "";
+    int path = base.indexOf('/', "mongodb+srv://".length());
+    String hosts = path < 0 ? base : base.substring(0, path);
+    return hosts
+        + "/"
+        + (given.getDatabase() == null ? database : given.getDatabase())
+        + "?"
+        + more
+        + options;
+  }
+
+  /** The shards' names, in the order in which collections are spread over them. */
+  List<String> shards() {
+    return testbed == null
+        ? outside.shardNames()
+        : testbed.topology().shards().stream().map(shard -> shard.name()).toList();
+  }
+
+  /** Drops what an earlier run may have left there, shards a collection and places it. */
+  void shardCollection(String namespace, BsonDocument key, List<BsonDocument> splitPoints) {
+    if (testbed != null) {
+      testbed.shardCollection(namespace, key, splitPoints);
+      return;
+    }
+    ShardedCollection collection = new ShardedCollection(outside, namespace);
+    collection.drop();
+    collection.create(key, null);
+    collection.spread(splitPoints);
+  }
+
+  void shardHashedCollection(String namespace, BsonDocument key, int chunks) {
+    if (testbed != null) {
+      testbed.shardHashedCollection(namespace, key, chunks);
+      return;
+    }
+    ShardedCollection collection = new ShardedCollection(outside, namespace);
+    collection.drop();
+    collection.create(key, chunks);
+  }
+
+  void moveRange(String namespace, BsonDocument min, String toShard) {
+    if (testbed != null) {
+      testbed.moveRange(namespace, min, toShard);
+    } else {
+      new ShardedCollection(outside, namespace).moveRange(min, null, toShard);
+    }
+  }
+
+  /** Whether the servers' own evidence can be had. */
+  boolean hasEvidence() {
+    return testbed != null;
+  }
+
+  /**
+   * The testbed.
+   *
+   * @param what is to be done with it
+   * @throws TestAbortedException where there is none: the test is skipped, and says why
+   */
+  Testbed testbed(String what) {
+    Assumptions.assumeTrue(
+        testbed != null, () -> "skipped on a cluster from outside, which shows no " + what);
+    return testbed;
+  }
+
+  /** Skips a test that ends or stops server processes where servers are no processes of ours. */
+  static void requireProcesses() {
+    String provider = URL.isEmpty() ? PROVIDER.toLowerCase(Locale.ROOT) : "a cluster from outside";
+    Assumptions.assumeTrue(
+        provider.equals("processes"), () -> "skipped on " + provider + ": it ends processes");
+  }
+
+  /** Skips a class that is about containers where they were not asked for. */
+  static void requireContainers() {
+    Assumptions.assumeTrue(
+        URL.isEmpty() && PROVIDER.equals("containers"),
+        "skipped: -Donehop.it.provider=containers runs it");
+  }
+
+  @Override
+  public void close() {
+    end.run();
+  }
+}

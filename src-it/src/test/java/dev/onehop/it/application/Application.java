@@ -1,0 +1,34 @@
+package dev.onehop.it.application;
+
+import com.mongodb.reactivestreams.client.MongoClient;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.data.mongodb.config.AbstractReactiveMongoConfiguration;
+import org.springframework.data.mongodb.repository.config.EnableReactiveMongoRepositories;
+
+/** The configuration of a Spring application, given the bean that is its client. */
+@Configuration
+@EnableReactiveMongoRepositories(considerNestedRepositories = true)
+class Application extends AbstractReactiveMongoConfiguration {
+  static final String DATABASE = "application";
+
+  private final MongoClient client;
+
+  Application(MongoClient client) {
+    this.client = client;
+  }
+
+  @Override
+  public MongoClient reactiveMongoClient() {
+    return client;
+  }
+
+  @Override
+  protected String getDatabaseName() {
+    return DATABASE;
+  }
+
+  @Override
+  protected boolean autoIndexCreation() {
+    return true;
+  }
+}

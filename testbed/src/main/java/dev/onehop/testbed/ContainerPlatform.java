@@ -1,0 +1,210 @@
+package dev.onehop.testbed;
+
+import com.github.dockerjava.api.DockerClient;
+import com.github.dockerjava.api.model.AccessMode;
+import com.github.dockerjava.api.model.Bind;
+import com.github.dockerjava.api.model.Volume;
+import dev.onehop.testbed.ServerInfo.RouterKind;
+import dev.onehop.testbed.internal.cluster.Access;
+import dev.onehop.testbed.internal.cluster.Server;
+import dev.onehop.testbed.internal.docker.Engine;
+import dev.onehop.testbed.internal.docker.Image;
+import dev.onehop.testbed.internal.docker.ServerContainer;
+import dev.onehop.testbed.internal.docker.Subnets;
+import dev.onehop.testbed.internal.link.Callers;
+import dev.onehop.testbed.internal.process.Ports;
+import dev.onehop.testbed.internal.process.RunningServer;
+import java.io.File;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.NetworkInterface;
+import java.net.SocketException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Every server in a container, every host a network. A host's address is that of its network's
+ * gateway, which belongs to this machine: links listen there, for containers and for clients here,
+ * and pass on to the containers' own addresses. Each container takes its host's address for its
+ * machine's name, as that is the name under which a mongos registers.
+ */
+final class ContainerPlatform implements Platform {
+  private final DockerClient docker;
+  private final Image image;
+  private final Subnets subnets;
+  private final Topology topology;
+  private final ClusterPlan plan;
+  private final Map<String, Integer> subnetByHost;
+  private final Versions versions;
+
+  private ContainerPlatform(
+      DockerClient docker,
+      Image image,
+      Subnets subnets,
+      Testbed.Builder options,
+      Map<String, Integer> subnetByHost) {
+    this.docker = docker;
+    this.image = image;
+    this.subnets = subnets;
+    this.subnetByHost = subnetByHost;
+    this.topology = options.topology.at(host -> subnets.gateway(subnetOf(host)));
+    Map<String, Integer> containers = new HashMap<>();
+    this.plan =
+        ClusterPlan.of(topology, options.routers, false)
+            .listeningAt(
+                server -> {
+                  int number = containers.merge(server.host().name(), 1, Integer::sum) - 1;
+                  String address = subnets.container(subnetOf(server.host()), number);
+                  return server.listeningAt(new InetSocketAddress(address, server.port()));
+                });
+    this.versions =
+        new Versions(
+            image.mongod(),
+            !options.routers
+                ? RouterKind.NONE
+                : image.mongos() == null ? RouterKind.STAND_IN : RouterKind.MONGOS,
+            image.mongos());
+  }
+
+  /**
+   * Gets the image and makes the networks.
+   *
+   * @param standIns whether stand-in routers do where the image holds no mongos
+   * @throws TestbedException if there is no engine, image, mongos or network to be had
+   */
+  static ContainerPlatform prepare(Testbed.Builder options, String imageName, boolean standIns) {
+    DockerClient docker = Engine.client();
+    Image image = Image.inspect(docker, imageName);
+    if (options.routers) {
+      image.requireRouters(standIns);
+    }
+    options.progress.accept(
+        "mongod %s and %s from image %s"
+            .formatted(
+                image.mongod(),
+                image.mongos() == null ? "stand-in routers" : "mongos " + image.mongos(),
+                imageName));
+    Map<String, Integer> subnetByHost = new LinkedHashMap<>();
+    options.topology.hosts().forEach(host -> subnetByHost.put(host.name(), subnetByHost.size()));
+    Subnets subnets = Subnets.create(docker, subnetByHost.size());
+    try {
+      ContainerPlatform platform =
+          new ContainerPlatform(docker, image, subnets, options, subnetByHost);
+      requireOnThisMachine(subnets.gateway(0));
+      platform.plan.all().forEach(server -> Ports.requireFree(server.advertisedAddress()));
+      return platform;
+    } catch (RuntimeException e) {
+      subnets.close();
+      throw e;
+    }
+  }
+
+  /** An engine in a virtual machine, as on macOS, has its networks there. */
+  private static void requireOnThisMachine(String gateway) {
+    try {
+      if (NetworkInterface.getByInetAddress(new InetSocketAddress(gateway, 0).getAddress())
+          != null) {
+        return;
+      }
+    } catch (SocketException e) {
+      // Then it is not to be found, either.
+    }
+    throw new TestbedException(
+        "Docker's networks are not on this machine, as the engine runs in a virtual machine or this in a container; run the tests on Linux, beside the engine");
+  }
+
+  private int subnetOf(Host host) {
+    return subnetByHost.getOrDefault(host.name(), -1);
+  }
+
+  @Override
+  public Topology topology() {
+    return topology;
+  }
+
+  @Override
+  public ClusterPlan plan() {
+    return plan;
+  }
+
+  @Override
+  public Versions versions() {
+    return versions;
+  }
+
+  @Override
+  public Map<InetAddress, String> hostByAddress() {
+    Map<InetAddress, String> hosts = new HashMap<>();
+    plan.all()
+        .forEach(server -> hosts.put(server.listenAddress().getAddress(), server.host().name()));
+    return hosts;
+  }
+
+  @Override
+  public Access access() {
+    return Access.OPEN;
+  }
+
+  @Override
+  public RunningServer launch(Server server, Callers callers) {
+    boolean standIn = server.role() == Server.Role.ROUTER && versions.isStandIn();
+    return ServerContainer.start(
+        docker,
+        server.name(),
+        image,
+        command(server, standIn),
+        new ServerContainer.Place(
+            subnets.network(subnetOf(server.host())),
+            server.host().address(),
+            server.listenAddress().getAddress().getHostAddress(),
+            standIn ? classPathMounts() : List.of()));
+  }
+
+  private List<String> command(Server server, boolean standIn) {
+    if (standIn) {
+      return Programs.standInRouter(
+          server,
+          "java",
+          System.getProperty("java.class.path"),
+          topology.name(),
+          "0.0.0.0",
+          plan.configDb());
+    }
+    List<String> command = new ArrayList<>();
+    if (server.role() == Server.Role.ROUTER) {
+      command.addAll(List.of("mongos", "--configdb", plan.configDb()));
+    } else {
+      command.add("mongod");
+      command.addAll(Programs.mongodOptions(server));
+      command.addAll(List.of("--dbpath", "/data/db"));
+    }
+    command.addAll(List.of("--bind_ip_all", "--port", String.valueOf(server.port())));
+    return command;
+  }
+
+  /** This JVM's own class path, at the same places in the container. */
+  private static List<Bind> classPathMounts() {
+    return Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator, -1))
+        .filter(entry -> !entry.isEmpty() && Files.exists(Path.of(entry)))
+        .map(entry -> Path.of(entry).toAbsolutePath().toString())
+        .distinct()
+        .map(path -> new Bind(path, new Volume(path), AccessMode.ro))
+        .toList();
+  }
+
+  @Override
+  public void started(String url) {
+    // Nobody else finds it: containers end with whoever started them.
+  }
+
+  @Override
+  public void close() {
+    subnets.close();
+  }
+}

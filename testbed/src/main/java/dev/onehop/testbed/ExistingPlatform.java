@@ -1,0 +1,166 @@
+package dev.onehop.testbed;
+
+import dev.onehop.testbed.ExistingServers.Login;
+import dev.onehop.testbed.ServerInfo.RouterKind;
+import dev.onehop.testbed.internal.cluster.Access;
+import dev.onehop.testbed.internal.cluster.Admin;
+import dev.onehop.testbed.internal.cluster.ReplicaSet;
+import dev.onehop.testbed.internal.cluster.Server;
+import dev.onehop.testbed.internal.cluster.Users;
+import dev.onehop.testbed.internal.link.Callers;
+import dev.onehop.testbed.internal.process.RunningServer;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Consumer;
+import org.bson.BsonDocument;
+import org.bson.BsonInt32;
+import org.jspecify.annotations.Nullable;
+
+/** Servers that somebody else has started, every host known by its name; no links. */
+final class ExistingPlatform implements Platform {
+  /** The database that the application's user may write. */
+  private static final String DATABASE = "ycsb";
+
+  private final ExistingServers servers;
+  private final Topology topology;
+  private final ClusterPlan plan;
+  private @Nullable Versions versions;
+
+  private ExistingPlatform(Testbed.Builder options, ExistingServers servers) {
+    this.servers = servers;
+    this.topology = options.topology.at(Host::name);
+    this.plan =
+        ClusterPlan.of(topology, options.routers, false).listeningAt(ExistingPlatform::byName);
+  }
+
+  static ExistingPlatform prepare(Testbed.Builder options, ExistingServers servers) {
+    for (Host host : options.topology.hosts()) {
+      if (new InetSocketAddress(host.name(), 0).isUnresolved()) {
+        throw new TestbedException(
+            "no address is known for host %s; run this where the servers' names are, in docker/compose.yaml's client: docker compose exec client onehop ..."
+                .formatted(host));
+      }
+    }
+    return new ExistingPlatform(options, servers);
+  }
+
+  private static Server byName(Server server) {
+    return server.listeningAt(server.advertisedAddress());
+  }
+
+  /** A stand-in says so in its greeting, which needs no login. */
+  private RouterKind routerKind() {
+    if (plan.routers().isEmpty()) {
+      return RouterKind.NONE;
+    }
+    Server first = plan.routers().get(0);
+    // It begins to listen when it has found the config servers.
+    Start.awaitListening(first, launch(first));
+    try (Admin router = Admin.of(first, new Access(null, servers.toMongods().tls()))) {
+      BsonDocument hello = router.run("admin", new BsonDocument("hello", new BsonInt32(1)));
+      return hello.containsKey("onehopStandIn") ? RouterKind.STAND_IN : RouterKind.MONGOS;
+    }
+  }
+
+  @Override
+  public Topology topology() {
+    return topology;
+  }
+
+  @Override
+  public ClusterPlan plan() {
+    return plan;
+  }
+
+  @Override
+  public synchronized Versions versions() {
+    if (versions == null) {
+      versions = new Versions(null, routerKind(), null);
+    }
+    return versions;
+  }
+
+  @Override
+  public Map<InetAddress, String> hostByAddress() {
+    return Map.of();
+  }
+
+  @Override
+  public Access access() {
+    return servers.toMongods();
+  }
+
+  @Override
+  public Access routerAccess() {
+    return servers.toMongoses();
+  }
+
+  @Override
+  public void initiated(ReplicaSet configServers) {
+    @Nullable Login login = servers.login();
+    if (login != null) {
+      Users users = new Users(configServers);
+      users.administrator(ExistingServers.ADMINISTRATOR, login.administrator());
+      users.application(ExistingServers.APPLICATION, login.application(), DATABASE);
+    }
+  }
+
+  @Override
+  public RunningServer launch(Server server, Callers callers) {
+    return launch(server);
+  }
+
+  private static RunningServer launch(Server server) {
+    return new Existing(server.name());
+  }
+
+  @Override
+  public void started(String url) {
+    // Whoever started the servers knows.
+  }
+
+  @Override
+  public void close() {
+    // Nothing was taken.
+  }
+
+  /** A server that is neither started nor ended here. */
+  private record Existing(String name) implements RunningServer {
+    @Override
+    public boolean isAlive() {
+      return true;
+    }
+
+    @Override
+    public ProcessFailure failure() {
+      return new ProcessFailure(name, -1, List.of());
+    }
+
+    @Override
+    public List<String> lastLogLines() {
+      return List.of();
+    }
+
+    @Override
+    public String output() {
+      return "";
+    }
+
+    @Override
+    public void onDeath(Consumer<ProcessFailure> listener) {
+      // Not noticed; what uses the server fails.
+    }
+
+    @Override
+    public void kill() {
+      // Somebody else's.
+    }
+
+    @Override
+    public void awaitEnd() {
+      // Likewise.
+    }
+  }
+}

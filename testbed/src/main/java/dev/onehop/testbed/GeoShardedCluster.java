@@ -1,0 +1,245 @@
+package dev.onehop.testbed;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
+import java.util.stream.Collectors;
+import org.bson.BsonDocument;
+import org.jspecify.annotations.Nullable;
+import org.testcontainers.lifecycle.Startable;
+
+/**
+ * A sharded cluster over far-apart regions in containers, for tests with Testcontainers: a shard
+ * and a mongos beside it in every region, and the round trips between the regions.
+ *
+ * <pre>{@code
+ * @Container
+ * static final GeoShardedCluster cluster =
+ *     new GeoShardedCluster("mongo:8.0")
+ *         .withRegions("va", "or", "ca")
+ *         .withRoundTrip("va", "or", Duration.ofMillis(68));
+ *
+ * MongoClient client = OneHop.builder(cluster.url()).build();
+ * }</pre>
+ *
+ * <p>Delays are made by links in this JVM, to a few tens of microseconds, for whoever connects; so
+ * this JVM has to run on the engine's own machine, which has to be Linux. Addresses are good for
+ * any program of that machine. Needs the artifact {@code org.testcontainers:testcontainers} 2.0 or
+ * later, which this library does not bring along.
+ *
+ * <p>To be configured before {@link #start}, by one thread; thread-safe after it.
+ */
+public final class GeoShardedCluster implements Startable {
+  /** The image that is used unless another is named. */
+  public static final String DEFAULT_IMAGE = "mongo:8.0";
+
+  private final String image;
+  private @Nullable Topology topology;
+  private List<String> regions = List.of("va", "or", "ca");
+  private final Map<String, Duration> roundTrips = new LinkedHashMap<>();
+  private boolean standIns;
+  private @Nullable Testbed testbed;
+
+  /** A cluster of {@link #DEFAULT_IMAGE}. */
+  public GeoShardedCluster() {
+    this(DEFAULT_IMAGE);
+  }
+
+  /**
+   * A cluster of an image of one's own.
+   *
+   * @param image has to hold mongod and mongos on its PATH; pulled if it is not here
+   */
+  public GeoShardedCluster(String image) {
+    this.image = Objects.requireNonNull(image, "image");
+  }
+
+  /**
+   * One shard, {@code shard-REGION}, and one mongos beside it on the host {@code REGION1} in each
+   * of these regions. The application and the config server are in the first. Three regions, va, or
+   * and ca, unless set.
+   *
+   * @param names at least one; letters, digits and dashes
+   */
+  public GeoShardedCluster withRegions(String... names) {
+    if (names.length == 0) {
+      throw new IllegalArgumentException("at least one region");
+    }
+    this.regions = List.of(names);
+    return this;
+  }
+
+  /**
+   * As {@link #withRegions}, for regions {@code r1}, {@code r2} and so on.
+   *
+   * @param count at least one
+   */
+  public GeoShardedCluster withShards(int count) {
+    List<String> names = new ArrayList<>();
+    for (int i = 1; i <= count; i++) {
+      names.add("r" + i);
+    }
+    return withRegions(names.toArray(String[]::new));
+  }
+
+  /**
+   * The round trip between hosts of two regions, both ways; zero unless set.
+   *
+   * @param roundTrip there and back, to the microsecond, a minute at most
+   */
+  public GeoShardedCluster withRoundTrip(String region, String other, Duration roundTrip) {
+    roundTrips.remove(pair(other, region));
+    roundTrips.put(pair(region, other), roundTrip);
+    return this;
+  }
+
+  /** A topology in place of regions and round trips; its hosts' addresses are not used. */
+  public GeoShardedCluster withTopology(Topology wanted) {
+    this.topology = wanted;
+    return this;
+  }
+
+  /**
+   * Uses the testbed's stand-in router where the image holds no mongos, if it holds a Java runtime.
+   * For tests of OneHop itself where no image with a mongos can be had; a stand-in is no mongos.
+   */
+  public GeoShardedCluster withStandInRouters() {
+    this.standIns = true;
+    return this;
+  }
+
+  /**
+   * Starts all containers, side by side, and waits until the cluster can be used. Does nothing if
+   * it has been started.
+   *
+   * @throws TestbedException if it can't be started: one line that says why and what to do
+   */
+  @Override
+  public synchronized void start() {
+    if (testbed == null) {
+      testbed =
+          Testbed.builder(topology == null ? ofRegions() : topology)
+              .platform(options -> ContainerPlatform.prepare(options, image, standIns))
+              .start();
+    }
+  }
+
+  /** Removes the containers and their networks. May be called more than once. */
+  @Override
+  public synchronized void stop() {
+    if (testbed != null) {
+      testbed.close();
+      testbed = null;
+    }
+  }
+
+  private static String pair(String region, String other) {
+    return region + " <-> " + other;
+  }
+
+  /** The topology in the words of its files. */
+  private Topology ofRegions() {
+    StringBuilder yaml = new StringBuilder("name: containers\nregions: ").append(regions);
+    Map<String, Duration> all = new LinkedHashMap<>(roundTrips);
+    for (int i = 0; i < regions.size(); i++) {
+      for (String other : regions.subList(i + 1, regions.size())) {
+        if (!all.containsKey(pair(other, regions.get(i)))) {
+          all.putIfAbsent(pair(regions.get(i), other), Duration.ZERO);
+        }
+      }
+    }
+    if (!all.isEmpty()) {
+      yaml.append("\nroundTrips:");
+      all.forEach(
+          (pair, time) ->
+              yaml.append(String.format(Locale.ROOT, "\n  %s: %.3f", pair, time.toNanos() / 1e6)));
+    }
+    yaml.append("\nhosts:");
+    for (int i = 0; i < regions.size(); i++) {
+      yaml.append("\n  %1$s1: {region: %1$s, address: 127.80.%2$d.1}".formatted(regions.get(i), i));
+    }
+    String first = regions.get(0) + "1";
+    yaml.append("\nclient: ").append(first).append("\nconfigServers: [").append(first);
+    yaml.append("]\nshards:");
+    regions.forEach(region -> yaml.append("\n  shard-%1$s: [%1$s1]".formatted(region)));
+    yaml.append("\nmongos: ")
+        .append(regions.stream().map(region -> region + "1").collect(Collectors.toList()));
+    return Topology.parse("regions", yaml.append('\n').toString());
+  }
+
+  /**
+   * All else that can be done with the running cluster: moving ranges, cutting connections, asking
+   * the servers who served what.
+   *
+   * @throws IllegalStateException if it is not running
+   */
+  public synchronized Testbed testbed() {
+    if (testbed == null) {
+      throw new IllegalStateException("the cluster has not been started, or has been stopped");
+    }
+    return testbed;
+  }
+
+  /**
+   * Where an application in the client's region connects to, as {@link Testbed#url}.
+   *
+   * @throws IllegalStateException if it is not running
+   */
+  public String url() {
+    return testbed().url();
+  }
+
+  /**
+   * The mongos of one host.
+   *
+   * @param host for example {@code or1}
+   * @throws IllegalArgumentException if no mongos is there
+   * @throws IllegalStateException if it is not running
+   */
+  public String routerUrl(String host) {
+    Topology running = testbed().topology();
+    Host at = running.host(host);
+    if (!running.mongosHosts().contains(at)) {
+      throw new IllegalArgumentException("no mongos runs on " + host);
+    }
+    return "mongodb://" + at.address() + ":" + Topology.MONGOS_PORT;
+  }
+
+  /**
+   * A shard's own replica set, past every mongos.
+   *
+   * @param shard for example {@code shard-or}
+   * @throws IllegalArgumentException if there is no such shard
+   * @throws IllegalStateException if it is not running
+   */
+  public String replicaSetUrl(String shard) {
+    String set = testbed().shardHosts().get(shard);
+    if (set == null) {
+      throw new IllegalArgumentException("there is no shard '" + shard + "'");
+    }
+    return replicaSet(set);
+  }
+
+  /** The config servers' replica set. */
+  public String configServersUrl() {
+    return replicaSet(testbed().configServers());
+  }
+
+  private static String replicaSet(String nameAndHosts) {
+    int slash = nameAndHosts.indexOf('/');
+    return "mongodb://%s/?replicaSet=%s"
+        .formatted(nameAndHosts.substring(slash + 1), nameAndHosts.substring(0, slash));
+  }
+
+  /**
+   * Shards a collection and places it on the shards in equal, contiguous shares, as {@link
+   * Testbed#shardCollection}.
+   */
+  public void shardCollection(String namespace, BsonDocument key, List<BsonDocument> splitPoints) {
+    testbed().shardCollection(namespace, key, splitPoints);
+  }
+}

@@ -1,0 +1,82 @@
+package dev.onehop.testbed;
+
+import dev.onehop.testbed.internal.cluster.Access;
+import dev.onehop.testbed.internal.cluster.ReplicaSet;
+import dev.onehop.testbed.internal.cluster.Server;
+import dev.onehop.testbed.internal.link.Callers;
+import dev.onehop.testbed.internal.process.RunningServer;
+import java.net.InetAddress;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a testbed's servers run on: processes of this machine, containers, or servers that are there
+ * already. All that it has taken is given back by {@link #close}, except the servers themselves,
+ * which whoever had them launched ends before.
+ */
+interface Platform extends AutoCloseable {
+  /** The topology, its hosts with the addresses that they have here. */
+  Topology topology();
+
+  /** Every server, and where it listens. */
+  ClusterPlan plan();
+
+  /**
+   * What kind of router there is, and the versions as far as they are known. Asked for when the
+   * replica sets have primaries and the routers were launched.
+   */
+  Versions versions();
+
+  /**
+   * Addresses that connections between the servers come from, as links see them; more are told by
+   * {@link #launch}. Whoever else connects is the client.
+   */
+  Map<InetAddress, String> hostByAddress();
+
+  /** How the testbed itself is let in by config servers and shards. */
+  Access access();
+
+  /** How it is let in by routers. */
+  default Access routerAccess() {
+    return access();
+  }
+
+  /** All replica sets have primaries; no router and no shard is part of the cluster yet. */
+  default void initiated(ReplicaSet configServers) {}
+
+  /** What the cluster's feature compatibility version has to be set to; null to leave it. */
+  default @Nullable String featureCompatibilityVersion() {
+    return null;
+  }
+
+  /**
+   * Starts a server.
+   *
+   * @param callers to be told which host the server's connections come from
+   * @throws TestbedException if it cannot be started
+   */
+  RunningServer launch(Server server, Callers callers);
+
+  /**
+   * The cluster can be used.
+   *
+   * @param url where; empty if it has no routers
+   */
+  void started(String url);
+
+  @Override
+  void close();
+
+  /**
+   * What the servers are.
+   *
+   * @param mongod version of config servers and shards; null to ask them
+   * @param router what routes
+   * @param mongos version of the mongos; null if there is none, or to ask it
+   */
+  record Versions(@Nullable String mongod, ServerInfo.RouterKind router, @Nullable String mongos) {
+    boolean isStandIn() {
+      return router == ServerInfo.RouterKind.STAND_IN;
+    }
+  }
+}

@@ -1,0 +1,177 @@
+package dev.onehop.testbed;
+
+import dev.onehop.testbed.ServerInfo.RouterKind;
+import dev.onehop.testbed.internal.binaries.BinaryFinder;
+import dev.onehop.testbed.internal.binaries.ServerBinaries;
+import dev.onehop.testbed.internal.cluster.Access;
+import dev.onehop.testbed.internal.cluster.Server;
+import dev.onehop.testbed.internal.link.Callers;
+import dev.onehop.testbed.internal.process.Ports;
+import dev.onehop.testbed.internal.process.ProcFs;
+import dev.onehop.testbed.internal.process.RunningServer;
+import dev.onehop.testbed.internal.process.ServerProcess;
+import dev.onehop.testbed.internal.run.RunDirectory;
+import dev.onehop.testbed.internal.run.RunState;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** Servers as processes of this machine, each host an address of the loopback network. */
+final class ProcessPlatform implements Platform {
+  private final Topology topology;
+  private final ServerBinaries binaries;
+  private final ClusterPlan plan;
+  private final RunDirectory directory;
+  private final Programs programs;
+  private final Versions versions;
+  private final @Nullable String requiredFeatureCompatibilityVersion;
+  private final List<RunState.Entry> entries = new ArrayList<>();
+
+  private ProcessPlatform(
+      Testbed.Builder options, ServerBinaries binaries, ClusterPlan plan, RunDirectory directory) {
+    this.topology = options.topology;
+    this.binaries = binaries;
+    this.plan = plan;
+    this.directory = directory;
+    this.programs = new Programs(binaries, directory, plan);
+    this.versions =
+        new Versions(
+            binaries.mongod().version(),
+            routerKind(options, binaries),
+            binaries.mongos() == null ? null : binaries.mongos().version());
+    this.requiredFeatureCompatibilityVersion =
+        options.routers ? binaries.requiredFeatureCompatibilityVersion() : null;
+    synchronized (this) {
+      writeState(RunState.STARTING, "");
+    }
+  }
+
+  /**
+   * Finds the programs, and claims the topology's run directory and ports.
+   *
+   * @throws TestbedException if one of these can't be had
+   */
+  static ProcessPlatform prepare(Testbed.Builder options) {
+    ServerBinaries binaries =
+        new BinaryFinder(options.cacheFolder, System.getenv(), options.progress)
+            .find(options.mongod, options.mongos);
+    announce(options, binaries);
+    ClusterPlan plan = ClusterPlan.of(options.topology, options.routers, binaries.mongos() != null);
+    RunDirectory directory =
+        RunDirectory.claim(
+            RunDirectory.root(options.cacheFolder),
+            options.topology.name(),
+            leftover -> options.progress.accept("ended " + leftover + ", left by a killed run"));
+    try {
+      for (Server server : plan.all()) {
+        Ports.requireFree(server.advertisedAddress());
+        if (server.isBehindLink()) {
+          Ports.requireFree(server.listenAddress());
+        }
+      }
+      return new ProcessPlatform(options, binaries, plan, directory);
+    } catch (RuntimeException e) {
+      directory.close();
+      throw e;
+    }
+  }
+
+  private static void announce(Testbed.Builder options, ServerBinaries binaries) {
+    ServerBinaries.@Nullable Binary mongos = binaries.mongos();
+    options.progress.accept(
+        "mongod %s from %s".formatted(binaries.mongod().version(), binaries.mongod().origin()));
+    if (options.routers) {
+      options.progress.accept(
+          mongos == null
+              ? "no mongos binary found: using the stand-in router in its place"
+              : "mongos %s from %s".formatted(mongos.version(), mongos.origin()));
+      if (mongos != null && !HostName.isPossible()) {
+        options.progress.accept(
+            "this system allows no namespaces (unshare): every mongos registers under the machine's"
+                + " own name, and clients cannot tell by names which stands where");
+      }
+    }
+  }
+
+  private static RouterKind routerKind(Testbed.Builder options, ServerBinaries binaries) {
+    if (!options.routers) {
+      return RouterKind.NONE;
+    }
+    return binaries.mongos() == null ? RouterKind.STAND_IN : RouterKind.MONGOS;
+  }
+
+  @Override
+  public Topology topology() {
+    return topology;
+  }
+
+  @Override
+  public ClusterPlan plan() {
+    return plan;
+  }
+
+  @Override
+  public Versions versions() {
+    return versions;
+  }
+
+  @Override
+  public @Nullable String featureCompatibilityVersion() {
+    return requiredFeatureCompatibilityVersion;
+  }
+
+  @Override
+  public Map<InetAddress, String> hostByAddress() {
+    Map<InetAddress, String> hosts = new HashMap<>();
+    for (Host host : topology.hosts()) {
+      try {
+        hosts.put(InetAddress.getByName(host.address()), host.name());
+      } catch (UnknownHostException e) {
+        throw new IllegalStateException(e); // It is a literal address.
+      }
+    }
+    return hosts;
+  }
+
+  @Override
+  public Access access() {
+    return Access.OPEN;
+  }
+
+  @Override
+  public synchronized RunningServer launch(Server server, Callers callers) {
+    String name = server.name();
+    ServerProcess process =
+        ServerProcess.start(
+            name, programs.command(server), directory.log(name), directory.output(name));
+    callers.register(process.pid(), server.host().name());
+    entries.add(new RunState.Entry(name, server.advertised(), process.pid(), process.startTicks()));
+    writeState(RunState.STARTING, "");
+    return process;
+  }
+
+  @Override
+  public synchronized void started(String url) {
+    writeState(RunState.RUNNING, url);
+  }
+
+  private void writeState(String phase, String url) {
+    long pid = ProcessHandle.current().pid();
+    RunState.Entry owner = new RunState.Entry("owner", "", pid, ProcFs.startTicks(pid).orElse(-1));
+    new RunState(topology.name(), phase, url, owner, entries).write(directory.path());
+  }
+
+  @Override
+  public void close() {
+    directory.close();
+  }
+
+  @Override
+  public String toString() {
+    return "processes, mongod " + binaries.mongod().version();
+  }
+}

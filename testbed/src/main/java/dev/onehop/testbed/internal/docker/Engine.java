@@ -1,0 +1,81 @@
+package dev.onehop.testbed.internal.docker;
+
+import com.github.dockerjava.api.DockerClient;
+import dev.onehop.testbed.TestbedException;
+import java.io.IOException;
+import java.net.UnixDomainSocketAddress;
+import java.nio.channels.SocketChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Locale;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.testcontainers.DockerClientFactory;
+
+/** The Docker engine, or one line that says why there is none to be used. */
+public final class Engine {
+  private static final Path SOCKET = Path.of("/var/run/docker.sock");
+
+  private Engine() {}
+
+  /**
+   * The engine's client.
+   *
+   * @throws TestbedException if there is no engine, or it must not be used by this user
+   */
+  public static DockerClient client() {
+    // Before Testcontainers does: its own message is long, and does not tell these apart.
+    @Nullable String trouble = trouble(System.getenv(), SOCKET);
+    if (trouble != null) {
+      throw new TestbedException(trouble);
+    }
+    try {
+      return DockerClientFactory.instance().client();
+    } catch (RuntimeException e) {
+      throw new TestbedException("Docker can't be used: " + reason(e), e);
+    }
+  }
+
+  /**
+   * What is wrong with the engine's socket, as far as can be seen from outside; null if nothing is.
+   *
+   * @param environment the environment variables; DOCKER_HOST may name another socket
+   * @param usual where the socket usually is
+   */
+  static @Nullable String trouble(Map<String, String> environment, Path usual) {
+    String host = environment.getOrDefault("DOCKER_HOST", "");
+    if (!host.isEmpty() && !host.startsWith("unix://")) {
+      return "DOCKER_HOST is %s, but the servers' addresses can be reached on the engine's own machine only; unset it or run the tests there"
+          .formatted(host);
+    }
+    Path socket = host.isEmpty() ? usual : Path.of(host.substring("unix://".length()));
+    if (!Files.exists(socket)) {
+      return "no Docker engine runs here: there is no %s; install Docker and start it (Debian: apt-get install docker.io)"
+          .formatted(socket);
+    }
+    try (SocketChannel probe = SocketChannel.open(UnixDomainSocketAddress.of(socket))) {
+      return probe.isConnected() ? null : unreachable(socket, "no connection");
+    } catch (IOException e) {
+      return unreachable(socket, String.valueOf(e.getMessage()));
+    }
+  }
+
+  static String unreachable(Path socket, String reason) {
+    return reason.toLowerCase(Locale.ROOT).contains("permission denied")
+        ? "no permission for %s; add this user to its group (sudo usermod -aG docker $USER, then log in again)"
+            .formatted(socket)
+        : "no Docker engine listens on %s (%s); start it (sudo systemctl start docker)"
+            .formatted(socket, reason);
+  }
+
+  /** The first line of the innermost cause that says something. */
+  static String reason(Throwable e) {
+    String said = String.valueOf(e.getMessage());
+    for (Throwable cause = e; cause != null; cause = cause.getCause()) {
+      if (cause.getMessage() != null && !cause.getMessage().isBlank()) {
+        said = cause.getMessage();
+      }
+    }
+    return said.lines().findFirst().orElse("").strip();
+  }
+}

@@ -1,0 +1,29 @@
+package dev.onehop.testbed.internal.process;
+
+import dev.onehop.testbed.ProcessFailure;
+import java.util.List;
+import java.util.function.Consumer;
+
+/** A server that was started: a process of this machine, or a container. MUST be thread-safe. */
+public interface RunningServer {
+  /** Whether it has not ended yet. */
+  boolean isAlive();
+
+  /** How it ended, or, if it hasn't, what it last logged. */
+  ProcessFailure failure();
+
+  /** The end of its log. */
+  List<String> lastLogLines();
+
+  /** What it has printed so far. */
+  String output();
+
+  /** Calls back once if it ends without {@link #kill} having been called. */
+  void onDeath(Consumer<ProcessFailure> listener);
+
+  /** Ends it at once. */
+  void kill();
+
+  /** Waits, some seconds at most, until it is gone. */
+  void awaitEnd();
+}

@@ -1,0 +1,41 @@
+package dev.onehop.testbed.internal.docker;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.onehop.testbed.TestbedException;
+import org.junit.jupiter.api.Test;
+
+class ImageTest {
+  private static final String MONGOD = "db version v8.0.17\nBuild Info: {}\n";
+
+  @Test
+  void whatAnImageHolds() {
+    assertThat(Image.of("m", MONGOD + "mongos version v8.0.17\nBuild Info: {}\n"))
+        .isEqualTo(new Image("m", "8.0.17", "8.0.17", false));
+    assertThat(Image.of("m", MONGOD + "sh: mongos: not found\nhas java\n"))
+        .isEqualTo(new Image("m", "8.0.17", null, true));
+  }
+
+  @Test
+  void noMongod() {
+    assertThatThrownBy(() -> Image.of("debian:12", "sh: mongod: not found\n"))
+        .isInstanceOf(TestbedException.class)
+        .hasMessage("image debian:12 holds no mongod; name one that does, such as mongo:8.0");
+  }
+
+  @Test
+  void noMongos() {
+    Image without = new Image("m", "8.0.17", null, false);
+
+    assertThatThrownBy(() -> without.requireRouters(false))
+        .hasMessage("image m holds no mongos; name one that does, such as mongo:8.0");
+    assertThatThrownBy(() -> without.requireRouters(true))
+        .hasMessageStartingWith("image m holds neither a mongos nor Java for a stand-in router");
+    assertThatCode(() -> new Image("m", "8.0.17", null, true).requireRouters(true))
+        .doesNotThrowAnyException();
+    assertThatCode(() -> new Image("m", "8.0.17", "8.0.17", false).requireRouters(false))
+        .doesNotThrowAnyException();
+  }
+}
