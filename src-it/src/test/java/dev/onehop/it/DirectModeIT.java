@@ -16,6 +16,7 @@ import com.mongodb.client.model.CountOptions;
 import com.mongodb.client.model.DeleteOneModel;
 import com.mongodb.client.model.Filters;
 import com.mongodb.client.model.FindOneAndUpdateOptions;
+import com.mongodb.client.model.Indexes;
 import com.mongodb.client.model.InsertOneModel;
 import com.mongodb.client.model.Projections;
 import com.mongodb.client.model.ReplaceOptions;
@@ -25,9 +26,11 @@ import com.mongodb.client.model.UpdateOneModel;
 import com.mongodb.client.model.UpdateOptions;
 import com.mongodb.client.model.Updates;
 import com.mongodb.client.model.WriteModel;
+import com.mongodb.reactivestreams.client.ClientSession;
 import com.mongodb.reactivestreams.client.FindPublisher;
 import com.mongodb.reactivestreams.client.MongoClient;
 import com.mongodb.reactivestreams.client.MongoCollection;
+import com.mongodb.reactivestreams.client.MongoDatabase;
 import dev.onehop.routing.OneHop;
 import dev.onehop.routing.RoutingMode;
 import dev.onehop.testbed.Testbed;
@@ -36,6 +39,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.function.Function;
 import java.util.stream.IntStream;
 import org.bson.BsonDateTime;
 import org.bson.BsonDocument;
@@ -195,8 +199,91 @@ class DirectModeIT {
             .hasMessageContaining("mongos");
       }
       assertThatThrownBy(() -> run(same.drop())).hasMessageContaining("the command drop");
+      assertThatThrownBy(() -> all(same.watch())).hasMessageContaining("$changeStream");
+      assertThatThrownBy(() -> inTransaction(onConfigServers, session -> same.find(session)))
+          .hasMessageContaining("a transaction");
     }
     assertThat(read(collection, 5)).containsEntry("n", 5);
+  }
+
+  @Test
+  void aConfigServerIsNotTakenForTheCluster() {
+    MongoCollection<Document> collection = loaded();
+    String shards = "mongodb://" + testbed.configServers().replaceFirst(".*/", "");
+    try (MongoClient onConfigServers = OneHop.builder(shards).routing(RoutingMode.DIRECT).build()) {
+      assertThat(all(onConfigServers.listDatabaseNames()))
+          .contains("it", "admin", "config")
+          .doesNotContain("local")
+          .isEqualTo(all(client.listDatabaseNames()));
+      MongoDatabase admin = onConfigServers.getDatabase("admin");
+      assertThat(run(admin.runCommand(new Document("ping", 1)))).containsEntry("ok", 1.0);
+      for (String command : List.of("replSetGetStatus", "currentOp", "top")) {
+        assertThatThrownBy(() -> run(admin.runCommand(new Document(command, 1))))
+            .isInstanceOf(MongoCommandException.class)
+            .hasMessageContaining("the command " + command + " on admin")
+            .hasMessageContaining("config servers");
+      }
+      MongoDatabase config = onConfigServers.getDatabase("config");
+      assertThat(run(config.getCollection("shards").countDocuments())).isEqualTo(3);
+      assertThatThrownBy(() -> run(config.getCollection("system.sessions").countDocuments()))
+          .isInstanceOf(MongoCommandException.class);
+    }
+    assertThat(read(collection, 5)).containsEntry("n", 5);
+  }
+
+  @Test
+  void transactionsAndChangeStreamsAreTheMongosBusiness() {
+    MongoCollection<Document> collection = loaded();
+    BsonDocument beginning =
+        run(client.getDatabase("admin").runCommand(new Document("ping", 1), BsonDocument.class));
+
+    inTransaction(
+        client,
+        session ->
+            Flux.concat(
+                collection.updateOne(session, Filters.eq(1), Updates.set("n", -1)),
+                collection.updateOne(session, Filters.eq(299), Updates.set("n", -2)),
+                collection.find(session).sort(Sorts.ascending("n")).batchSize(2).limit(9)));
+
+    assertThat(read(collection, 1)).containsEntry("n", -1);
+    assertThat(read(collection, 299)).containsEntry("n", -2);
+    List<Integer> seen =
+        Flux.from(collection.watch().startAtOperationTime(beginning.getTimestamp("operationTime")))
+            .map(event -> event.getDocumentKey().getInt32("_id").getValue())
+            .take(2)
+            .collectList()
+            .block(TIMEOUT);
+    assertThat(seen).containsExactlyInAnyOrder(1, 299);
+  }
+
+  private static void inTransaction(
+      MongoClient client, Function<ClientSession, Publisher<?>> statements) {
+    Mono.usingWhen(
+            client.startSession(),
+            session -> {
+              session.startTransaction();
+              return Flux.from(statements.apply(session))
+                  .then(Mono.defer(() -> Mono.from(session.commitTransaction())));
+            },
+            session -> Mono.fromRunnable(session::close))
+        .block(TIMEOUT);
+  }
+
+  @Test
+  void cursorsOfMetadataAreReadToTheirEnd() {
+    MongoCollection<Document> collection = loaded();
+    for (String field : List.of("a", "b", "c", "d")) {
+      run(collection.createIndex(Indexes.ascending(field)));
+    }
+
+    assertThat(all(collection.listIndexes().batchSize(2))).hasSize(5);
+    String prefix = name() + "other";
+    for (int i = 0; i < 4; i++) {
+      run(client.getDatabase("it").createCollection(prefix + i));
+    }
+    assertThat(all(client.getDatabase("it").listCollections().batchSize(2)))
+        .filteredOn(found -> found.getString("name").startsWith(prefix))
+        .hasSize(4);
   }
 
   @Test

@@ -120,12 +120,7 @@ public final class DirectRouter implements AutoCloseable {
    */
   public static DirectRouter asMongos(ServerSet seeds, ServerSet.Factory watcher, WirePool pool) {
     return new DirectRouter(
-        seeds,
-        watcher,
-        pool,
-        RoutingCatalog.RefreshListener.NONE,
-        Versions.ATTACHED,
-        Role.MONGOS);
+        seeds, watcher, pool, RoutingCatalog.RefreshListener.NONE, Versions.ATTACHED, Role.MONGOS);
   }
 
   // Shards come and go.
@@ -180,8 +175,7 @@ public final class DirectRouter implements AutoCloseable {
         return handOver
             .isPossible()
             .flatMap(
-                possible ->
-                    possible ? handOver.send(command, name) : ddl.listDatabases(command));
+                possible -> possible ? handOver.send(command, name) : ddl.listDatabases(command));
       default:
     }
     if (Transactions.isPart(command)) {

@@ -56,9 +56,7 @@ final class HandOver {
    */
   Mono<BsonDocument> send(OpMsg command, String what) {
     return isPossible()
-        .flatMap(
-            possible ->
-                possible ? toMongos(command) : Mono.error(refusal(what)));
+        .flatMap(possible -> possible ? toMongos(command) : Mono.error(refusal(what)));
   }
 
   private CommandFailure refusal(String what) {

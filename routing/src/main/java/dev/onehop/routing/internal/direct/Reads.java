@@ -213,10 +213,7 @@ final class Reads {
   private Mono<BsonDocument> keepCursor(OpMsg command, String shard, Answer answer) {
     return CursorReplies.id(answer.document()) == 0
         ? Mono.just(answer.document())
-        : client
-            .shards()
-            .shard(shard)
-            .map(replicaSet -> cursors.keep(replicaSet, command, answer));
+        : client.shards().shard(shard).map(replicaSet -> cursors.keep(replicaSet, command, answer));
   }
 
   private Mono<BsonDocument> scatterFind(OpMsg command, RoutingTable table, Target target) {

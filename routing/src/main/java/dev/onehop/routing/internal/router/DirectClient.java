@@ -131,7 +131,8 @@ public final class DirectClient {
                             close.run();
                           }
                         })
-                    .serverSelectionTimeout(selectionTimeoutMillis(settings), TimeUnit.MILLISECONDS))
+                    .serverSelectionTimeout(
+                        selectionTimeoutMillis(settings), TimeUnit.MILLISECONDS))
         .inetAddressResolver(host -> List.of(InetAddress.getLoopbackAddress()))
         .transportSettings(
             TransportSettings.nettyBuilder()

@@ -130,8 +130,8 @@ final class SharedSockets {
   }
 
   /**
-   * The first in line, if it has waited since {@code since} or longer while every socket is
-   * slow; null if there is none, or if one of the sockets is only full, so that the line moves on.
+   * The first in line, if it has waited since {@code since} or longer while every socket is slow;
+   * null if there is none, or if one of the sockets is only full, so that the line moves on.
    */
   @Nullable Request firstStuck(long now, long since) {
     long threshold = slowThresholdNanos();

@@ -285,7 +285,9 @@ final class SocketPool {
     failWhatWaitsTooLong(now);
   }
 
-  /** What all shared sockets would hold up for long goes on sockets of its own, if there is room. */
+  /**
+   * What all shared sockets would hold up for long goes on sockets of its own, if there is room.
+   */
   private void relieve(long now) {
     long since = now - Math.max(RELIEF_NANOS, shared.slowThresholdNanos());
     Request stuck = shared.firstStuck(now, since);

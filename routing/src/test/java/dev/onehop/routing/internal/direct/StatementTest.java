@@ -73,6 +73,7 @@ class StatementTest {
         "{find: 'c', filter: {}, $db: 'd', let: {a: 1}}",
         "{find: 'c', filter: {}, $db: 'd', $readPreference: {mode: 'secondary'}}",
         "{find: 'c', filter: {}, $db: 'd', readConcern: {afterClusterTime: 1}}",
+        "{find: 'c', filter: {}, $db: 'd', readConcern: {level: 'snapshot'}}",
         "{find: 'c', filter: {}, $db: 'config'}",
         "{find: 'c', filter: {}, $db: 'd', shardVersion: {}}",
         "{find: 'c', $db: 'd'}",
