@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.Predicate;
 import org.bson.BsonArray;
 import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
@@ -171,28 +172,18 @@ final class Ddl {
   }
 
   static BsonDocument joined(List<BsonDocument> ofShards, BsonDocument ofConfigServers) {
-    Map<String, BsonDocument> byName = new TreeMap<>();
-    List<BsonDocument> replies = new ArrayList<>(ofShards);
-    replies.add(ofConfigServers);
-    for (BsonDocument reply : replies) {
+    for (BsonDocument reply : ofShards) {
       if (!ErrorCodes.ok(reply)) {
         return reply;
       }
-      for (BsonValue each : reply.getArray("databases")) {
-        BsonDocument database = each.asDocument();
-        String name = database.getString("name").getValue();
-        boolean counts =
-            switch (name) {
-              case "local" -> false;
-              case "admin" -> reply == ofConfigServers;
-              case "config" -> true;
-              default -> reply != ofConfigServers;
-            };
-        if (counts) {
-          byName.merge(name, database, Ddl::added);
-        }
-      }
     }
+    if (!ErrorCodes.ok(ofConfigServers)) {
+      return ofConfigServers;
+    }
+    Map<String, BsonDocument> byName = new TreeMap<>();
+    ofShards.forEach(
+        reply -> add(byName, reply, name -> !name.equals("admin") && !name.equals("local")));
+    add(byName, ofConfigServers, name -> name.equals("admin") || name.equals("config"));
     BsonDocument joined =
         new BsonDocument("databases", new BsonArray(new ArrayList<>(byName.values())));
     if (byName.values().stream().anyMatch(database -> database.containsKey("sizeOnDisk"))) {
@@ -205,6 +196,16 @@ final class Ddl {
           .append("totalSizeMb", new BsonInt64(size / (1024 * 1024)));
     }
     return joined.append("ok", new BsonDouble(1));
+  }
+
+  private static void add(
+      Map<String, BsonDocument> byName, BsonDocument reply, Predicate<String> counts) {
+    for (BsonValue each : reply.getArray("databases")) {
+      String name = each.asDocument().getString("name").getValue();
+      if (counts.test(name)) {
+        byName.merge(name, each.asDocument(), Ddl::added);
+      }
+    }
   }
 
   private static BsonDocument added(BsonDocument one, BsonDocument other) {

@@ -7,6 +7,7 @@ import dev.onehop.routing.internal.wire.WirePool;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Supplier;
 import org.bson.BsonArray;
 import org.bson.BsonDocument;
 import org.bson.BsonDouble;
@@ -163,33 +164,34 @@ public final class DirectRouter implements AutoCloseable {
 
   /** As a client of the cluster, who has a mongos do what is not certain to be right here. */
   private Mono<BsonDocument> runOrHandOver(OpMsg command) {
-    String name = command.commandName();
-    switch (name) {
-      case "ping":
-        return Mono.just(new BsonDocument("ok", new BsonDouble(1)));
-      case "getMore":
-        return getMore(command);
-      case "killCursors":
-        return killCursors(command);
-      case "listDatabases":
-        return handOver
-            .isPossible()
-            .flatMap(
-                possible -> possible ? handOver.send(command, name) : ddl.listDatabases(command));
-      default:
-    }
+    return switch (command.commandName()) {
+      case "ping" -> Mono.just(new BsonDocument("ok", new BsonDouble(1)));
+      case "getMore" -> getMore(command);
+      case "killCursors" -> killCursors(command);
+      case "listDatabases" ->
+          ifMongos(() -> handOver.send(command, "listDatabases"), () -> ddl.listDatabases(command));
+      default ->
+          CONFIG_DATABASES.contains(command.database()) && !Transactions.isPart(command)
+              ? ifMongos(() -> onConfigServer(command), () -> onConfigServerIfRight(command))
+              : onDataOrHandOver(command);
+    };
+  }
+
+  private Mono<BsonDocument> ifMongos(
+      Supplier<Mono<BsonDocument>> there, Supplier<Mono<BsonDocument>> otherwise) {
+    return handOver.isPossible().flatMap(possible -> possible ? there.get() : otherwise.get());
+  }
+
+  private Mono<BsonDocument> onConfigServerIfRight(OpMsg command) {
+    return ConfigServerCommands.holdForCluster(command)
+        ? onConfigServer(command)
+        : handOver.send(
+            command, "the command " + command.commandName() + " on " + command.database());
+  }
+
+  private Mono<BsonDocument> onDataOrHandOver(OpMsg command) {
     if (Transactions.isPart(command)) {
       return handOver.send(command, "a transaction");
-    }
-    if (CONFIG_DATABASES.contains(command.database())) {
-      return handOver
-          .isPossible()
-          .flatMap(
-              possible ->
-                  possible || ConfigServerCommands.holdForCluster(command)
-                      ? onConfigServer(command)
-                      : handOver.send(
-                          command, "the command " + name + " on " + command.database()));
     }
     // The table may be newer than the snapshot, which then needs the owners of that time.
     return Transactions.Snapshots.isAsked(command)
