@@ -68,7 +68,7 @@ final class BenchCommand implements Callable<Integer> {
       names = "--modes",
       split = ",",
       paramLabel = "MODE",
-      description = "Modes to measure: legacy, async, targeted-async. Default: all.")
+      description = "Modes to measure: legacy, async, targeted-async, direct-async. Default: all.")
   @Nullable List<String> modes;
 
   @Option(
@@ -88,8 +88,8 @@ final class BenchCommand implements Callable<Integer> {
       names = "--pipelining",
       paramLabel = "on|off|both",
       description =
-          "Many requests in flight on each connection, for async and targeted-async."
-              + " Default: on for targeted-async, off for async.")
+          "Many requests in flight on each connection, for all modes but legacy."
+              + " Default: on for targeted-async and direct-async.")
   @Nullable String pipelining;
 
   @Option(

@@ -102,7 +102,6 @@ class BenchCommandTest {
       quoteCharacter = '"',
       value = {
         "--modes fly | unknown mode 'fly'; modes: legacy, async, targeted-async",
-        "--modes direct-async | mode 'direct-async' is not yet available",
         "--threads 0 | --threads 0: must be at least 1",
         "--threads 1000000 | --threads 1000000: at most",
         "--connections 0 | --connections 0: must be at least 1",

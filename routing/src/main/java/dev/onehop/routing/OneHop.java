@@ -10,9 +10,13 @@ import com.mongodb.reactivestreams.client.MongoClients;
 import com.mongodb.reactivestreams.client.MongoCollection;
 import dev.onehop.routing.internal.client.Explanations;
 import dev.onehop.routing.internal.client.RoutedMongoClient;
+import dev.onehop.routing.internal.client.RoutingMetrics;
 import dev.onehop.routing.internal.client.RoutingSettings;
+import dev.onehop.routing.internal.direct.DirectRouter;
+import dev.onehop.routing.internal.router.DirectClient;
 import dev.onehop.routing.internal.wire.EventLoops;
 import dev.onehop.routing.internal.wire.ServerAddressName;
+import dev.onehop.routing.internal.wire.WireSettings;
 import dev.onehop.routing.transport.PipelinedTransport;
 import dev.onehop.routing.transport.PipeliningMeters;
 import dev.onehop.routing.transport.PipeliningSettings;
@@ -105,6 +109,7 @@ public final class OneHop {
     private @Nullable Duration historyEvery;
     private @Nullable Boolean measure;
     private @Nullable UnaryOperator<ServerAddressName> mapping;
+    private RoutingMode mode = RoutingMode.TARGETED;
 
     private Builder(PropertySources.Parsed uri) {
       this.settings =
@@ -241,6 +246,22 @@ public final class OneHop {
     }
 
     /**
+     * Where operations go: {@link RoutingMode#TARGETED} by default.
+     *
+     * <p>{@link RoutingMode#DIRECT} needs the URI of the cluster's mongoses or config servers, from
+     * which it reads the routing metadata, a user that exists on every shard under the same name
+     * and may read the database {@code config}, and from 8.0 the role {@code
+     * directShardOperations}. What it does not do itself (DDL, {@code $lookup} and {@code $out},
+     * transactions, change streams, and aggregations over several shards) it hands to a mongos of
+     * the URI; if the URI names config servers, such operations fail. The pool's {@code maxSize}
+     * then bounds the connections to each shard's server.
+     */
+    public Builder routing(RoutingMode routingMode) {
+      this.mode = Objects.requireNonNull(routingMode, "routingMode");
+      return this;
+    }
+
+    /**
      * Keeps many requests in flight on few sockets; see {@link PipelinedTransport} for what that is
      * good for, and what it costs. Off by default. Sets the transport and the size of the pools.
      */
@@ -254,10 +275,62 @@ public final class OneHop {
     /**
      * Creates the client, which connects in the background. The caller closes it.
      *
-     * @throws IllegalArgumentException if a property has a bad value; the message names it
+     * @throws IllegalArgumentException if a property has a bad value, which the message names, or
+     *     the settings don't fit the mode
      */
     public MongoClient build() {
       MeterRegistry meters = registry == null ? new CompositeMeterRegistry() : registry;
+      return mode == RoutingMode.DIRECT ? direct(meters) : targeted(meters);
+    }
+
+    private MongoClient direct(MeterRegistry meters) {
+      MongoClientSettings asked = settings.build();
+      if (asked.getTransportSettings() != null) {
+        throw new IllegalArgumentException("direct mode brings a transport of its own");
+      }
+      PipeliningSettings pipelining = pipeliningSettings;
+      // Where connections are shared, no request changes threads on its way.
+      EventLoopGroup group = pipelining == null ? newGroup() : newGroup(1);
+      DirectClient.Carrier carrier =
+          pipelining == null
+              ? new DirectClient.Carrier(
+                  group, asked.getConnectionPoolSettings().getMaxSize(), null)
+              : new DirectClient.Carrier(
+                  group,
+                  pipelining.maxOwnSockets(),
+                  new WireSettings.Sharing(
+                      pipelining.socketsPerServer(),
+                      pipelining.maxInFlightPerSocket(),
+                      pipelining.slowHead()));
+      return DirectClient.create(
+          asked,
+          carrier,
+          nettyOn(group),
+          DirectRouter::new,
+          new RoutingMetrics(meters),
+          () -> shutDown(group));
+    }
+
+    private static EventLoopGroup newGroup() {
+      return newGroup(Math.max(1, Runtime.getRuntime().availableProcessors()));
+    }
+
+    private static EventLoopGroup newGroup(int threads) {
+      return EventLoops.newGroup("onehop", threads);
+    }
+
+    private static void shutDown(EventLoopGroup group) {
+      group.shutdownGracefully(0, 1, TimeUnit.SECONDS);
+    }
+
+    private static TransportSettings nettyOn(EventLoopGroup group) {
+      return TransportSettings.nettyBuilder()
+          .eventLoopGroup(group)
+          .socketChannelClass(EventLoops.socketChannelClass())
+          .build();
+    }
+
+    private MongoClient targeted(MeterRegistry meters) {
       RoutingSettings routing = routing(meters);
       MongoClientSettings asked = settings.build();
       Runnable release = () -> {};
@@ -270,17 +343,9 @@ public final class OneHop {
         release = transport::close;
       } else if (asked.getTransportSettings() == null) {
         // One group for all clients, however many shards there are.
-        EventLoopGroup own =
-            EventLoops.newGroup("onehop", Math.max(1, Runtime.getRuntime().availableProcessors()));
-        release = () -> own.shutdownGracefully(0, 1, TimeUnit.SECONDS);
-        asked =
-            MongoClientSettings.builder(asked)
-                .transportSettings(
-                    TransportSettings.nettyBuilder()
-                        .eventLoopGroup(own)
-                        .socketChannelClass(EventLoops.socketChannelClass())
-                        .build())
-                .build();
+        EventLoopGroup own = newGroup();
+        release = () -> shutDown(own);
+        asked = MongoClientSettings.builder(asked).transportSettings(nettyOn(own)).build();
       }
       MongoDriverInformation ourselves =
           MongoDriverInformation.builder().driverName("onehop").build();

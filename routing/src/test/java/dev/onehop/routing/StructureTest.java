@@ -58,4 +58,18 @@ class StructureTest {
         .resideInAnyPackage(INTERNAL + "client..", "dev.onehop.routing")
         .check(CLASSES);
   }
+
+  /** A clock that jumps must not end or prolong anything. */
+  @Test
+  void durationsAreTakenFromTheMonotonicClock() {
+    noClasses()
+        .that()
+        .resideInAnyPackage(INTERNAL + "direct..", INTERNAL + "wire..", INTERNAL + "catalog..")
+        .should()
+        .callMethod(System.class, "currentTimeMillis")
+        .orShould()
+        .dependOnClassesThat()
+        .belongToAnyOf(java.time.Instant.class, java.time.Clock.class, java.util.Date.class)
+        .check(CLASSES);
+  }
 }

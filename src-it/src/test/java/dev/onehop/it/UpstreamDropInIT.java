@@ -58,7 +58,8 @@ class UpstreamDropInIT {
   @CsvSource({
     "legacy, dev.onehop.ycsb.LegacyClient",
     "async, dev.onehop.ycsb.AsyncClient",
-    "targeted-async, dev.onehop.ycsb.TargetedAsyncClient"
+    "targeted-async, dev.onehop.ycsb.TargetedAsyncClient",
+    "direct-async, dev.onehop.ycsb.DirectAsyncClient"
   })
   void loadsAndRuns(String binding, String databaseClass) throws Exception {
     String table = binding.replace("-", "");

@@ -9,6 +9,7 @@ import com.mongodb.client.model.Filters;
 import dev.onehop.testbed.Topology;
 import dev.onehop.testbed.evidence.Placement;
 import dev.onehop.ycsb.AsyncClient;
+import dev.onehop.ycsb.DirectAsyncClient;
 import dev.onehop.ycsb.LegacyClient;
 import dev.onehop.ycsb.TargetedAsyncClient;
 import java.util.ArrayList;
@@ -47,7 +48,8 @@ class YcsbOperationsIT {
     return List.of(
         Arguments.of("legacy", (Supplier<DB>) LegacyClient::new),
         Arguments.of("async", (Supplier<DB>) AsyncClient::new),
-        Arguments.of("targeted", (Supplier<DB>) TargetedAsyncClient::new));
+        Arguments.of("targeted", (Supplier<DB>) TargetedAsyncClient::new),
+        Arguments.of("direct", (Supplier<DB>) DirectAsyncClient::new));
   }
 
   @BeforeAll

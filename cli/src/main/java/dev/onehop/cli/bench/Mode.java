@@ -13,7 +13,9 @@ public enum Mode {
   /** The official reactive driver, through the nearest router. */
   ASYNC("dev.onehop.ycsb.AsyncClient"),
   /** OneHop: each operation to the router beside its owning shard. */
-  TARGETED_ASYNC("dev.onehop.ycsb.TargetedAsyncClient");
+  TARGETED_ASYNC("dev.onehop.ycsb.TargetedAsyncClient"),
+  /** OneHop: each operation to the server of its owning shard. */
+  DIRECT_ASYNC("dev.onehop.ycsb.DirectAsyncClient");
 
   private final String label = name().toLowerCase(Locale.ROOT).replace('_', '-');
   private final String dbClass;
@@ -39,7 +41,7 @@ public enum Mode {
 
   /** Whether all operations pass through one router, so that its pool bounds them all. */
   boolean throughOneRouter() {
-    return this != TARGETED_ASYNC;
+    return this == LEGACY || this == ASYNC;
   }
 
   /**
@@ -52,9 +54,6 @@ public enum Mode {
       if (mode.label.equals(name)) {
         return mode;
       }
-    }
-    if (name.equals("direct-async")) {
-      throw Failure.usage("mode 'direct-async' is not yet available; modes: " + labels());
     }
     throw Failure.usage("unknown mode '" + name + "'; modes: " + labels());
   }

@@ -5,7 +5,10 @@ import java.util.List;
 
 /** Which modes are measured with many requests in flight on each socket. */
 public enum Pipelining {
-  /** {@code targeted-async} with it; {@code legacy} and {@code async} as their users have them. */
+  /**
+   * {@code targeted-async} and {@code direct-async} with it; {@code legacy} and {@code async} as
+   * their users have them.
+   */
   TARGETED,
   /** Every mode that can. */
   ON,
@@ -34,7 +37,7 @@ public enum Pipelining {
       return List.of(false);
     }
     return switch (this) {
-      case TARGETED -> List.of(mode == Mode.TARGETED_ASYNC);
+      case TARGETED -> List.of(mode == Mode.TARGETED_ASYNC || mode == Mode.DIRECT_ASYNC);
       case ON -> List.of(true);
       case OFF -> List.of(false);
       case BOTH -> List.of(false, true);

@@ -84,9 +84,9 @@ class BenchPlanTest {
   }
 
   @Test
-  void pipeliningIsOnForTargetedAsyncOnly() {
+  void pipeliningIsOnWhereOperationsGoTheirOwnWays() {
     assertThat(plan(true, null, Duration.ofSeconds(5)).points())
-        .allMatch(point -> point.pipelining() == (point.mode() == Mode.TARGETED_ASYNC));
+        .allMatch(point -> point.pipelining() != point.mode().throughOneRouter());
   }
 
   @Test
@@ -112,6 +112,8 @@ class BenchPlanTest {
             "async, 4 threads, 5 connections",
             "async, 4 threads, 5 connections, pipelined",
             "targeted-async, 4 threads, 5 connections",
-            "targeted-async, 4 threads, 5 connections, pipelined");
+            "targeted-async, 4 threads, 5 connections, pipelined",
+            "direct-async, 4 threads, 5 connections",
+            "direct-async, 4 threads, 5 connections, pipelined");
   }
 }

@@ -1,6 +1,7 @@
 package dev.onehop.jmh.workload;
 
 import dev.onehop.ycsb.AsyncClient;
+import dev.onehop.ycsb.DirectAsyncClient;
 import dev.onehop.ycsb.LegacyClient;
 import dev.onehop.ycsb.TargetedAsyncClient;
 import site.ycsb.DB;
@@ -16,6 +17,7 @@ final class Bindings {
       case "legacy" -> new LegacyClient();
       case "async" -> new AsyncClient();
       case "targeted-async" -> new TargetedAsyncClient();
+      case "direct-async" -> new DirectAsyncClient();
       default -> throw new IllegalArgumentException("unknown mode \"%s\"".formatted(mode));
     };
   }

@@ -65,7 +65,7 @@ public class WorkloadBenchmark {
   public String topology = "";
 
   /** Binding under test. */
-  @Param({"legacy", "async", "targeted-async"})
+  @Param({"legacy", "async", "targeted-async", "direct-async"})
   public String mode = "";
 
   /** Threads that run operations, one at a time each. */

@@ -1,6 +1,8 @@
 package dev.onehop.testbed.router;
 
+import dev.onehop.routing.internal.direct.ClusterFacts;
 import dev.onehop.routing.internal.direct.DirectRouter;
+import dev.onehop.routing.internal.router.RouterIdentity;
 import dev.onehop.routing.internal.wire.ServerAddressName;
 import java.time.Duration;
 import java.time.Instant;
@@ -21,8 +23,9 @@ import reactor.core.publisher.Mono;
  * The router's entry in {@code config.mongos}, written again every ten seconds as mongos does, with
  * a mark that it is a stand-in.
  */
-final class Registration {
+final class Registration implements RouterIdentity {
   private static final Logger log = LoggerFactory.getLogger(Registration.class);
+  private static final int WIRE_VERSION_6_0 = 17;
   private static final Duration INTERVAL = Duration.ofSeconds(10);
 
   private final DirectRouter router;
@@ -35,12 +38,30 @@ final class Registration {
     this.advertised = advertised;
   }
 
+  @Override
+  public ServerAddressName advertised() {
+    return advertised;
+  }
+
+  @Override
+  public int maxWireVersion() {
+    ClusterFacts facts = router.facts();
+    return facts == null ? WIRE_VERSION_6_0 : facts.maxWireVersion();
+  }
+
+  @Override
+  public BsonDocument marks() {
+    return new BsonDocument("onehopStandIn", BsonBoolean.TRUE);
+  }
+
   /** The version of the cluster's servers, which is also what the stand-in speaks. */
-  String serverVersion() {
+  @Override
+  public String serverVersion() {
     return serverVersion;
   }
 
-  Duration uptime() {
+  @Override
+  public Duration uptime() {
     return Duration.between(started, Instant.now());
   }
 

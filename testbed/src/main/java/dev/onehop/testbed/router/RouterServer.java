@@ -1,8 +1,9 @@
 package dev.onehop.testbed.router;
 
 import dev.onehop.routing.internal.direct.DirectRouter;
+import dev.onehop.routing.internal.router.ClientConnection;
+import dev.onehop.routing.internal.router.LocalCommands;
 import dev.onehop.routing.internal.wire.EventLoops;
-import dev.onehop.routing.internal.wire.ServerAddressName;
 import dev.onehop.routing.internal.wire.WireFrames;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.channel.Channel;
@@ -18,9 +19,9 @@ final class RouterServer {
   private final DirectRouter router;
   private final LocalCommands local;
 
-  RouterServer(DirectRouter router, Registration registration, ServerAddressName advertised) {
+  RouterServer(DirectRouter router, Registration registration) {
     this.router = router;
-    this.local = new LocalCommands(registration, advertised);
+    this.local = new LocalCommands(registration);
   }
 
   /**

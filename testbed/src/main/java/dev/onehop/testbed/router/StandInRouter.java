@@ -1,6 +1,7 @@
 package dev.onehop.testbed.router;
 
 import dev.onehop.routing.internal.direct.DirectRouter;
+import dev.onehop.routing.internal.router.ClusterRouters;
 import dev.onehop.routing.internal.wire.EventLoops;
 import dev.onehop.routing.internal.wire.ServerAddressName;
 import io.netty.channel.EventLoopGroup;
@@ -59,7 +60,7 @@ public final class StandInRouter {
     EventLoopGroup group = EventLoops.newGroup("router", 1);
     // From the router's own address, so that servers and links can tell who is calling.
     DirectRouter router =
-        DirectRouter.of(options.get("--configdb"), group, new InetSocketAddress(bind, 0));
+        ClusterRouters.of(options.get("--configdb"), group, new InetSocketAddress(bind, 0));
     Registration registration = new Registration(router, advertised);
     Mono<Void> ready =
         registration
@@ -67,7 +68,7 @@ public final class StandInRouter {
             .retryWhen(reactor.util.retry.Retry.fixedDelay(100, Duration.ofMillis(200)));
     ready.block(START_TIMEOUT);
     registration.keepAnnouncing();
-    RouterServer server = new RouterServer(router, registration, advertised);
+    RouterServer server = new RouterServer(router, registration);
     server.listen(group, listen);
     System.out.println("listening on " + bind + ":" + listen.getPort());
   }

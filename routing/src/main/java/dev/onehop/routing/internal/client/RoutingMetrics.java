@@ -30,7 +30,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Thread-safe.
  */
-final class RoutingMetrics implements RefreshListener {
+public final class RoutingMetrics implements RefreshListener {
   private static final String NONE = "none";
 
   private final MeterRegistry registry;
@@ -66,7 +66,7 @@ final class RoutingMetrics implements RefreshListener {
 
   private record FallbackKey(String shard, boolean routerDown) {}
 
-  RoutingMetrics(MeterRegistry registry) {
+  public RoutingMetrics(MeterRegistry registry) {
     this.registry = registry;
     this.shardsWithRouter =
         registry.gauge(RoutingMeters.SHARDS_WITH_ROUTER.meterName(), new AtomicInteger());

@@ -1,5 +1,8 @@
 package dev.onehop.routing.internal.direct;
 
+import dev.onehop.routing.internal.wire.BsonFields;
+import io.netty.buffer.ByteBuf;
+import java.nio.charset.StandardCharsets;
 import java.util.concurrent.atomic.AtomicReference;
 import org.bson.BsonDocument;
 import org.bson.BsonTimestamp;
@@ -13,6 +16,10 @@ import org.jspecify.annotations.Nullable;
  * <p>Thread-safe.
  */
 final class ClusterClock {
+  private static final byte TIMESTAMP = 0x11;
+  // As it stands in a document: type, name and end of the name.
+  private static final String TIME = "\u0011clusterTime\0";
+
   private final AtomicReference<@Nullable BsonDocument> latest = new AtomicReference<>();
 
   /** Takes note of the time that a reply or a request carries, if it carries one. */
@@ -26,6 +33,30 @@ final class ClusterClock {
         candidate,
         (current, next) ->
             current == null || time(current).compareTo(time(next)) < 0 ? next : current);
+  }
+
+  /**
+   * Takes note of the time in a message.
+   *
+   * @param at where the document is, negative if there is none
+   */
+  void observe(ByteBuf message, int at) {
+    if (at < 0) {
+      return;
+    }
+    BsonDocument known = latest.get();
+    // Its first element is the time: type, name, NUL, value.
+    int time = at + 4 + TIME.length();
+    if (message.getByte(at + 4) != TIMESTAMP
+        || !message
+            .toString(at + 5, TIME.length() - 2, StandardCharsets.US_ASCII)
+            .equals("clusterTime")
+        || known == null
+        || Long.compareUnsigned(message.getLongLE(time), time(known).getValue()) > 0) {
+      observe(
+          new BsonDocument(
+              "$clusterTime", BsonFields.rawDocument(message, at, BsonFields.endOf(message, at))));
+    }
   }
 
   /** The signed time as servers pass it on, null before the first one was seen. */

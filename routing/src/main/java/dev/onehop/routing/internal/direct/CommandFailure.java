@@ -22,7 +22,7 @@ public final class CommandFailure extends RuntimeException {
   private final String codeName;
   private final List<String> labels;
 
-  CommandFailure(int code, String codeName, String message) {
+  public CommandFailure(int code, String codeName, String message) {
     this(code, codeName, message, List.of());
   }
 
@@ -42,6 +42,10 @@ public final class CommandFailure extends RuntimeException {
         reply.getArray("errorLabels", new BsonArray()).stream()
             .map(label -> label.asString().getValue())
             .toList());
+  }
+
+  int code() {
+    return code;
   }
 
   static CommandFailure notSupported(String what) {

@@ -1,6 +1,7 @@
 package dev.onehop.routing.internal.direct;
 
 import dev.onehop.routing.internal.catalog.ConfigReader;
+import dev.onehop.routing.internal.direct.ReplicaSet.Answer;
 import dev.onehop.routing.internal.wire.OpMsg;
 import java.util.ArrayList;
 import java.util.List;
@@ -13,12 +14,14 @@ import org.bson.BsonValue;
 import reactor.core.publisher.Mono;
 
 /**
- * The config server replica set, asked directly. Reads are majority reads after the latest cluster
- * time seen, which is gossiped along: without the gossip the server refuses a time that it has not
- * reached.
+ * The config servers, asked directly or by way of a mongos. Reads are majority reads after the
+ * latest cluster time seen, which is gossiped along: without the gossip the server refuses a time
+ * that it has not reached.
  */
 final class ConfigServer implements ConfigReader {
   private static final int BATCH = 100_000;
+  private static final BsonDocument PRIMARY_PREFERRED =
+      new BsonDocument("mode", new BsonString("primaryPreferred"));
 
   private final ReplicaSet replicaSet;
   private final ClusterClock clock;
@@ -38,17 +41,24 @@ final class ConfigServer implements ConfigReader {
    * @return the reply; a {@link CommandFailure} if it is not ok
    */
   Mono<BsonDocument> run(String database, BsonDocument command) {
+    return replicaSet
+        .send(message(database, command))
+        .flatMap(ConfigServer::refuseFailed)
+        .map(Answer::document);
+  }
+
+  private OpMsg message(String database, BsonDocument command) {
     command.append("$db", new BsonString(database));
     BsonDocument clusterTime = clock.clusterTime();
     if (clusterTime != null) {
       command.append("$clusterTime", clusterTime);
     }
-    return replicaSet
-        .send(OpMsg.command(command))
-        .map(ReplicaSet.Answer::document)
-        .flatMap(
-            reply ->
-                ErrorCodes.ok(reply) ? Mono.just(reply) : Mono.error(CommandFailure.of(reply)));
+    return OpMsg.command(command);
+  }
+
+  private static Mono<Answer> refuseFailed(Answer answer) {
+    BsonDocument reply = answer.document();
+    return ErrorCodes.ok(reply) ? Mono.just(answer) : Mono.error(CommandFailure.of(reply));
   }
 
   @Override
@@ -64,17 +74,21 @@ final class ConfigServer implements ConfigReader {
               new BsonDocument("find", new BsonString(collection))
                   .append("filter", filter)
                   .append("batchSize", new BsonInt32(BATCH))
-                  .append("readConcern", readConcern);
+                  .append("readConcern", readConcern)
+                  .append("$readPreference", PRIMARY_PREFERRED);
           if (!sort.isEmpty()) {
             find.append("sort", sort);
           }
-          return run("config", find)
-              .flatMap(reply -> drain(collection, reply.getDocument("cursor"), new ArrayList<>()));
+          return replicaSet
+              .send(message("config", find))
+              .flatMap(ConfigServer::refuseFailed)
+              .flatMap(answer -> drain(collection, answer, new ArrayList<>()));
         });
   }
 
   private Mono<List<BsonDocument>> drain(
-      String collection, BsonDocument cursor, List<BsonDocument> documents) {
+      String collection, Answer answer, List<BsonDocument> documents) {
+    BsonDocument cursor = answer.document().getDocument("cursor");
     BsonArray batch =
         cursor.containsKey("firstBatch")
             ? cursor.getArray("firstBatch")
@@ -90,7 +104,9 @@ final class ConfigServer implements ConfigReader {
         new BsonDocument("getMore", new BsonInt64(id))
             .append("collection", new BsonString(collection))
             .append("batchSize", new BsonInt32(BATCH));
-    return run("config", getMore)
-        .flatMap(reply -> drain(collection, reply.getDocument("cursor"), documents));
+    return replicaSet
+        .sendTo(answer.server(), message("config", getMore))
+        .flatMap(ConfigServer::refuseFailed)
+        .flatMap(next -> drain(collection, next, documents));
   }
 }

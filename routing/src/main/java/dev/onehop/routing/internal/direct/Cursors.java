@@ -1,5 +1,7 @@
 package dev.onehop.routing.internal.direct;
 
+import dev.onehop.routing.internal.direct.ReplicaSet.Answer;
+import dev.onehop.routing.internal.wire.OpMsg;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadLocalRandom;
@@ -45,5 +47,16 @@ final class Cursors {
   Mono<Boolean> kill(long id) {
     OpenCursor cursor = open.remove(id);
     return cursor == null ? Mono.just(false) : cursor.kill().thenReturn(true);
+  }
+
+  /** An answer of a server as the client gets it, whose cursor is kept if it has an open one. */
+  BsonDocument keep(ReplicaSet replicaSet, OpMsg command, Answer answer) {
+    BsonDocument reply = answer.document();
+    long id = CursorReplies.id(reply);
+    if (id == 0) {
+      return reply;
+    }
+    long kept = add(id, new ShardCursor(replicaSet, command, answer));
+    return kept == id ? reply : CursorReplies.withId(reply, kept);
   }
 }

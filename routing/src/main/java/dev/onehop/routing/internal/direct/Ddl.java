@@ -5,8 +5,10 @@ import dev.onehop.routing.internal.direct.ReplicaSet.Answer;
 import dev.onehop.routing.internal.wire.OpMsg;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.Predicate;
 import org.bson.BsonArray;
 import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
@@ -30,10 +32,12 @@ final class Ddl {
 
   private final ConfigServer config;
   private final ShardClient client;
+  private final Cursors cursors;
 
-  Ddl(ConfigServer config, ShardClient client) {
+  Ddl(ConfigServer config, ShardClient client, Cursors cursors) {
     this.config = config;
     this.client = client;
+    this.cursors = cursors;
   }
 
   static boolean isOnEveryOwner(String command) {
@@ -70,7 +74,9 @@ final class Ddl {
               return client
                   .send(table, shard, command)
                   .flatMap(ShardClient::refuseStale)
-                  .map(Answer::document);
+                  .zipWith(
+                      client.shards().shard(shard),
+                      (answer, replicaSet) -> cursors.keep(replicaSet, command, answer));
             })
         .onErrorMap(UnknownNamespaceException.class, e -> notFound(namespace));
   }
@@ -149,35 +155,57 @@ final class Ddl {
             });
   }
 
-  /** Databases of all shards and of the config servers, with their sizes added up. */
+  /**
+   * Databases of all shards with their sizes added up. As with mongos, {@code admin} is that of the
+   * config servers, {@code config} is everywhere, and {@code local} is nobody's business.
+   */
   Mono<BsonDocument> listDatabases(OpMsg command) {
     return client
         .shards()
         .all()
         .flatMapMany(all -> Flux.fromIterable(all.values()))
-        .concatWith(Mono.just(config.replicaSet()))
-        .flatMap(replicaSet -> replicaSet.send(command))
+        .flatMap(shard -> shard.send(command))
         .map(Answer::document)
         .collectList()
-        .map(Ddl::joined);
+        .zipWith(config.replicaSet().send(command).map(Answer::document))
+        .map(both -> joined(both.getT1(), both.getT2()));
   }
 
-  private static BsonDocument joined(List<BsonDocument> replies) {
-    TreeMap<String, BsonDocument> byName = new TreeMap<>();
-    for (BsonDocument reply : replies) {
+  static BsonDocument joined(List<BsonDocument> ofShards, BsonDocument ofConfigServers) {
+    for (BsonDocument reply : ofShards) {
       if (!ErrorCodes.ok(reply)) {
         return reply;
       }
-      for (BsonValue each : reply.getArray("databases")) {
-        BsonDocument database = each.asDocument();
-        String name = database.getString("name").getValue();
-        if (!name.equals("local")) {
-          byName.merge(name, database, Ddl::added);
-        }
+    }
+    if (!ErrorCodes.ok(ofConfigServers)) {
+      return ofConfigServers;
+    }
+    Map<String, BsonDocument> byName = new TreeMap<>();
+    ofShards.forEach(
+        reply -> add(byName, reply, name -> !name.equals("admin") && !name.equals("local")));
+    add(byName, ofConfigServers, name -> name.equals("admin") || name.equals("config"));
+    BsonDocument joined =
+        new BsonDocument("databases", new BsonArray(new ArrayList<>(byName.values())));
+    if (byName.values().stream().anyMatch(database -> database.containsKey("sizeOnDisk"))) {
+      long size =
+          byName.values().stream()
+              .mapToLong(database -> database.getNumber("sizeOnDisk").longValue())
+              .sum();
+      joined
+          .append("totalSize", new BsonInt64(size))
+          .append("totalSizeMb", new BsonInt64(size / (1024 * 1024)));
+    }
+    return joined.append("ok", new BsonDouble(1));
+  }
+
+  private static void add(
+      Map<String, BsonDocument> byName, BsonDocument reply, Predicate<String> counts) {
+    for (BsonValue each : reply.getArray("databases")) {
+      String name = each.asDocument().getString("name").getValue();
+      if (counts.test(name)) {
+        byName.merge(name, each.asDocument(), Ddl::added);
       }
     }
-    return new BsonDocument("databases", new BsonArray(new ArrayList<>(byName.values())))
-        .append("ok", new BsonDouble(1));
   }
 
   private static BsonDocument added(BsonDocument one, BsonDocument other) {

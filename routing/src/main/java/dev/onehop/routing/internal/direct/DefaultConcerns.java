@@ -6,6 +6,7 @@ import java.util.Set;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
 import org.bson.BsonString;
+import org.bson.BsonValue;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Mono;
@@ -28,6 +29,13 @@ final class DefaultConcerns {
   // What the server itself defaults to since 5.0, until the cluster was asked.
   private volatile BsonDocument writeConcern = new BsonDocument("w", new BsonString("majority"));
 
+  private volatile byte[] encodedReadConcern = {};
+  private volatile byte[] encodedWriteConcern = {};
+
+  DefaultConcerns() {
+    encode();
+  }
+
   /** Reads the defaults from the config server; keeps those at hand if it doesn't answer. */
   Mono<Void> refresh(ConfigServer config) {
     return config
@@ -41,20 +49,52 @@ final class DefaultConcerns {
               if (reply.containsKey("defaultWriteConcern")) {
                 writeConcern = reply.getDocument("defaultWriteConcern").clone();
               }
+              encode();
             })
         .doOnError(e -> log.debug("default read and write concern not read: {}", e.toString()))
         .onErrorComplete()
         .then();
   }
 
-  /** Adds to {@code extra} what {@code command} needs and does not have. */
-  void complete(OpMsg command, BsonDocument extra) {
+  /** The command with the concern that it needs and does not have. */
+  OpMsg complete(OpMsg command) {
     String name = command.commandName();
-    if (READS.contains(name) && !command.body().containsKey("readConcern")) {
-      extra.append("readConcern", readConcern);
+    if (READS.contains(name)) {
+      return complete(command, "readConcern", "level", readConcern);
     }
-    if (WRITES.contains(name) && !command.body().containsKey("writeConcern")) {
-      extra.append("writeConcern", writeConcern);
+    return WRITES.contains(name) ? complete(command, "writeConcern", "w", writeConcern) : command;
+  }
+
+  private static OpMsg complete(
+      OpMsg command, String field, String essential, BsonDocument byDefault) {
+    BsonValue given = command.body().get(field);
+    if (given == null) {
+      return command.withFields(new BsonDocument(field, byDefault));
     }
+    if (!given.isDocument() || given.asDocument().containsKey(essential)) {
+      return command;
+    }
+    // Such as a time alone: the rest is as by default.
+    BsonDocument completed = byDefault.clone();
+    completed.putAll(given.asDocument());
+    BsonDocument body = new BsonDocument();
+    command.body().forEach(body::append);
+    body.put(field, completed);
+    return command.withBody(body);
+  }
+
+  /**
+   * What a command gets that has no concern of its own, in BSON without a frame.
+   *
+   * @param command the name of a read or a write
+   */
+  byte[] encoded(String command) {
+    return READS.contains(command) ? encodedReadConcern : encodedWriteConcern;
+  }
+
+  private void encode() {
+    encodedReadConcern = OneShardForwarding.elements(new BsonDocument("readConcern", readConcern));
+    encodedWriteConcern =
+        OneShardForwarding.elements(new BsonDocument("writeConcern", writeConcern));
   }
 }

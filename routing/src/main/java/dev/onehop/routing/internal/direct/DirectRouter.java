@@ -4,11 +4,10 @@ import dev.onehop.routing.internal.catalog.RoutingCatalog;
 import dev.onehop.routing.internal.catalog.UnknownNamespaceException;
 import dev.onehop.routing.internal.wire.OpMsg;
 import dev.onehop.routing.internal.wire.WirePool;
-import io.netty.channel.EventLoopGroup;
-import java.net.SocketAddress;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Supplier;
 import org.bson.BsonArray;
 import org.bson.BsonDocument;
 import org.bson.BsonDouble;
@@ -20,6 +19,7 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import reactor.util.retry.Retry;
 
 /**
  * Executes a client's commands on a sharded cluster, straight at the shards. Every command carries
@@ -31,47 +31,117 @@ import reactor.core.publisher.Mono;
 public final class DirectRouter implements AutoCloseable {
   private static final Duration REFRESH_INTERVAL = Duration.ofSeconds(30);
   private static final Set<String> CONFIG_DATABASES = Set.of("admin", "config");
-  private static final Set<String> DATABASE_READS = Set.of("listCollections");
 
   private final WirePool pool;
+  private final ServerSet seeds;
   private final ClusterClock clock = new ClusterClock();
   private final ConfigServer config;
   private final Cursors cursors = new Cursors();
+  private final ShardDirectory directory;
   private final ShardClient shards;
+  private final HandOver handOver;
   private final Reads reads;
+  private final Explain explain;
+  private final OneShardForwarding forwarding;
+  private final StartCheck startCheck;
   private final Transactions transactions;
   private final ChangeStreams changeStreams;
   private final Ddl ddl;
+  private final Role role;
   private final Disposable refreshing;
 
   /**
-   * A router for the cluster of a config server.
+   * A router for a cluster.
    *
-   * @param configServer replica set name and members: {@code name/host:port,host:port}
-   * @param group event loops for the connections; stays the caller's
-   * @param localAddress the address to connect from, null for the system's choice
+   * @param seeds the cluster's config servers, or mongoses; taken over
+   * @param watcher watches the shards' servers
+   * @param pool connections to all of them; taken over
+   * @param listener told of every refresh of a routing table
    */
-  public static DirectRouter of(
-      String configServer, EventLoopGroup group, @Nullable SocketAddress localAddress) {
-    return new DirectRouter(configServer, new WirePool(group, localAddress));
+  public DirectRouter(
+      ServerSet seeds,
+      ServerSet.Factory watcher,
+      WirePool pool,
+      RoutingCatalog.RefreshListener listener) {
+    this(seeds, watcher, pool, listener, Versions.ATTACHED);
   }
 
-  private DirectRouter(String configServer, WirePool pool) {
+  /** For tests, which may leave the versions away to show what they are good for. */
+  DirectRouter(
+      ServerSet seeds,
+      ServerSet.Factory watcher,
+      WirePool pool,
+      RoutingCatalog.RefreshListener listener,
+      Versions versions) {
+    this(seeds, watcher, pool, listener, versions, Role.APPLICATION);
+  }
+
+  private DirectRouter(
+      ServerSet seeds,
+      ServerSet.Factory watcher,
+      WirePool pool,
+      RoutingCatalog.RefreshListener listener,
+      Versions versions,
+      Role role) {
     this.pool = pool;
-    this.config = new ConfigServer(ReplicaSet.parse(configServer, pool, clock), clock);
+    this.seeds = seeds;
+    ReplicaSet seedServers = new ReplicaSet(seeds, pool, clock);
+    this.config = new ConfigServer(seedServers, clock);
     DefaultConcerns concerns = new DefaultConcerns();
-    RoutingCatalog catalog = new RoutingCatalog(config, RoutingCatalog.RefreshListener.NONE);
-    ShardDirectory directory = new ShardDirectory(config, pool, clock);
+    RoutingCatalog catalog = new RoutingCatalog(config, listener);
+    this.role = role;
+    this.directory = new ShardDirectory(config, watcher, pool, clock);
     this.transactions = new Transactions(directory, clock);
-    this.shards = new ShardClient(catalog, directory, concerns, transactions);
-    this.reads = new Reads(shards, cursors);
+    this.shards = new ShardClient(catalog, directory, concerns, versions, transactions);
+    this.startCheck = new StartCheck(seedServers, directory);
+    this.handOver = new HandOver(seedServers, startCheck, cursors, role);
+    this.reads = new Reads(shards, cursors, handOver);
+    this.explain = new Explain(shards, handOver);
     this.changeStreams = new ChangeStreams(directory, cursors, clock);
-    this.ddl = new Ddl(config, shards);
+    this.ddl = new Ddl(config, shards, cursors);
+    this.forwarding =
+        new OneShardForwarding(catalog, directory, concerns, cursors, pool, clock, versions);
     this.refreshing =
-        Flux.interval(Duration.ZERO, REFRESH_INTERVAL)
+        startCheck
+            .done()
+            .thenMany(Flux.interval(Duration.ZERO, REFRESH_INTERVAL))
             .onBackpressureDrop()
-            .concatMap(tick -> concerns.refresh(config))
+            .concatMap(tick -> concerns.refresh(config).then(rereadShards()))
+            .retryWhen(Retry.fixedDelay(Long.MAX_VALUE, Duration.ofSeconds(1)))
             .subscribe();
+  }
+
+  /**
+   * A router that is the mongos of its clients: it also runs transactions, change streams and the
+   * creating and dropping of collections, which an application has a real mongos do.
+   *
+   * @param seeds the cluster's config servers; taken over
+   * @param watcher watches the shards' servers
+   * @param pool connections to all of them; taken over
+   */
+  public static DirectRouter asMongos(ServerSet seeds, ServerSet.Factory watcher, WirePool pool) {
+    return new DirectRouter(
+        seeds, watcher, pool, RoutingCatalog.RefreshListener.NONE, Versions.ATTACHED, Role.MONGOS);
+  }
+
+  // Shards come and go.
+  private Mono<Void> rereadShards() {
+    return directory.all().then().onErrorComplete();
+  }
+
+  /** Completes when the cluster was found to be usable; fails with the reason if it is not. */
+  public Mono<Void> started() {
+    return startCheck.done();
+  }
+
+  /** What the cluster's servers are, as of the start; null before. */
+  public @Nullable ClusterFacts facts() {
+    return startCheck.known();
+  }
+
+  /** How one-shard commands are passed on without decoding them. */
+  public OneShardForwarding forwarding() {
+    return forwarding;
   }
 
   /**
@@ -80,14 +150,56 @@ public final class DirectRouter implements AutoCloseable {
    * @return the reply's document; errors of the cluster are replies with {@code ok: 0} or errors of
    *     the Mono, see {@link CommandFailure#toReply}
    */
-  public Mono<BsonDocument> execute(OpMsg command) {
+  public Mono<BsonDocument> execute(OpMsg asked) {
     return Mono.defer(
         () -> {
+          OpMsg command = Acknowledgement.of(asked);
           clock.observe(command.body());
-          return run(command).map(clock::stamped);
+          return startCheck
+              .done()
+              .then(Mono.defer(() -> role == Role.MONGOS ? run(command) : runOrHandOver(command)))
+              .map(clock::stamped);
         });
   }
 
+  /** As a client of the cluster, who has a mongos do what is not certain to be right here. */
+  private Mono<BsonDocument> runOrHandOver(OpMsg command) {
+    return switch (command.commandName()) {
+      case "ping" -> Mono.just(new BsonDocument("ok", new BsonDouble(1)));
+      case "getMore" -> getMore(command);
+      case "killCursors" -> killCursors(command);
+      case "listDatabases" ->
+          ifMongos(() -> handOver.send(command, "listDatabases"), () -> ddl.listDatabases(command));
+      default ->
+          CONFIG_DATABASES.contains(command.database()) && !Transactions.isPart(command)
+              ? ifMongos(() -> onConfigServer(command), () -> onConfigServerIfRight(command))
+              : onDataOrHandOver(command);
+    };
+  }
+
+  private Mono<BsonDocument> ifMongos(
+      Supplier<Mono<BsonDocument>> there, Supplier<Mono<BsonDocument>> otherwise) {
+    return handOver.isPossible().flatMap(possible -> possible ? there.get() : otherwise.get());
+  }
+
+  private Mono<BsonDocument> onConfigServerIfRight(OpMsg command) {
+    return ConfigServerCommands.holdForCluster(command)
+        ? onConfigServer(command)
+        : handOver.send(
+            command, "the command " + command.commandName() + " on " + command.database());
+  }
+
+  private Mono<BsonDocument> onDataOrHandOver(OpMsg command) {
+    if (Transactions.isPart(command)) {
+      return handOver.send(command, "a transaction");
+    }
+    // The table may be newer than the snapshot, which then needs the owners of that time.
+    return Transactions.Snapshots.isAsked(command)
+        ? handOver.send(command, "read concern snapshot")
+        : onShards(command, command.database());
+  }
+
+  /** As the mongos of many clients. */
   private Mono<BsonDocument> run(OpMsg command) {
     return switch (command.commandName()) {
       case "ping" -> Mono.just(new BsonDocument("ok", new BsonDouble(1)));
@@ -144,6 +256,8 @@ public final class DirectRouter implements AutoCloseable {
   @Override
   public void close() {
     refreshing.dispose();
+    directory.close();
+    seeds.close();
     pool.close();
   }
 
@@ -155,17 +269,7 @@ public final class DirectRouter implements AutoCloseable {
           config
               .replicaSet()
               .send(command)
-              .map(
-                  answer -> {
-                    BsonDocument reply = answer.document();
-                    long id = CursorReplies.id(reply);
-                    if (id == 0) {
-                      return reply;
-                    }
-                    long kept =
-                        cursors.add(id, new ShardCursor(config.replicaSet(), command, answer));
-                    return kept == id ? reply : CursorReplies.withId(reply, kept);
-                  });
+              .map(answer -> cursors.keep(config.replicaSet(), command, answer));
     };
   }
 
@@ -176,31 +280,39 @@ public final class DirectRouter implements AutoCloseable {
       case "aggregate" ->
           command.body().isString(name)
               ? reads.aggregate(command, namespace(command))
-              : Mono.error(CommandFailure.notSupported("an aggregation on a database"));
+              : handOver.send(command, "an aggregation on a database");
       case "count" -> reads.count(command, namespace(command));
       case "distinct" -> reads.distinct(command, namespace(command));
-      case "listIndexes" -> ddl.listIndexes(command, namespace(command));
-      case "create" -> creatingDatabase(database, ddl.create(command, database));
-      case "drop" -> ddl.drop(command, database);
-      case "dropDatabase" -> ddl.dropDatabase(database);
       case "findAndModify", "findandmodify" ->
-          creatingDatabase(database, reads.onOneShard(command, namespace(command), "query"));
+          creatingDatabase(command, reads.findAndModify(command, namespace(command)));
       case "insert", "update", "delete" ->
-          creatingDatabase(database, WriteBatch.run(shards, command, namespace(command)));
+          creatingDatabase(command, WriteBatch.run(shards, command, namespace(command)));
+      case "explain" -> explain.run(command);
       case "getMore" -> getMore(command);
       case "killCursors" -> killCursors(command);
-      default -> {
-        if (Ddl.isOnEveryOwner(name)) {
-          yield creatingDatabase(database, ddl.onEveryOwner(command, namespace(command)));
-        }
-        yield DATABASE_READS.contains(name)
-            ? onPrimaryShard(command, database)
-            : Mono.error(
-                new CommandFailure(
-                    ErrorCodes.COMMAND_NOT_FOUND,
-                    "CommandNotFound",
-                    "no such command: '" + name + "'"));
-      }
+      case "listIndexes" -> ddl.listIndexes(command, namespace(command));
+      case "listCollections" -> onPrimaryShard(command, database);
+      default ->
+          role == Role.MONGOS
+              ? onMetadata(command, database)
+              : handOver.send(command, "the command " + name);
+    };
+  }
+
+  private Mono<BsonDocument> onMetadata(OpMsg command, String database) {
+    String name = command.commandName();
+    return switch (name) {
+      case "create" -> creatingDatabase(command, ddl.create(command, database));
+      case "drop" -> ddl.drop(command, database);
+      case "dropDatabase" -> ddl.dropDatabase(database);
+      default ->
+          Ddl.isOnEveryOwner(name)
+              ? creatingDatabase(command, ddl.onEveryOwner(command, namespace(command)))
+              : Mono.error(
+                  new CommandFailure(
+                      ErrorCodes.COMMAND_NOT_FOUND,
+                      "CommandNotFound",
+                      "no such command: '" + name + "'"));
     };
   }
 
@@ -209,16 +321,24 @@ public final class DirectRouter implements AutoCloseable {
   }
 
   /** The first write to a database creates it, as mongos does. */
-  private Mono<BsonDocument> creatingDatabase(String database, Mono<BsonDocument> write) {
+  private Mono<BsonDocument> creatingDatabase(OpMsg command, Mono<BsonDocument> write) {
     return write.onErrorResume(
         UnknownNamespaceException.class,
         e ->
-            config
-                .run(
-                    "admin",
-                    new BsonDocument("_configsvrCreateDatabase", new BsonString(database))
-                        .append("writeConcern", new BsonDocument("w", new BsonString("majority"))))
-                .then(write));
+            handOver
+                .isPossible()
+                .flatMap(
+                    possible ->
+                        possible
+                            ? handOver.send(command, "a new database")
+                            : createDatabase(command.database()).then(write)));
+  }
+
+  private Mono<BsonDocument> createDatabase(String database) {
+    return config.run(
+        "admin",
+        new BsonDocument("_configsvrCreateDatabase", new BsonString(database))
+            .append("writeConcern", new BsonDocument("w", new BsonString("majority"))));
   }
 
   private Mono<BsonDocument> onPrimaryShard(OpMsg command, String database) {
@@ -233,8 +353,11 @@ public final class DirectRouter implements AutoCloseable {
                     : shards
                         .shards()
                         .shard(found.get(0).getString("primary").getValue())
-                        .flatMap(replicaSet -> replicaSet.send(command))
-                        .map(ReplicaSet.Answer::document));
+                        .flatMap(
+                            replicaSet ->
+                                replicaSet
+                                    .send(command)
+                                    .map(answer -> cursors.keep(replicaSet, command, answer))));
   }
 
   private Mono<BsonDocument> getMore(OpMsg command) {

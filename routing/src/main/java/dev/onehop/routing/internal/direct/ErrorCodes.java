@@ -9,6 +9,9 @@ import org.bson.BsonValue;
 final class ErrorCodes {
   static final int INTERNAL_ERROR = 1;
   static final int HOST_UNREACHABLE = 6;
+  static final int UNAUTHORIZED = 13;
+  static final int AUTHENTICATION_FAILED = 18;
+  static final int ILLEGAL_OPERATION = 20;
   static final int CURSOR_NOT_FOUND = 43;
   static final int SHARD_KEY_NOT_FOUND = 61;
   static final int SHARD_NOT_FOUND = 70;

@@ -10,11 +10,10 @@ import dev.onehop.routing.internal.direct.ReplicaSet.Answer;
 import dev.onehop.routing.internal.wire.OpMsg;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
+import java.util.SortedMap;
 import java.util.TreeMap;
 import org.bson.BsonArray;
 import org.bson.BsonDocument;
@@ -37,10 +36,12 @@ final class Reads {
 
   private final ShardClient client;
   private final Cursors cursors;
+  private final HandOver handOver;
 
-  Reads(ShardClient client, Cursors cursors) {
+  Reads(ShardClient client, Cursors cursors, HandOver handOver) {
     this.client = client;
     this.cursors = cursors;
+    this.handOver = handOver;
   }
 
   Mono<BsonDocument> find(OpMsg command, String namespace) {
@@ -55,6 +56,10 @@ final class Reads {
   Mono<BsonDocument> aggregate(OpMsg command, String namespace) {
     List<BsonDocument> pipeline =
         command.body().getArray("pipeline").stream().map(BsonValue::asDocument).toList();
+    String other = OwnDocumentStages.firstOther(pipeline);
+    if (other != null) {
+      return handOver.send(command, "the stage " + other);
+    }
     return readOrEmpty(
         namespace,
         command,
@@ -73,27 +78,43 @@ final class Reads {
               if (target.isSingleShard()) {
                 return single(command, table, target.shard());
               }
-              if (command.body().containsKey("skip") || command.body().containsKey("limit")) {
-                return Mono.error(
-                    CommandFailure.notSupported("count with skip or limit over shards"));
-              }
-              return scatter(command, table, target)
-                  .map(
-                      answers -> {
-                        long sum = 0;
-                        for (Answer answer : answers) {
-                          sum += answer.document().getNumber("n").longValue();
-                        }
-                        return new BsonDocument("n", new BsonInt32(Math.toIntExact(sum)))
-                            .append("ok", new BsonDouble(1));
-                      });
+              return scatter(unskipped(command), table, target)
+                  .map(answers -> sum(command.body(), answers));
             })
         .onErrorReturn(
             UnknownNamespaceException.class,
             new BsonDocument("n", new BsonInt32(0)).append("ok", new BsonDouble(1)));
   }
 
-  /** The values of all shards, each once, in the order of values. */
+  /** The command for one of several shards, which can't know what the others skip. */
+  private static OpMsg unskipped(OpMsg command) {
+    long skip = number(command.body(), "skip");
+    if (skip == 0) {
+      return command;
+    }
+    BsonDocument perShard = new BsonDocument();
+    command.body().forEach(perShard::append);
+    perShard.remove("skip");
+    long limit = Math.abs(number(command.body(), "limit"));
+    if (limit > 0) {
+      perShard.put("limit", new BsonInt64(Math.addExact(limit, skip)));
+    }
+    return command.withBody(perShard);
+  }
+
+  private static BsonDocument sum(BsonDocument count, List<Answer> answers) {
+    long sum = 0;
+    for (Answer answer : answers) {
+      sum += answer.document().getNumber("n").longValue();
+    }
+    sum = Math.max(0, sum - number(count, "skip"));
+    long limit = Math.abs(number(count, "limit"));
+    long counted = limit == 0 ? sum : Math.min(sum, limit);
+    BsonValue n = counted == (int) counted ? new BsonInt32((int) counted) : new BsonInt64(counted);
+    return new BsonDocument("n", n).append("ok", new BsonDouble(1));
+  }
+
+  /** The distinct values; those of several shards in BSON order, as mongos gives them. */
   Mono<BsonDocument> distinct(OpMsg command, String namespace) {
     return client
         .retryWhileStale(
@@ -105,48 +126,55 @@ final class Reads {
               if (target.isSingleShard()) {
                 return single(command, table, target.shard());
               }
-              if (command.body().containsKey("collation")) {
-                return Mono.error(
-                    CommandFailure.notSupported("distinct with a collation over shards"));
+              if (command.body().containsKey("collation") || table.hasDefaultCollation()) {
+                return handOver.send(command, "distinct over several shards under a collation");
               }
               return scatter(command, table, target).map(Reads::union);
             })
-        .onErrorReturn(UnknownNamespaceException.class, values(List.of()));
+        .onErrorReturn(UnknownNamespaceException.class, union(List.of()));
   }
 
   private static BsonDocument union(List<Answer> answers) {
-    Map<byte[], BsonValue> values = new TreeMap<>(Arrays::compareUnsigned);
+    SortedMap<byte[], BsonValue> values = new TreeMap<>(Arrays::compareUnsigned);
     for (Answer answer : answers) {
       for (BsonValue value : answer.document().getArray("values")) {
         values.putIfAbsent(SortableKey.encode(value), value);
       }
     }
-    return values(values.values());
-  }
-
-  private static BsonDocument values(Collection<BsonValue> values) {
-    return new BsonDocument("values", new BsonArray(List.copyOf(values)))
+    return new BsonDocument("values", new BsonArray(List.copyOf(values.values())))
         .append("ok", new BsonDouble(1));
   }
 
-  /** A command that only makes sense on one shard: findAndModify. */
-  Mono<BsonDocument> onOneShard(OpMsg command, String namespace, String filterField) {
-    return client.retryWhileStale(
-        namespace,
-        table -> {
-          BsonDocument filter = filter(command, filterField);
-          Target target =
-              Targeter.findAndModify(table, filter, WriteTargets.options(command.body()));
-          return target.isSingleShard()
-              ? single(command, table, target.shard())
-              : Mono.error(
-                  new CommandFailure(
-                      ErrorCodes.SHARD_KEY_NOT_FOUND,
-                      "ShardKeyNotFound",
-                      command.commandName()
-                          + " must contain the shard key for namespace "
-                          + namespace));
-        });
+  /** Needs the whole shard key, as with a mongos before 7.0. */
+  Mono<BsonDocument> findAndModify(OpMsg command, String namespace) {
+    return client
+        .retryWhileStale(
+            namespace,
+            table -> {
+              Target target =
+                  Targeter.findAndModify(
+                      table, filter(command, "query"), WriteTargets.options(command.body()));
+              return target.isSingleShard()
+                  ? single(command, table, target.shard())
+                  : Mono.error(
+                      new CommandFailure(
+                          ErrorCodes.SHARD_KEY_NOT_FOUND,
+                          "ShardKeyNotFound",
+                          "Query for sharded findAndModify must contain the shard key for namespace "
+                              + namespace));
+            })
+        .onErrorResume(
+            CommandFailure.class,
+            failure ->
+                failure.code() == ErrorCodes.SHARD_KEY_NOT_FOUND
+                    ? handOver
+                        .isPossible()
+                        .flatMap(
+                            possible ->
+                                possible
+                                    ? handOver.send(command, "findAndModify")
+                                    : Mono.error(failure))
+                    : Mono.error(failure));
   }
 
   private interface Scatter {
@@ -183,19 +211,9 @@ final class Reads {
   }
 
   private Mono<BsonDocument> keepCursor(OpMsg command, String shard, Answer answer) {
-    BsonDocument reply = answer.document();
-    long id = CursorReplies.id(reply);
-    if (id == 0) {
-      return Mono.just(reply);
-    }
-    return client
-        .shards()
-        .shard(shard)
-        .map(
-            replicaSet -> {
-              long kept = cursors.add(id, new ShardCursor(replicaSet, command, answer));
-              return kept == id ? reply : CursorReplies.withId(reply, kept);
-            });
+    return CursorReplies.id(answer.document()) == 0
+        ? Mono.just(answer.document())
+        : client.shards().shard(shard).map(replicaSet -> cursors.keep(replicaSet, command, answer));
   }
 
   private Mono<BsonDocument> scatterFind(OpMsg command, RoutingTable table, Target target) {
@@ -247,15 +265,17 @@ final class Reads {
           new Merge(null, false, 0, 0, false),
           command.body().getDocument("cursor", new BsonDocument()).get("batchSize"));
     }
-    if (CountPipeline.matches(pipeline)) {
-      return scatter(command, table, target)
-          .map(
-              answers ->
-                  CursorReplies.first(table.namespace(), 0, CountPipeline.sum(batches(answers))));
+    CountPipeline count = CountPipeline.of(pipeline);
+    if (count != null) {
+      BsonDocument perShard = new BsonDocument();
+      command.body().forEach(perShard::append);
+      perShard.put("pipeline", count.perShard());
+      return scatter(command.withBody(perShard), table, target)
+          .map(answers -> CursorReplies.first(table.namespace(), 0, count.sum(batches(answers))));
     }
-    return Mono.error(
-        CommandFailure.notSupported(
-            "an aggregation over several shards with stages other than " + PER_DOCUMENT_STAGES));
+    return handOver.send(
+        command,
+        "an aggregation over several shards with stages other than " + PER_DOCUMENT_STAGES);
   }
 
   private static List<BsonDocument> batches(List<Answer> answers) {
@@ -354,35 +374,5 @@ final class Reads {
 
   private static long number(BsonDocument body, String field) {
     return body.getNumber(field, new BsonInt32(0)).longValue();
-  }
-
-  /** The pipeline that drivers send for countDocuments: a match and a sum. */
-  private static final class CountPipeline {
-    private CountPipeline() {}
-
-    static boolean matches(List<BsonDocument> pipeline) {
-      if (pipeline.isEmpty()) {
-        return false;
-      }
-      List<BsonDocument> before = pipeline.subList(0, pipeline.size() - 1);
-      BsonDocument last = pipeline.get(pipeline.size() - 1);
-      return before.stream().allMatch(stage -> stage.getFirstKey().equals("$match"))
-          && last.equals(
-              new BsonDocument(
-                  "$group",
-                  new BsonDocument("_id", new BsonInt32(1))
-                      .append("n", new BsonDocument("$sum", new BsonInt32(1)))));
-    }
-
-    static List<BsonDocument> sum(List<BsonDocument> counts) {
-      if (counts.isEmpty()) {
-        return List.of();
-      }
-      long sum = 0;
-      for (BsonDocument each : counts) {
-        sum += each.getNumber("n").longValue();
-      }
-      return List.of(new BsonDocument("_id", new BsonInt32(1)).append("n", new BsonInt64(sum)));
-    }
   }
 }

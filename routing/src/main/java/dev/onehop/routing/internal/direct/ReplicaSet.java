@@ -1,56 +1,36 @@
 package dev.onehop.routing.internal.direct;
 
+import dev.onehop.routing.internal.direct.ServerSet.Server;
 import dev.onehop.routing.internal.wire.OpMsg;
 import dev.onehop.routing.internal.wire.ServerAddressName;
 import dev.onehop.routing.internal.wire.WirePool;
 import java.io.IOException;
-import java.util.ArrayList;
-import java.util.LinkedHashSet;
-import java.util.List;
-import java.util.Locale;
-import java.util.Set;
-import org.bson.BsonArray;
+import java.time.Duration;
+import java.util.function.Function;
 import org.bson.BsonDocument;
-import org.bson.BsonInt32;
-import org.bson.BsonString;
 import org.bson.BsonValue;
 import org.jspecify.annotations.Nullable;
-import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * The primary of one replica set, found by asking the members and kept until it refuses or can't be
- * reached.
+ * Sends commands to the servers of one replica set, or to mongoses: to the primary, or to where the
+ * command's read preference leads. What may be sent twice is sent again while a new primary is
+ * being elected, within {@value #MAX_TRIES} tries and half a minute.
  *
  * <p>Thread-safe.
  */
 final class ReplicaSet {
-  private static final OpMsg HELLO =
-      OpMsg.command(
-          new BsonDocument("hello", new BsonInt32(1)).append("$db", new BsonString("admin")));
+  private static final int MAX_TRIES = 50;
+  private static final Duration MAX_TIME = Duration.ofSeconds(30);
+  private static final Duration FIRST_PAUSE = Duration.ofMillis(20);
+  private static final Duration LONGEST_PAUSE = Duration.ofMillis(500);
 
-  private final String name;
+  private final ServerSet servers;
   private final WirePool pool;
   private final ClusterClock clock;
-  private volatile Set<ServerAddressName> members;
-  private volatile @Nullable ServerAddressName primary;
-  private volatile int maxWireVersion;
 
-  /** Reads {@code name/host:port,host:port}, as {@code config.shards} writes it. */
-  static ReplicaSet parse(String connectionString, WirePool pool, ClusterClock clock) {
-    int slash = connectionString.indexOf('/');
-    Set<ServerAddressName> members = new LinkedHashSet<>();
-    for (String member : connectionString.substring(slash + 1).split(",", -1)) {
-      members.add(ServerAddressName.parse(member.trim()));
-    }
-    String name = slash < 0 ? "" : connectionString.substring(0, slash);
-    return new ReplicaSet(name, members, pool, clock);
-  }
-
-  private ReplicaSet(
-      String name, Set<ServerAddressName> members, WirePool pool, ClusterClock clock) {
-    this.name = name;
-    this.members = members;
+  ReplicaSet(ServerSet servers, WirePool pool, ClusterClock clock) {
+    this.servers = servers;
     this.pool = pool;
     this.clock = clock;
   }
@@ -62,9 +42,58 @@ final class ReplicaSet {
     }
   }
 
-  /** Sends a command to the primary. An unreachable primary is an {@link IOException}. */
+  ServerSet servers() {
+    return servers;
+  }
+
+  /** Sends a command where it belongs. A server that can't be reached is an {@link IOException}. */
   Mono<Answer> send(OpMsg command) {
-    return primary().flatMap(server -> sendTo(server, command));
+    return send(command, server -> command);
+  }
+
+  /**
+   * Sends a command in the form that fits the server.
+   *
+   * @param form called once for every try
+   */
+  Mono<Answer> send(OpMsg command, Function<Server, OpMsg> form) {
+    return Mono.defer(
+        () -> {
+          long deadline = System.nanoTime() + MAX_TIME.toNanos();
+          return attempt(Retryability.of(command), readPreference(command), form, deadline, 1);
+        });
+  }
+
+  private Mono<Answer> attempt(
+      Retryability retryability,
+      @Nullable BsonDocument readPreference,
+      Function<Server, OpMsg> form,
+      long deadline,
+      int tries) {
+    boolean last = tries >= MAX_TRIES || System.nanoTime() - deadline >= 0;
+    Mono<Answer> again =
+        Mono.defer(
+            () ->
+                Mono.delay(pause(tries))
+                    .then(attempt(retryability, readPreference, form, deadline, tries + 1)));
+    return servers
+        .select(readPreference)
+        .flatMap(
+            server ->
+                sendTo(server.name(), form.apply(server))
+                    .flatMap(
+                        answer ->
+                            !last && retryability.isAgainAfter(answer.document())
+                                ? again
+                                : Mono.just(answer))
+                    .onErrorResume(
+                        IOException.class,
+                        e -> !last && retryability.afterBreak() ? again : Mono.error(e)));
+  }
+
+  private static Duration pause(int tries) {
+    Duration pause = FIRST_PAUSE.multipliedBy(1L << Math.min(tries - 1, 10));
+    return pause.compareTo(LONGEST_PAUSE) < 0 ? pause : LONGEST_PAUSE;
   }
 
   /** Sends a command to one member. */
@@ -73,74 +102,15 @@ final class ReplicaSet {
         .map(
             reply -> {
               clock.observe(reply.body());
-              if (ErrorCodes.isNotPrimary(ErrorCodes.of(reply.body()))) {
-                primary = null;
-              }
               return new Answer(server, reply);
-            })
-        .doOnError(IOException.class, e -> primary = null);
+            });
   }
 
-  /** The highest wire version of the primary last asked; 0 before. */
-  int maxWireVersion() {
-    return maxWireVersion;
-  }
-
-  private Mono<ServerAddressName> primary() {
-    ServerAddressName known = primary;
-    return known != null ? Mono.just(known) : discover();
-  }
-
-  private Mono<ServerAddressName> discover() {
-    List<Throwable> failures = new ArrayList<>();
-    return Flux.fromIterable(members)
-        .concatMap(
-            member ->
-                pool.send(member, HELLO)
-                    .map(OpMsg::body)
-                    .onErrorResume(
-                        e -> {
-                          failures.add(e);
-                          return Mono.empty();
-                        }))
-        .<ServerAddressName>handle(
-            (hello, sink) -> {
-              ServerAddressName found = learn(hello);
-              if (found != null) {
-                sink.next(found);
-              }
-            })
-        .next()
-        .switchIfEmpty(
-            Mono.error(
-                () ->
-                    failures.isEmpty()
-                        ? new IOException("replica set " + name + " has no primary now")
-                        : new IOException(
-                            "replica set " + name + ": " + failures.get(0).getMessage(),
-                            failures.get(0))));
-  }
-
-  private @Nullable ServerAddressName learn(BsonDocument hello) {
-    BsonValue named = hello.get("primary");
-    if (named == null || !named.isString()) {
+  private static @Nullable BsonDocument readPreference(OpMsg command) {
+    if (!Retryability.isRead(command)) {
       return null;
     }
-    Set<ServerAddressName> current = new LinkedHashSet<>();
-    for (BsonValue host : hello.getArray("hosts", new BsonArray())) {
-      current.add(ServerAddressName.parse(host.asString().getValue()));
-    }
-    if (!current.isEmpty()) {
-      members = current;
-    }
-    maxWireVersion = hello.getNumber("maxWireVersion", new BsonInt32(0)).intValue();
-    ServerAddressName found = ServerAddressName.parse(named.asString().getValue());
-    primary = found;
-    return found;
-  }
-
-  @Override
-  public String toString() {
-    return String.format(Locale.ROOT, "%s/%s", name, members);
+    BsonValue asked = command.body().get("$readPreference");
+    return asked != null && asked.isDocument() ? asked.asDocument() : null;
   }
 }

@@ -8,8 +8,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.function.Function;
 import org.bson.BsonDocument;
-import org.bson.BsonInt32;
-import org.bson.BsonString;
 import reactor.core.publisher.Mono;
 
 /**
@@ -27,16 +25,19 @@ final class ShardClient {
   private final RoutingCatalog catalog;
   private final ShardDirectory shards;
   private final DefaultConcerns concerns;
+  private final Versions versions;
   private final Transactions transactions;
 
   ShardClient(
       RoutingCatalog catalog,
       ShardDirectory shards,
       DefaultConcerns concerns,
+      Versions versions,
       Transactions transactions) {
     this.catalog = catalog;
     this.shards = shards;
     this.concerns = concerns;
+    this.versions = versions;
     this.transactions = transactions;
   }
 
@@ -46,37 +47,41 @@ final class ShardClient {
 
   /** Sends a command to a shard, with the version that {@code table} says. */
   Mono<Answer> send(RoutingTable table, String shard, OpMsg command) {
-    return send(shard, command, format -> format.attach(table, shard));
+    return send(shard, command, format -> versions.of(format, table, shard));
   }
 
   /** Sends a multi-document write to a shard, with the version that is never refused. */
   Mono<Answer> sendIgnoringVersion(String shard, OpMsg command) {
-    return send(shard, command, VersionFormat::ignored);
+    return send(shard, command, versions::ignored);
   }
 
   private Mono<Answer> send(
       String shard, OpMsg command, Function<VersionFormat, BsonDocument> version) {
     return shards
         .shard(shard)
+        // The table names a shard that is no more: as stale as it can be.
+        .onErrorMap(ShardDirectory::isNotFound, StaleRoute::new)
         .flatMap(
             replicaSet ->
-                format(replicaSet)
-                    .flatMap(
-                        format -> {
-                          BsonDocument extra = version.apply(format);
-                          if (Transactions.isPart(command)) {
-                            return inTransaction(replicaSet, shard, command, extra);
-                          }
-                          concerns.complete(command, extra);
-                          return replicaSet.send(command.withFields(extra));
-                        }));
+                Transactions.isPart(command)
+                    ? inTransaction(replicaSet, shard, command, version)
+                    : versioned(replicaSet, concerns.complete(command), version));
+  }
+
+  private static Mono<Answer> versioned(
+      ReplicaSet replicaSet, OpMsg command, Function<VersionFormat, BsonDocument> version) {
+    return replicaSet.send(
+        command,
+        server -> command.withFields(version.apply(VersionFormat.of(server.maxWireVersion()))));
   }
 
   /** Concerns are the transaction's then, and a refusal may be the end of it. */
   private Mono<Answer> inTransaction(
-      ReplicaSet replicaSet, String shard, OpMsg command, BsonDocument extra) {
-    return replicaSet
-        .send(transactions.forShard(command, shard).withFields(extra))
+      ReplicaSet replicaSet,
+      String shard,
+      OpMsg command,
+      Function<VersionFormat, BsonDocument> version) {
+    return versioned(replicaSet, transactions.forShard(command, shard), version)
         .doOnNext(
             answer -> {
               BsonDocument reply = answer.document();
@@ -84,18 +89,6 @@ final class ShardClient {
                 transactions.refused(command);
               }
             });
-  }
-
-  private static Mono<VersionFormat> format(ReplicaSet replicaSet) {
-    int known = replicaSet.maxWireVersion();
-    if (known > 0) {
-      return Mono.just(VersionFormat.of(known));
-    }
-    return replicaSet
-        .send(
-            OpMsg.command(
-                new BsonDocument("ping", new BsonInt32(1)).append("$db", new BsonString("admin"))))
-        .map(answer -> VersionFormat.of(replicaSet.maxWireVersion()));
   }
 
   /** Forgets what is known of a collection that was created or dropped here. */

@@ -16,6 +16,11 @@ final class StaleRoute extends RuntimeException {
     this.refusal = refusal;
   }
 
+  /** A table that leads to a shard which is not there. */
+  StaleRoute(Throwable shardNotFound) {
+    this(CommandFailure.toReply(shardNotFound, false));
+  }
+
   /** What to tell the client when retrying did not help. */
   CommandFailure asFailure() {
     return new CommandFailure(

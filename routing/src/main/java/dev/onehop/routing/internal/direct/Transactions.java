@@ -307,14 +307,21 @@ final class Transactions {
 
   /** Reads of several shards as of one moment. */
   static final class Snapshots {
+    private static final BsonString SNAPSHOT = new BsonString("snapshot");
+
     private Snapshots() {}
+
+    static boolean isAsked(OpMsg command) {
+      return command.body().get("readConcern") instanceof BsonDocument readConcern
+          && SNAPSHOT.equals(readConcern.get("level"));
+    }
 
     /**
      * The read concern with a time; null unless it asks for a snapshot and leaves the time open.
      */
     static @Nullable BsonDocument timed(BsonDocument readConcern, ClusterClock clock) {
       BsonDocument clusterTime = clock.clusterTime();
-      if (!readConcern.get("level", new BsonString("")).equals(new BsonString("snapshot"))
+      if (!SNAPSHOT.equals(readConcern.get("level"))
           || readConcern.containsKey("atClusterTime")
           || clusterTime == null) {
         return null;

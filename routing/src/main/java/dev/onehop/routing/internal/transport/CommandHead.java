@@ -1,6 +1,7 @@
 package dev.onehop.routing.internal.transport;
 
-import dev.onehop.routing.internal.transport.BsonFields.MalformedDocumentException;
+import dev.onehop.routing.internal.wire.BsonFields;
+import dev.onehop.routing.internal.wire.BsonFields.MalformedDocumentException;
 import dev.onehop.routing.internal.wire.OpMsg;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.CompositeByteBuf;

@@ -67,6 +67,11 @@ public record OpMsg(
     return new OpMsg(id, responseTo, flags, body, sequences);
   }
 
+  /** This message without flags, as one that expects a reply. */
+  public OpMsg withoutFlags() {
+    return new OpMsg(requestId, responseTo, 0, body, sequences);
+  }
+
   /** This message with other document sequences. */
   public OpMsg withSequences(List<Sequence> replacement) {
     return new OpMsg(requestId, responseTo, flags, body, replacement);
@@ -121,6 +126,11 @@ public record OpMsg(
       return documents;
     }
     return List.of();
+  }
+
+  /** The id of the request that a message answers. */
+  static int responseTo(ByteBuf message) {
+    return message.getIntLE(message.readerIndex() + 8);
   }
 
   /** Appends the whole message, header included, to {@code out}. */

@@ -3,20 +3,21 @@ package dev.onehop.routing.internal.wire;
 import io.netty.bootstrap.Bootstrap;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
-import io.netty.channel.EventLoopGroup;
-import io.netty.channel.SimpleChannelInboundHandler;
+import io.netty.channel.EventLoop;
+import io.netty.handler.ssl.SslHandler;
 import java.io.IOException;
 import java.net.InetSocketAddress;
-import java.net.SocketAddress;
 import java.util.ArrayDeque;
 import java.util.Queue;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.bson.BsonDocument;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
-import reactor.core.publisher.MonoSink;
 
 /**
  * A connection to one MongoDB server. Requests are answered in the order in which they were sent,
@@ -27,135 +28,250 @@ import reactor.core.publisher.MonoSink;
 final class WireConnection {
   private static final AtomicInteger REQUEST_IDS = new AtomicInteger();
 
-  private final Channel channel;
   private final ServerAddressName server;
+  private final EventLoop loop;
   // Touched by the event loop only.
-  private final Queue<Pending> pending = new ArrayDeque<>();
+  private final Queue<Pending> pending = new ArrayDeque<>(4);
+  private @Nullable Channel channel;
+  private boolean flushScheduled;
+  private volatile boolean open;
+  private volatile @Nullable Runnable whenClosed;
+  private long idleSinceNanos;
 
-  private record Pending(int requestId, MonoSink<OpMsg> sink) {}
+  private record Pending(int requestId, ReplyHandler handler) {}
 
-  private WireConnection(Channel channel, ServerAddressName server) {
-    this.channel = channel;
+  private WireConnection(ServerAddressName server, EventLoop loop) {
     this.server = server;
+    this.loop = loop;
+  }
+
+  /** Connects and authenticates. */
+  static Mono<WireConnection> open(
+      EventLoop loop, ServerAddressName server, WireSettings settings) {
+    return Mono.<WireConnection>create(
+            sink -> {
+              WireConnection connection = new WireConnection(server, loop);
+              ChannelFuture connecting = connection.bootstrap(settings);
+              connecting.addListener(
+                  (ChannelFuture done) -> {
+                    if (done.isSuccess()) {
+                      connection.connected(done.channel(), sink::success, sink::error);
+                    } else {
+                      sink.error(connection.unreachable(done.cause()));
+                    }
+                  });
+              sink.onCancel(() -> connecting.channel().close());
+            })
+        .flatMap(
+            connection ->
+                Authentication.run(settings, connection::command)
+                    .onErrorMap(
+                        Authentication.WireAuthenticationException.class,
+                        e -> new ServerRefusedException(server, e))
+                    .doOnError(e -> connection.close())
+                    .doOnCancel(connection::close)
+                    .thenReturn(connection));
+  }
+
+  private ChannelFuture bootstrap(WireSettings settings) {
+    int timeout = Math.toIntExact(settings.connectTimeout().toMillis());
+    Bootstrap bootstrap =
+        new Bootstrap()
+            .group(loop)
+            .channel(settings.channelClass())
+            .option(ChannelOption.TCP_NODELAY, true)
+            .option(ChannelOption.SO_KEEPALIVE, true)
+            .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, timeout)
+            .handler(
+                new ChannelInitializer<Channel>() {
+                  @Override
+                  protected void initChannel(Channel ch) {
+                    WireSettings.Tls tls = settings.tls();
+                    if (tls != null) {
+                      SslHandler handler = new SslHandler(tls.newEngine(server));
+                      handler.setHandshakeTimeoutMillis(timeout);
+                      ch.pipeline().addLast(handler);
+                    }
+                    ch.pipeline().addLast(new WireFrames(), new Replies());
+                  }
+                });
+    if (settings.localAddress() != null) {
+      bootstrap.localAddress(settings.localAddress());
+    }
+    return bootstrap.connect(new InetSocketAddress(server.host(), server.port()));
+  }
+
+  private void connected(
+      Channel connected,
+      java.util.function.Consumer<WireConnection> ready,
+      java.util.function.Consumer<Throwable> failed) {
+    channel = connected;
+    open = true;
+    // Where the channel does TLS by itself, it has taken the handler out.
+    SslHandler tls = connected.pipeline().get(SslHandler.class);
+    if (tls == null) {
+      ready.accept(this);
+      return;
+    }
+    tls.handshakeFuture()
+        .addListener(
+            shaken -> {
+              if (shaken.isSuccess()) {
+                ready.accept(this);
+              } else {
+                close();
+                failed.accept(unreachable(shaken.cause()));
+              }
+            });
+  }
+
+  private IOException unreachable(Throwable cause) {
+    return new IOException("cannot connect to " + server + ": " + cause.getMessage(), cause);
+  }
+
+  private Mono<BsonDocument> command(BsonDocument command) {
+    return Mono.create(
+        sink -> {
+          ByteBuf message = io.netty.buffer.ByteBufAllocator.DEFAULT.buffer(512);
+          OpMsg.command(command).encode(message);
+          send(
+              message,
+              new ReplyHandler() {
+                @Override
+                public void replied(ByteBuf reply) {
+                  sink.success(OpMsg.decode(reply).body());
+                }
+
+                @Override
+                public void failed(IOException cause) {
+                  sink.error(cause);
+                }
+              });
+        });
   }
 
   /**
-   * Connects.
+   * Sends a request, under an id of this connection's.
    *
-   * @param localAddress the address to connect from, null for the system's choice
+   * @param message the whole message, taken over
+   * @param handler told of the outcome; null if the request expects no answer
    */
-  static Mono<WireConnection> open(
-      EventLoopGroup group,
-      ServerAddressName server,
-      @Nullable SocketAddress localAddress,
-      int connectTimeoutMillis) {
-    return Mono.create(
-        sink -> {
-          Bootstrap bootstrap =
-              new Bootstrap()
-                  .group(group)
-                  .channel(EventLoops.socketChannelClass())
-                  .option(ChannelOption.TCP_NODELAY, true)
-                  .option(ChannelOption.SO_KEEPALIVE, true)
-                  .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, connectTimeoutMillis)
-                  .handler(
-                      new ChannelInitializer<Channel>() {
-                        @Override
-                        protected void initChannel(Channel ch) {
-                          ch.pipeline().addLast(new WireFrames());
-                        }
-                      });
-          if (localAddress != null) {
-            bootstrap.localAddress(localAddress);
-          }
-          bootstrap
-              .connect(new InetSocketAddress(server.host(), server.port()))
-              .addListener(
-                  (io.netty.channel.ChannelFuture connected) -> {
-                    if (!connected.isSuccess()) {
-                      sink.error(
-                          new IOException(
-                              "cannot connect to " + server + ": " + connected.cause().getMessage(),
-                              connected.cause()));
-                      return;
-                    }
-                    WireConnection connection = new WireConnection(connected.channel(), server);
-                    connected.channel().pipeline().addLast(connection.new Replies());
-                    sink.success(connection);
-                  });
-        });
+  void send(ByteBuf message, @Nullable ReplyHandler handler) {
+    if (loop.inEventLoop()) {
+      write(message, handler);
+    } else {
+      loop.execute(() -> write(message, handler));
+    }
   }
 
-  /** Sends a request; the answer comes on the event loop. Not cancellable once sent. */
-  Mono<OpMsg> send(OpMsg request) {
-    return Mono.create(
-        sink -> {
-          if (channel.eventLoop().inEventLoop()) {
-            write(request, sink);
-          } else {
-            channel.eventLoop().execute(() -> write(request, sink));
-          }
-        });
-  }
-
-  private void write(OpMsg request, MonoSink<OpMsg> sink) {
-    if (!channel.isActive()) {
-      sink.error(closed());
+  private void write(ByteBuf message, @Nullable ReplyHandler handler) {
+    Channel connected = channel;
+    if (connected == null || !connected.isActive()) {
+      message.release();
+      if (handler != null) {
+        handler.failed(closed());
+      }
       return;
     }
-    OpMsg numbered = request.withRequestId(REQUEST_IDS.incrementAndGet());
-    ByteBuf buffer = channel.alloc().buffer(512);
-    numbered.encode(buffer);
-    if (numbered.expectsReply()) {
-      pending.add(new Pending(numbered.requestId(), sink));
-    } else {
-      sink.success();
+    int id = REQUEST_IDS.incrementAndGet();
+    message.setIntLE(message.readerIndex() + 4, id);
+    if (handler != null) {
+      pending.add(new Pending(id, handler));
     }
-    channel.writeAndFlush(buffer, channel.voidPromise());
+    connected.write(message, connected.voidPromise());
+    // What is written in one turn of the event loop leaves in one system call.
+    if (pending.size() <= 1) {
+      connected.flush();
+    } else if (!flushScheduled) {
+      flushScheduled = true;
+      loop.execute(
+          () -> {
+            flushScheduled = false;
+            connected.flush();
+          });
+    }
+  }
+
+  EventLoop loop() {
+    return loop;
   }
 
   boolean isOpen() {
-    return channel.isActive();
+    return open;
+  }
+
+  /** What to do when it is closed, by whichever side; at once if it is already. */
+  void whenClosed(Runnable action) {
+    whenClosed = action;
+    if (!open) {
+      runWhenClosed();
+    }
+  }
+
+  private synchronized void runWhenClosed() {
+    Runnable action = whenClosed;
+    whenClosed = null;
+    if (action != null) {
+      action.run();
+    }
+  }
+
+  void idleSince(long nanos) {
+    idleSinceNanos = nanos;
+  }
+
+  long idleSince() {
+    return idleSinceNanos;
   }
 
   void close() {
-    channel.close();
+    open = false;
+    if (channel != null) {
+      channel.close();
+    }
   }
 
   private IOException closed() {
     return new IOException("connection to " + server + " is closed");
   }
 
-  private final class Replies extends SimpleChannelInboundHandler<ByteBuf> {
+  private final class Replies extends ChannelInboundHandlerAdapter {
     @Override
-    protected void channelRead0(ChannelHandlerContext context, ByteBuf frame) {
-      OpMsg reply = OpMsg.decode(frame);
-      Pending next = pending.poll();
-      if (next == null || next.requestId() != reply.responseTo()) {
-        if (next != null) {
-          next.sink().error(closed());
+    public void channelRead(ChannelHandlerContext context, Object message) {
+      ByteBuf frame = (ByteBuf) message;
+      try {
+        Pending next = pending.poll();
+        int responseTo = frame.readableBytes() < OpMsg.HEADER_BYTES ? 0 : OpMsg.responseTo(frame);
+        if (next == null || next.requestId() != responseTo) {
+          if (next != null) {
+            next.handler().failed(closed());
+          }
+          throw new WireProtocolException(
+              server + " answered request " + responseTo + ", which was not the next one");
         }
-        throw new WireProtocolException(
-            server + " answered request " + reply.responseTo() + ", which was not the next one");
+        next.handler().replied(frame);
+      } finally {
+        frame.release();
       }
-      next.sink().success(reply);
     }
 
     @Override
     public void channelInactive(ChannelHandlerContext context) {
-      failAll(closed());
+      end(closed());
     }
 
     @Override
     public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
-      failAll(new IOException("connection to " + server + " failed: " + cause.getMessage(), cause));
+      end(new IOException("connection to " + server + " failed: " + cause.getMessage(), cause));
       context.close();
     }
 
-    private void failAll(IOException cause) {
+    private void end(IOException cause) {
+      open = false;
       for (Pending next = pending.poll(); next != null; next = pending.poll()) {
-        next.sink().error(cause);
+        next.handler().failed(cause);
       }
+      runWhenClosed();
     }
   }
 }

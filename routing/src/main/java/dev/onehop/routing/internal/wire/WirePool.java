@@ -1,99 +1,122 @@
 package dev.onehop.routing.internal.wire;
 
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.channel.EventLoop;
 import io.netty.channel.EventLoopGroup;
-import java.net.SocketAddress;
-import java.util.ArrayList;
-import java.util.Deque;
-import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ConcurrentLinkedDeque;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /**
  * Connections to any number of servers, one request at a time on each: a request takes an idle
- * connection or opens a new one, as a mongos does towards its shards. The caller bounds how many
- * requests are under way, and so the number of connections.
+ * connection, opens a new one, or waits where the server has as many as it may. Short requests may
+ * share connections instead, on which many are then under way.
  *
  * <p>Thread-safe.
  */
 public final class WirePool implements AutoCloseable {
-  private static final int CONNECT_TIMEOUT_MILLIS = 5_000;
+  private static final long SWEEP_MILLIS = 500;
 
   private final EventLoopGroup group;
-  private final @Nullable SocketAddress localAddress;
-  private final Map<ServerAddressName, Deque<WireConnection>> idle = new ConcurrentHashMap<>();
+  private final WireSettings settings;
+  private final Map<ServerAddressName, ServerPool> servers = new ConcurrentHashMap<>();
+  private final Future<?> sweeping;
   private volatile boolean closed;
 
   /**
    * @param group event loops of the connections; stays the caller's
-   * @param localAddress the address to connect from (port 0), null for the system's choice
    */
-  public WirePool(EventLoopGroup group, @Nullable SocketAddress localAddress) {
+  public WirePool(EventLoopGroup group, WireSettings settings) {
     this.group = group;
-    this.localAddress = localAddress;
+    this.settings = settings;
+    this.sweeping =
+        group
+            .next()
+            .scheduleWithFixedDelay(
+                () -> servers.values().forEach(pool -> pool.sweep(System.nanoTime())),
+                SWEEP_MILLIS,
+                SWEEP_MILLIS,
+                TimeUnit.MILLISECONDS);
   }
 
   /**
    * Sends a request and gives its answer.
    *
    * @return the reply, empty if the request expects none; an {@link java.io.IOException} if the
-   *     server can't be reached or the connection breaks
+   *     server can't be reached or the connection breaks, a {@link ServerRefusedException} if it
+   *     does not take the user
    */
   public Mono<OpMsg> send(ServerAddressName server, OpMsg request) {
-    return Mono.defer(
-        () -> {
-          WireConnection ready = takeIdle(server);
-          Mono<WireConnection> connection =
-              ready != null
-                  ? Mono.just(ready)
-                  : WireConnection.open(group, server, localAddress, CONNECT_TIMEOUT_MILLIS);
-          return connection.flatMap(
-              open ->
-                  open.send(request)
-                      .doOnSuccess(reply -> giveBack(server, open))
-                      .doOnError(failure -> open.close())
-                      // The answer is still to come, so nobody else may use the connection.
-                      .doOnCancel(open::close));
+    return Mono.create(
+        sink -> {
+          ByteBuf message = ByteBufAllocator.DEFAULT.buffer(512);
+          request.encode(message);
+          Exchange exchange =
+              exchange(
+                  server,
+                  null,
+                  message,
+                  request.expectsReply(),
+                  false,
+                  new Exchange.Outcome() {
+                    @Override
+                    public void replied(ByteBuf reply) {
+                      sink.success(OpMsg.decode(reply));
+                    }
+
+                    @Override
+                    public void sent() {
+                      sink.success();
+                    }
+
+                    @Override
+                    public void failed(Throwable cause) {
+                      sink.error(cause);
+                    }
+                  });
+          sink.onCancel(exchange::cancel);
         });
   }
 
-  private @Nullable WireConnection takeIdle(ServerAddressName server) {
-    Deque<WireConnection> connections = idle.get(server);
-    if (connections == null) {
-      return null;
-    }
-    for (WireConnection next = connections.pollFirst();
-        next != null;
-        next = connections.pollFirst()) {
-      if (next.isOpen()) {
-        return next;
-      }
-    }
-    return null;
-  }
-
-  private void giveBack(ServerAddressName server, WireConnection connection) {
-    if (connection.isOpen()) {
-      idle.computeIfAbsent(server, name -> new ConcurrentLinkedDeque<>()).addFirst(connection);
-    }
+  /**
+   * Sends a request without more ado.
+   *
+   * @param preferred the event loop whose connections to prefer, null for any
+   * @param message the whole message, taken over; its id is given when it is sent
+   * @param isShort whether it may share a connection, if connections are shared at all: nobody
+   *     should have to wait for it
+   * @param outcome told what became of it, on an event loop, or at once if there is no connection
+   */
+  public Exchange exchange(
+      ServerAddressName server,
+      @Nullable EventLoop preferred,
+      ByteBuf message,
+      boolean expectsReply,
+      boolean isShort,
+      Exchange.Outcome outcome) {
+    ServerPool pool =
+        servers.computeIfAbsent(server, name -> new ServerPool(name, group, settings));
+    Exchange exchange = new Exchange(pool, message, expectsReply, outcome);
+    boolean shared = isShort && expectsReply && settings.sharing() != null;
     if (closed) {
-      close();
+      exchange.unable(new java.io.IOException("the client is closed"));
+    } else if (shared) {
+      pool.share(exchange);
+    } else {
+      pool.take(preferred, exchange);
     }
+    return exchange;
   }
 
   /** Closes the idle connections now, the others when their request is answered. */
   @Override
   public void close() {
     closed = true;
-    List<Deque<WireConnection>> all = new ArrayList<>(idle.values());
-    for (Deque<WireConnection> connections : all) {
-      for (WireConnection next = connections.pollFirst();
-          next != null;
-          next = connections.pollFirst()) {
-        next.close();
-      }
-    }
+    sweeping.cancel(false);
+    servers.values().forEach(ServerPool::close);
   }
 }

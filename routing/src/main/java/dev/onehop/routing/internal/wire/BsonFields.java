@@ -1,15 +1,16 @@
-package dev.onehop.routing.internal.transport;
+package dev.onehop.routing.internal.wire;
 
 import io.netty.buffer.ByteBuf;
 import java.nio.charset.StandardCharsets;
+import org.bson.RawBsonDocument;
 
 /**
- * Steps through the elements of a BSON document in a buffer without decoding it. Deciding whether a
- * command may share a socket happens for every request, so nothing but names is copied.
+ * Steps through the elements of a BSON document in a buffer without decoding it. What is decided
+ * for every request is decided on these, so nothing but names is copied.
  *
  * <p>Format: bsonspec.org, version 1.1.
  */
-final class BsonFields {
+public final class BsonFields {
   private static final byte DOUBLE = 0x01;
   private static final byte STRING = 0x02;
   private static final byte DOCUMENT = 0x03;
@@ -31,7 +32,7 @@ final class BsonFields {
    * @param limit where the bytes that may belong to it end
    * @throws MalformedDocumentException if the document claims more than that
    */
-  BsonFields(ByteBuf buffer, int start, int limit) {
+  public BsonFields(ByteBuf buffer, int start, int limit) {
     int size = limit - start >= 5 ? buffer.getIntLE(start) : -1;
     if (size < 5 || size > limit - start) {
       throw new MalformedDocumentException("a document claims " + size + " bytes");
@@ -42,12 +43,12 @@ final class BsonFields {
   }
 
   /** Where the document that starts at {@code start} ends, by its own account. */
-  static int endOf(ByteBuf buffer, int start) {
+  public static int endOf(ByteBuf buffer, int start) {
     return start + buffer.getIntLE(start);
   }
 
   /** Moves to the next element; false at the end. */
-  boolean next() {
+  public boolean next() {
     if (next >= end) {
       return false;
     }
@@ -61,37 +62,72 @@ final class BsonFields {
     return true;
   }
 
-  String name() {
+  public String name() {
     return buffer.toString(nameAt, value - 1 - nameAt, StandardCharsets.UTF_8);
   }
 
-  boolean isDocument() {
+  public boolean isDocument() {
     return type == DOCUMENT || type == ARRAY;
   }
 
   /** The elements of this document or array. */
-  BsonFields document() {
+  public BsonFields document() {
     return new BsonFields(buffer, value, next);
   }
 
+  /** This document or array as a copy of its bytes. */
+  public RawBsonDocument rawDocument() {
+    if (!isDocument()) {
+      throw new MalformedDocumentException("a document was expected");
+    }
+    return rawDocument(buffer, value, next);
+  }
+
+  /** A copy of the document in {@code start..end} of a buffer. */
+  public static RawBsonDocument rawDocument(ByteBuf buffer, int start, int end) {
+    byte[] bytes = new byte[end - start];
+    buffer.getBytes(start, bytes);
+    return new RawBsonDocument(bytes);
+  }
+
+  /** Where the value begins in the buffer. */
+  public int valueAt() {
+    return value;
+  }
+
+  /** Moves to the element of that name; false, at the end, if there is none from here on. */
+  public boolean find(String wanted) {
+    while (next()) {
+      if (name().equals(wanted)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** Whether this is an int32, an int64 or a double. */
+  public boolean isNumber() {
+    return type == INT32 || type == INT64 || type == DOUBLE;
+  }
+
   /** Whether this is a document or array with nothing in it. */
-  boolean isEmptyDocument() {
+  public boolean isEmptyDocument() {
     return isDocument() && buffer.getIntLE(value) == 5;
   }
 
   /** Whether the document's first field name starts with {@code $}, as in an operator. */
-  boolean isOperatorDocument() {
+  public boolean isOperatorDocument() {
     return type == DOCUMENT
         && buffer.getIntLE(value) > 5
         && buffer.getByte(value + 5) == (byte) '$';
   }
 
-  boolean isNull() {
+  public boolean isNull() {
     return type == NULL;
   }
 
   /** The number, 0 if it is none. */
-  long number() {
+  public long number() {
     return switch (type) {
       case INT32 -> buffer.getIntLE(value);
       case INT64 -> buffer.getLongLE(value);
@@ -101,12 +137,12 @@ final class BsonFields {
   }
 
   /** Whether this is true, or a number other than 0. */
-  boolean isTrue() {
+  public boolean isTrue() {
     return type == BOOLEAN ? buffer.getByte(value) != 0 : number() != 0;
   }
 
   /** The string, "" if it is none. */
-  String string() {
+  public String string() {
     return type == STRING
         ? buffer.toString(value + 4, next - value - 5, StandardCharsets.UTF_8)
         : "";
@@ -146,10 +182,10 @@ final class BsonFields {
   }
 
   /** Bytes that are no BSON document. */
-  static final class MalformedDocumentException extends RuntimeException {
+  public static final class MalformedDocumentException extends RuntimeException {
     private static final long serialVersionUID = 1;
 
-    MalformedDocumentException(String message) {
+    public MalformedDocumentException(String message) {
       super(message);
     }
   }

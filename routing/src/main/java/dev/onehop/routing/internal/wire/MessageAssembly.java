@@ -1,4 +1,4 @@
-package dev.onehop.routing.internal.transport;
+package dev.onehop.routing.internal.wire;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelOutboundBuffer;
@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
  * Cuts what the driver writes into whole messages. Usually one write is one message, which is
  * passed on as it is; anything else is put together in a buffer.
  */
-final class MessageAssembly {
+public final class MessageAssembly {
   // Largest message that a server accepts, with room for one that it will refuse.
   private static final int MAX_BYTES = 64_000_000;
 
@@ -19,9 +19,9 @@ final class MessageAssembly {
    * The next whole message, null if more has to be written first. It stays what it is until {@link
    * #taken}.
    *
-   * @throws PipelineException if the length that a message claims is impossible
+   * @throws WireProtocolException if the length that a message claims is impossible
    */
-  @Nullable ByteBuf next(ChannelOutboundBuffer in) throws PipelineException {
+  public @Nullable ByteBuf next(ChannelOutboundBuffer in) {
     while (true) {
       if (partial != null && partial.readableBytes() >= 4) {
         int length = checkedLength(partial);
@@ -34,7 +34,7 @@ final class MessageAssembly {
         return null;
       }
       if (partial == null
-          && written.readableBytes() >= MessageHeader.BYTES
+          && written.readableBytes() >= OpMsg.HEADER_BYTES
           && checkedLength(written) == written.readableBytes()) {
         fromPartial = false;
         return written;
@@ -48,31 +48,32 @@ final class MessageAssembly {
   }
 
   /** The message that {@link #next} gave was taken over. */
-  void taken(ChannelOutboundBuffer in) {
+  public void taken(ChannelOutboundBuffer in) {
     if (!fromPartial) {
       in.remove();
       return;
     }
     ByteBuf buffer = partial;
     if (buffer != null) {
-      buffer.skipBytes(MessageHeader.length(buffer));
+      buffer.skipBytes(buffer.getIntLE(buffer.readerIndex()));
       // What was taken may still be in use: never write over it.
       partial = buffer.isReadable() ? buffer.copy() : null;
       buffer.release();
     }
   }
 
-  void release() {
+  /** Lets go of what is not whole yet. */
+  public void release() {
     if (partial != null) {
       partial.release();
       partial = null;
     }
   }
 
-  private static int checkedLength(ByteBuf message) throws PipelineException {
-    int length = MessageHeader.length(message);
-    if (length < MessageHeader.BYTES || length > MAX_BYTES) {
-      throw new PipelineException("a request claims to be " + length + " bytes long");
+  private static int checkedLength(ByteBuf message) {
+    int length = message.getIntLE(message.readerIndex());
+    if (length < OpMsg.HEADER_BYTES || length > MAX_BYTES) {
+      throw new WireProtocolException("a request claims to be " + length + " bytes long");
     }
     return length;
   }

@@ -1,4 +1,4 @@
-package dev.onehop.routing.internal.transport;
+package dev.onehop.routing.internal.wire;
 
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.ChannelOption;
@@ -10,11 +10,8 @@ import io.netty.channel.socket.SocketChannelConfig;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/**
- * The socket options of a lane. They are kept here, and hold for the socket that the lane opens, if
- * it opens one.
- */
-final class LaneConfig extends DefaultChannelConfig implements SocketChannelConfig {
+/** The socket options of a channel that has no socket: kept for whoever opens one on its behalf. */
+final class InProcessChannelConfig extends DefaultChannelConfig implements SocketChannelConfig {
   private int receiveBufferSize;
   private int sendBufferSize;
   private int soLinger = -1;
@@ -24,7 +21,7 @@ final class LaneConfig extends DefaultChannelConfig implements SocketChannelConf
   private boolean tcpNoDelay;
   private boolean allowHalfClosure;
 
-  LaneConfig(LaneChannel channel) {
+  InProcessChannelConfig(InProcessChannel channel) {
     super(channel);
   }
 

@@ -1,7 +1,6 @@
-package dev.onehop.testbed.router;
+package dev.onehop.routing.internal.router;
 
 import dev.onehop.routing.internal.wire.OpMsg;
-import dev.onehop.routing.internal.wire.ServerAddressName;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Locale;
@@ -17,22 +16,17 @@ import org.bson.BsonDouble;
 import org.bson.BsonInt32;
 import org.bson.BsonInt64;
 import org.bson.BsonString;
-import org.bson.BsonValue;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /**
  * What a router answers by itself: the handshake, its health and its counters, in the words of a
- * mongos, and with a mark that it is none.
+ * mongos, and with the {@link RouterIdentity#marks} that tell that it is none.
  *
  * <p>Thread-safe.
  */
-final class LocalCommands {
-  private static final int MAX_WIRE_VERSION_6_0 = 17;
-  private static final BsonBoolean STAND_IN = BsonBoolean.TRUE;
-
-  private final Registration registration;
-  private final ServerAddressName advertised;
+public final class LocalCommands {
+  private final RouterIdentity identity;
   private final AtomicInteger connections = new AtomicInteger();
   private final AtomicLong connectionsCreated = new AtomicLong();
   private final Map<Counter, LongAdder> counters = new EnumMap<>(Counter.class);
@@ -47,9 +41,8 @@ final class LocalCommands {
     COMMAND
   }
 
-  LocalCommands(Registration registration, ServerAddressName advertised) {
-    this.registration = registration;
-    this.advertised = advertised;
+  public LocalCommands(RouterIdentity identity) {
+    this.identity = identity;
     for (Counter counter : Counter.values()) {
       counters.put(counter, new LongAdder());
     }
@@ -77,8 +70,7 @@ final class LocalCommands {
           Mono.just(
               ok(
                   new BsonDocument("isdbgrid", new BsonInt32(1))
-                      .append("hostname", new BsonString(advertised.host()))
-                      .append("onehopStandIn", STAND_IN)));
+                      .append("hostname", new BsonString(identity.advertised().host()))));
       default -> null;
     };
   }
@@ -94,22 +86,20 @@ final class LocalCommands {
             .append("maxWriteBatchSize", new BsonInt32(100_000))
             .append("localTime", new BsonDateTime(System.currentTimeMillis()))
             .append("logicalSessionTimeoutMinutes", new BsonInt32(30))
-            .append("maxWireVersion", new BsonInt32(MAX_WIRE_VERSION_6_0))
-            .append("minWireVersion", new BsonInt32(0))
-            .append("onehopStandIn", STAND_IN));
+            .append("maxWireVersion", new BsonInt32(identity.maxWireVersion()))
+            .append("minWireVersion", new BsonInt32(0)));
   }
 
   private BsonDocument buildInfo() {
     List<BsonInt32> parts =
-        java.util.Arrays.stream(registration.serverVersion().split("[.-]"))
+        java.util.Arrays.stream(identity.serverVersion().split("[.-]"))
             .limit(3)
             .map(part -> new BsonInt32(Integer.parseInt(part)))
             .toList();
     return ok(
-        new BsonDocument("version", new BsonString(registration.serverVersion()))
+        new BsonDocument("version", new BsonString(identity.serverVersion()))
             .append("versionArray", new BsonArray(parts))
-            .append("modules", new BsonArray())
-            .append("onehopStandIn", STAND_IN));
+            .append("modules", new BsonArray()));
   }
 
   private BsonDocument serverStatus() {
@@ -118,17 +108,27 @@ final class LocalCommands {
         (counter, sum) ->
             opcounters.append(counter.name().toLowerCase(Locale.ROOT), new BsonInt64(sum.sum())));
     return ok(
-        new BsonDocument("host", new BsonString(advertised.toString()))
-            .append("version", new BsonString(registration.serverVersion()))
+        new BsonDocument("host", new BsonString(identity.advertised().toString()))
+            .append("version", new BsonString(identity.serverVersion()))
             .append("process", new BsonString("mongos"))
             .append("pid", new BsonInt64(ProcessHandle.current().pid()))
-            .append("uptime", new BsonDouble(registration.uptime().toSeconds()))
+            .append("uptime", new BsonDouble(identity.uptime().toSeconds()))
             .append(
                 "connections",
                 new BsonDocument("current", new BsonInt32(connections.get()))
                     .append("totalCreated", new BsonInt64(connectionsCreated.get())))
-            .append("opcounters", opcounters)
-            .append("onehopStandIn", STAND_IN));
+            .append("opcounters", opcounters));
+  }
+
+  /** Counts a command with one statement that did not come by {@link #answer}. */
+  void countForwarded(String name) {
+    switch (name) {
+      case "find" -> add(Counter.QUERY, 1);
+      case "insert" -> add(Counter.INSERT, 1);
+      case "update" -> add(Counter.UPDATE, 1);
+      case "delete" -> add(Counter.DELETE, 1);
+      default -> add(Counter.COMMAND, 1);
+    }
   }
 
   private void count(OpMsg request, String name) {
@@ -146,8 +146,8 @@ final class LocalCommands {
     counters.get(counter).add(amount);
   }
 
-  private static BsonDocument ok(BsonDocument reply) {
-    BsonValue one = new BsonDouble(1);
-    return reply.append("ok", one);
+  private BsonDocument ok(BsonDocument reply) {
+    reply.putAll(identity.marks());
+    return reply.append("ok", new BsonDouble(1));
   }
 }

@@ -1,0 +1,102 @@
+package dev.onehop.routing.internal.direct;
+
+import dev.onehop.routing.internal.direct.ReplicaSet.Answer;
+import dev.onehop.routing.internal.wire.OpMsg;
+import dev.onehop.routing.internal.wire.ServerAddressName;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.bson.BsonDocument;
+import org.bson.BsonValue;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+
+/**
+ * Hands to a mongos what direct mode does not do itself, if there is one. A transaction stays with
+ * the mongos where it began, a cursor with the one that opened it.
+ *
+ * <p>Thread-safe.
+ */
+final class HandOver {
+  private static final int MOST_TRANSACTIONS = 10_000;
+
+  private final ReplicaSet mongoses;
+  private final StartCheck startCheck;
+  private final Cursors cursors;
+  private final Role role;
+
+  // By session; the oldest are forgotten, for nobody says when a session ends.
+  private final Map<BsonValue, Transaction> transactions =
+      new LinkedHashMap<>(64, 0.75f, true) {
+        private static final long serialVersionUID = 1L;
+
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<BsonValue, Transaction> eldest) {
+          return size() > MOST_TRANSACTIONS;
+        }
+      };
+
+  private record Transaction(BsonValue number, ServerAddressName mongos) {}
+
+  HandOver(ReplicaSet mongoses, StartCheck startCheck, Cursors cursors, Role role) {
+    this.mongoses = mongoses;
+    this.startCheck = startCheck;
+    this.cursors = cursors;
+    this.role = role;
+  }
+
+  /** Whether there is a mongos at all. */
+  Mono<Boolean> isPossible() {
+    return startCheck.facts().map(ClusterFacts::hasMongos);
+  }
+
+  /**
+   * Has a mongos execute a command.
+   *
+   * @param what names the command in the error if there is no mongos
+   */
+  Mono<BsonDocument> send(OpMsg command, String what) {
+    return isPossible()
+        .flatMap(possible -> possible ? toMongos(command) : Mono.error(refusal(what)));
+  }
+
+  private CommandFailure refusal(String what) {
+    return CommandFailure.notSupported(
+        role == Role.MONGOS
+            ? what
+            : what
+                + ", which direct mode hands to a mongos if the URI names one (this one names config"
+                + " servers),");
+  }
+
+  private Mono<BsonDocument> toMongos(OpMsg command) {
+    ServerAddressName pinned = pinned(command);
+    Mono<Answer> answered =
+        pinned == null ? mongoses.send(command) : mongoses.sendTo(pinned, command);
+    return answered.map(
+        answer -> {
+          pin(command, answer.server());
+          return cursors.keep(mongoses, command, answer);
+        });
+  }
+
+  private @Nullable ServerAddressName pinned(OpMsg command) {
+    if (!command.body().containsKey("autocommit")) {
+      return null;
+    }
+    synchronized (transactions) {
+      Transaction known = transactions.get(command.body().get("lsid"));
+      return known != null && known.number().equals(command.body().get("txnNumber"))
+          ? known.mongos()
+          : null;
+    }
+  }
+
+  private void pin(OpMsg command, ServerAddressName mongos) {
+    BsonDocument body = command.body();
+    if (body.containsKey("autocommit") && body.containsKey("lsid")) {
+      synchronized (transactions) {
+        transactions.put(body.get("lsid"), new Transaction(body.get("txnNumber"), mongos));
+      }
+    }
+  }
+}

@@ -1,0 +1,259 @@
+package dev.onehop.routing.internal.direct;
+
+import dev.onehop.core.table.RoutingTable;
+import dev.onehop.core.table.ShardKeyException;
+import dev.onehop.core.targeting.Target;
+import dev.onehop.core.targeting.Targeter;
+import dev.onehop.core.targeting.TargetingOptions;
+import dev.onehop.routing.internal.catalog.RoutingCatalog;
+import dev.onehop.routing.internal.direct.ServerSet.Server;
+import dev.onehop.routing.internal.wire.BsonFields.MalformedDocumentException;
+import dev.onehop.routing.internal.wire.Exchange;
+import dev.onehop.routing.internal.wire.OpMsg;
+import dev.onehop.routing.internal.wire.ServerAddressName;
+import dev.onehop.routing.internal.wire.WirePool;
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.EventLoop;
+import java.io.IOException;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import org.bson.BsonDocument;
+import org.bson.BsonSerializationException;
+import org.bson.RawBsonDocument;
+import org.bson.codecs.BsonDocumentCodec;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+
+/**
+ * The short way for what most commands are: one statement that one shard owns. The message is
+ * passed on with a version added to it, and the answer is passed back, without decoding either.
+ * Whatever is out of the ordinary, also in the answer, is left to {@link DirectRouter#execute}.
+ *
+ * <p>Thread-safe.
+ */
+public final class OneShardForwarding {
+  private final RoutingCatalog catalog;
+  private final ShardDirectory shards;
+  private final DefaultConcerns concerns;
+  private final Cursors cursors;
+  private final WirePool pool;
+  private final ClusterClock clock;
+  private final Versions versions;
+  private final Map<String, Suffixes> suffixes = new ConcurrentHashMap<>();
+
+  /** Told what became of a command: one of the methods is called, once, on an event loop. */
+  public interface Outcome {
+    /**
+     * It was carried out, or refused for good.
+     *
+     * @param message the whole answer, under the command's id; the caller releases it
+     */
+    void replied(ByteBuf message);
+
+    /**
+     * Nothing was carried out that must not be carried out again: the command is to be executed in
+     * full.
+     *
+     * @param first what to wait for before
+     */
+    void notDone(Mono<Void> first);
+
+    /** Whether it was carried out is not known. */
+    void failed(Throwable cause);
+  }
+
+  /** What is added to commands under one table, in BSON without a frame, by shard and format. */
+  private record Suffixes(RoutingTable table, Map<String, byte[]> versions) {}
+
+  OneShardForwarding(
+      RoutingCatalog catalog,
+      ShardDirectory shards,
+      DefaultConcerns concerns,
+      Cursors cursors,
+      WirePool pool,
+      ClusterClock clock,
+      Versions versions) {
+    this.catalog = catalog;
+    this.shards = shards;
+    this.concerns = concerns;
+    this.cursors = cursors;
+    this.pool = pool;
+    this.clock = clock;
+    this.versions = versions;
+  }
+
+  /**
+   * Passes a command on.
+   *
+   * @param frame the whole message; stays the caller's, who keeps it until the outcome
+   * @param loop the event loop that the outcome is wanted on, if it can be had
+   * @return null if the command can't go this way: it is to be executed in full
+   */
+  public @Nullable Forwarded tryForward(ByteBuf frame, EventLoop loop, Outcome outcome) {
+    Statement statement;
+    Target target;
+    RoutingTable table;
+    try {
+      statement = Statement.read(frame);
+      if (statement == null) {
+        return null;
+      }
+      table = catalog.cached(statement.namespace());
+      if (table == null) {
+        return null;
+      }
+      target = target(table, statement);
+    } catch (MalformedDocumentException
+        | IndexOutOfBoundsException
+        | BsonSerializationException
+        | ShardKeyException e) {
+      // The long way says what is wrong with it.
+      return null;
+    }
+    ReplicaSet shard = target.isSingleShard() ? shards.known(target.shard()) : null;
+    Server primary = shard == null ? null : shard.servers().primary();
+    if (primary == null) {
+      return null;
+    }
+    clock.observe(frame, statement.clusterTimeAt());
+    byte[] version = version(table, target.shard(), primary.maxWireVersion());
+    byte[] concern = statement.hasConcern() ? new byte[0] : concerns.encoded(statement.name());
+    ByteBuf message = statement.with(frame, version, concern);
+    Exchange exchange =
+        pool.exchange(
+            primary.name(),
+            loop,
+            message,
+            true,
+            statement.isShort(),
+            new Reply(statement, table, shard, primary.name(), frame, outcome));
+    return new Forwarded(statement.name(), exchange);
+  }
+
+  /**
+   * A command on its way.
+   *
+   * @param name of the command
+   * @param exchange can be cancelled
+   */
+  public record Forwarded(String name, Exchange exchange) {}
+
+  private static Target target(RoutingTable table, Statement statement) {
+    return switch (statement.kind()) {
+      case INSERT -> Targeter.insert(table, statement.document());
+      case BY_FILTER -> Targeter.find(table, statement.document(), TargetingOptions.NONE);
+      case BY_WHOLE_KEY ->
+          Targeter.findAndModify(table, statement.document(), TargetingOptions.NONE);
+    };
+  }
+
+  private byte[] version(RoutingTable table, String shard, int maxWireVersion) {
+    Suffixes known = suffixes.get(table.namespace());
+    if (known == null || known.table() != table) {
+      known = new Suffixes(table, new ConcurrentHashMap<>());
+      suffixes.put(table.namespace(), known);
+    }
+    return known
+        .versions()
+        .computeIfAbsent(
+            shard + "/" + maxWireVersion,
+            key -> elements(versions.of(VersionFormat.of(maxWireVersion), table, shard)));
+  }
+
+  /** The elements of a document without what frames them. */
+  static byte[] elements(BsonDocument document) {
+    java.nio.ByteBuffer bytes =
+        new RawBsonDocument(document, new BsonDocumentCodec()).getByteBuffer().asNIO();
+    byte[] elements = new byte[bytes.remaining() - 5];
+    bytes.position(bytes.position() + 4);
+    bytes.get(elements);
+    return elements;
+  }
+
+  private final class Reply implements Exchange.Outcome {
+    private final Statement statement;
+    private final RoutingTable table;
+    private final ReplicaSet shard;
+    private final ServerAddressName server;
+    private final ByteBuf frame;
+    private final Outcome outcome;
+
+    Reply(
+        Statement statement,
+        RoutingTable table,
+        ReplicaSet shard,
+        ServerAddressName server,
+        ByteBuf frame,
+        Outcome outcome) {
+      this.statement = statement;
+      this.table = table;
+      this.shard = shard;
+      this.server = server;
+      this.frame = frame;
+      this.outcome = outcome;
+    }
+
+    @Override
+    public void replied(ByteBuf message) {
+      ReplyHead head;
+      try {
+        head = ReplyHead.read(message);
+      } catch (MalformedDocumentException | IndexOutOfBoundsException e) {
+        outcome.failed(new IOException("an answer that is no BSON: " + e.getMessage(), e));
+        return;
+      }
+      clock.observe(message, head.clusterTimeAt());
+      if (head.isPlain()) {
+        pass(message);
+        return;
+      }
+      BsonDocument reply = OpMsg.decode(message.duplicate()).body();
+      if (ErrorCodes.ok(reply) && head.cursorIdAt() >= 0) {
+        keepCursor(message, head.cursorIdAt());
+        pass(message);
+      } else if (isStale(reply)) {
+        outcome.notDone(catalog.refresh(table.namespace(), table).then().onErrorComplete());
+      } else if (statement.retryability().isAgainAfter(reply)) {
+        outcome.notDone(Mono.empty());
+      } else {
+        pass(message);
+      }
+    }
+
+    private void pass(ByteBuf message) {
+      message.setIntLE(message.readerIndex() + 8, frame.getIntLE(frame.readerIndex() + 4));
+      outcome.replied(message);
+    }
+
+    private void keepCursor(ByteBuf message, int idAt) {
+      ReplicaSet.Answer answer = new ReplicaSet.Answer(server, OpMsg.decode(message.duplicate()));
+      ShardCursor cursor = new ShardCursor(shard, OpMsg.decode(frame.duplicate()), answer);
+      long kept = cursors.add(cursor.id(), cursor);
+      // The cursor's id is always an int64.
+      message.setLongLE(idAt, kept);
+    }
+
+    @Override
+    public void sent() {
+      throw new IllegalStateException("a forwarded command expects an answer");
+    }
+
+    @Override
+    public void failed(Throwable cause) {
+      if (cause instanceof IOException && statement.retryability().afterBreak()) {
+        outcome.notDone(Mono.empty());
+      } else {
+        outcome.failed(cause);
+      }
+    }
+  }
+
+  private static boolean isStale(BsonDocument reply) {
+    if (!ErrorCodes.ok(reply)) {
+      return ErrorCodes.isStale(ErrorCodes.of(reply));
+    }
+    return reply.isArray("writeErrors")
+        && reply.getArray("writeErrors").size() == 1
+        && ErrorCodes.isStale(ErrorCodes.of(reply.getArray("writeErrors").get(0).asDocument()));
+  }
+}

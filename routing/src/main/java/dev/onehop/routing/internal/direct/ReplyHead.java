@@ -1,0 +1,60 @@
+package dev.onehop.routing.internal.direct;
+
+import dev.onehop.routing.internal.wire.BsonFields;
+import dev.onehop.routing.internal.wire.BsonFields.MalformedDocumentException;
+import dev.onehop.routing.internal.wire.OpMsg;
+import io.netty.buffer.ByteBuf;
+
+/** What must be known of an answer before it is passed back. */
+final class ReplyHead {
+  private static final int FLAGS_AT = 16;
+  private static final int BODY_AT = 21;
+
+  private boolean ok;
+  private boolean errors;
+  private int cursorIdAt = -1;
+  private int clusterTimeAt = -1;
+
+  private ReplyHead() {}
+
+  /** Reads a message in one pass over the top level of its body. */
+  static ReplyHead read(ByteBuf message) {
+    int start = message.readerIndex();
+    if (message.readableBytes() < BODY_AT + 5
+        || message.getIntLE(start + 12) != OpMsg.OP_MSG
+        || message.getIntLE(start + FLAGS_AT) != 0
+        || message.getByte(start + BODY_AT - 1) != 0) {
+      throw new MalformedDocumentException("not a single OP_MSG document");
+    }
+    ReplyHead head = new ReplyHead();
+    BsonFields fields = new BsonFields(message, start + BODY_AT, message.writerIndex());
+    while (fields.next()) {
+      switch (fields.name()) {
+        case "ok" -> head.ok = fields.number() == 1;
+        case "writeErrors", "writeConcernError", "errorLabels" -> head.errors = true;
+        case "cursor" -> {
+          BsonFields cursor = fields.document();
+          head.cursorIdAt = cursor.find("id") && cursor.number() != 0 ? cursor.valueAt() : -1;
+        }
+        case "$clusterTime" -> head.clusterTimeAt = fields.isDocument() ? fields.valueAt() : -1;
+        default -> {}
+      }
+    }
+    return head;
+  }
+
+  /** Whether there is nothing in it but a result. */
+  boolean isPlain() {
+    return ok && !errors && cursorIdAt < 0;
+  }
+
+  /** Where the id of a cursor that is still open is in the message, -1 if there is none. */
+  int cursorIdAt() {
+    return cursorIdAt;
+  }
+
+  /** Where its {@code $clusterTime} is in the message, -1 if there is none. */
+  int clusterTimeAt() {
+    return clusterTimeAt;
+  }
+}

@@ -1,0 +1,83 @@
+package dev.onehop.routing.internal.router;
+
+import dev.onehop.routing.internal.direct.DirectRouter;
+import dev.onehop.routing.internal.wire.WireProtocolException;
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A client's connection over a socket. Like mongos, it works through the requests of one connection
+ * one at a time and reads no further meanwhile. The last handler after one that cuts frames.
+ */
+public final class ClientConnection extends ChannelInboundHandlerAdapter {
+  private static final Logger log = LoggerFactory.getLogger(ClientConnection.class);
+
+  private final DirectRouter router;
+  private final LocalCommands local;
+  private @Nullable RequestLoop requests;
+
+  public ClientConnection(DirectRouter router, LocalCommands local) {
+    this.router = router;
+    this.local = local;
+  }
+
+  @Override
+  public void channelActive(ChannelHandlerContext context) {
+    requests =
+        new RequestLoop(
+            router,
+            local,
+            context.channel().eventLoop(),
+            context.alloc(),
+            new SocketReplies(context));
+    requests.opened();
+  }
+
+  @Override
+  public void channelInactive(ChannelHandlerContext context) {
+    if (requests != null) {
+      requests.closed();
+    }
+  }
+
+  @Override
+  public void channelRead(ChannelHandlerContext context, Object message) {
+    if (requests == null) {
+      throw new IllegalStateException("not active");
+    }
+    if (requests.isBusy()) {
+      context.channel().config().setAutoRead(false);
+    }
+    requests.add((ByteBuf) message);
+  }
+
+  @Override
+  public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
+    log.debug("connection from {} ends", context.channel().remoteAddress(), cause);
+    context.close();
+  }
+
+  private record SocketReplies(ChannelHandlerContext context) implements RequestLoop.Replies {
+    @Override
+    public void send(ByteBuf message) {
+      context.writeAndFlush(message, context.voidPromise());
+    }
+
+    @Override
+    public void idle() {
+      if (!context.channel().config().isAutoRead()) {
+        context.channel().config().setAutoRead(true);
+      }
+    }
+
+    @Override
+    public void refuse(WireProtocolException why) {
+      log.debug("{} speaks no OP_MSG: {}", context.channel().remoteAddress(), why.getMessage());
+      context.close();
+    }
+  }
+}

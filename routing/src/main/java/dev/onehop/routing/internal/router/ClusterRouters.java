@@ -1,0 +1,52 @@
+package dev.onehop.routing.internal.router;
+
+import com.mongodb.MongoClientSettings;
+import com.mongodb.connection.TransportSettings;
+import dev.onehop.routing.internal.direct.DirectRouter;
+import dev.onehop.routing.internal.wire.EventLoops;
+import dev.onehop.routing.internal.wire.WirePool;
+import dev.onehop.routing.internal.wire.WireSettings;
+import io.netty.channel.EventLoopGroup;
+import java.net.SocketAddress;
+import java.util.concurrent.TimeUnit;
+import org.bson.BsonDocument;
+import org.bson.BsonString;
+import org.jspecify.annotations.Nullable;
+
+/** Makes routers that are part of a cluster, without credentials and without TLS. */
+public final class ClusterRouters {
+  private static final int HEARTBEAT_MILLIS = 2_000;
+
+  private ClusterRouters() {}
+
+  /**
+   * A router for the cluster of a config server.
+   *
+   * @param configServer replica set name and members: {@code name/host:port,host:port}
+   * @param group event loops for the connections; stays the caller's
+   * @param localAddress the address to connect from, null for the system's choice
+   */
+  public static DirectRouter of(
+      String configServer, EventLoopGroup group, @Nullable SocketAddress localAddress) {
+    MongoClientSettings settings =
+        MongoClientSettings.builder()
+            .applyToServerSettings(
+                server -> server.heartbeatFrequency(HEARTBEAT_MILLIS, TimeUnit.MILLISECONDS))
+            .transportSettings(
+                TransportSettings.nettyBuilder()
+                    .eventLoopGroup(group)
+                    .socketChannelClass(EventLoops.socketChannelClass())
+                    .build())
+            .build();
+    BsonDocument client =
+        new BsonDocument(
+                "driver",
+                new BsonDocument("name", new BsonString("onehop-router"))
+                    .append("version", new BsonString("0.1.0")))
+            .append("os", new BsonDocument("type", new BsonString(System.getProperty("os.name"))));
+    return DirectRouter.asMongos(
+        MonitoredServers.replicaSets(settings).watch(configServer),
+        MonitoredServers.replicaSets(settings),
+        new WirePool(group, WireSettings.plain(localAddress, client)));
+  }
+}

@@ -1,0 +1,230 @@
+package dev.onehop.routing.internal.router;
+
+import com.mongodb.AuthenticationMechanism;
+import com.mongodb.MongoClientSettings;
+import com.mongodb.MongoCredential;
+import com.mongodb.MongoDriverInformation;
+import com.mongodb.ServerAddress;
+import com.mongodb.connection.ClusterConnectionMode;
+import com.mongodb.connection.SslSettings;
+import com.mongodb.connection.TransportSettings;
+import com.mongodb.event.ClusterClosedEvent;
+import com.mongodb.event.ClusterListener;
+import com.mongodb.reactivestreams.client.MongoClient;
+import com.mongodb.reactivestreams.client.MongoClients;
+import dev.onehop.routing.internal.catalog.RoutingCatalog;
+import dev.onehop.routing.internal.direct.DirectRouter;
+import dev.onehop.routing.internal.direct.ServerSet;
+import dev.onehop.routing.internal.wire.EventLoops;
+import dev.onehop.routing.internal.wire.ServerAddressName;
+import dev.onehop.routing.internal.wire.WireCredential;
+import dev.onehop.routing.internal.wire.WirePool;
+import dev.onehop.routing.internal.wire.WireSettings;
+import io.netty.channel.EventLoopGroup;
+import java.net.InetAddress;
+import java.security.NoSuchAlgorithmException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.TimeUnit;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLEngine;
+import javax.net.ssl.SSLParameters;
+import org.bson.BsonDocument;
+import org.bson.BsonString;
+import org.jspecify.annotations.Nullable;
+
+/** Makes the client of direct mode: the official one, on a {@link VirtualMongos}. */
+public final class DirectClient {
+  /** As which the virtual mongos appears in errors and events. */
+  private static final ServerAddress VIRTUAL = new ServerAddress("onehop-direct", 27017);
+
+  private static final int MAX_CONNECTING = 64;
+
+  private DirectClient() {}
+
+  /**
+   * What carries the connections to the shards.
+   *
+   * @param group event loops, on which the virtual mongos lives, too
+   * @param maxPoolSize most connections per server that are not shared
+   * @param sharing how connections are shared, null if they are not
+   */
+  public record Carrier(
+      EventLoopGroup group, int maxPoolSize, WireSettings.@Nullable Sharing sharing) {}
+
+  /** Makes the router; another one only in tests. */
+  public interface RouterFactory {
+    DirectRouter create(
+        ServerSet seeds,
+        ServerSet.Factory watcher,
+        WirePool pool,
+        RoutingCatalog.RefreshListener listener);
+  }
+
+  /**
+   * Connects in the background, like the official client.
+   *
+   * @param settings of the application: the seeds are the cluster's mongoses or config servers
+   * @param monitoring transport of the connections that watch the servers
+   * @param release stops what was started for this client, once it is closed
+   */
+  public static MongoClient create(
+      MongoClientSettings settings,
+      Carrier carrier,
+      TransportSettings monitoring,
+      RouterFactory routers,
+      RoutingCatalog.RefreshListener listener,
+      Runnable release) {
+    WirePool pool = new WirePool(carrier.group(), wireSettings(settings, carrier));
+    MongoClientSettings watching =
+        MongoClientSettings.builder(settings).transportSettings(monitoring).build();
+    DirectRouter router =
+        routers.create(
+            MonitoredServers.of(watching), MonitoredServers.replicaSets(watching), pool, listener);
+    DirectIdentity identity = new DirectIdentity(router);
+    VirtualMongos.put(carrier.group(), router, new LocalCommands(identity));
+    Runnable close =
+        () -> {
+          router.close();
+          release.run();
+        };
+    return MongoClients.create(
+        virtual(settings, carrier.group(), close),
+        MongoDriverInformation.builder().driverName("onehop").build());
+  }
+
+  /** The application's settings for a client that needs no credentials and no TLS. */
+  private static MongoClientSettings virtual(
+      MongoClientSettings settings, EventLoopGroup group, Runnable close) {
+    MongoClientSettings.Builder builder = MongoClientSettings.builder();
+    builder
+        .codecRegistry(settings.getCodecRegistry())
+        .readPreference(settings.getReadPreference())
+        .readConcern(settings.getReadConcern())
+        .writeConcern(settings.getWriteConcern())
+        .retryReads(settings.getRetryReads())
+        .retryWrites(settings.getRetryWrites())
+        .commandListenerList(settings.getCommandListeners())
+        .uuidRepresentation(settings.getUuidRepresentation())
+        .contextProvider(settings.getContextProvider())
+        .applicationName(settings.getApplicationName())
+        .applyToLoggerSettings(log -> log.applySettings(settings.getLoggerSettings()))
+        .applyToServerSettings(server -> server.applySettings(settings.getServerSettings()))
+        .applyToSocketSettings(socket -> socket.applySettings(settings.getSocketSettings()))
+        .applyToConnectionPoolSettings(
+            pool ->
+                pool.applySettings(settings.getConnectionPoolSettings())
+                    // What is bounded are the connections to the shards.
+                    .minSize(0)
+                    .maxSize(0)
+                    .maxConnecting(MAX_CONNECTING))
+        .applyToClusterSettings(
+            cluster ->
+                cluster
+                    .mode(ClusterConnectionMode.SINGLE)
+                    .hosts(List.of(VIRTUAL))
+                    .addClusterListener(
+                        new ClusterListener() {
+                          @Override
+                          public void clusterClosed(ClusterClosedEvent event) {
+                            close.run();
+                          }
+                        })
+                    .serverSelectionTimeout(
+                        selectionTimeoutMillis(settings), TimeUnit.MILLISECONDS))
+        .inetAddressResolver(host -> List.of(InetAddress.getLoopbackAddress()))
+        .transportSettings(
+            TransportSettings.nettyBuilder()
+                .eventLoopGroup(group)
+                .socketChannelClass(VirtualMongos.class)
+                .build());
+    if (settings.getServerApi() != null) {
+      builder.serverApi(settings.getServerApi());
+    }
+    if (settings.getAutoEncryptionSettings() != null) {
+      builder.autoEncryptionSettings(settings.getAutoEncryptionSettings());
+    }
+    Long timeout = settings.getTimeout(TimeUnit.MILLISECONDS);
+    if (timeout != null) {
+      builder.timeout(timeout, TimeUnit.MILLISECONDS);
+    }
+    return builder.build();
+  }
+
+  /** More than that for real servers, whose failure to be found is to be told. */
+  private static long selectionTimeoutMillis(MongoClientSettings settings) {
+    long asked = settings.getClusterSettings().getServerSelectionTimeout(TimeUnit.MILLISECONDS);
+    return asked < 0 ? asked : asked + 2 * VirtualMongos.START_TIMEOUT.toMillis();
+  }
+
+  private static WireSettings wireSettings(MongoClientSettings settings, Carrier carrier) {
+    BsonDocument client =
+        new BsonDocument(
+                "driver",
+                new BsonDocument("name", new BsonString("onehop-direct"))
+                    .append("version", new BsonString("0.1.0")))
+            .append("os", new BsonDocument("type", new BsonString(System.getProperty("os.name"))));
+    if (settings.getApplicationName() != null) {
+      client.append(
+          "application", new BsonDocument("name", new BsonString(settings.getApplicationName())));
+    }
+    return new WireSettings(
+        EventLoops.socketChannelClass(),
+        null,
+        Duration.ofMillis(settings.getSocketSettings().getConnectTimeout(TimeUnit.MILLISECONDS)),
+        carrier.maxPoolSize(),
+        Duration.ofMillis(
+            settings.getConnectionPoolSettings().getMaxWaitTime(TimeUnit.MILLISECONDS)),
+        carrier.sharing(),
+        Duration.ofMillis(
+            settings.getConnectionPoolSettings().getMaxConnectionIdleTime(TimeUnit.MILLISECONDS)),
+        tls(settings.getSslSettings()),
+        credential(settings.getCredential()),
+        client);
+  }
+
+  private static WireSettings.@Nullable Tls tls(SslSettings settings) {
+    if (!settings.isEnabled()) {
+      return null;
+    }
+    SSLContext context;
+    try {
+      context = settings.getContext() == null ? SSLContext.getDefault() : settings.getContext();
+    } catch (NoSuchAlgorithmException e) {
+      throw new IllegalStateException("no TLS in this Java runtime", e);
+    }
+    SSLContext used = context;
+    return (ServerAddressName server) -> {
+      SSLEngine engine = used.createSSLEngine(server.host(), server.port());
+      engine.setUseClientMode(true);
+      if (!settings.isInvalidHostNameAllowed()) {
+        SSLParameters parameters = engine.getSSLParameters();
+        parameters.setEndpointIdentificationAlgorithm("HTTPS");
+        engine.setSSLParameters(parameters);
+      }
+      return engine;
+    };
+  }
+
+  private static @Nullable WireCredential credential(@Nullable MongoCredential credential) {
+    if (credential == null) {
+      return null;
+    }
+    AuthenticationMechanism mechanism = credential.getAuthenticationMechanism();
+    if (mechanism != null) {
+      switch (mechanism) {
+        case SCRAM_SHA_1, SCRAM_SHA_256, MONGODB_X509 -> {}
+        default ->
+            throw new IllegalArgumentException(
+                "direct mode authenticates by SCRAM or X.509, not by "
+                    + mechanism.getMechanismName());
+      }
+    }
+    return new WireCredential(
+        mechanism == null ? null : mechanism.getMechanismName(),
+        credential.getUserName(),
+        Objects.requireNonNullElse(credential.getSource(), "admin"),
+        credential.getPassword());
+  }
+}

@@ -1,0 +1,51 @@
+package dev.onehop.routing.internal.router;
+
+import dev.onehop.routing.internal.direct.ClusterFacts;
+import dev.onehop.routing.internal.direct.DirectRouter;
+import dev.onehop.routing.internal.wire.ServerAddressName;
+import java.time.Duration;
+import java.util.Objects;
+import org.bson.BsonBoolean;
+import org.bson.BsonDocument;
+
+/** The virtual mongos of direct mode; speaks as the oldest of the cluster's servers does. */
+final class DirectIdentity implements RouterIdentity {
+  // The oldest server that direct mode knows, until the cluster was asked.
+  private static final ClusterFacts UNKNOWN = new ClusterFacts(false, "4.4.0", 9);
+
+  private final long startedNanos = System.nanoTime();
+  private final DirectRouter router;
+
+  DirectIdentity(DirectRouter router) {
+    this.router = router;
+  }
+
+  private ClusterFacts facts() {
+    return Objects.requireNonNullElse(router.facts(), UNKNOWN);
+  }
+
+  @Override
+  public ServerAddressName advertised() {
+    return new ServerAddressName("onehop-direct", 27017);
+  }
+
+  @Override
+  public String serverVersion() {
+    return facts().serverVersion();
+  }
+
+  @Override
+  public int maxWireVersion() {
+    return facts().maxWireVersion();
+  }
+
+  @Override
+  public Duration uptime() {
+    return Duration.ofNanos(System.nanoTime() - startedNanos);
+  }
+
+  @Override
+  public BsonDocument marks() {
+    return new BsonDocument("onehopDirect", BsonBoolean.TRUE);
+  }
+}

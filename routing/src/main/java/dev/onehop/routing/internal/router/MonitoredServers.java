@@ -1,0 +1,243 @@
+package dev.onehop.routing.internal.router;
+
+import com.mongodb.MongoClientSettings;
+import com.mongodb.MongoDriverInformation;
+import com.mongodb.ReadPreference;
+import com.mongodb.ServerAddress;
+import com.mongodb.Tag;
+import com.mongodb.TagSet;
+import com.mongodb.TaggableReadPreference;
+import com.mongodb.connection.ClusterConnectionMode;
+import com.mongodb.connection.ClusterDescription;
+import com.mongodb.connection.ClusterSettings;
+import com.mongodb.connection.ServerDescription;
+import com.mongodb.connection.ServerType;
+import com.mongodb.event.ClusterDescriptionChangedEvent;
+import com.mongodb.event.ClusterListener;
+import com.mongodb.reactivestreams.client.MongoClient;
+import com.mongodb.reactivestreams.client.MongoClients;
+import dev.onehop.routing.internal.direct.CommandFailure;
+import dev.onehop.routing.internal.direct.ServerSet;
+import dev.onehop.routing.internal.wire.ServerAddressName;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import org.bson.BsonArray;
+import org.bson.BsonDocument;
+import org.bson.BsonString;
+import org.bson.BsonValue;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
+
+/**
+ * Servers as an official client sees them, which is there for nothing else than to watch them.
+ *
+ * <p>Thread-safe.
+ */
+final class MonitoredServers implements ServerSet {
+  private static final int FAILED_TO_SATISFY_READ_PREFERENCE = 133;
+
+  private final MongoClient client;
+  private final String seeds;
+  private final Duration selectionTimeout;
+  private final long localThresholdMillis;
+  private final Sinks.Many<ClusterDescription> descriptions = Sinks.many().replay().latest();
+  private volatile @Nullable ClusterDescription latest;
+  private volatile @Nullable Server primary;
+
+  private MonitoredServers(MongoClientSettings settings, String seeds) {
+    this.seeds = seeds;
+    this.selectionTimeout =
+        Duration.ofMillis(
+            settings.getClusterSettings().getServerSelectionTimeout(TimeUnit.MILLISECONDS));
+    this.localThresholdMillis =
+        settings.getClusterSettings().getLocalThreshold(TimeUnit.MILLISECONDS);
+    MongoClientSettings watching =
+        MongoClientSettings.builder(settings)
+            .applyToConnectionPoolSettings(pool -> pool.minSize(0))
+            .applyToClusterSettings(
+                cluster ->
+                    cluster.addClusterListener(
+                        new ClusterListener() {
+                          @Override
+                          public void clusterDescriptionChanged(
+                              ClusterDescriptionChangedEvent event) {
+                            changed(event.getNewDescription());
+                          }
+                        }))
+            .build();
+    this.client =
+        MongoClients.create(
+            watching, MongoDriverInformation.builder().driverName("onehop").build());
+  }
+
+  /** Watches the servers that the settings name. */
+  static MonitoredServers of(MongoClientSettings settings) {
+    return new MonitoredServers(settings, settings.getClusterSettings().getHosts().toString());
+  }
+
+  /** Watches replica sets with the settings' timeouts, TLS and listeners. */
+  static ServerSet.Factory replicaSets(MongoClientSettings settings) {
+    return connectionString -> {
+      int slash = connectionString.indexOf('/');
+      List<ServerAddress> hosts =
+          Arrays.stream(connectionString.substring(slash + 1).split(",", -1))
+              .map(member -> ServerAddressName.parse(member.trim()))
+              .map(member -> new ServerAddress(member.host(), member.port()))
+              .toList();
+      return new MonitoredServers(
+          MongoClientSettings.builder(settings)
+              .applyToClusterSettings(
+                  cluster ->
+                      cluster.applySettings(
+                          replicaSet(
+                              settings.getClusterSettings(),
+                              hosts,
+                              connectionString.substring(0, Math.max(0, slash)))))
+              .build(),
+          connectionString);
+    };
+  }
+
+  private static ClusterSettings replicaSet(
+      ClusterSettings asked, List<ServerAddress> hosts, String name) {
+    ClusterSettings.Builder settings =
+        ClusterSettings.builder()
+            .mode(ClusterConnectionMode.MULTIPLE)
+            .hosts(hosts)
+            .requiredReplicaSetName(name)
+            .localThreshold(asked.getLocalThreshold(TimeUnit.MILLISECONDS), TimeUnit.MILLISECONDS)
+            .serverSelectionTimeout(
+                asked.getServerSelectionTimeout(TimeUnit.MILLISECONDS), TimeUnit.MILLISECONDS);
+    asked.getClusterListeners().forEach(settings::addClusterListener);
+    return settings.build();
+  }
+
+  private void changed(ClusterDescription description) {
+    latest = description;
+    Server found = null;
+    for (ServerDescription server : description.getServerDescriptions()) {
+      if (server.isOk() && (server.isPrimary() && server.getType() != ServerType.SHARD_ROUTER)) {
+        found = server(server);
+      }
+    }
+    primary = found;
+    descriptions.emitNext(description, Sinks.EmitFailureHandler.busyLooping(Duration.ofSeconds(1)));
+  }
+
+  private static Server server(ServerDescription description) {
+    ServerAddress address = description.getAddress();
+    return new Server(
+        new ServerAddressName(address.getHost(), address.getPort()),
+        description.getMaxWireVersion());
+  }
+
+  @Override
+  public @Nullable Server primary() {
+    return primary;
+  }
+
+  @Override
+  public Mono<Server> select(@Nullable BsonDocument readPreference) {
+    return Mono.defer(
+        () -> {
+          Server known = primary;
+          if (readPreference == null && known != null) {
+            return Mono.just(known);
+          }
+          ReadPreference wanted =
+              readPreference == null ? ReadPreference.primary() : preference(readPreference);
+          return descriptions
+              .asFlux()
+              .<Server>handle(
+                  (description, sink) -> {
+                    Server chosen = choose(description, wanted);
+                    if (chosen != null) {
+                      sink.next(chosen);
+                    }
+                  })
+              .next()
+              .timeout(selectionTimeout, Mono.error(() -> notFound(wanted)));
+        });
+  }
+
+  private @Nullable Server choose(ClusterDescription description, ReadPreference wanted) {
+    List<ServerDescription> fitting = new ArrayList<>();
+    for (ServerDescription server : wanted.choose(description)) {
+      if (server.isOk()) {
+        fitting.add(server);
+      }
+    }
+    if (fitting.isEmpty()) {
+      return null;
+    }
+    long nearest =
+        fitting.stream().mapToLong(ServerDescription::getRoundTripTimeNanos).min().orElse(0);
+    long window = nearest + TimeUnit.MILLISECONDS.toNanos(localThresholdMillis);
+    fitting.removeIf(server -> server.getRoundTripTimeNanos() > window);
+    return server(fitting.get(ThreadLocalRandom.current().nextInt(fitting.size())));
+  }
+
+  /** Reads {@code $readPreference}, as the driver writes it for a mongos. */
+  static ReadPreference preference(BsonDocument document) {
+    String mode = document.getString("mode", new BsonString("primary")).getValue();
+    List<TagSet> tagSets = new ArrayList<>();
+    for (BsonValue set : document.getArray("tags", new BsonArray())) {
+      List<Tag> tags = new ArrayList<>();
+      for (Map.Entry<String, BsonValue> tag : set.asDocument().entrySet()) {
+        tags.add(new Tag(tag.getKey(), tag.getValue().asString().getValue()));
+      }
+      tagSets.add(new TagSet(tags));
+    }
+    if (mode.equalsIgnoreCase("primary")) {
+      return ReadPreference.primary();
+    }
+    TaggableReadPreference preference = ReadPreference.valueOf(mode, tagSets);
+    return document.isNumber("maxStalenessSeconds")
+        ? preference.withMaxStalenessMS(
+            document.getNumber("maxStalenessSeconds").longValue(), TimeUnit.SECONDS)
+        : preference;
+  }
+
+  private CommandFailure notFound(ReadPreference wanted) {
+    ClusterDescription description = latest;
+    List<String> known = new ArrayList<>();
+    if (description != null) {
+      for (ServerDescription server : description.getServerDescriptions()) {
+        Throwable why = server.getException();
+        String host = server.getAddress().getHost() + ":" + server.getAddress().getPort();
+        known.add(
+            host + " is " + (why == null ? server.getType() : "unreachable: " + rootMessage(why)));
+      }
+    }
+    return new CommandFailure(
+        FAILED_TO_SATISFY_READ_PREFERENCE,
+        "FailedToSatisfyReadPreference",
+        "no server of "
+            + seeds
+            + " that fits read preference "
+            + wanted.getName()
+            + " was found within "
+            + selectionTimeout.toMillis()
+            + " ms; "
+            + String.join(", ", known));
+  }
+
+  private static String rootMessage(Throwable failure) {
+    Throwable root = failure;
+    while (root.getCause() != null) {
+      root = root.getCause();
+    }
+    return String.valueOf(root.getMessage());
+  }
+
+  @Override
+  public void close() {
+    client.close();
+  }
+}

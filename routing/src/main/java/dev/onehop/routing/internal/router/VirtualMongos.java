@@ -1,0 +1,97 @@
+package dev.onehop.routing.internal.router;
+
+import dev.onehop.routing.internal.direct.DirectRouter;
+import dev.onehop.routing.internal.wire.InProcessChannel;
+import dev.onehop.routing.internal.wire.WireProtocolException;
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.EventLoop;
+import io.netty.channel.EventLoopGroup;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.Collections;
+import java.util.Map;
+import java.util.WeakHashMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A mongos in this process, as the official driver's connections see it: they end in a {@link
+ * DirectRouter}. So everything above, from sessions to error types, is the driver's own.
+ *
+ * <p>The driver makes its channels by class, without arguments, but lets us say on which event
+ * loops they live; by these they find what they lead to.
+ */
+public final class VirtualMongos extends InProcessChannel {
+  private static final Map<EventLoopGroup, Behind> BEHIND =
+      Collections.synchronizedMap(new WeakHashMap<>());
+  // Less than the driver's timeout for connecting; what went wrong is then said to the commands.
+  static final Duration START_TIMEOUT = Duration.ofSeconds(8);
+
+  private @Nullable RequestLoop requests;
+
+  private record Behind(DirectRouter router, LocalCommands local) {}
+
+  /** For the driver, which makes its channels by reflection of its own. */
+  public VirtualMongos() {}
+
+  /** Lets the channels on these event loops lead to a router. */
+  static void put(EventLoopGroup group, DirectRouter router, LocalCommands local) {
+    BEHIND.put(group, new Behind(router, local));
+  }
+
+  @Override
+  protected boolean isCompatible(EventLoop loop) {
+    return BEHIND.containsKey(loop.parent());
+  }
+
+  @Override
+  protected void connect(InetSocketAddress address) {
+    Behind behind = BEHIND.get(eventLoop().parent());
+    if (behind == null) {
+      throw new IllegalStateException("nothing is behind these event loops");
+    }
+    RequestLoop loop =
+        new RequestLoop(
+            behind.router(), behind.local(), eventLoop(), alloc(), new ChannelReplies());
+    loop.opened();
+    requests = loop;
+    behind
+        .router()
+        .started()
+        .timeout(START_TIMEOUT)
+        .onErrorComplete()
+        .subscribe(null, null, () -> eventLoop().execute(this::connected));
+  }
+
+  @Override
+  protected boolean offer(ByteBuf message) {
+    if (requests == null) {
+      return false;
+    }
+    requests.add(message.retain());
+    return true;
+  }
+
+  @Override
+  protected void closed() {
+    if (requests != null) {
+      requests.closed();
+    }
+  }
+
+  private final class ChannelReplies implements RequestLoop.Replies {
+    @Override
+    public void send(ByteBuf message) {
+      deliver(message);
+    }
+
+    @Override
+    public void idle() {
+      // The driver sends one request at a time.
+    }
+
+    @Override
+    public void refuse(WireProtocolException why) {
+      fail(why);
+    }
+  }
+}

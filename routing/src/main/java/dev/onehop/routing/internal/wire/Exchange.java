@@ -1,0 +1,150 @@
+package dev.onehop.routing.internal.wire;
+
+import io.netty.buffer.ByteBuf;
+import java.io.IOException;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+
+/** A request on its way to one server, and the answer on its way back. Thread-safe. */
+public final class Exchange {
+  private static final int WAITING = 0;
+  private static final int SENT = 1;
+  private static final int DONE = 2;
+
+  private final ServerPool pool;
+  private final ByteBuf message;
+  private final boolean expectsReply;
+  private final Outcome outcome;
+  private final AtomicInteger state = new AtomicInteger(WAITING);
+  private volatile @Nullable WireConnection connection;
+  private volatile long waitingSince;
+
+  /** Told what became of a request: one of the methods is called, once. */
+  public interface Outcome {
+    /**
+     * The answer came.
+     *
+     * @param message the whole message; the caller releases it
+     */
+    void replied(ByteBuf message);
+
+    /** The request, which expects no answer, was sent. */
+    void sent();
+
+    /**
+     * No answer will come; whether the request was carried out is not known.
+     *
+     * @param cause an {@link IOException}, or a {@link ServerRefusedException}
+     */
+    void failed(Throwable cause);
+  }
+
+  Exchange(ServerPool pool, ByteBuf message, boolean expectsReply, Outcome outcome) {
+    this.pool = pool;
+    this.message = message;
+    this.expectsReply = expectsReply;
+    this.outcome = outcome;
+  }
+
+  void use(WireConnection taken) {
+    connection = taken;
+    if (!state.compareAndSet(WAITING, SENT)) {
+      // Cancelled, and nothing was sent.
+      pool.giveBack(taken);
+      return;
+    }
+    if (expectsReply) {
+      taken.send(message, new Reply(taken));
+    } else {
+      taken.send(message, null);
+      state.set(DONE);
+      pool.giveBack(taken);
+      outcome.sent();
+    }
+  }
+
+  /** Sends it on a connection that others use, too. */
+  void useShared(SharedConnections.Shared taken) {
+    if (!state.compareAndSet(WAITING, SENT)) {
+      taken.answered(0);
+      return;
+    }
+    long sent = System.nanoTime();
+    taken
+        .connection()
+        .send(
+            message,
+            new ReplyHandler() {
+              @Override
+              public void replied(ByteBuf reply) {
+                taken.answered(System.nanoTime() - sent);
+                if (state.compareAndSet(SENT, DONE)) {
+                  outcome.replied(reply);
+                }
+              }
+
+              @Override
+              public void failed(IOException cause) {
+                taken.answered(0);
+                if (state.compareAndSet(SENT, DONE)) {
+                  outcome.failed(cause);
+                }
+              }
+            });
+  }
+
+  /** There is no connection for it. */
+  void unable(Throwable cause) {
+    if (state.compareAndSet(WAITING, DONE)) {
+      message.release();
+      outcome.failed(cause);
+    }
+  }
+
+  /**
+   * Nobody wants the answer any more; ends the connection if it is still to come and nobody else
+   * uses it.
+   */
+  public void cancel() {
+    if (state.compareAndSet(WAITING, DONE)) {
+      message.release();
+      pool.forget(this);
+    } else if (state.compareAndSet(SENT, DONE)) {
+      WireConnection used = connection;
+      if (used != null) {
+        used.close();
+      }
+    }
+  }
+
+  void waitingSince(long nanos) {
+    waitingSince = nanos;
+  }
+
+  long waitingSince() {
+    return waitingSince;
+  }
+
+  private final class Reply implements ReplyHandler {
+    private final WireConnection used;
+
+    Reply(WireConnection used) {
+      this.used = used;
+    }
+
+    @Override
+    public void replied(ByteBuf reply) {
+      if (state.compareAndSet(SENT, DONE)) {
+        pool.giveBack(used);
+        outcome.replied(reply);
+      }
+    }
+
+    @Override
+    public void failed(IOException cause) {
+      if (state.compareAndSet(SENT, DONE)) {
+        outcome.failed(cause);
+      }
+    }
+  }
+}

@@ -1,0 +1,67 @@
+package dev.onehop.routing.internal.wire;
+
+import io.netty.channel.socket.SocketChannel;
+import java.net.SocketAddress;
+import java.time.Duration;
+import javax.net.ssl.SSLEngine;
+import org.bson.BsonDocument;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What connections are made of. Immutable.
+ *
+ * @param channelClass the class of channels, which must fit the event loops
+ * @param localAddress the address to connect from (port 0), null for the system's choice
+ * @param connectTimeout for TCP and TLS, each
+ * @param maxPoolSize most connections per server; 0 for no limit
+ * @param maxWait how long a request waits for a connection
+ * @param sharing how short requests share connections, null if each has one alone
+ * @param maxIdle an unused connection is closed after that; zero for never
+ * @param tls makes the TLS engines, null for no TLS
+ * @param credential who to authenticate as, null for nobody
+ * @param client the {@code client} document of the handshake
+ */
+public record WireSettings(
+    Class<? extends SocketChannel> channelClass,
+    @Nullable SocketAddress localAddress,
+    Duration connectTimeout,
+    int maxPoolSize,
+    Duration maxWait,
+    @Nullable Sharing sharing,
+    Duration maxIdle,
+    @Nullable Tls tls,
+    @Nullable WireCredential credential,
+    BsonDocument client) {
+
+  /** Makes TLS engines. Thread-safe. */
+  @FunctionalInterface
+  public interface Tls {
+    /** A client's engine for a connection to a server, which verifies the server's name. */
+    SSLEngine newEngine(ServerAddressName server);
+  }
+
+  /**
+   * How many requests share how few connections.
+   *
+   * @param sockets connections per server that are shared
+   * @param maxInFlight most unanswered requests on each
+   * @param slowHead one that owes an answer for longer, and longer than four times the usual, is
+   *     passed over
+   */
+  public record Sharing(int sockets, int maxInFlight, Duration slowHead) {}
+
+  /** Plain connections without authentication or a limit, as a router within a cluster has. */
+  public static WireSettings plain(@Nullable SocketAddress localAddress, BsonDocument client) {
+    return new WireSettings(
+        EventLoops.socketChannelClass(),
+        localAddress,
+        Duration.ofSeconds(5),
+        0,
+        Duration.ofMinutes(2),
+        null,
+        Duration.ZERO,
+        null,
+        null,
+        client);
+  }
+}

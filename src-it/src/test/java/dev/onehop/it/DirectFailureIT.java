@@ -1,0 +1,204 @@
+package dev.onehop.it;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import com.mongodb.ReadConcern;
+import com.mongodb.ReadPreference;
+import com.mongodb.WriteConcern;
+import com.mongodb.client.model.Filters;
+import com.mongodb.client.model.Updates;
+import com.mongodb.reactivestreams.client.MongoClient;
+import com.mongodb.reactivestreams.client.MongoCollection;
+import dev.onehop.routing.OneHop;
+import dev.onehop.routing.RoutingMode;
+import dev.onehop.testbed.RunningTestbed;
+import dev.onehop.testbed.RunningTestbed.ServerStatus;
+import dev.onehop.testbed.Testbed;
+import dev.onehop.testbed.Topology;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.LongAdder;
+import org.bson.BsonDocument;
+import org.bson.BsonInt32;
+import org.bson.Document;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.reactivestreams.Publisher;
+import reactor.core.publisher.Mono;
+
+/** Direct mode while servers die: a shard's primary, the config server. */
+class DirectFailureIT {
+  private static final String TOPOLOGY =
+      """
+      name: direct-failures
+      regions: [here]
+      hosts:
+        a: {region: here, address: 127.31.0.1}
+        b: {region: here, address: 127.31.0.2}
+        c: {region: here, address: 127.31.0.3}
+      roundTrips:
+        here <-> here: 0
+      client: a
+      configServers: [a]
+      shards:
+        three: [a, b, c]
+        one: [b]
+      mongos: [a]
+      """;
+
+  private static final Duration TIMEOUT = Duration.ofSeconds(60);
+  private static final int WRITERS = 8;
+  private static final int KEYS = 200;
+
+  private Testbed testbed;
+  private MongoClient client;
+  private MongoCollection<Document> collection;
+  private String url;
+
+  @BeforeEach
+  void start() {
+    testbed =
+        Testbed.builder(Topology.parse("direct-failures.yaml", TOPOLOGY)).withoutRouters().start();
+    testbed.shardCollection(
+        "it.failures",
+        new BsonDocument("_id", new BsonInt32(1)),
+        List.of(new BsonDocument("_id", new BsonInt32(KEYS / 2))));
+    String configServers = testbed.configServers();
+    url =
+        "mongodb://"
+            + configServers.substring(configServers.indexOf('/') + 1)
+            + "/?replicaSet="
+            + configServers.substring(0, configServers.indexOf('/'));
+    client = OneHop.builder(url).routing(RoutingMode.DIRECT).build();
+    collection =
+        client.getDatabase("it").getCollection("failures").withWriteConcern(WriteConcern.MAJORITY);
+    for (int i = 0; i < KEYS; i++) {
+      run(collection.insertOne(new Document("_id", i).append("n", 0L)));
+    }
+  }
+
+  @AfterEach
+  void stop() {
+    if (client != null) {
+      client.close();
+    }
+    if (testbed != null) {
+      testbed.close();
+    }
+  }
+
+  @Test
+  void aKilledPrimaryLosesNoAcknowledgedWrite() throws InterruptedException {
+    Map<Integer, AtomicLong> acknowledged = new ConcurrentHashMap<>();
+    Map<String, LongAdder> errors = new ConcurrentHashMap<>();
+    AtomicLong lastWrite = new AtomicLong();
+    LongAdder reads = new LongAdder();
+    boolean[] stopping = {false};
+    List<Thread> threads = new ArrayList<>();
+    for (int i = 0; i < WRITERS; i++) {
+      int first = i;
+      threads.add(
+          new Thread(
+              () -> {
+                for (int key = first; !stopping[0]; key = (key + WRITERS) % KEYS) {
+                  try {
+                    assertThat(
+                            run(collection.updateOne(Filters.eq(key), Updates.inc("n", 1L)))
+                                .getModifiedCount())
+                        .isEqualTo(1);
+                    acknowledged.computeIfAbsent(key, k -> new AtomicLong()).incrementAndGet();
+                    lastWrite.set(System.nanoTime());
+                  } catch (RuntimeException | AssertionError e) {
+                    errors
+                        .computeIfAbsent("write: " + e.getMessage(), m -> new LongAdder())
+                        .increment();
+                  }
+                }
+              }));
+    }
+    // What a secondary has by majority it does not lose, so that it may be read during an election.
+    MongoCollection<Document> near =
+        collection
+            .withReadPreference(ReadPreference.primaryPreferred())
+            .withReadConcern(ReadConcern.MAJORITY);
+    AtomicLong longestReadNanos = new AtomicLong();
+    threads.add(
+        new Thread(
+            () -> {
+              for (int key = 0; !stopping[0]; key = (key + 1) % (KEYS / 2)) {
+                long start = System.nanoTime();
+                try {
+                  assertThat(run(near.find(Filters.eq(key)).first())).containsKey("n");
+                  reads.increment();
+                } catch (RuntimeException | AssertionError e) {
+                  errors
+                      .computeIfAbsent("read: " + e.getMessage(), m -> new LongAdder())
+                      .increment();
+                }
+                longestReadNanos.accumulateAndGet(System.nanoTime() - start, Math::max);
+              }
+            }));
+    threads.forEach(Thread::start);
+    await().atMost(TIMEOUT).until(() -> reads.sum() > 200 && acknowledged.size() == KEYS);
+
+    kill("127.31.0.1:27018");
+    long killed = System.nanoTime();
+    Mono.delay(Duration.ofSeconds(20)).block();
+    stopping[0] = true;
+    for (Thread thread : threads) {
+      thread.join();
+    }
+
+    assertThat(errors).isEmpty();
+    assertThat(lastWrite.get() - killed).isGreaterThan(TimeUnit.SECONDS.toNanos(15));
+    for (int key = 0; key < KEYS; key++) {
+      assertThat(run(collection.find(Filters.eq(key)).first()))
+          .as("key %s", key)
+          .containsEntry("n", acknowledged.get(key).get());
+    }
+  }
+
+  @Test
+  void withoutAConfigServerRoutesGoOnFromTheTablesAtHand() {
+    assertThat(run(collection.find(Filters.eq(1)).first())).containsKey("n");
+    kill("127.31.0.1:27019");
+
+    for (int key = 0; key < KEYS; key++) {
+      assertThat(
+              run(collection.updateOne(Filters.eq(key), Updates.inc("n", 1L))).getModifiedCount())
+          .isEqualTo(1);
+      assertThat(run(collection.find(Filters.eq(key)).first())).containsEntry("n", 1L);
+    }
+    String impatient = url + "&serverSelectionTimeoutMS=2000";
+    try (MongoClient late = OneHop.builder(impatient).routing(RoutingMode.DIRECT).build()) {
+      assertThatThrownBy(() -> run(late.getDatabase("it").getCollection("failures").find().first()))
+          .hasMessageContaining("127.31.0.1:27019")
+          .hasMessageContaining("unreachable");
+    }
+  }
+
+  private static void kill(String address) {
+    ProcessHandle server =
+        RunningTestbed.all().stream()
+            .filter(running -> running.topologyName().equals("direct-failures"))
+            .flatMap(running -> running.servers().stream())
+            .filter(status -> status.address().equals(address))
+            .map(ServerStatus::pid)
+            .map(pid -> ProcessHandle.of(pid).orElseThrow())
+            .findFirst()
+            .orElseThrow();
+    assertThat(server.destroyForcibly()).isTrue();
+  }
+
+  private static <T> T run(Publisher<T> operation) {
+    return Mono.from(operation).block(TIMEOUT);
+  }
+}

@@ -1,0 +1,164 @@
+package dev.onehop.it;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.mongodb.client.MongoClients;
+import com.mongodb.reactivestreams.client.MongoClient;
+import dev.onehop.routing.OneHop;
+import dev.onehop.routing.RoutingMode;
+import dev.onehop.routing.internal.direct.UnversionedClient;
+import dev.onehop.testbed.Testbed;
+import dev.onehop.testbed.Topology;
+import dev.onehop.testbed.evidence.Placement;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.TreeMap;
+import java.util.stream.IntStream;
+import org.bson.BsonDocument;
+import org.bson.BsonInt32;
+import org.bson.BsonMinKey;
+import org.bson.Document;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Ranges move back and forth between all shards without a pause while {@link CounterWorkload} runs
+ * over direct mode: every acknowledged write is there exactly once, no read shows an orphan, and
+ * nobody sees an error. The same without versions shows that the test can fail.
+ *
+ * <p>The system property {@code onehop.it.stress.seconds} says for how long: 20 by default, 300 for
+ * a thorough run.
+ */
+class DirectStressIT {
+  private static final Duration DURATION =
+      Duration.ofSeconds(Integer.getInteger("onehop.it.stress.seconds", 20));
+  private static final Duration WITHOUT_VERSIONS = Duration.ofSeconds(8);
+  private static final int CHUNKS = 8;
+  private static final int LEAST_MOVES = 10;
+
+  private static Testbed testbed;
+
+  @BeforeAll
+  static void start() {
+    testbed = Testbed.builder(Topology.named("single-host")).start();
+    // Else a range can't come back for a quarter of an hour.
+    for (String shard : shardUrls()) {
+      try (com.mongodb.client.MongoClient client = MongoClients.create(shard)) {
+        client
+            .getDatabase("admin")
+            .runCommand(new Document("setParameter", 1).append("orphanCleanupDelaySecs", 1));
+      }
+    }
+  }
+
+  @AfterAll
+  static void stop() {
+    if (testbed != null) {
+      testbed.close();
+    }
+  }
+
+  @Test
+  void nothingIsLostDoubledOrMisread() {
+    String namespace = sharded("stress");
+    try (MongoClient client = OneHop.builder(testbed.url()).routing(RoutingMode.DIRECT).build()) {
+      CounterWorkload workload =
+          new CounterWorkload(client.getDatabase("it").getCollection("stress"));
+      int moves;
+      try (workload) {
+        moves = moveRanges(namespace, DURATION);
+      }
+      System.out.println(
+          "STRESS: %d operations while %d ranges moved".formatted(workload.operations(), moves));
+
+      assertThat(workload.errors()).as("errors shown to the caller").isEmpty();
+      assertThat(workload.violations()).as("%s", workload.examples()).isEmpty();
+      assertThat(moves).isGreaterThanOrEqualTo(LEAST_MOVES);
+      assertThat(workload.operations()).isGreaterThan(1_000);
+      await()
+          .atMost(Duration.ofSeconds(60))
+          .untilAsserted(
+              () ->
+                  assertThat(testbed.evidence(namespace).placement()).matches(Placement::isRight));
+      assertThat(stored("stress")).isEqualTo(workload.expected());
+    }
+  }
+
+  @Test
+  void withoutVersionsTheSameGoesWrong() {
+    String namespace = sharded("unversioned");
+    try (MongoClient client = UnversionedClient.create(testbed.url())) {
+      CounterWorkload workload =
+          new CounterWorkload(client.getDatabase("it").getCollection("unversioned"));
+      try (workload) {
+        moveRanges(namespace, WITHOUT_VERSIONS);
+      }
+      System.out.println("STRESS without versions: " + workload.violations());
+
+      assertThat(workload.violations()).isNotEmpty();
+    }
+  }
+
+  private static int moveRanges(String namespace, Duration duration) {
+    List<String> shards = List.copyOf(testbed.shardHosts().keySet());
+    int[] owner = IntStream.range(0, CHUNKS).map(i -> i % shards.size()).toArray();
+    Random random = new Random(7);
+    long end = System.nanoTime() + duration.toNanos();
+    int moves = 0;
+    while (System.nanoTime() < end) {
+      int chunk = random.nextInt(CHUNKS);
+      owner[chunk] = (owner[chunk] + 1 + random.nextInt(shards.size() - 1)) % shards.size();
+      BsonDocument min =
+          new BsonDocument(
+              "_id",
+              chunk == 0 ? new BsonMinKey() : new BsonInt32(chunk * CounterWorkload.KEYS / CHUNKS));
+      testbed.moveRange(namespace, min, shards.get(owner[chunk]));
+      moves++;
+    }
+    return moves;
+  }
+
+  private static String sharded(String name) {
+    testbed.shardCollection(
+        "it." + name,
+        new BsonDocument("_id", new BsonInt32(1)),
+        IntStream.range(1, CHUNKS)
+            .mapToObj(
+                i -> new BsonDocument("_id", new BsonInt32(i * CounterWorkload.KEYS / CHUNKS)))
+            .toList());
+    return "it." + name;
+  }
+
+  /** All counters as the shards hold them, asked one by one; a key that two hold fails. */
+  private static Map<Integer, Long> stored(String name) {
+    Map<Integer, Long> stored = new TreeMap<>();
+    for (String shard : shardUrls()) {
+      try (com.mongodb.client.MongoClient client = MongoClients.create(shard)) {
+        for (Document document : client.getDatabase("it").getCollection(name).find()) {
+          assertThat(stored.put(document.getInteger("_id"), document.getLong("n")))
+              .as("%s is on two shards", document)
+              .isNull();
+        }
+      }
+    }
+    return stored;
+  }
+
+  private static List<String> shardUrls() {
+    List<String> urls = new ArrayList<>();
+    testbed
+        .topology()
+        .shards()
+        .forEach(
+            shard ->
+                urls.add(
+                    "mongodb://%s:%d/?directConnection=true"
+                        .formatted(shard.hosts().get(0).address(), shard.port())));
+    return urls;
+  }
+}
