@@ -267,6 +267,9 @@ public final class LaneChannel extends AbstractChannel implements SocketChannel 
     public void fail(PipelineException cause) {
       if (open) {
         pipeline().fireExceptionCaught(cause);
+        // Not channelInactive as well: the driver, if it has not begun to read, would remember that
+        // in place of the cause.
+        active = false;
         unsafe().close(unsafe().voidPromise());
       }
     }
