@@ -59,6 +59,7 @@ final class StubCluster {
             switch (method.getName()) {
               case "getDatabase" -> arguments[0].equals("config") ? config : data;
               case "getClusterDescription" -> description;
+              case "getCodecRegistry" -> settings.getCodecRegistry();
               case "close" -> null;
               default -> throw new UnsupportedOperationException(method.toString());
             });
