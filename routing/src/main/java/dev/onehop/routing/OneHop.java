@@ -3,25 +3,40 @@ package dev.onehop.routing;
 import com.mongodb.ConnectionString;
 import com.mongodb.MongoClientSettings;
 import com.mongodb.MongoDriverInformation;
+import com.mongodb.client.model.WriteModel;
 import com.mongodb.connection.TransportSettings;
 import com.mongodb.reactivestreams.client.MongoClient;
+import com.mongodb.reactivestreams.client.MongoClients;
+import com.mongodb.reactivestreams.client.MongoCollection;
+import dev.onehop.routing.internal.client.Explanations;
 import dev.onehop.routing.internal.client.RoutedMongoClient;
 import dev.onehop.routing.internal.client.RoutingMetrics;
+import dev.onehop.routing.internal.client.RoutingSettings;
 import dev.onehop.routing.internal.direct.DirectRouter;
 import dev.onehop.routing.internal.router.DirectClient;
 import dev.onehop.routing.internal.wire.EventLoops;
+import dev.onehop.routing.internal.wire.ServerAddressName;
 import dev.onehop.routing.internal.wire.WireSettings;
 import dev.onehop.routing.transport.PipelinedTransport;
 import dev.onehop.routing.transport.PipeliningMeters;
 import dev.onehop.routing.transport.PipeliningSettings;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.composite.CompositeMeterRegistry;
+import io.micrometer.observation.ObservationRegistry;
 import io.netty.channel.EventLoopGroup;
 import java.time.Duration;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
 import java.util.Objects;
+import java.util.Properties;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import java.util.function.UnaryOperator;
+import org.bson.conversions.Bson;
 import org.jspecify.annotations.Nullable;
+import org.reactivestreams.Publisher;
 
 /**
  * Builds a routed {@link MongoClient}: the official reactive interface, with every operation that a
@@ -43,25 +58,77 @@ public final class OneHop {
   /**
    * Starts from a connection string with its usual options.
    *
-   * @param uri {@code mongodb://} or {@code mongodb+srv://}
+   * @param uri {@code mongodb://} or {@code mongodb+srv://}, also with the options of {@link
+   *     OneHopProperty}
    * @throws IllegalArgumentException if it is malformed
    */
   public static Builder builder(String uri) {
-    return new Builder(new ConnectionString(uri));
+    return new Builder(PropertySources.parse(uri));
+  }
+
+  /**
+   * Tells where a read with this filter would go, before it runs. Where it went afterwards, {@link
+   * RoutingObservationContext#servers} tells.
+   *
+   * @param collection of a client that was built here
+   * @return a cold publisher of one explanation
+   * @throws IllegalArgumentException if the collection is another client's
+   */
+  public static Publisher<RouteExplanation> explain(MongoCollection<?> collection, Bson filter) {
+    return Explanations.read(
+        Objects.requireNonNull(collection, "collection"), Objects.requireNonNull(filter, "filter"));
+  }
+
+  /**
+   * Tells where a write would go, before it runs. Nothing is written.
+   *
+   * @param collection of a client that was built here
+   * @param write one write of any kind
+   * @return a cold publisher of one explanation
+   * @throws IllegalArgumentException if the collection is another client's
+   */
+  public static <T> Publisher<RouteExplanation> explain(
+      MongoCollection<T> collection, WriteModel<? extends T> write) {
+    return Explanations.write(
+        Objects.requireNonNull(collection, "collection"), Objects.requireNonNull(write, "write"));
   }
 
   /** Collects what a client is made of. Not thread-safe. */
   public static final class Builder {
     private static final Duration DEFAULT_REFRESH = Duration.ofSeconds(10);
+    private static final Duration DEFAULT_HISTORY = Duration.ofSeconds(2);
 
     private final MongoClientSettings.Builder settings;
+    private final Map<OneHopProperty, String> uriOptions;
+    private final Map<String, List<ServerAddressName>> routers = new HashMap<>();
+    private Properties given = new Properties();
     private @Nullable MeterRegistry registry;
+    private @Nullable ObservationRegistry observations;
     private @Nullable PipeliningSettings pipeliningSettings;
-    private Duration refreshInterval = DEFAULT_REFRESH;
     private RoutingMode mode = RoutingMode.TARGETED;
+    private @Nullable Duration refreshEvery;
+    private @Nullable Duration historyEvery;
+    private @Nullable Boolean measure;
+    private @Nullable UnaryOperator<ServerAddressName> mapping;
 
-    private Builder(ConnectionString uri) {
-      this.settings = MongoClientSettings.builder().applyConnectionString(uri);
+    private Builder(PropertySources.Parsed uri) {
+      this.settings =
+          MongoClientSettings.builder().applyConnectionString(new ConnectionString(uri.uri()));
+      this.uriOptions = uri.options();
+    }
+
+    /**
+     * Takes the settings of {@link OneHopProperty} from here, where neither this builder nor the
+     * URI has them. Names without the prefix {@code onehop.} are passed over.
+     *
+     * @throws IllegalArgumentException if a name has the prefix and is unknown
+     */
+    public Builder properties(Properties properties) {
+      Properties copy = new Properties();
+      properties.stringPropertyNames().forEach(n -> copy.put(n, properties.getProperty(n)));
+      var unused = new PropertySources(Map.of(), copy, new Properties());
+      this.given = copy;
+      return this;
     }
 
     /**
@@ -83,9 +150,20 @@ public final class OneHop {
     }
 
     /**
+     * Where operations are observed, for tracing, as {@link RoutingObservationContext} describes.
+     * By default they aren't, and cost nothing for it.
+     */
+    public Builder observationRegistry(ObservationRegistry observationRegistry) {
+      this.observations = Objects.requireNonNull(observationRegistry, "observationRegistry");
+      return this;
+    }
+
+    /**
      * How often routing tables and the mongoses beside shards are read again in the background,
-     * give or take a quarter; 10 seconds by default. A chunk that moved is served over a detour for
-     * that long at the most.
+     * give or take a quarter; 10 seconds by default. A range that moved is served over a detour for
+     * that long at the most, as long as the config servers can be read; mostly much shorter, see
+     * {@link #historyInterval}. After a failure the next attempt waits, from a quarter of a second
+     * up to a minute.
      *
      * @throws IllegalArgumentException if it is not positive
      */
@@ -93,7 +171,77 @@ public final class OneHop {
       if (interval.isNegative() || interval.isZero()) {
         throw new IllegalArgumentException("refreshInterval must be positive: " + interval);
       }
-      this.refreshInterval = interval;
+      this.refreshEvery = interval;
+      return this;
+    }
+
+    /**
+     * How often the end of the cluster's change history is read, give or take a quarter; 2 seconds
+     * by default. A range that moved, and a collection that was dropped, renamed or resharded, is
+     * noticed that soon. Operations that suddenly take much longer than their shard is away have
+     * the same effect at once.
+     *
+     * @param interval zero for never
+     * @throws IllegalArgumentException if it is negative
+     */
+    public Builder historyInterval(Duration interval) {
+      if (interval.isNegative()) {
+        throw new IllegalArgumentException("historyInterval must not be negative: " + interval);
+      }
+      this.historyEvery = interval;
+      return this;
+    }
+
+    /**
+     * The mongoses beside a shard, where their names don't tell or something else is wanted. They
+     * need not be in {@code config.mongos}, but must belong to the cluster.
+     *
+     * @param shard the shard's id
+     * @param addresses {@code host:port} as this application reaches them, at least one
+     * @throws IllegalArgumentException if there is none or one is malformed
+     */
+    public Builder shardRouters(String shard, String... addresses) {
+      if (addresses.length == 0) {
+        throw new IllegalArgumentException("no mongos for shard " + shard);
+      }
+      routers.put(
+          Objects.requireNonNull(shard, "shard"),
+          Arrays.stream(addresses).map(ServerAddressName::parse).toList());
+      return this;
+    }
+
+    /**
+     * The names under which this application reaches the servers that the cluster's metadata names
+     * otherwise, because of NAT, a private link or Kubernetes. Applied to every mongos and every
+     * shard's member that is discovered, before their hosts are compared.
+     *
+     * @param names from {@code host:port} to {@code host:port}, or from {@code host} to {@code
+     *     host} whatever the port is; what is not named stays as it is
+     * @throws IllegalArgumentException if a name is malformed, or one of a pair alone has a port
+     */
+    public Builder hostMapping(Map<String, String> names) {
+      this.mapping = PropertySources.mapping(names);
+      return this;
+    }
+
+    /**
+     * The same by a function.
+     *
+     * @param names from {@code host:port} to {@code host:port}; called often and by any thread;
+     *     MUST give the same name for the same name
+     */
+    public Builder hostMapping(UnaryOperator<String> names) {
+      Objects.requireNonNull(names, "names");
+      this.mapping = name -> ServerAddressName.parse(names.apply(name.toString()));
+      return this;
+    }
+
+    /**
+     * Whether round trips are measured where names don't tell which mongos is beside a shard; true
+     * by default. It takes some small reads over every mongos, each once a minute.
+     */
+    public Builder measureRoundTrips(boolean measureRoundTrips) {
+      this.measure = measureRoundTrips;
       return this;
     }
 
@@ -127,17 +275,24 @@ public final class OneHop {
     /**
      * Creates the client, which connects in the background. The caller closes it.
      *
-     * @throws IllegalArgumentException if the settings don't fit the mode
+     * @throws IllegalArgumentException if a property has a bad value, which the message names, or
+     *     the settings don't fit the mode
      */
     public MongoClient build() {
       MeterRegistry meters = registry == null ? new CompositeMeterRegistry() : registry;
-      return mode == RoutingMode.DIRECT ? direct(meters) : targeted(meters);
+      RoutingSettings routing = routing(meters);
+      return mode == RoutingMode.DIRECT ? direct(routing) : targeted(routing);
     }
 
-    private MongoClient direct(MeterRegistry meters) {
+    private MongoClient direct(RoutingSettings routing) {
       MongoClientSettings asked = settings.build();
       if (asked.getTransportSettings() != null) {
         throw new IllegalArgumentException("direct mode brings a transport of its own");
+      }
+      if (mapping != null || !routers.isEmpty()) {
+        throw new IllegalArgumentException(
+            "direct mode finds the shards' servers under the names that they have in the cluster:"
+                + " hostMapping and shardRouters are for targeted mode");
       }
       PipeliningSettings pipelining = pipeliningSettings;
       // Where connections are shared, no request changes threads on its way.
@@ -158,7 +313,7 @@ public final class OneHop {
           carrier,
           nettyOn(group),
           DirectRouter::new,
-          new RoutingMetrics(meters),
+          new RoutingMetrics(routing.meterRegistry()),
           () -> shutDown(group));
     }
 
@@ -181,12 +336,12 @@ public final class OneHop {
           .build();
     }
 
-    private MongoClient targeted(MeterRegistry meters) {
+    private MongoClient targeted(RoutingSettings routing) {
       MongoClientSettings asked = settings.build();
       Runnable release = () -> {};
       if (pipeliningSettings != null) {
         // One event loop for all clients, where their lanes meet.
-        PipelinedTransport transport = PipelinedTransport.create(pipeliningSettings, meters);
+        PipelinedTransport transport = PipelinedTransport.create(pipeliningSettings, routing.meterRegistry());
         MongoClientSettings.Builder pipelined = MongoClientSettings.builder(asked);
         transport.applyTo(pipelined);
         asked = pipelined.build();
@@ -197,12 +352,35 @@ public final class OneHop {
         release = () -> shutDown(own);
         asked = MongoClientSettings.builder(asked).transportSettings(nettyOn(own)).build();
       }
+      MongoDriverInformation ourselves =
+          MongoDriverInformation.builder().driverName("onehop").build();
       return RoutedMongoClient.create(
-          asked,
-          MongoDriverInformation.builder().driverName("onehop").build(),
+          asked, routing, of -> MongoClients.create(of, ourselves), release);
+    }
+
+    private RoutingSettings routing(MeterRegistry meters) {
+      PropertySources sources = new PropertySources(uriOptions, given, System.getProperties());
+      Duration refresh =
+          refreshEvery != null
+              ? refreshEvery
+              : sources.duration(OneHopProperty.REFRESH_INTERVAL, false).orElse(DEFAULT_REFRESH);
+      Duration history =
+          historyEvery != null
+              ? historyEvery
+              : sources.duration(OneHopProperty.HISTORY_INTERVAL, true).orElse(DEFAULT_HISTORY);
+      boolean measured =
+          measure != null ? measure : sources.flag(OneHopProperty.MEASURE_ROUND_TRIPS).orElse(true);
+      Map<String, List<ServerAddressName>> shardRouters =
+          new HashMap<>(sources.shardRouters().orElse(Map.of()));
+      shardRouters.putAll(routers);
+      return new RoutingSettings(
+          refresh,
+          history,
+          measured,
+          shardRouters,
+          mapping != null ? mapping : sources.hostMapping().orElse(UnaryOperator.identity()),
           meters,
-          refreshInterval,
-          release);
+          observations == null ? ObservationRegistry.NOOP : observations);
     }
   }
 }

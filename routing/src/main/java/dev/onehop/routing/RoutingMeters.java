@@ -1,13 +1,31 @@
 package dev.onehop.routing;
 
-/** The Micrometer meters of a routed client, by name. */
+/**
+ * The Micrometer meters of a routed client, by name. They are what the client knows; what the
+ * servers saw, only they can tell.
+ */
 public enum RoutingMeters {
   /**
-   * Counter: operations by where they were sent. Tags: {@code operation} (the method of the
-   * collection, such as {@code updateOne}), {@code decision} ({@link RouteDecision#tag()}), {@code
-   * shard} (the owner's id, {@code none} where there is not one).
+   * Timer: operations from subscription to their end; a read's end is when its last document was
+   * taken. A bulk write counts once for each part that goes its own way. Tags:
+   *
+   * <ul>
+   *   <li>{@code operation}: the method of the collection, such as {@code updateOne}
+   *   <li>{@code mode}: {@code targeted}
+   *   <li>{@code decision}: {@link RouteDecision#tag()}
+   *   <li>{@code shard}: the owner's id, {@code none} where there is not one
+   *   <li>{@code server}: the mongos, as {@code host:port}. It is the one that the route's client
+   *       selected last: in the moment of a failover, or where several stand beside one shard, an
+   *       ESTIMATE. A {@link RoutingObservationContext} has the very one.
+   *   <li>{@code outcome}: {@code ok}, {@code failed} or {@code cancelled}
+   * </ul>
    */
   OPERATIONS("onehop.operations"),
+  /**
+   * Counter: operations on one shard that went to another mongos than the ones beside it. Tags:
+   * {@code shard}, {@code reason} ({@code no-router-beside} or {@code router-down}).
+   */
+  FALLBACKS("onehop.fallbacks"),
   /**
    * Timer: refreshes of routing tables, from the first read to the swap. Tags: {@code namespace},
    * {@code outcome} ({@code ok} or {@code failed}).
@@ -15,8 +33,19 @@ public enum RoutingMeters {
   REFRESHES("onehop.table.refreshes"),
   /** Gauge: chunks in a collection's routing table. Tag: {@code namespace}. */
   TABLE_CHUNKS("onehop.table.chunks"),
+  /**
+   * Gauge, in seconds: how long ago a collection's routing table was last found to be the newest.
+   * Tag: {@code namespace}.
+   */
+  TABLE_AGE("onehop.table.age"),
   /** Gauge: shards that have a mongos beside them. */
-  SHARDS_WITH_ROUTER("onehop.affinity.shards");
+  SHARDS_WITH_ROUTER("onehop.affinity.shards"),
+  /**
+   * Gauge: mongoses that a shard's operations go to first. Tags: {@code shard}, {@code source}
+   * ({@code mapped}, {@code same-host}, {@code measured}, {@code shortest-way} or {@code none}:
+   * what they were chosen by).
+   */
+  SHARD_ROUTERS("onehop.affinity.routers");
 
   private final String meterName;
 

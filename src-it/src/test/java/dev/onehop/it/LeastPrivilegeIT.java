@@ -14,6 +14,7 @@ import dev.onehop.testbed.internal.cluster.Access;
 import dev.onehop.testbed.internal.cluster.ReplicaSet;
 import dev.onehop.testbed.internal.cluster.Server;
 import dev.onehop.testbed.internal.cluster.Users;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.List;
 import org.bson.Document;
@@ -50,7 +51,8 @@ class LeastPrivilegeIT {
   }
 
   private static void create(RealMongod mongod, String password) {
-    InetSocketAddress address = new InetSocketAddress("127.0.0.1", mongod.port());
+    InetSocketAddress address =
+        new InetSocketAddress(InetAddress.getLoopbackAddress(), mongod.port());
     Server server =
         new Server(
             "it",

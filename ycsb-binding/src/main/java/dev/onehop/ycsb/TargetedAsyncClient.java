@@ -2,8 +2,8 @@ package dev.onehop.ycsb;
 
 import dev.onehop.routing.OneHop;
 import dev.onehop.routing.RoutingMeters;
-import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Timer;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.util.Map;
 import java.util.TreeMap;
@@ -35,8 +35,8 @@ public final class TargetedAsyncClient extends MongoBinding {
 
   private static Map<String, Long> operationsByDecision(MeterRegistry meters) {
     Map<String, Long> counts = new TreeMap<>();
-    for (Counter counter : meters.find(RoutingMeters.OPERATIONS.meterName()).counters()) {
-      counts.merge(counter.getId().getTag("decision"), (long) counter.count(), Long::sum);
+    for (Timer timer : meters.find(RoutingMeters.OPERATIONS.meterName()).timers()) {
+      counts.merge(timer.getId().getTag("decision"), timer.count(), Long::sum);
     }
     return counts;
   }

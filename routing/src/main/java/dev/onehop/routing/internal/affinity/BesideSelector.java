@@ -5,12 +5,14 @@ import com.mongodb.connection.ClusterDescription;
 import com.mongodb.connection.ServerDescription;
 import com.mongodb.selector.ServerSelector;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Selects the mongoses beside a shard as long as one of them is up, and the others only then.
+ * Selects the mongoses beside a shard as long as one of them is up, and the others only then. A
+ * mongos of another cluster is never selected.
  *
  * <p>A new client hears from near mongoses before it hears from far ones. So for a moment after its
  * creation nothing is selected while a preferred mongos has neither answered nor failed; the driver
@@ -23,28 +25,65 @@ final class BesideSelector implements ServerSelector {
 
   private final Set<ServerAddress> beside;
   private final @Nullable ServerSelector asked;
+  private final ClusterPin pin;
   private final long createdNanos = System.nanoTime();
+  private volatile boolean fallingBack;
+  private volatile @Nullable ServerAddress selected;
 
   /**
-   * @param beside the preferred mongoses
+   * @param beside the preferred mongoses; empty to prefer none
    * @param asked the application's own selector, applied before
    */
-  BesideSelector(Set<ServerAddress> beside, @Nullable ServerSelector asked) {
+  BesideSelector(Set<ServerAddress> beside, @Nullable ServerSelector asked, ClusterPin pin) {
     this.beside = Set.copyOf(beside);
     this.asked = asked;
+    this.pin = pin;
   }
 
   @Override
   public List<ServerDescription> select(ClusterDescription cluster) {
-    List<ServerDescription> usable =
-        (asked == null ? cluster.getServerDescriptions() : asked.select(cluster))
-            .stream().filter(ServerDescription::isOk).toList();
-    List<ServerDescription> preferred =
-        usable.stream().filter(server -> beside.contains(server.getAddress())).toList();
+    List<ServerDescription> candidates =
+        asked == null ? cluster.getServerDescriptions() : asked.select(cluster);
+    List<ServerDescription> preferred = new ArrayList<>(candidates.size());
+    List<ServerDescription> others = new ArrayList<>(candidates.size());
+    for (ServerDescription server : candidates) {
+      if (server.isOk() && pin.allows(server)) {
+        (beside.contains(server.getAddress()) ? preferred : others).add(server);
+      }
+    }
     if (!preferred.isEmpty()) {
+      note(preferred, false);
       return preferred;
     }
-    return isNew() && isUndecided(cluster) ? List.of() : usable;
+    if (!beside.isEmpty() && isNew() && isUndecided(cluster)) {
+      return List.of();
+    }
+    note(others, !beside.isEmpty());
+    return others;
+  }
+
+  /** Whether the last selection had to do without the preferred mongoses. */
+  boolean isFallingBack() {
+    return fallingBack;
+  }
+
+  /** The server selected last, or one of them if the driver had a choice; null before. */
+  @Nullable ServerAddress selected() {
+    return selected;
+  }
+
+  /** Written only when they change: every operation comes by here. */
+  private void note(List<ServerDescription> selection, boolean fallback) {
+    if (selection.isEmpty()) {
+      return;
+    }
+    if (fallback != fallingBack) {
+      fallingBack = fallback;
+    }
+    ServerAddress first = selection.get(0).getAddress();
+    if (!first.equals(selected)) {
+      selected = first;
+    }
   }
 
   private boolean isNew() {
@@ -53,11 +92,20 @@ final class BesideSelector implements ServerSelector {
 
   /** A new client's description lists a server only some time after its creation. */
   private boolean isUndecided(ClusterDescription cluster) {
-    List<ServerDescription> heard =
-        cluster.getServerDescriptions().stream()
-            .filter(server -> beside.contains(server.getAddress()))
-            .filter(server -> server.isOk() || server.getException() != null)
-            .toList();
-    return heard.size() < beside.size() && heard.stream().noneMatch(ServerDescription::isOk);
+    int heard = 0;
+    for (ServerDescription server : cluster.getServerDescriptions()) {
+      if (beside.contains(server.getAddress())) {
+        if (server.isOk()) {
+          return false;
+        }
+        heard += server.getException() != null ? 1 : 0;
+      }
+    }
+    return heard < beside.size();
+  }
+
+  @Override
+  public String toString() {
+    return "BesideSelector{beside=" + beside + ", cluster=" + pin.clusterId() + "}";
   }
 }

@@ -5,7 +5,6 @@ import com.mongodb.ServerAddress;
 import com.mongodb.connection.ClusterConnectionMode;
 import com.mongodb.connection.ClusterSettings;
 import com.mongodb.reactivestreams.client.MongoClient;
-import com.mongodb.reactivestreams.client.MongoClients;
 import dev.onehop.routing.internal.wire.ServerAddressName;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -32,7 +31,11 @@ public final class ShardClients implements AutoCloseable {
 
   private final MongoClientSettings settings;
   private final MongoClient nearest;
+  private final BesideSelector nearestSelector;
+  private final ClusterPin pin;
+  private final Connector connect;
   private volatile Map<String, ShardClient> clients = Map.of();
+  private volatile Affinity affinity = Affinity.EMPTY;
   private boolean closed;
 
   /** A client whose operations the mongoses beside a shard serve. Compared by identity. */
@@ -40,16 +43,37 @@ public final class ShardClients implements AutoCloseable {
     private final Set<ServerAddress> beside;
     private final List<ServerAddress> seeds;
     private final MongoClient client;
+    private final BesideSelector selector;
 
-    private ShardClient(Set<ServerAddress> beside, List<ServerAddress> seeds, MongoClient client) {
+    private ShardClient(
+        Set<ServerAddress> beside,
+        List<ServerAddress> seeds,
+        MongoClient client,
+        BesideSelector selector) {
       this.beside = Set.copyOf(beside);
       this.seeds = List.copyOf(seeds);
       this.client = client;
+      this.selector = selector;
     }
 
     /** The official client. */
     public MongoClient client() {
       return client;
+    }
+
+    /** The mongoses that it leads to, as long as one of them is up. */
+    public List<ServerAddress> servers() {
+      return seeds.subList(0, beside.size());
+    }
+
+    /** Whether its operations go elsewhere now, since none of these mongoses is up. */
+    public boolean isFallingBack() {
+      return selector.isFallingBack();
+    }
+
+    /** The mongos that was selected last, or one of them where the driver had a choice. */
+    public @Nullable ServerAddress server() {
+      return selector.selected();
     }
 
     private boolean leadsTo(Set<ServerAddress> otherBeside, List<ServerAddress> otherSeeds) {
@@ -58,17 +82,43 @@ public final class ShardClients implements AutoCloseable {
   }
 
   /**
-   * Has no clients yet.
+   * The client on the nearest mongos that an application's settings lead to, held to one cluster.
    *
-   * @param settings what the application asked for: everything but the addresses is kept
-   * @param nearest the application's own client, made of {@code settings}; never closed here
+   * @param connect makes official clients; never asked on the way of an operation
    */
-  public ShardClients(MongoClientSettings settings, MongoClient nearest) {
+  public ShardClients(MongoClientSettings settings, ClusterPin pin, Connector connect) {
     this.settings = settings;
-    this.nearest = nearest;
+    this.pin = pin;
+    this.connect = connect;
+    this.nearestSelector =
+        new BesideSelector(Set.of(), settings.getClusterSettings().getServerSelector(), pin);
+    boolean guarded =
+        settings.getClusterSettings().getMode() != ClusterConnectionMode.LOAD_BALANCED;
+    this.nearest =
+        connect.connect(
+            guarded
+                ? MongoClientSettings.builder(settings)
+                    .applyToClusterSettings(builder -> builder.serverSelector(nearestSelector))
+                    .build()
+                : settings);
   }
 
-  /** The client of a shard, null if no mongos stands beside it. */
+  /** The client that leads where the application's own settings do. */
+  public MongoClient nearest() {
+    return nearest;
+  }
+
+  /** The mongos that the nearest client selected last; null before. */
+  public @Nullable ServerAddress nearestServer() {
+    return nearestSelector.selected();
+  }
+
+  /** Whether a shard's mongoses stand beside it, not just on the shortest way to it. */
+  public boolean isBeside(String shard) {
+    return affinity.ofShard(shard).isBeside();
+  }
+
+  /** The client of a shard's mongoses, null if it has none. */
   public @Nullable ShardClient find(String shard) {
     return clients.get(shard);
   }
@@ -85,25 +135,26 @@ public final class ShardClients implements AutoCloseable {
    *
    * @return the clients that are no longer needed; the caller closes them when nothing uses them
    */
-  public synchronized List<MongoClient> update(Affinity affinity) {
+  public synchronized List<MongoClient> update(Affinity next) {
     if (closed) {
       return List.of();
     }
     Set<ShardClient> known = new LinkedHashSet<>(clients.values());
     Map<String, ShardClient> now = new HashMap<>();
-    for (String shard : affinity.shardsWithRouter()) {
+    for (String shard : next.shardsWithRouter()) {
       Set<ServerAddress> beside = new LinkedHashSet<>();
-      affinity.besideShard(shard).forEach(router -> beside.add(address(router)));
-      List<ServerAddress> seeds = seeds(beside, affinity.routers());
+      next.besideShard(shard).forEach(router -> beside.add(SingleServer.address(router)));
+      List<ServerAddress> seeds = seeds(beside, next.routers());
       ShardClient client =
           known.stream()
               .filter(each -> each.leadsTo(beside, seeds))
               .findFirst()
-              .orElseGet(() -> new ShardClient(beside, seeds, clientOf(beside, seeds)));
+              .orElseGet(() -> clientOf(beside, seeds));
       known.add(client);
       now.put(shard, client);
     }
     clients = Map.copyOf(now);
+    affinity = next;
     known.removeAll(now.values());
     return owned(known);
   }
@@ -113,51 +164,52 @@ public final class ShardClients implements AutoCloseable {
     closed = true;
     owned(Set.copyOf(clients.values())).forEach(MongoClient::close);
     clients = Map.of();
+    nearest.close();
   }
 
   private List<MongoClient> owned(Set<ShardClient> some) {
     return some.stream().map(ShardClient::client).filter(client -> client != nearest).toList();
   }
 
-  private MongoClient clientOf(Set<ServerAddress> beside, List<ServerAddress> seeds) {
+  private ShardClient clientOf(Set<ServerAddress> beside, List<ServerAddress> seeds) {
     ClusterSettings asked = settings.getClusterSettings();
     boolean sameAsNearest =
         asked.getSrvHost() == null
             && asked.getMode() != ClusterConnectionMode.LOAD_BALANCED
             && beside.containsAll(seeds)
             && beside.equals(Set.copyOf(asked.getHosts()));
-    return sameAsNearest ? nearest : create(beside, seeds);
+    if (sameAsNearest) {
+      return new ShardClient(beside, seeds, nearest, nearestSelector);
+    }
+    BesideSelector selector = new BesideSelector(beside, asked.getServerSelector(), pin);
+    return new ShardClient(beside, seeds, create(seeds, selector), selector);
   }
 
   private List<ServerAddress> seeds(Set<ServerAddress> beside, List<ServerAddressName> routers) {
     List<ServerAddress> seeds = new ArrayList<>(beside);
     // The application's own seeds first: they are what it would use without routing.
     Set<ServerAddress> others = new LinkedHashSet<>(settings.getClusterSettings().getHosts());
-    routers.forEach(router -> others.add(address(router)));
+    routers.forEach(router -> others.add(SingleServer.address(router)));
     others.removeAll(beside);
     others.stream().limit(FALLBACKS).forEach(seeds::add);
     return List.copyOf(seeds);
   }
 
-  private MongoClient create(Set<ServerAddress> beside, List<ServerAddress> seeds) {
+  private MongoClient create(List<ServerAddress> seeds, BesideSelector selector) {
     ClusterSettings asked = settings.getClusterSettings();
     ClusterSettings here =
         ClusterSettings.builder()
             .hosts(seeds)
             .mode(ClusterConnectionMode.MULTIPLE)
-            .serverSelector(new BesideSelector(beside, asked.getServerSelector()))
+            .serverSelector(selector)
             .localThreshold(asked.getLocalThreshold(TimeUnit.NANOSECONDS), TimeUnit.NANOSECONDS)
             .serverSelectionTimeout(
                 asked.getServerSelectionTimeout(TimeUnit.MILLISECONDS), TimeUnit.MILLISECONDS)
             .clusterListenerList(asked.getClusterListeners())
             .build();
-    return MongoClients.create(
+    return connect.connect(
         MongoClientSettings.builder(settings)
             .applyToClusterSettings(builder -> builder.applySettings(here))
             .build());
-  }
-
-  private static ServerAddress address(ServerAddressName name) {
-    return new ServerAddress(name.host(), name.port());
   }
 }

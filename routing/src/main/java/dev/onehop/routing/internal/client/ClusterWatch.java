@@ -1,22 +1,43 @@
 package dev.onehop.routing.internal.client;
 
 import com.mongodb.reactivestreams.client.MongoClient;
+import dev.onehop.core.table.RoutingTable;
 import dev.onehop.routing.internal.affinity.Affinity;
+import dev.onehop.routing.internal.affinity.AffinityRules;
+import dev.onehop.routing.internal.affinity.ClusterMembers;
+import dev.onehop.routing.internal.affinity.ClusterPin;
+import dev.onehop.routing.internal.affinity.Distance;
+import dev.onehop.routing.internal.affinity.PrimaryWatch;
+import dev.onehop.routing.internal.affinity.RouterProbe;
+import dev.onehop.routing.internal.affinity.RouterProbe.ShardRead;
 import dev.onehop.routing.internal.affinity.ShardClients;
+import dev.onehop.routing.internal.catalog.ChangeHistory;
 import dev.onehop.routing.internal.catalog.ConfigReader;
+import dev.onehop.routing.internal.catalog.Jitter;
 import dev.onehop.routing.internal.catalog.RoutingCatalog;
+import dev.onehop.routing.internal.wire.ServerAddressName;
 import java.time.Duration;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
-import java.util.concurrent.ThreadLocalRandom;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.bson.BsonDocument;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.Disposable;
+import reactor.core.Disposables;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Schedulers;
 
 /**
- * Reads shards, mongoses and the routing tables in use again from time to time, in the background.
+ * Keeps what is known of the cluster fresh, in the background: reads shards, mongoses and the
+ * routing tables in use again from time to time, and between that the end of the change history;
+ * follows primaries; measures round trips where names don't tell which mongos is beside a shard.
  * What can't be read stays as it was.
  */
 final class ClusterWatch implements AutoCloseable {
@@ -26,30 +47,80 @@ final class ClusterWatch implements AutoCloseable {
   /** How long operations that chose a replaced client may still need it. */
   private static final Duration LINGER = Duration.ofMinutes(2);
 
+  /** Measurements are taken again after that time. */
+  private static final Duration MEASURED_FOR = Duration.ofMinutes(1);
+
+  /** A collection that nobody uses is forgotten after this many rounds. */
+  private static final int ROUNDS_UNUSED = 30;
+
+  /** As many measuring clients at once, each with three sockets. */
+  private static final int PROBES = 4;
+
   private final ConfigReader config;
   private final RoutingCatalog catalog;
   private final ShardClients clients;
   private final RoutingMetrics metrics;
+  private final RoutingSettings settings;
+  private final AffinityRules rules;
+  private final ClusterPin pin;
+  private final RouterProbe probe;
+  private final PrimaryWatch primaries;
+  private final ChangeHistory history;
   private final Mono<Void> ready;
-  private final Disposable watching;
+  private final Disposable.Composite watching = Disposables.composite();
+  private final AtomicInteger asked = new AtomicInteger();
+  private final AtomicBoolean measuring = new AtomicBoolean();
+  private final AtomicInteger rounds = new AtomicInteger();
+
+  /** By shard id, when its measurement began; a shard without any read is measured later. */
+  private final Map<String, Long> measuredNanos = new ConcurrentHashMap<>();
+
+  private final Map<String, Map<ServerAddressName, Distance>> distances = new ConcurrentHashMap<>();
   private volatile Affinity affinity = Affinity.EMPTY;
+  private volatile ClusterMembers members = new ClusterMembers(List.of(), Map.of());
 
   ClusterWatch(
-      ConfigReader config,
+      DriverConfigReader config,
       RoutingCatalog catalog,
       ShardClients clients,
       RoutingMetrics metrics,
-      Duration interval) {
+      RoutingSettings settings,
+      ClusterPin pin,
+      RouterProbe probe,
+      PrimaryWatchFactory primaryWatch) {
     this.config = config;
     this.catalog = catalog;
     this.clients = clients;
     this.metrics = metrics;
+    this.settings = settings;
+    this.rules = new AffinityRules(settings.routers());
+    this.pin = pin;
+    this.probe = probe;
+    this.primaries = primaryWatch.create(() -> readAffinityNow());
+    this.history = new ChangeHistory(config);
     this.ready = readAffinity().cache();
-    this.watching =
-        Mono.defer(() -> Mono.delay(jittered(interval)))
+    watching.add(
+        Mono.defer(() -> Mono.delay(Jitter.spread(settings.refreshInterval(), 0.25)))
             .then(Mono.defer(this::readAgain))
             .repeat()
-            .subscribe();
+            .subscribe());
+    if (!settings.historyInterval().isZero()) {
+      watching.add(
+          Mono.defer(() -> Mono.delay(Jitter.spread(settings.historyInterval(), 0.25)))
+              .then(Mono.defer(this::followHistory))
+              .repeat()
+              .subscribe());
+    }
+  }
+
+  /** Makes what follows the primaries. */
+  interface PrimaryWatchFactory {
+    /**
+     * Begins without any shard.
+     *
+     * @param changed called when a primary moved
+     */
+    PrimaryWatch create(Runnable changed);
   }
 
   /** Completes when the affinity was read for the first time, or could not be. */
@@ -61,40 +132,164 @@ final class ClusterWatch implements AutoCloseable {
     return affinity;
   }
 
+  /** A routing table came: its shards may be ones whose distances nobody could measure so far. */
+  void tableLoaded(RoutingTable table) {
+    for (String shard : table.shards()) {
+      if (affinity.ofShard(shard).source() == Affinity.Source.NONE
+          && !measuredNanos.containsKey(shard)) {
+        measureInBackground();
+        return;
+      }
+    }
+  }
+
   @Override
   public void close() {
     watching.dispose();
+    primaries.close();
   }
 
   private Mono<Void> readAgain() {
+    if (rounds.incrementAndGet() % ROUNDS_UNUSED == 0) {
+      catalog.forgetUnused();
+    }
     return readAffinity()
-        .thenMany(Flux.fromIterable(List.copyOf(catalog.namespaces())))
-        .concatMap(namespace -> catalog.reload(namespace).onErrorComplete())
+        .thenMany(Flux.fromIterable(catalog.namespaces()))
+        .concatMap(namespace -> catalog.reloadIfDue(namespace).onErrorComplete())
+        .then(Mono.fromRunnable(this::measureInBackground));
+  }
+
+  private Mono<Void> followHistory() {
+    if (catalog.namespaces().isEmpty()) {
+      return Mono.empty();
+    }
+    return history
+        .changed(catalog.namespaces())
+        .flatMapMany(Flux::fromIterable)
+        .flatMap(namespace -> catalog.reloadIfDue(namespace).onErrorComplete())
+        .doOnError(e -> log.debug("change history not read: {}", e.toString()))
+        .onErrorComplete()
         .then();
+  }
+
+  private void readAffinityNow() {
+    // A burst of changes needs one more reading, not one for each.
+    if (asked.getAndIncrement() == 0) {
+      Mono.defer(
+              () -> {
+                asked.set(1);
+                return readAffinity();
+              })
+          .repeat(() -> !watching.isDisposed() && !asked.compareAndSet(1, 0))
+          .subscribe();
+    }
   }
 
   private Mono<Void> readAffinity() {
     return Mono.zip(config.find("shards", ALL, ALL), config.find("mongos", ALL, ALL))
-        .doOnNext(read -> apply(Affinity.byHost(read.getT1(), read.getT2())))
+        // Clients are made there, which the event loops should not have to do.
+        .publishOn(Schedulers.boundedElastic())
+        .map(read -> ClusterMembers.of(read.getT1(), read.getT2(), settings.hostMapping()))
+        .flatMap(
+            read -> {
+              members = read;
+              Map<String, List<ServerAddressName>> undecided = new HashMap<>(read.shards());
+              undecided.keySet().retainAll(rules.undecidedByMembers(read));
+              primaries.watch(undecided);
+              distances.keySet().retainAll(read.shards().keySet());
+              measuredNanos.keySet().retainAll(read.shards().keySet());
+              return checked(choose());
+            })
+        .doOnNext(this::apply)
         .doOnError(e -> log.debug("shards and mongoses not read: {}", e.toString()))
         .onErrorComplete()
         .then();
   }
 
-  private void apply(Affinity next) {
+  /** Mongoses are asked for their cluster before they are used. */
+  private Mono<Affinity> checked(Affinity chosen) {
+    Set<ServerAddressName> used = new HashSet<>();
+    chosen.shards().values().forEach(beside -> used.addAll(beside.routers()));
+    return pin.check(List.copyOf(used)).then(Mono.fromSupplier(this::choose));
+  }
+
+  private Affinity choose() {
+    return rules.apply(
+        members, primaries.primaries(), distances, router -> !pin.isRefused(router), affinity);
+  }
+
+  private synchronized void apply(Affinity next) {
     if (!next.equals(affinity)) {
-      log.info("mongoses beside the shards: {}", next.beside());
+      log.info("mongoses beside the shards: {}", next.shards());
     }
     affinity = next;
-    metrics.shardsWithRouter(next.shardsWithRouter().size());
+    metrics.affinity(next);
     for (MongoClient unused : clients.update(next)) {
-      Mono.delay(LINGER).subscribe(later -> unused.close());
+      Mono.delay(LINGER, Schedulers.boundedElastic()).subscribe(later -> unused.close());
     }
   }
 
-  /** Spreads the reads of many clients: between 75 % and 125 % of the interval. */
-  private static Duration jittered(Duration interval) {
-    double factor = ThreadLocalRandom.current().nextDouble(0.75, 1.25);
-    return Duration.ofNanos((long) (interval.toNanos() * factor));
+  /** Measures for the shards that have no mongos by name, if something of theirs is in use. */
+  private void measureInBackground() {
+    if (!settings.measureRoundTrips() || !measuring.compareAndSet(false, true)) {
+      return;
+    }
+    measure()
+        .doFinally(signal -> measuring.set(false))
+        .subscribe(done -> {}, e -> log.debug("not measured: {}", e.toString()));
+  }
+
+  private Mono<Void> measure() {
+    return Mono.defer(
+        () -> {
+          long now = System.nanoTime();
+          Set<String> due = new HashSet<>();
+          affinity
+              .shards()
+              .forEach(
+                  (shard, beside) -> {
+                    Long measured = measuredNanos.get(shard);
+                    boolean byName =
+                        beside.source() == Affinity.Source.MAPPED
+                            || beside.source() == Affinity.Source.SAME_HOST;
+                    if (!byName && (measured == null || now - measured > MEASURED_FOR.toNanos())) {
+                      due.add(shard);
+                    }
+                  });
+          if (due.isEmpty()) {
+            return Mono.empty();
+          }
+          Map<String, ShardRead> reads = ProbeReads.find(catalog.tables(), due);
+          reads.keySet().forEach(shard -> measuredNanos.put(shard, now));
+          if (reads.isEmpty()) {
+            return Mono.empty();
+          }
+          Map<String, Map<ServerAddressName, Distance>> found = new ConcurrentHashMap<>();
+          return Flux.fromIterable(affinity.routers())
+              .flatMap(
+                  router ->
+                      probe
+                          .measure(router, reads)
+                          .doOnNext(
+                              ways ->
+                                  ways.forEach(
+                                      (shard, way) ->
+                                          found
+                                              .computeIfAbsent(
+                                                  shard, name -> new ConcurrentHashMap<>())
+                                              .put(router, way)))
+                          .doOnError(e -> log.debug("{} not measured: {}", router, e.toString()))
+                          .onErrorComplete(),
+                  PROBES)
+              .then(
+                  Mono.defer(
+                      () -> {
+                        log.debug("distances of shards by mongos: {}", found);
+                        distances.putAll(found);
+                        return checked(choose());
+                      }))
+              .doOnNext(this::apply)
+              .then();
+        });
   }
 }

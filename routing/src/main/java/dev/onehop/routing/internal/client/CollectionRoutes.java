@@ -9,6 +9,7 @@ import com.mongodb.reactivestreams.client.ClientSession;
 import com.mongodb.reactivestreams.client.MongoCollection;
 import dev.onehop.core.table.RoutingTable;
 import dev.onehop.core.targeting.Target;
+import dev.onehop.routing.RouteExplanation;
 import dev.onehop.routing.internal.affinity.ShardClients.ShardClient;
 import dev.onehop.routing.internal.client.OperationRouter.Route;
 import dev.onehop.routing.internal.client.RoutedSession.Place;
@@ -75,14 +76,38 @@ final class CollectionRoutes<D> {
     return router.routeInSession(session, namespace(), operation, targeting, call);
   }
 
+  /** The same for a read with one result or none. */
+  <R> Mono<R> routedOne(
+      String operation,
+      Function<RoutingTable, Target> targeting,
+      Function<MongoCollection<D>, Publisher<R>> call) {
+    return router.routeOne(
+        namespace(), operation, targeting, route -> call.apply(at(route.client())));
+  }
+
+  /** The same, of a session of this client. */
+  <R> Mono<R> routedOne(
+      RoutedSession session,
+      String operation,
+      Function<RoutingTable, Target> targeting,
+      Function<Place, Publisher<R>> call) {
+    return router.routeOneInSession(session, namespace(), operation, targeting, call);
+  }
+
+  /** Where an operation would go now. */
+  Mono<RouteExplanation> explain(
+      Function<OperationTargets<D>, Function<RoutingTable, Target>> operation) {
+    return router.explain(namespace(), operation.apply(targets));
+  }
+
   /** An operation with one result, whose arguments the official collection checks at once. */
   <R> Mono<R> single(
       String operation,
       Function<RoutingTable, Target> targeting,
       Function<MongoCollection<D>, Publisher<R>> call) {
     Publisher<R> onNearest = call.apply(nearest);
-    return Mono.from(
-        routed(operation, targeting, where -> where == nearest ? onNearest : call.apply(where)));
+    return routedOne(
+        operation, targeting, where -> where == nearest ? onNearest : call.apply(where));
   }
 
   /**
@@ -95,13 +120,17 @@ final class CollectionRoutes<D> {
       boolean onlySingle,
       Function<RoutingTable, Target> targeting,
       Function<MongoCollection<D>, Publisher<R>> call) {
-    return single(
+    Publisher<R> onNearest = call.apply(nearest);
+    return routedOne(
         operation,
         targeting,
         where ->
             router
                 .nothingSent()
-                .again(onlySingle, where.getWriteConcern(), () -> call.apply(where)));
+                .again(
+                    onlySingle,
+                    where.getWriteConcern(),
+                    () -> where == nearest ? onNearest : call.apply(where)));
   }
 
   /** The same, of an explicit session. */
@@ -134,12 +163,11 @@ final class CollectionRoutes<D> {
     RoutedSession session = ours(clientSession);
     return session == null
         ? Mono.from(checked)
-        : Mono.from(
-            routed(
-                session,
-                operation,
-                targeting,
-                place -> call.apply(at(place.client()), place.session())));
+        : routedOne(
+            session,
+            operation,
+            targeting,
+            place -> call.apply(at(place.client()), place.session()));
   }
 
   /** An operation of an explicit session that has no route. */
@@ -168,12 +196,16 @@ final class CollectionRoutes<D> {
           return Mono.from(
               router.routeAll(
                   namespace(),
-                  operation,
                   targets(models),
                   routes ->
                       new BulkSplit<>(models, routes, options.isOrdered())
                           .write(
-                              part -> write(at(part.route().client()), part.models(), options))));
+                              part ->
+                                  router.part(
+                                      namespace(),
+                                      operation,
+                                      part.route(),
+                                      write(at(part.route().client()), part.models(), options)))));
         });
   }
 
@@ -194,13 +226,17 @@ final class CollectionRoutes<D> {
               : Mono.from(
                   router.routeAll(
                       namespace(),
-                      operation,
                       targets(models),
                       routes ->
                           new BulkSplit<>(models, routes, options.isOrdered())
                               .inTurn()
                               .write(
-                                  part -> write(session, part.route(), part.models(), options))));
+                                  part ->
+                                      router.part(
+                                          namespace(),
+                                          operation,
+                                          part.route(),
+                                          write(session, part.route(), part.models(), options)))));
         });
   }
 
@@ -219,12 +255,11 @@ final class CollectionRoutes<D> {
       String operation,
       List<WriteModel<? extends D>> models,
       BulkWriteOptions options) {
-    return Mono.from(
-        routed(
-            session,
-            operation,
-            targets.model(models.get(0)),
-            place -> at(place.client()).bulkWrite(place.session(), models, options)));
+    return routedOne(
+        session,
+        operation,
+        targets.model(models.get(0)),
+        place -> at(place.client()).bulkWrite(place.session(), models, options));
   }
 
   private Mono<BulkWriteResult> write(

@@ -5,6 +5,7 @@ import com.mongodb.reactivestreams.client.ClientSession;
 import com.mongodb.reactivestreams.client.MongoCollection;
 import dev.onehop.core.table.RoutingTable;
 import dev.onehop.core.targeting.Target;
+import dev.onehop.routing.internal.client.RoutedSession.Place;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.BiFunction;
@@ -15,6 +16,7 @@ import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
 import org.reactivestreams.Subscriber;
 import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
 
 /**
  * A read whose options are set one by one before it runs: they are set on the publisher of the
@@ -30,7 +32,7 @@ abstract class FluentRead<D, R, P extends Publisher<R>> {
   private final @Nullable ClientSession session;
   private final String operation;
   private final BiFunction<MongoCollection<D>, @Nullable ClientSession, P> call;
-  private final List<UnaryOperator<P>> settings = new ArrayList<>(4);
+  private final List<UnaryOperator<P>> settings = new ArrayList<>(0);
   private P nearest;
   private @Nullable Collation collation;
   private @Nullable Bson variables;
@@ -77,23 +79,34 @@ abstract class FluentRead<D, R, P extends Publisher<R>> {
   final <E> Flux<E> routed(Function<P, Publisher<E>> read) {
     Function<RoutingTable, Target> targeting = targeting(routes.targets(), collation, variables);
     if (session == null) {
-      return routes.routed(
-          operation,
-          targeting,
-          where -> read.apply(where == routes.nearest() ? nearest : set(call.apply(where, null))));
+      return routes.routed(operation, targeting, where -> read.apply(at(where)));
     }
     RoutedSession ours = routes.ours(session);
     return ours == null
         ? Flux.from(read.apply(nearest))
-        : routes.routed(
-            ours,
-            operation,
-            targeting,
-            place ->
-                read.apply(
-                    place.client() == null
-                        ? nearest
-                        : set(call.apply(routes.at(place.client()), place.session()))));
+        : routes.routed(ours, operation, targeting, place -> read.apply(at(place)));
+  }
+
+  /** A read with one result or none. */
+  final <E> Mono<E> routedOne(Function<P, Publisher<E>> read) {
+    Function<RoutingTable, Target> targeting = targeting(routes.targets(), collation, variables);
+    if (session == null) {
+      return routes.routedOne(operation, targeting, where -> read.apply(at(where)));
+    }
+    RoutedSession ours = routes.ours(session);
+    return ours == null
+        ? Mono.from(read.apply(nearest))
+        : routes.routedOne(ours, operation, targeting, place -> read.apply(at(place)));
+  }
+
+  private P at(MongoCollection<D> where) {
+    return where == routes.nearest() ? nearest : set(call.apply(where, null));
+  }
+
+  private P at(Place place) {
+    return place.client() == null
+        ? nearest
+        : set(call.apply(routes.at(place.client()), place.session()));
   }
 
   private P set(P publisher) {

@@ -47,9 +47,9 @@ final class NothingSent {
       boolean onlySingle, WriteConcern writeConcern, Supplier<? extends Publisher<R>> write) {
     return Mono.from(write.get())
         .onErrorResume(
-            MongoSocketException.class,
             failure -> {
-              if (!isUnsent(failure, onlySingle && writeConcern.isAcknowledged())) {
+              if (!(failure instanceof MongoSocketException socket
+                  && isUnsent(socket, onlySingle && writeConcern.isAcknowledged()))) {
                 return Mono.error(failure);
               }
               log.debug("nothing was sent, so it is sent by another way", failure);

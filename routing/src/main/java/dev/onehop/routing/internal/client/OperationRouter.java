@@ -1,13 +1,17 @@
 package dev.onehop.routing.internal.client;
 
+import com.mongodb.ServerAddress;
 import com.mongodb.reactivestreams.client.MongoClient;
 import dev.onehop.core.table.RoutingTable;
 import dev.onehop.core.targeting.Target;
 import dev.onehop.routing.RouteDecision;
+import dev.onehop.routing.RouteExplanation;
 import dev.onehop.routing.internal.affinity.ShardClients;
 import dev.onehop.routing.internal.affinity.ShardClients.ShardClient;
 import dev.onehop.routing.internal.catalog.RoutingCatalog;
 import dev.onehop.routing.internal.client.RoutedSession.Place;
+import dev.onehop.routing.internal.client.RoutingMetrics.Outcome;
+import io.micrometer.observation.Observation;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -18,8 +22,10 @@ import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import reactor.core.CoreSubscriber;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import reactor.core.publisher.Operators;
 
 /**
  * Decides for each operation, when it is subscribed to, which client it goes through. What can't be
@@ -38,10 +44,16 @@ final class OperationRouter {
   private final RoutingCatalog catalog;
   private final ShardClients clients;
   private final RoutingMetrics metrics;
+  private final Observations observations;
+  private final Latencies latencies = new Latencies();
   private final ClusterTimes times;
   private final Counterpart counterpart;
   private final NothingSent nothingSent;
   private final Mono<Void> affinityReady;
+
+  /** By shard, as it was decided last. */
+  private final Map<String, Route> routes = new ConcurrentHashMap<>();
+
   private final Map<String, Long> unroutableUntilNanos = new ConcurrentHashMap<>();
   private final UnroutedNotice notice = new UnroutedNotice(log);
 
@@ -49,6 +61,10 @@ final class OperationRouter {
   record Route(RouteDecision decision, @Nullable String shard, @Nullable ShardClient client) {
     private static final Route NO_TABLE = new Route(RouteDecision.NO_TABLE, null, null);
     private static final Route SEVERAL = new Route(RouteDecision.SEVERAL_SHARDS, null, null);
+
+    private static Route ofTransaction(Place place) {
+      return new Route(RouteDecision.TRANSACTION, null, place.client());
+    }
   }
 
   /**
@@ -62,10 +78,12 @@ final class OperationRouter {
       RoutingCatalog catalog,
       ShardClients clients,
       RoutingMetrics metrics,
+      Observations observations,
       Mono<Void> affinityReady) {
     this.catalog = catalog;
     this.clients = clients;
     this.metrics = metrics;
+    this.observations = observations;
     this.affinityReady = affinityReady;
     this.times = new ClusterTimes(nearest, clients);
     this.counterpart = new Counterpart(nearest);
@@ -96,40 +114,26 @@ final class OperationRouter {
       String operation,
       Function<RoutingTable, Target> targeting,
       Function<Route, Publisher<R>> call) {
-    return withTable(namespace, table -> call.apply(counted(operation, decide(table, targeting))));
+    return new Flux<>() {
+      @Override
+      public void subscribe(CoreSubscriber<? super R> actual) {
+        start(namespace, operation, targeting, call, actual);
+      }
+    };
   }
 
-  /**
-   * The routes of the parts of an operation, all decided by one table.
-   *
-   * @param call runs the operation, with one route for each targeting
-   */
-  <R> Flux<R> routeAll(
+  /** The same for an operation with one result or none. */
+  <R> Mono<R> routeOne(
       String namespace,
       String operation,
-      List<Function<RoutingTable, Target>> targeting,
-      Function<List<Route>, Publisher<R>> call) {
-    return withTable(
-        namespace,
-        table ->
-            call.apply(
-                targeting.stream().map(each -> counted(operation, decide(table, each))).toList()));
-  }
-
-  /** Calls with the collection's table at subscription, with null where none is to be had. */
-  private <R> Flux<R> withTable(
-      String namespace, Function<@Nullable RoutingTable, Publisher<R>> call) {
-    return Flux.defer(
-        () -> {
-          RoutingTable table = catalog.cached(namespace);
-          if (table != null || isUnroutable(namespace)) {
-            return call.apply(table);
-          }
-          return firstTable(namespace)
-              .map(Optional::of)
-              .defaultIfEmpty(Optional.empty())
-              .flatMapMany(loaded -> call.apply(loaded.orElse(null)));
-        });
+      Function<RoutingTable, Target> targeting,
+      Function<Route, Publisher<R>> call) {
+    return new Mono<>() {
+      @Override
+      public void subscribe(CoreSubscriber<? super R> actual) {
+        start(namespace, operation, targeting, call, actual);
+      }
+    };
   }
 
   /**
@@ -143,19 +147,178 @@ final class OperationRouter {
       String operation,
       Function<RoutingTable, Target> targeting,
       Function<Place, Publisher<R>> call) {
-    return Flux.defer(
-        () -> {
-          Place place = session.transactionPlace();
-          if (place != null) {
-            metrics.count(operation, RouteDecision.TRANSACTION, null);
-            return call.apply(place);
-          }
-          return route(
+    return new Flux<>() {
+      @Override
+      public void subscribe(CoreSubscriber<? super R> actual) {
+        Place place = session.transactionPlace();
+        if (place != null) {
+          run(namespace, operation, Route.ofTransaction(place), known -> call.apply(place), actual);
+        } else {
+          start(
               namespace,
               operation,
               targeting,
-              route -> session.place(route.client()).flatMapMany(call));
+              route -> session.place(route.client()).flatMapMany(call),
+              actual);
+        }
+      }
+    };
+  }
+
+  /** The same for an operation with one result or none. */
+  <R> Mono<R> routeOneInSession(
+      RoutedSession session,
+      String namespace,
+      String operation,
+      Function<RoutingTable, Target> targeting,
+      Function<Place, Publisher<R>> call) {
+    return new Mono<>() {
+      @Override
+      public void subscribe(CoreSubscriber<? super R> actual) {
+        Place place = session.transactionPlace();
+        if (place != null) {
+          run(namespace, operation, Route.ofTransaction(place), known -> call.apply(place), actual);
+        } else {
+          start(
+              namespace,
+              operation,
+              targeting,
+              route ->
+                  session.place(route.client()).flatMap(entered -> Mono.from(call.apply(entered))),
+              actual);
+        }
+      }
+    };
+  }
+
+  /**
+   * The routes of the parts of an operation, all decided by one table.
+   *
+   * @param call runs the operation, with one route for each targeting; it measures the parts with
+   *     {@link #part}
+   */
+  <R> Flux<R> routeAll(
+      String namespace,
+      List<Function<RoutingTable, Target>> targeting,
+      Function<List<Route>, Publisher<R>> call) {
+    return table(namespace)
+        .flatMapMany(
+            found -> {
+              RoutingTable table = found.orElse(null);
+              return call.apply(targeting.stream().map(each -> decide(table, each)).toList());
+            });
+  }
+
+  /** A part of an operation, whose route is known. */
+  <R> Mono<R> part(String namespace, String operation, Route route, Publisher<R> publisher) {
+    return new Mono<>() {
+      @Override
+      public void subscribe(CoreSubscriber<? super R> actual) {
+        run(namespace, operation, route, known -> publisher, actual);
+      }
+    };
+  }
+
+  /** Where an operation would go now. */
+  Mono<RouteExplanation> explain(String namespace, Function<RoutingTable, Target> targeting) {
+    return table(namespace)
+        .map(
+            found -> {
+              RoutingTable table = found.orElse(null);
+              if (table == null) {
+                return new RouteExplanation(
+                    namespace,
+                    RouteDecision.NO_TABLE,
+                    List.of(),
+                    List.of(),
+                    "there is no routing table",
+                    null);
+              }
+              Target target = targeting.apply(table);
+              Route route = decide(target);
+              return new RouteExplanation(
+                  namespace,
+                  route.decision(),
+                  target.shards(),
+                  route.client() == null ? List.of() : route.client().servers(),
+                  target.reason(),
+                  catalog.age(namespace).orElse(null));
+            });
+  }
+
+  /** The table that operations on a collection are routed by now; empty if there is none. */
+  Mono<Optional<RoutingTable>> table(String namespace) {
+    return Mono.defer(
+        () -> {
+          RoutingTable table = catalog.cached(namespace);
+          return table != null || isUnroutable(namespace)
+              ? Mono.just(Optional.ofNullable(table))
+              : firstTable(namespace).map(Optional::of).defaultIfEmpty(Optional.empty());
         });
+  }
+
+  /** Starts with the collection's table, with null where none is to be had. */
+  private <R> void start(
+      String namespace,
+      String operation,
+      Function<RoutingTable, Target> targeting,
+      Function<Route, Publisher<R>> call,
+      CoreSubscriber<? super R> actual) {
+    RoutingTable table = catalog.cached(namespace);
+    if (table != null || isUnroutable(namespace)) {
+      run(namespace, operation, decide(table, targeting), call, actual);
+      return;
+    }
+    table(namespace)
+        .<R>flatMapMany(
+            loaded ->
+                new Flux<R>() {
+                  @Override
+                  public void subscribe(CoreSubscriber<? super R> later) {
+                    run(namespace, operation, decide(loaded.orElse(null), targeting), call, later);
+                  }
+                })
+        .subscribe(actual);
+  }
+
+  private <R> void run(
+      String namespace,
+      String operation,
+      Route route,
+      Function<Route, Publisher<R>> call,
+      CoreSubscriber<? super R> actual) {
+    Publisher<R> publisher;
+    try {
+      publisher = call.apply(route);
+    } catch (RuntimeException e) {
+      Operators.error(actual, e);
+      return;
+    }
+    Observation observation =
+        observations.areOn()
+            ? observations.start(namespace, operation, route, actual.currentContext())
+            : null;
+    publisher.subscribe(
+        new MeasuredSubscriber<>(this, namespace, operation, route, observation, actual));
+  }
+
+  /** An operation has ended. */
+  void ended(
+      String namespace, String operation, Route route, Outcome outcome, long nanos, long now) {
+    ShardClient client = route.client();
+    String shard = route.shard();
+    ServerAddress server = client == null ? clients.nearestServer() : client.server();
+    metrics.operation(operation, route.decision(), shard, server, outcome, nanos);
+    if (shard == null) {
+      return;
+    }
+    if (route.decision() == RouteDecision.NO_ROUTER_BESIDE) {
+      metrics.fallback(shard, false);
+    } else if (client == null || client.isFallingBack()) {
+      metrics.fallback(shard, true);
+    } else if (outcome == Outcome.OK && latencies.isSuspicious(operation, shard, nanos, now)) {
+      catalog.suspect(namespace);
+    }
   }
 
   private Route decide(@Nullable RoutingTable table, Function<RoutingTable, Target> targeting) {
@@ -169,18 +332,24 @@ final class OperationRouter {
       log.debug("{}: no decision, so the official client is to say what is wrong", table, e);
       return Route.SEVERAL;
     }
+    return decide(target);
+  }
+
+  private Route decide(Target target) {
     if (!target.isSingleShard()) {
       return Route.SEVERAL;
     }
     String shard = target.shard();
     ShardClient client = clients.find(shard);
-    return client == null
-        ? new Route(RouteDecision.NO_ROUTER_BESIDE, shard, null)
-        : new Route(RouteDecision.OWNER, shard, client);
-  }
-
-  private Route counted(String operation, Route route) {
-    metrics.count(operation, route.decision(), route.shard());
+    RouteDecision decision =
+        client != null && clients.isBeside(shard)
+            ? RouteDecision.OWNER
+            : RouteDecision.NO_ROUTER_BESIDE;
+    Route route = routes.get(shard);
+    if (route == null || route.client() != client || route.decision() != decision) {
+      route = new Route(decision, shard, client);
+      routes.put(shard, route);
+    }
     return route;
   }
 

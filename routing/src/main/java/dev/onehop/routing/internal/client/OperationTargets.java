@@ -25,6 +25,7 @@ import java.util.Objects;
 import java.util.function.Function;
 import org.bson.BsonArray;
 import org.bson.BsonDocument;
+import org.bson.BsonDocumentWrapper;
 import org.bson.BsonValue;
 import org.bson.RawBsonDocument;
 import org.bson.codecs.Codec;
@@ -39,7 +40,13 @@ import org.jspecify.annotations.Nullable;
  * @param <D> the type of the collection's documents
  */
 final class OperationTargets<D> {
+  /** Any update: its operators don't matter, and the driver refuses one without. */
+  private static final BsonDocument OPERATORS = new BsonDocument("$set", new BsonDocument());
+
+  private static final BsonArray PIPELINE = new BsonArray();
+
   private final MongoCollection<D> collection;
+  private volatile @Nullable Codec<D> codec;
 
   OperationTargets(MongoCollection<D> collection) {
     this.collection = collection;
@@ -58,7 +65,7 @@ final class OperationTargets<D> {
   }
 
   Function<RoutingTable, Target> insert(D document) {
-    return table -> Targeter.insert(table, raw(document));
+    return table -> Targeter.insert(table, inserted(document, table));
   }
 
   // Options are read when the operation runs: a missing one is for the driver to refuse.
@@ -78,21 +85,20 @@ final class OperationTargets<D> {
         Targeter.replace(
             table,
             query(filter),
-            raw(replacement),
+            // Encoded when it is looked at, which it mostly isn't.
+            new BsonDocumentWrapper<>(replacement, codec()),
             options.isUpsert(),
             options(options.getCollation(), options.getLet()));
   }
 
   Function<RoutingTable, Target> update(
       Bson filter, Bson update, boolean many, UpdateOptions options) {
-    return table -> update(table, filter, bson(update), many, options);
+    return table -> update(table, filter, OPERATORS, many, options);
   }
 
   Function<RoutingTable, Target> update(
       Bson filter, List<? extends Bson> update, boolean many, UpdateOptions options) {
-    return table ->
-        update(
-            table, filter, new BsonArray(update.stream().map(this::bson).toList()), many, options);
+    return table -> update(table, filter, PIPELINE, many, options);
   }
 
   private Target update(
@@ -196,6 +202,9 @@ final class OperationTargets<D> {
   }
 
   private BsonDocument query(@Nullable Bson filter) {
+    if (filter instanceof EncodedFilter once) {
+      return once.encode(collection.getDocumentClass(), collection.getCodecRegistry());
+    }
     return filter == null ? new BsonDocument() : bson(filter);
   }
 
@@ -203,11 +212,27 @@ final class OperationTargets<D> {
     return value.toBsonDocument(collection.getDocumentClass(), collection.getCodecRegistry());
   }
 
-  private BsonDocument raw(D document) {
-    return document instanceof BsonDocument bson ? bson : new RawBsonDocument(document, codec());
+  /** What of a new document decides where it goes. */
+  private BsonDocument inserted(D document, RoutingTable table) {
+    if (document instanceof BsonDocument bson) {
+      return bson;
+    }
+    Codec<D> codec = codec();
+    BsonDocument key =
+        table.isSharded()
+            ? ShardKeyFields.of(
+                document, codec, collection.getCodecRegistry(), table.shardKeyPattern())
+            : null;
+    return key != null ? key : new RawBsonDocument(document, codec);
   }
 
+  /** Asked for once: each question makes a key for the registry's cache. */
   private Codec<D> codec() {
-    return collection.getCodecRegistry().get(collection.getDocumentClass());
+    Codec<D> found = codec;
+    if (found == null) {
+      found = collection.getCodecRegistry().get(collection.getDocumentClass());
+      codec = found;
+    }
+    return found;
   }
 }

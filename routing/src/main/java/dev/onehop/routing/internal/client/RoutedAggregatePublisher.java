@@ -17,7 +17,6 @@ import org.bson.Document;
 import org.bson.conversions.Bson;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
-import reactor.core.publisher.Mono;
 
 /** A aggregation that is routed when it is subscribed to, by what it was set to last. */
 final class RoutedAggregatePublisher<D, TResult>
@@ -123,7 +122,7 @@ final class RoutedAggregatePublisher<D, TResult>
 
   @Override
   public Publisher<TResult> first() {
-    return Mono.from(routed(publisher -> publisher.first()));
+    return routedOne(publisher -> publisher.first());
   }
 
   @Override

@@ -36,6 +36,8 @@ import org.reactivestreams.Publisher;
  * @param <TDocument> the type of its documents
  */
 final class RoutedCollection<TDocument> extends SessionBoundCollection<TDocument> {
+  private static final InsertOneOptions INSERT_DEFAULTS = new InsertOneOptions();
+
   private final OperationRouter router;
   private final CollectionRoutes<TDocument> routes;
   private final OperationTargets<TDocument> targets;
@@ -107,14 +109,16 @@ final class RoutedCollection<TDocument> extends SessionBoundCollection<TDocument
 
   @Override
   public FindPublisher<TDocument> find(Bson filter) {
+    Bson once = EncodedFilter.of(filter);
     return new RoutedFindPublisher<>(
-        routes, null, filter, (collection, none) -> collection.find(filter));
+        routes, null, once, (collection, none) -> collection.find(once));
   }
 
   @Override
   public <TResult> FindPublisher<TResult> find(Bson filter, Class<TResult> clazz) {
+    Bson once = EncodedFilter.of(filter);
     return new RoutedFindPublisher<>(
-        routes, null, filter, (collection, none) -> collection.find(filter, clazz));
+        routes, null, once, (collection, none) -> collection.find(once, clazz));
   }
 
   @Override
@@ -142,10 +146,11 @@ final class RoutedCollection<TDocument> extends SessionBoundCollection<TDocument
 
   @Override
   public Publisher<Long> countDocuments(Bson filter, CountOptions options) {
+    Bson once = EncodedFilter.of(filter);
     return routes.single(
         "countDocuments",
-        targets.count(filter, options),
-        collection -> collection.countDocuments(filter, options));
+        targets.count(once, options),
+        collection -> collection.countDocuments(once, options));
   }
 
   @Override
@@ -163,7 +168,7 @@ final class RoutedCollection<TDocument> extends SessionBoundCollection<TDocument
 
   @Override
   public Publisher<InsertOneResult> insertOne(TDocument document) {
-    return insertOne(document, new InsertOneOptions());
+    return insertOne(document, INSERT_DEFAULTS);
   }
 
   @Override
@@ -197,11 +202,12 @@ final class RoutedCollection<TDocument> extends SessionBoundCollection<TDocument
 
   @Override
   public Publisher<DeleteResult> deleteOne(Bson filter, DeleteOptions options) {
+    Bson once = EncodedFilter.of(filter);
     return routes.write(
         "deleteOne",
         true,
-        targets.delete(filter, false, options),
-        collection -> collection.deleteOne(filter, options));
+        targets.delete(once, false, options),
+        collection -> collection.deleteOne(once, options));
   }
 
   @Override
@@ -211,11 +217,12 @@ final class RoutedCollection<TDocument> extends SessionBoundCollection<TDocument
 
   @Override
   public Publisher<DeleteResult> deleteMany(Bson filter, DeleteOptions options) {
+    Bson once = EncodedFilter.of(filter);
     return routes.write(
         "deleteMany",
         false,
-        targets.delete(filter, true, options),
-        collection -> collection.deleteMany(filter, options));
+        targets.delete(once, true, options),
+        collection -> collection.deleteMany(once, options));
   }
 
   @Override
@@ -226,11 +233,12 @@ final class RoutedCollection<TDocument> extends SessionBoundCollection<TDocument
   @Override
   public Publisher<UpdateResult> replaceOne(
       Bson filter, TDocument replacement, ReplaceOptions options) {
+    Bson once = EncodedFilter.of(filter);
     return routes.write(
         "replaceOne",
         true,
-        targets.replace(filter, replacement, options),
-        collection -> collection.replaceOne(filter, replacement, options));
+        targets.replace(once, replacement, options),
+        collection -> collection.replaceOne(once, replacement, options));
   }
 
   @Override
@@ -240,11 +248,12 @@ final class RoutedCollection<TDocument> extends SessionBoundCollection<TDocument
 
   @Override
   public Publisher<UpdateResult> updateOne(Bson filter, Bson update, UpdateOptions options) {
+    Bson once = EncodedFilter.of(filter);
     return routes.write(
         "updateOne",
         true,
-        targets.update(filter, update, false, options),
-        collection -> collection.updateOne(filter, update, options));
+        targets.update(once, update, false, options),
+        collection -> collection.updateOne(once, update, options));
   }
 
   @Override
@@ -255,11 +264,12 @@ final class RoutedCollection<TDocument> extends SessionBoundCollection<TDocument
   @Override
   public Publisher<UpdateResult> updateOne(
       Bson filter, List<? extends Bson> update, UpdateOptions options) {
+    Bson once = EncodedFilter.of(filter);
     return routes.write(
         "updateOne",
         true,
-        targets.update(filter, update, false, options),
-        collection -> collection.updateOne(filter, update, options));
+        targets.update(once, update, false, options),
+        collection -> collection.updateOne(once, update, options));
   }
 
   @Override
@@ -269,11 +279,12 @@ final class RoutedCollection<TDocument> extends SessionBoundCollection<TDocument
 
   @Override
   public Publisher<UpdateResult> updateMany(Bson filter, Bson update, UpdateOptions options) {
+    Bson once = EncodedFilter.of(filter);
     return routes.write(
         "updateMany",
         false,
-        targets.update(filter, update, true, options),
-        collection -> collection.updateMany(filter, update, options));
+        targets.update(once, update, true, options),
+        collection -> collection.updateMany(once, update, options));
   }
 
   @Override
@@ -284,11 +295,12 @@ final class RoutedCollection<TDocument> extends SessionBoundCollection<TDocument
   @Override
   public Publisher<UpdateResult> updateMany(
       Bson filter, List<? extends Bson> update, UpdateOptions options) {
+    Bson once = EncodedFilter.of(filter);
     return routes.write(
         "updateMany",
         false,
-        targets.update(filter, update, true, options),
-        collection -> collection.updateMany(filter, update, options));
+        targets.update(once, update, true, options),
+        collection -> collection.updateMany(once, update, options));
   }
 
   @Override
@@ -298,11 +310,12 @@ final class RoutedCollection<TDocument> extends SessionBoundCollection<TDocument
 
   @Override
   public Publisher<TDocument> findOneAndDelete(Bson filter, FindOneAndDeleteOptions options) {
+    Bson once = EncodedFilter.of(filter);
     return routes.write(
         "findOneAndDelete",
         true,
-        targets.findAndModify(filter, options),
-        collection -> collection.findOneAndDelete(filter, options));
+        targets.findAndModify(once, options),
+        collection -> collection.findOneAndDelete(once, options));
   }
 
   @Override
@@ -313,11 +326,12 @@ final class RoutedCollection<TDocument> extends SessionBoundCollection<TDocument
   @Override
   public Publisher<TDocument> findOneAndReplace(
       Bson filter, TDocument replacement, FindOneAndReplaceOptions options) {
+    Bson once = EncodedFilter.of(filter);
     return routes.write(
         "findOneAndReplace",
         true,
-        targets.findAndModify(filter, options),
-        collection -> collection.findOneAndReplace(filter, replacement, options));
+        targets.findAndModify(once, options),
+        collection -> collection.findOneAndReplace(once, replacement, options));
   }
 
   @Override
@@ -328,11 +342,12 @@ final class RoutedCollection<TDocument> extends SessionBoundCollection<TDocument
   @Override
   public Publisher<TDocument> findOneAndUpdate(
       Bson filter, Bson update, FindOneAndUpdateOptions options) {
+    Bson once = EncodedFilter.of(filter);
     return routes.write(
         "findOneAndUpdate",
         true,
-        targets.findAndModify(filter, options),
-        collection -> collection.findOneAndUpdate(filter, update, options));
+        targets.findAndModify(once, options),
+        collection -> collection.findOneAndUpdate(once, update, options));
   }
 
   @Override
@@ -343,10 +358,11 @@ final class RoutedCollection<TDocument> extends SessionBoundCollection<TDocument
   @Override
   public Publisher<TDocument> findOneAndUpdate(
       Bson filter, List<? extends Bson> update, FindOneAndUpdateOptions options) {
+    Bson once = EncodedFilter.of(filter);
     return routes.write(
         "findOneAndUpdate",
         true,
-        targets.findAndModify(filter, options),
-        collection -> collection.findOneAndUpdate(filter, update, options));
+        targets.findAndModify(once, options),
+        collection -> collection.findOneAndUpdate(once, update, options));
   }
 }

@@ -14,7 +14,6 @@ import org.bson.BsonValue;
 import org.bson.conversions.Bson;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
-import reactor.core.publisher.Mono;
 
 /** A distinct that is routed when it is subscribed to, by what it was set to last. */
 final class RoutedDistinctPublisher<D, TResult>
@@ -95,6 +94,6 @@ final class RoutedDistinctPublisher<D, TResult>
 
   @Override
   public Publisher<TResult> first() {
-    return Mono.from(routed(publisher -> publisher.first()));
+    return routedOne(publisher -> publisher.first());
   }
 }

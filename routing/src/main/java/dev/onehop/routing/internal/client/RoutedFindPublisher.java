@@ -17,7 +17,6 @@ import org.bson.Document;
 import org.bson.conversions.Bson;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
-import reactor.core.publisher.Mono;
 
 /** A find that is routed when it is subscribed to, by what it was set to last. */
 final class RoutedFindPublisher<D, TResult> extends FluentRead<D, TResult, FindPublisher<TResult>>
@@ -41,7 +40,7 @@ final class RoutedFindPublisher<D, TResult> extends FluentRead<D, TResult, FindP
 
   @Override
   public Publisher<TResult> first() {
-    return Mono.from(routed(publisher -> publisher.first()));
+    return routedOne(publisher -> publisher.first());
   }
 
   @Override

@@ -3,13 +3,18 @@ package dev.onehop.routing.internal.client;
 import com.mongodb.MongoClientSettings;
 import com.mongodb.MongoDriverInformation;
 import com.mongodb.connection.ClusterDescription;
+import com.mongodb.connection.ClusterSettings;
 import com.mongodb.reactivestreams.client.MongoClient;
-import com.mongodb.reactivestreams.client.MongoClients;
 import dev.onehop.routing.internal.affinity.Affinity;
+import dev.onehop.routing.internal.affinity.ClusterPin;
+import dev.onehop.routing.internal.affinity.Connector;
+import dev.onehop.routing.internal.affinity.PrimaryWatch;
+import dev.onehop.routing.internal.affinity.RouterProbe;
 import dev.onehop.routing.internal.affinity.ShardClients;
 import dev.onehop.routing.internal.catalog.RoutingCatalog;
-import io.micrometer.core.instrument.MeterRegistry;
-import java.time.Duration;
+import dev.onehop.routing.internal.catalog.RoutingCatalog.RefreshListener;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicReference;
 
 /**
  * The routed client: the official client on the nearest mongos, a client per shard beside it, and
@@ -26,22 +31,45 @@ public final class RoutedMongoClient extends RoutedCluster implements MongoClien
   /**
    * Connects in the background, like the official client.
    *
-   * @param settings of the application, used for every client
-   * @param refreshInterval how often routing tables and affinity are read again
+   * @param asked the application's settings, used for every client
+   * @param connect makes official clients
    * @param release stops what was started for this client, once it is closed
    */
   public static RoutedMongoClient create(
-      MongoClientSettings settings,
-      MongoDriverInformation driverInformation,
-      MeterRegistry registry,
-      Duration refreshInterval,
-      Runnable release) {
-    MongoClient nearest = MongoClients.create(settings, driverInformation);
-    RoutingMetrics metrics = new RoutingMetrics(registry);
+      MongoClientSettings asked, RoutingSettings routing, Connector connect, Runnable release) {
+    Observations observations = new Observations(routing.observationRegistry());
+    MongoClientSettings settings = observations.listening(asked);
+    RouterProbe probe = new RouterProbe(asked, connect);
+    ClusterSettings cluster = settings.getClusterSettings();
+    ClusterPin pin =
+        new ClusterPin(
+            probe::identify, cluster.getSrvHost() == null ? cluster.getHosts() : List.of());
+    ShardClients shardClients = new ShardClients(settings, pin, connect);
+    MongoClient nearest = shardClients.nearest();
+    RoutingMetrics metrics = new RoutingMetrics(routing.meterRegistry());
     DriverConfigReader config = new DriverConfigReader(nearest);
-    RoutingCatalog catalog = new RoutingCatalog(config, metrics);
-    ShardClients shardClients = new ShardClients(settings, nearest);
-    ClusterWatch watch = new ClusterWatch(config, catalog, shardClients, metrics, refreshInterval);
+    AtomicReference<ClusterWatch> watching = new AtomicReference<>();
+    RefreshListener refreshes =
+        (namespace, table, took, failure) -> {
+          metrics.refreshed(namespace, table, took, failure);
+          ClusterWatch watch = watching.get();
+          if (table != null && watch != null) {
+            watch.tableLoaded(table);
+          }
+        };
+    RoutingCatalog catalog = new RoutingCatalog(config, refreshes);
+    metrics.agesFrom(catalog::age);
+    ClusterWatch watch =
+        new ClusterWatch(
+            config,
+            catalog,
+            shardClients,
+            metrics,
+            routing,
+            pin,
+            probe,
+            changed -> new PrimaryWatch(asked, connect, routing.hostMapping(), changed));
+    watching.set(watch);
     OperationRouter router =
         new OperationRouter(
             nearest,
@@ -49,6 +77,7 @@ public final class RoutedMongoClient extends RoutedCluster implements MongoClien
             catalog,
             shardClients,
             metrics,
+            observations,
             watch.affinityReady());
     return new RoutedMongoClient(nearest, router, shardClients, watch, release);
   }
@@ -75,7 +104,6 @@ public final class RoutedMongoClient extends RoutedCluster implements MongoClien
   public void close() {
     watch.close();
     shardClients.close();
-    nearest.close();
     release.run();
   }
 

@@ -1,49 +1,163 @@
 package dev.onehop.routing.internal.client;
 
+import com.mongodb.ServerAddress;
 import dev.onehop.core.table.RoutingTable;
 import dev.onehop.routing.RouteDecision;
 import dev.onehop.routing.RoutingMeters;
+import dev.onehop.routing.internal.affinity.Affinity;
 import dev.onehop.routing.internal.catalog.RoutingCatalog.RefreshListener;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.MultiGauge;
+import io.micrometer.core.instrument.MultiGauge.Row;
 import io.micrometer.core.instrument.Tags;
+import io.micrometer.core.instrument.TimeGauge;
+import io.micrometer.core.instrument.Timer;
 import java.time.Duration;
+import java.util.List;
+import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Counts decisions and refreshes in a Micrometer registry.
+ * Measures operations, refreshes and affinity in a Micrometer registry.
  *
  * <p>Thread-safe.
  */
 public final class RoutingMetrics implements RefreshListener {
-  private static final String NO_SHARD = "none";
+  private static final String NONE = "none";
 
   private final MeterRegistry registry;
   // Looking a meter up by its tags costs more than routing does.
-  private final Map<CounterKey, Counter> counters = new ConcurrentHashMap<>();
+  private final Map<TimerKey, Timer> timers = new ConcurrentHashMap<>();
+
+  /** By shard and operation the timer that was used last; it mostly is the next one, too. */
+  private final Map<String, Map<String, Last>> lasts = new ConcurrentHashMap<>();
+
+  private final Map<FallbackKey, Counter> fallbacks = new ConcurrentHashMap<>();
   private final Map<String, AtomicInteger> chunks = new ConcurrentHashMap<>();
   private final AtomicInteger shardsWithRouter;
+  private final MultiGauge shardRouters;
+  private volatile Function<String, Optional<Duration>> age = namespace -> Optional.empty();
 
-  private record CounterKey(String operation, RouteDecision decision, String shard) {}
+  /** How an operation ended. */
+  enum Outcome {
+    OK,
+    FAILED,
+    CANCELLED;
+
+    private final String tag = name().toLowerCase(Locale.ROOT);
+  }
+
+  private record TimerKey(
+      String operation,
+      RouteDecision decision,
+      @Nullable String shard,
+      @Nullable ServerAddress server,
+      Outcome outcome) {}
+
+  private record Last(RouteDecision decision, @Nullable ServerAddress server, Timer timer) {}
+
+  private record FallbackKey(String shard, boolean routerDown) {}
 
   public RoutingMetrics(MeterRegistry registry) {
     this.registry = registry;
     this.shardsWithRouter =
         registry.gauge(RoutingMeters.SHARDS_WITH_ROUTER.meterName(), new AtomicInteger());
+    this.shardRouters =
+        MultiGauge.builder(RoutingMeters.SHARD_ROUTERS.meterName()).register(registry);
   }
 
-  void count(String operation, RouteDecision decision, @Nullable String shard) {
-    counters
-        .computeIfAbsent(
-            new CounterKey(operation, decision, shard == null ? NO_SHARD : shard), this::counter)
-        .increment();
+  /** From where the ages of routing tables are asked. */
+  void agesFrom(Function<String, Optional<Duration>> source) {
+    age = source;
   }
 
-  void shardsWithRouter(int number) {
-    shardsWithRouter.set(number);
+  /** An operation ended. */
+  void operation(
+      String operation,
+      RouteDecision decision,
+      @Nullable String shard,
+      @Nullable ServerAddress server,
+      Outcome outcome,
+      long nanos) {
+    if (outcome != Outcome.OK) {
+      timer(operation, decision, shard, server, outcome).record(nanos, TimeUnit.NANOSECONDS);
+      return;
+    }
+    String where = shard == null ? NONE : shard;
+    Map<String, Last> byOperation = lasts.get(where);
+    if (byOperation == null) {
+      byOperation = lasts.computeIfAbsent(where, name -> new ConcurrentHashMap<>());
+    }
+    Last last = byOperation.get(operation);
+    if (last == null || last.decision() != decision || !Objects.equals(last.server(), server)) {
+      last = new Last(decision, server, timer(operation, decision, shard, server, outcome));
+      byOperation.put(operation, last);
+    }
+    last.timer().record(nanos, TimeUnit.NANOSECONDS);
+  }
+
+  private Timer timer(
+      String operation,
+      RouteDecision decision,
+      @Nullable String shard,
+      @Nullable ServerAddress server,
+      Outcome outcome) {
+    TimerKey key = new TimerKey(operation, decision, shard, server, outcome);
+    Timer timer = timers.get(key);
+    return timer != null ? timer : timers.computeIfAbsent(key, this::timer);
+  }
+
+  /** An operation on one shard went elsewhere than beside it. */
+  void fallback(String shard, boolean routerDown) {
+    FallbackKey key = new FallbackKey(shard, routerDown);
+    Counter counter = fallbacks.get(key);
+    if (counter == null) {
+      counter =
+          fallbacks.computeIfAbsent(
+              key,
+              each ->
+                  registry.counter(
+                      RoutingMeters.FALLBACKS.meterName(),
+                      Tags.of(
+                          "shard",
+                          each.shard(),
+                          "reason",
+                          each.routerDown() ? "router-down" : "no-router-beside")));
+    }
+    counter.increment();
+  }
+
+  void affinity(Affinity affinity) {
+    int besides = 0;
+    for (Affinity.Beside beside : affinity.shards().values()) {
+      besides += beside.isBeside() ? 1 : 0;
+    }
+    shardsWithRouter.set(besides);
+    List<Row<?>> rows =
+        affinity.shards().entrySet().stream()
+            .<Row<?>>map(
+                each ->
+                    Row.of(
+                        Tags.of(
+                            "shard",
+                            each.getKey(),
+                            "source",
+                            each.getValue()
+                                .source()
+                                .name()
+                                .toLowerCase(Locale.ROOT)
+                                .replace('_', '-')),
+                        each.getValue().routers().size()))
+            .toList();
+    shardRouters.register(rows, true);
   }
 
   @Override
@@ -56,21 +170,39 @@ public final class RoutingMetrics implements RefreshListener {
         .record(took);
     if (table != null) {
       chunks
-          .computeIfAbsent(
-              namespace,
-              name ->
-                  registry.gauge(
-                      RoutingMeters.TABLE_CHUNKS.meterName(),
-                      Tags.of("namespace", name),
-                      new AtomicInteger()))
+          .computeIfAbsent(namespace, this::tableGauges)
           .set(table.isSharded() ? table.chunkCount() : 0);
     }
   }
 
-  private Counter counter(CounterKey key) {
-    return registry.counter(
+  private AtomicInteger tableGauges(String namespace) {
+    Tags tags = Tags.of("namespace", namespace);
+    TimeGauge.builder(
+            RoutingMeters.TABLE_AGE.meterName(),
+            this,
+            TimeUnit.MILLISECONDS,
+            metrics ->
+                metrics.age.apply(namespace).map(age -> (double) age.toMillis()).orElse(Double.NaN))
+        .tags(tags)
+        .register(registry);
+    return registry.gauge(RoutingMeters.TABLE_CHUNKS.meterName(), tags, new AtomicInteger());
+  }
+
+  private Timer timer(TimerKey key) {
+    return registry.timer(
         RoutingMeters.OPERATIONS.meterName(),
         Tags.of(
-            "operation", key.operation(), "decision", key.decision().tag(), "shard", key.shard()));
+            "operation",
+            key.operation(),
+            "mode",
+            "targeted",
+            "decision",
+            key.decision().tag(),
+            "shard",
+            key.shard() == null ? NONE : key.shard(),
+            "server",
+            key.server() == null ? NONE : key.server().toString(),
+            "outcome",
+            key.outcome().tag));
   }
 }

@@ -9,17 +9,23 @@ import com.mongodb.connection.ClusterType;
 import com.mongodb.connection.ServerConnectionState;
 import com.mongodb.connection.ServerDescription;
 import com.mongodb.connection.ServerType;
+import dev.onehop.routing.internal.wire.ServerAddressName;
 import java.io.IOException;
 import java.util.List;
 import java.util.Set;
+import org.bson.types.ObjectId;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import reactor.core.publisher.Mono;
 
 class BesideSelectorTest {
   private static final ServerAddress BESIDE = new ServerAddress("or1", 27017);
   private static final ServerAddress OTHER = new ServerAddress("va1", 27017);
 
-  private final BesideSelector selector = new BesideSelector(Set.of(BESIDE), null);
+  private static final ServerAddress FOREIGN = new ServerAddress("xx1", 27017);
+  private static final ClusterPin PIN = pin();
+
+  private final BesideSelector selector = new BesideSelector(Set.of(BESIDE), null, PIN);
 
   @Test
   void mongosBesideTheShardIsPreferred() {
@@ -46,11 +52,52 @@ class BesideSelectorTest {
             cluster ->
                 cluster.getServerDescriptions().stream()
                     .filter(server -> server.getAddress().equals(OTHER))
-                    .toList());
+                    .toList(),
+            PIN);
 
     assertThat(restricted.select(cluster(up(OTHER), up(BESIDE))))
         .extracting(ServerDescription::getAddress)
         .containsExactly(OTHER);
+  }
+
+  @Test
+  void mongosOfAnotherClusterIsNeverSelected() {
+    BesideSelector misled = new BesideSelector(Set.of(FOREIGN), null, PIN);
+
+    assertThat(misled.select(cluster(up(FOREIGN), up(OTHER))))
+        .extracting(ServerDescription::getAddress)
+        .containsExactly(OTHER);
+    assertThat(misled.isFallingBack()).isTrue();
+  }
+
+  @Test
+  void tellsWhatItSelected() {
+    assertThat(selector.selected()).isNull();
+
+    assertThat(select(up(OTHER), up(BESIDE))).isNotEmpty();
+    assertThat(selector.selected()).isEqualTo(BESIDE);
+    assertThat(selector.isFallingBack()).isFalse();
+
+    assertThat(select(up(OTHER), connecting(BESIDE, new IOException("refused")))).isNotEmpty();
+    assertThat(selector.selected()).isEqualTo(OTHER);
+    assertThat(selector.isFallingBack()).isTrue();
+  }
+
+  private static ClusterPin pin() {
+    ClusterPin pin =
+        new ClusterPin(
+            router ->
+                Mono.just(
+                    new RouterProbe.Identity(
+                        new ObjectId(router.host().equals(FOREIGN.getHost()) ? 2 : 1, 0), null)),
+            List.of(OTHER));
+    pin.check(
+            List.of(
+                new ServerAddressName(OTHER.getHost(), OTHER.getPort()),
+                new ServerAddressName(BESIDE.getHost(), BESIDE.getPort()),
+                new ServerAddressName(FOREIGN.getHost(), FOREIGN.getPort())))
+        .block();
+    return pin;
   }
 
   private List<ServerAddress> select(ServerDescription... servers) {

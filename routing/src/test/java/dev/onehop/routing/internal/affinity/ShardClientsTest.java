@@ -8,12 +8,15 @@ import com.mongodb.reactivestreams.client.MongoClient;
 import com.mongodb.reactivestreams.client.MongoClients;
 import dev.onehop.routing.internal.affinity.ShardClients.ShardClient;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
+import java.util.function.UnaryOperator;
 import org.bson.BsonDateTime;
 import org.bson.BsonDocument;
 import org.bson.BsonString;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import reactor.core.publisher.Mono;
 
 /** No server is there: clients connect in the background, and here in vain. */
 class ShardClientsTest {
@@ -21,13 +24,14 @@ class ShardClientsTest {
       MongoClientSettings.builder()
           .applyConnectionString(new ConnectionString("mongodb://127.0.0.1:2"))
           .build();
-  private final MongoClient nearest = MongoClients.create(settings);
-  private final ShardClients clients = new ShardClients(settings, nearest);
+  private final ClusterPin pin =
+      new ClusterPin(router -> Mono.never(), settings.getClusterSettings().getHosts());
+  private final ShardClients clients = new ShardClients(settings, pin, MongoClients::create);
+  private final MongoClient nearest = clients.nearest();
 
   @AfterEach
   void close() {
     clients.close();
-    nearest.close();
   }
 
   @Test
@@ -108,6 +112,12 @@ class ShardClientsTest {
                     new BsonDocument("_id", new BsonString(name))
                         .append("ping", new BsonDateTime(1_000)))
             .toList();
-    return Affinity.byHost(shardEntries, mongosEntries);
+    return new AffinityRules(Map.of())
+        .apply(
+            ClusterMembers.of(shardEntries, mongosEntries, UnaryOperator.identity()),
+            Map.of(),
+            Map.of(),
+            router -> true,
+            Affinity.EMPTY);
   }
 }

@@ -121,6 +121,66 @@ class RoutingCatalogTest {
   }
 
   @Test
+  void droppedDatabaseIsForgotten() {
+    assertThat(catalog.table("d.c").block()).isNotNull();
+    config.put("collections");
+    config.put("databases");
+
+    assertThatThrownBy(() -> catalog.reload("d.c").block())
+        .isInstanceOf(UnknownNamespaceException.class);
+    assertThat(catalog.cached("d.c")).isNull();
+    assertThat(catalog.age("d.c")).isEmpty();
+  }
+
+  @Test
+  void afterAFailureTheNextAttemptWaits() {
+    assertThat(catalog.table("d.c").block()).isNotNull();
+    config.put("collections");
+    config.put("databases");
+    assertThatThrownBy(() -> catalog.reloadIfDue("d.c").block())
+        .isInstanceOf(UnknownNamespaceException.class);
+    int reads = config.collectionReads.get();
+
+    assertThat(catalog.reloadIfDue("d.c").blockOptional()).isEmpty();
+    assertThat(config.collectionReads).hasValue(reads);
+  }
+
+  @Test
+  void suspicionsAreFollowedLessOftenTheLessTheyFind() {
+    assertThat(catalog.table("d.c").block()).isNotNull();
+    int reads = config.collectionReads.get();
+
+    for (int i = 0; i < 1_000; i++) {
+      catalog.suspect("d.c");
+    }
+
+    assertThat(config.collectionReads.get() - reads).isEqualTo(1);
+  }
+
+  @Test
+  void suspicionFindsTheMovedRange() {
+    assertThat(catalog.table("d.c").block()).isNotNull();
+    config.put("chunks", chunk("{$minKey: 1}", "{$maxKey: 1}", "s1", 2, 0));
+
+    catalog.suspect("d.c");
+
+    assertThat(catalog.cached("d.c").shards()).containsExactly("s1");
+  }
+
+  @Test
+  void unusedCollectionsAreForgotten() {
+    assertThat(catalog.table("d.c").block()).isNotNull();
+
+    catalog.forgetUnused();
+    assertThat(catalog.cached("d.c")).isNotNull();
+    catalog.forgetUnused();
+    assertThat(catalog.cached("d.c")).isNotNull();
+    catalog.forgetUnused();
+    catalog.forgetUnused();
+    assertThat(catalog.namespaces()).isEmpty();
+  }
+
+  @Test
   void unknownDatabaseIsNamed() {
     assertThatThrownBy(() -> catalog.table("x.y").block())
         .isInstanceOf(UnknownNamespaceException.class)

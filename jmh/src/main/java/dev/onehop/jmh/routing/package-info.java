@@ -1,0 +1,5 @@
+/** What routing adds to an operation. */
+@NullMarked
+package dev.onehop.jmh.routing;
+
+import org.jspecify.annotations.NullMarked;

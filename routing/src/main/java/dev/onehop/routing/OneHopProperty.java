@@ -1,0 +1,40 @@
+package dev.onehop.routing;
+
+/**
+ * What can be set without code: by an option of the URI ({@code
+ * mongodb://host/?onehop.refreshInterval=5s}), by {@link OneHop.Builder#properties} or by a system
+ * property, each under {@link #key()}. The first of these that has it counts, in this order: a call
+ * of the builder, the URI, the properties, the system property.
+ *
+ * <p>Durations are written {@code 500ms}, {@code 10s}, {@code 2m} or in ISO 8601 ({@code PT10S}).
+ */
+public enum OneHopProperty {
+  /** {@link OneHop.Builder#refreshInterval}: a duration above zero; 10s by default. */
+  REFRESH_INTERVAL("onehop.refreshInterval"),
+  /** {@link OneHop.Builder#historyInterval}: a duration, 0s for never; 2s by default. */
+  HISTORY_INTERVAL("onehop.historyInterval"),
+  /** {@link OneHop.Builder#measureRoundTrips}: {@code true} (the default) or {@code false}. */
+  MEASURE_ROUND_TRIPS("onehop.measureRoundTrips"),
+  /**
+   * {@link OneHop.Builder#shardRouters}: shards and their mongoses, as {@code
+   * shard1=host:port|host:port,shard2=host:port}; none by default.
+   */
+  SHARD_ROUTERS("onehop.shardRouters"),
+  /**
+   * {@link OneHop.Builder#hostMapping}: names in the cluster's metadata and the names to use
+   * instead, as {@code from=to,from=to}. Both are {@code host:port}, or both {@code host}, whatever
+   * the port is. None by default.
+   */
+  HOST_MAPPING("onehop.hostMapping");
+
+  private final String key;
+
+  OneHopProperty(String key) {
+    this.key = key;
+  }
+
+  /** The name of the property. */
+  public String key() {
+    return key;
+  }
+}

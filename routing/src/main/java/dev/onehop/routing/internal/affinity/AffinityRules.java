@@ -1,0 +1,175 @@
+package dev.onehop.routing.internal.affinity;
+
+import dev.onehop.routing.internal.affinity.Affinity.Beside;
+import dev.onehop.routing.internal.affinity.Affinity.Source;
+import dev.onehop.routing.internal.wire.ServerAddressName;
+import java.time.Duration;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Chooses the mongoses of each shard, by the first of these that tells:
+ *
+ * <ol>
+ *   <li>what the application said;
+ *   <li>the mongoses on the host of the shard's primary; on the host of any member as long as the
+ *       primary is not known;
+ *   <li>measured round trips: of the mongoses over which the way from here to the shard is the
+ *       shortest, those nearest to the shard. The waiting is then done on this side of the mongos.
+ * </ol>
+ *
+ * <p>Pure and thread-safe.
+ */
+public final class AffinityRules {
+  /** Ways that differ by less are equally long: jitter is of that size. */
+  private static final Duration NOISE = Duration.ofMillis(2);
+
+  private static final double RELATIVE_NOISE = 0.1;
+
+  /** A mongos no farther from a shard than this is as good as beside it. */
+  private static final Duration BESIDE = Duration.ofMillis(5);
+
+  /**
+   * More mongoses per shard would only mean more monitored servers: with this bound, their number
+   * over all shards grows with the number of shards.
+   */
+  private static final int MOST_MEASURED = 3;
+
+  private final Map<String, List<ServerAddressName>> mapped;
+
+  /**
+   * @param mapped per shard id its mongoses, by the application's word
+   */
+  public AffinityRules(Map<String, List<ServerAddressName>> mapped) {
+    this.mapped = new HashMap<>(mapped);
+  }
+
+  /**
+   * Applies the rules.
+   *
+   * @param primaries the primaries that are known, by shard id
+   * @param distances what was measured, by shard id and mongos
+   * @param usable leaves out mongoses that must not be used
+   * @param previous what was chosen before; it stays where measurements make no clear difference
+   */
+  public Affinity apply(
+      ClusterMembers members,
+      Map<String, ServerAddressName> primaries,
+      Map<String, Map<ServerAddressName, Distance>> distances,
+      Predicate<ServerAddressName> usable,
+      Affinity previous) {
+    List<ServerAddressName> routers = members.routers().stream().filter(usable).toList();
+    Map<String, Beside> shards = new TreeMap<>();
+    members
+        .shards()
+        .forEach(
+            (shard, hosts) -> {
+              Beside byName = byName(shard, hosts, primaries.get(shard), routers, usable);
+              shards.put(
+                  shard,
+                  byName.source() != Source.NONE
+                      ? byName
+                      : measured(
+                          distances.getOrDefault(shard, Map.of()),
+                          routers,
+                          previous.ofShard(shard)));
+            });
+    return new Affinity(routers, shards);
+  }
+
+  /** The shards whose mongoses depend on which of several members is the primary. */
+  public Set<String> undecidedByMembers(ClusterMembers members) {
+    Set<String> routerHosts = hosts(members.routers());
+    Set<String> undecided = new HashSet<>();
+    members
+        .shards()
+        .forEach(
+            (shard, names) -> {
+              Set<String> hosts = hosts(names);
+              if (!mapped.containsKey(shard)
+                  && hosts.size() > 1
+                  && hosts.stream().anyMatch(routerHosts::contains)) {
+                undecided.add(shard);
+              }
+            });
+    return undecided;
+  }
+
+  private Beside byName(
+      String shard,
+      List<ServerAddressName> hosts,
+      @Nullable ServerAddressName primary,
+      List<ServerAddressName> routers,
+      Predicate<ServerAddressName> usable) {
+    List<ServerAddressName> told =
+        mapped.getOrDefault(shard, List.of()).stream().filter(usable).toList();
+    if (!told.isEmpty()) {
+      return new Beside(told, Source.MAPPED);
+    }
+    Set<String> where = primary == null ? hosts(hosts) : Set.of(primary.host());
+    List<ServerAddressName> matching =
+        routers.stream().filter(router -> where.contains(router.host())).toList();
+    return matching.isEmpty()
+        ? new Beside(List.of(), Source.NONE)
+        : new Beside(matching, Source.SAME_HOST);
+  }
+
+  private static Beside measured(
+      Map<ServerAddressName, Distance> distances,
+      List<ServerAddressName> routers,
+      Beside previous) {
+    List<ServerAddressName> known = routers.stream().filter(distances::containsKey).toList();
+    if (known.isEmpty()) {
+      return new Beside(List.of(), Source.NONE);
+    }
+    Duration shortest =
+        known.stream().map(router -> distances.get(router).whole()).min(Duration::compareTo).get();
+    List<ServerAddressName> noDetour =
+        known.stream()
+            .filter(router -> isAbout(distances.get(router).whole(), shortest, 1))
+            .toList();
+    Duration nearest =
+        noDetour.stream()
+            .map(router -> distances.get(router).toShard())
+            .min(Duration::compareTo)
+            .get();
+    Source source = nearest.compareTo(BESIDE) <= 0 ? Source.MEASURED : Source.SHORTEST_WAY;
+    boolean stays =
+        (previous.source() == Source.MEASURED || previous.source() == Source.SHORTEST_WAY)
+            && previous.routers().stream()
+                .allMatch(
+                    router ->
+                        known.contains(router)
+                            && isAbout(distances.get(router).whole(), shortest, 2)
+                            && isAbout(distances.get(router).toShard(), nearest, 2));
+    if (stays) {
+      return new Beside(previous.routers(), source);
+    }
+    return new Beside(
+        noDetour.stream()
+            .filter(router -> isAbout(distances.get(router).toShard(), nearest, 1))
+            .sorted(Comparator.comparing(router -> distances.get(router).toShard()))
+            .limit(MOST_MEASURED)
+            .sorted(Comparator.comparing(ServerAddressName::toString))
+            .toList(),
+        source);
+  }
+
+  private static boolean isAbout(Duration measured, Duration least, int tolerance) {
+    long noise = Math.max(NOISE.toNanos(), (long) (least.toNanos() * RELATIVE_NOISE));
+    return measured.toNanos() - least.toNanos() <= noise * tolerance;
+  }
+
+  private static Set<String> hosts(List<ServerAddressName> names) {
+    Set<String> hosts = new HashSet<>();
+    names.forEach(name -> hosts.add(name.host()));
+    return hosts;
+  }
+}

@@ -1,0 +1,81 @@
+package dev.onehop.routing.internal.affinity;
+
+import dev.onehop.routing.internal.wire.ServerAddressName;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.SortedSet;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.function.UnaryOperator;
+import org.bson.BsonDocument;
+
+/**
+ * The shards and mongoses of a cluster, as {@code config.shards} and {@code config.mongos} list
+ * them, under the names by which the application reaches them. An immutable snapshot.
+ *
+ * @param routers the live mongoses, in order of their names
+ * @param shards per shard id the members of its replica set
+ */
+public record ClusterMembers(
+    List<ServerAddressName> routers, Map<String, List<ServerAddressName>> shards) {
+
+  /**
+   * How much older than the newest ping an entry may be and still count as a live mongos: three of
+   * the ten-second intervals in which a mongos writes it.
+   */
+  public static final Duration LIVE = Duration.ofSeconds(30);
+
+  public ClusterMembers {
+    routers = List.copyOf(routers);
+    shards = Map.copyOf(shards);
+  }
+
+  /**
+   * Reads the two collections.
+   *
+   * @param mapping from the names in the metadata to those that the application uses
+   */
+  public static ClusterMembers of(
+      List<BsonDocument> shardEntries,
+      List<BsonDocument> mongosEntries,
+      UnaryOperator<ServerAddressName> mapping) {
+    Map<String, List<ServerAddressName>> shards = new TreeMap<>();
+    for (BsonDocument shard : shardEntries) {
+      String members = shard.getString("host").getValue();
+      List<ServerAddressName> names = new ArrayList<>();
+      for (String member : members.substring(members.indexOf('/') + 1).split(",", -1)) {
+        names.add(mapping.apply(ServerAddressName.parse(member.trim())));
+      }
+      shards.put(shard.getString("_id").getValue(), List.copyOf(names));
+    }
+    return new ClusterMembers(live(mongosEntries, mapping), shards);
+  }
+
+  /** Ages are told by the newest ping, not by this machine's clock, which may be off. */
+  private static List<ServerAddressName> live(
+      List<BsonDocument> mongoses, UnaryOperator<ServerAddressName> mapping) {
+    Instant newest = Instant.MIN;
+    for (BsonDocument mongos : mongoses) {
+      Instant ping = ping(mongos);
+      newest = ping.isAfter(newest) ? ping : newest;
+    }
+    SortedSet<ServerAddressName> routers =
+        new TreeSet<>(Comparator.comparing(ServerAddressName::toString));
+    for (BsonDocument mongos : mongoses) {
+      if (Duration.between(ping(mongos), newest).compareTo(LIVE) <= 0) {
+        routers.add(mapping.apply(ServerAddressName.parse(mongos.getString("_id").getValue())));
+      }
+    }
+    return List.copyOf(routers);
+  }
+
+  private static Instant ping(BsonDocument mongos) {
+    return mongos.isDateTime("ping")
+        ? Instant.ofEpochMilli(mongos.getDateTime("ping").getValue())
+        : Instant.EPOCH;
+  }
+}

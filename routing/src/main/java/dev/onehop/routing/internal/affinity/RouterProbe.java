@@ -1,0 +1,170 @@
+package dev.onehop.routing.internal.affinity;
+
+import com.mongodb.MongoClientSettings;
+import com.mongodb.ReadConcern;
+import com.mongodb.ReadPreference;
+import com.mongodb.connection.ServerDescription;
+import com.mongodb.connection.TopologyVersion;
+import com.mongodb.event.ServerListener;
+import com.mongodb.reactivestreams.client.MongoClient;
+import com.mongodb.reactivestreams.client.MongoDatabase;
+import dev.onehop.routing.internal.wire.ServerAddressName;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+import org.bson.BsonDocument;
+import org.bson.BsonInt32;
+import org.bson.types.ObjectId;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Schedulers;
+
+/**
+ * Asks a single mongos: which cluster it belongs to, and how far shards are by way of it. Each
+ * question has a client of its own that lives for that question only.
+ */
+public final class RouterProbe {
+  private static final Duration TIMEOUT = Duration.ofSeconds(5);
+  private static final int ROUNDS = 3;
+  private static final BsonDocument PING = new BsonDocument("ping", new BsonInt32(1));
+
+  private final MongoClientSettings settings;
+  private final Connector connector;
+
+  /**
+   * What a mongos says of itself.
+   *
+   * @param clusterId of its cluster; null if it won't tell
+   * @param processId of its process; null before 4.4
+   */
+  public record Identity(@Nullable ObjectId clusterId, @Nullable ObjectId processId) {}
+
+  /**
+   * A read that one shard alone answers.
+   *
+   * @param filter equality on the whole shard key, best on a key that no document has
+   */
+  public record ShardRead(String database, String collection, BsonDocument filter) {}
+
+  /**
+   * @param settings of the application
+   * @param connector makes the clients
+   */
+  public RouterProbe(MongoClientSettings settings, Connector connector) {
+    this.settings = settings;
+    this.connector = connector;
+  }
+
+  /** Which cluster and process is behind that name; an error if it does not answer. */
+  public Mono<Identity> identify(ServerAddressName router) {
+    return with(
+        router,
+        client ->
+            Flux.from(
+                    client
+                        .getDatabase("config")
+                        .withReadConcern(ReadConcern.LOCAL)
+                        .withReadPreference(ReadPreference.primaryPreferred())
+                        .getCollection("version", BsonDocument.class)
+                        .find()
+                        .limit(1)
+                        .maxTime(TIMEOUT.toMillis(), TimeUnit.MILLISECONDS))
+                .next()
+                .map(Optional::of)
+                .defaultIfEmpty(Optional.empty())
+                .map(
+                    version ->
+                        new Identity(version.map(RouterProbe::id).orElse(null), process(client))));
+  }
+
+  /**
+   * Measures the ways to shards over a mongos: the shortest of three round trips each.
+   *
+   * @param reads by shard id
+   * @return by shard id; shards whose read was refused are missing
+   */
+  public Mono<Map<String, Distance>> measure(
+      ServerAddressName router, Map<String, ShardRead> reads) {
+    return with(
+        router,
+        client ->
+            shortest(Mono.defer(() -> Mono.from(client.getDatabase("admin").runCommand(PING))))
+                .flatMap(
+                    toRouter ->
+                        Flux.fromIterable(reads.entrySet())
+                            .concatMap(
+                                read ->
+                                    shortest(Mono.defer(() -> read(client, read.getValue())))
+                                        .map(
+                                            whole ->
+                                                Map.entry(
+                                                    read.getKey(), Distance.of(toRouter, whole)))
+                                        .onErrorComplete())
+                            .collect(
+                                HashMap<String, Distance>::new,
+                                (found, each) -> found.put(each.getKey(), each.getValue()))));
+  }
+
+  private static Mono<Void> read(MongoClient client, ShardRead read) {
+    MongoDatabase database =
+        client.getDatabase(read.database()).withReadPreference(ReadPreference.primary());
+    return Flux.from(
+            database
+                .getCollection(read.collection(), BsonDocument.class)
+                .find(read.filter())
+                .projection(new BsonDocument("_id", new BsonInt32(1)))
+                .limit(1)
+                .maxTime(TIMEOUT.toMillis(), TimeUnit.MILLISECONDS))
+        .then();
+  }
+
+  /** The first time opens the connection, or finds code that was never run. */
+  private static Mono<Duration> shortest(Mono<?> question) {
+    return question.then(
+        Mono.defer(
+                () -> {
+                  long start = System.nanoTime();
+                  return question.then(
+                      Mono.fromSupplier(() -> Duration.ofNanos(System.nanoTime() - start)));
+                })
+            .repeat(ROUNDS - 1L)
+            .reduce((a, b) -> a.compareTo(b) < 0 ? a : b));
+  }
+
+  /** Not on the event loops, which carry the answers: a client waits for them when it closes. */
+  private <T> Mono<T> with(ServerAddressName router, Function<MongoClient, Mono<T>> question) {
+    return Mono.usingWhen(
+            Mono.fromCallable(
+                    () ->
+                        SingleServer.connect(
+                            connector,
+                            settings,
+                            router,
+                            new ServerListener() {},
+                            TIMEOUT.toMillis()))
+                .subscribeOn(Schedulers.boundedElastic()),
+            question,
+            client -> Mono.fromRunnable(client::close).subscribeOn(Schedulers.boundedElastic()))
+        .timeout(TIMEOUT.multipliedBy(2));
+  }
+
+  private static @Nullable ObjectId id(BsonDocument version) {
+    return version.isObjectId("clusterId") ? version.getObjectId("clusterId").getValue() : null;
+  }
+
+  private static @Nullable ObjectId process(MongoClient client) {
+    List<ServerDescription> servers = client.getClusterDescription().getServerDescriptions();
+    return servers.isEmpty() ? null : process(servers.get(0));
+  }
+
+  /** The process that a server's description is of; null before 4.4. */
+  static @Nullable ObjectId process(ServerDescription server) {
+    TopologyVersion version = server.getTopologyVersion();
+    return version == null ? null : version.getProcessId();
+  }
+}

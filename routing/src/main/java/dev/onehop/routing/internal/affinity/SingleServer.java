@@ -1,0 +1,70 @@
+package dev.onehop.routing.internal.affinity;
+
+import com.mongodb.MongoClientSettings;
+import com.mongodb.ServerAddress;
+import com.mongodb.connection.ClusterConnectionMode;
+import com.mongodb.connection.ClusterSettings;
+import com.mongodb.connection.ServerSettings;
+import com.mongodb.event.ServerListener;
+import com.mongodb.reactivestreams.client.MongoClient;
+import dev.onehop.routing.internal.wire.ServerAddressName;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Small clients of one server, with the application's credentials and TLS but not its listeners.
+ */
+final class SingleServer {
+  /**
+   * A member need not tell at once that it has heard of another primary, only with its next answer
+   * to the monitor.
+   */
+  private static final long LONGEST_HEARTBEAT_MILLIS = 2_000;
+
+  private SingleServer() {}
+
+  /**
+   * A client with one connection at the most, beside the driver's two for monitoring.
+   *
+   * @param connector makes it
+   * @param listener is told what the monitor finds
+   * @param selectionMillis how long its operations wait for the server
+   */
+  static MongoClient connect(
+      Connector connector,
+      MongoClientSettings settings,
+      ServerAddressName server,
+      ServerListener listener,
+      long selectionMillis) {
+    ClusterSettings cluster =
+        ClusterSettings.builder()
+            .hosts(List.of(address(server)))
+            .mode(ClusterConnectionMode.SINGLE)
+            .serverSelectionTimeout(selectionMillis, TimeUnit.MILLISECONDS)
+            .build();
+    return connector.connect(
+        MongoClientSettings.builder(settings)
+            .commandListenerList(List.of())
+            .applyToClusterSettings(builder -> builder.applySettings(cluster))
+            .applyToServerSettings(
+                builder ->
+                    builder
+                        .heartbeatFrequency(
+                            heartbeatMillis(settings.getServerSettings()), TimeUnit.MILLISECONDS)
+                        .serverListenerList(List.of(listener))
+                        .serverMonitorListenerList(List.of()))
+            .applyToConnectionPoolSettings(
+                builder -> builder.minSize(0).maxSize(1).connectionPoolListenerList(List.of()))
+            .build());
+  }
+
+  private static long heartbeatMillis(ServerSettings asked) {
+    return Math.max(
+        asked.getMinHeartbeatFrequency(TimeUnit.MILLISECONDS),
+        Math.min(asked.getHeartbeatFrequency(TimeUnit.MILLISECONDS), LONGEST_HEARTBEAT_MILLIS));
+  }
+
+  static ServerAddress address(ServerAddressName name) {
+    return new ServerAddress(name.host(), name.port());
+  }
+}

@@ -1,0 +1,31 @@
+package dev.onehop.routing.internal.client;
+
+import dev.onehop.routing.internal.wire.ServerAddressName;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.observation.ObservationRegistry;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.function.UnaryOperator;
+
+/**
+ * What a routed client is told beside the driver's own settings.
+ *
+ * @param refreshInterval how often routing tables and mongoses are read again
+ * @param historyInterval how often the change history is looked at for moves; zero for never
+ * @param measureRoundTrips whether round trips decide where names don't
+ * @param routers per shard id the mongoses that the application maps to it
+ * @param hostMapping from the names in the metadata to those that the application uses
+ */
+public record RoutingSettings(
+    Duration refreshInterval,
+    Duration historyInterval,
+    boolean measureRoundTrips,
+    Map<String, List<ServerAddressName>> routers,
+    UnaryOperator<ServerAddressName> hostMapping,
+    MeterRegistry meterRegistry,
+    ObservationRegistry observationRegistry) {
+  public RoutingSettings {
+    routers = Map.copyOf(routers);
+  }
+}

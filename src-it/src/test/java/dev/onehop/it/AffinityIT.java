@@ -1,0 +1,322 @@
+package dev.onehop.it;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
+import com.mongodb.client.model.Filters;
+import com.mongodb.client.model.Updates;
+import com.mongodb.reactivestreams.client.MongoClient;
+import com.mongodb.reactivestreams.client.MongoClients;
+import com.mongodb.reactivestreams.client.MongoCollection;
+import dev.onehop.routing.OneHop;
+import dev.onehop.routing.RouteExplanation;
+import dev.onehop.testbed.Testbed;
+import dev.onehop.testbed.Topology;
+import dev.onehop.testbed.evidence.RouterSampling;
+import java.io.IOException;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.IntStream;
+import org.bson.BsonDocument;
+import org.bson.BsonInt32;
+import org.bson.Document;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.reactivestreams.Publisher;
+import org.slf4j.LoggerFactory;
+import reactor.core.publisher.Mono;
+
+/** Which mongoses are beside which shard, however that is known, and what it takes to know it. */
+class AffinityIT {
+  private static final Duration TIMEOUT = Duration.ofSeconds(60);
+  private static final String NAMESPACE = "it.affinity";
+
+  /** A shard of three members on three hosts, each with a mongos. */
+  private static final Topology ELECTIONS =
+      Topology.parse(
+          "elections",
+          """
+          name: elections
+          description: one shard with a member on each of three hosts
+          regions: [here]
+          roundTrips:
+            here <-> here: 0
+          hosts:
+            e1: {region: here, address: 127.33.0.1}
+            e2: {region: here, address: 127.33.0.2}
+            e3: {region: here, address: 127.33.0.3}
+          client: e1
+          configServers: [e1]
+          shards:
+            shard-e: [e1, e2, e3]
+          mongos: [e1, e2, e3]
+          """);
+
+  private static Testbed testbed;
+
+  @BeforeAll
+  static void start() {
+    testbed = Testbed.builder(Topology.named("us-2014")).start();
+    testbed.shardCollection(
+        NAMESPACE,
+        new BsonDocument("_id", new BsonInt32(1)),
+        IntStream.of(100, 200).mapToObj(i -> new BsonDocument("_id", new BsonInt32(i))).toList());
+    try (MongoClient client = MongoClients.create(testbed.url())) {
+      run(
+          collection(client)
+              .insertMany(
+                  IntStream.range(0, 300)
+                      .mapToObj(i -> new Document("_id", i).append("n", 0))
+                      .toList()));
+    }
+  }
+
+  @AfterAll
+  static void stop() {
+    if (testbed != null) {
+      testbed.close();
+    }
+  }
+
+  /** The names in the metadata lead nowhere: only mapped ones do. */
+  @Test
+  void mappedNamesAreComparedAndUsed() {
+    Map<String, String> behindNat = new HashMap<>();
+    try (MongoClient client =
+        OneHop.builder(testbed.url())
+            .measureRoundTrips(false)
+            .hostMapping(
+                name -> {
+                  behindNat.put(name, name);
+                  // Two networks: what was beside no longer has the same name.
+                  return name.endsWith(":27018") ? "members.example:27018" : name;
+                })
+            .build()) {
+      MongoCollection<Document> collection = collection(client);
+      run(collection.find(Filters.eq(150)).first());
+      assertThat(explanation(collection, 150).routers()).isEmpty();
+    }
+    assertThat(behindNat).containsKeys("127.27.2.1:27017", "127.27.2.1:27018");
+  }
+
+  @Test
+  void theApplicationsWordIsTaken() {
+    try (MongoClient client =
+        OneHop.builder(testbed.url() + "/?onehop.shardRouters=shard-or=127.27.2.1:27017")
+            .shardRouters("shard-ca", "127.27.3.1:27017")
+            .measureRoundTrips(false)
+            .hostMapping(AffinityIT::hideShards)
+            .build()) {
+      assertServedBeside(collection(client), 100, 300);
+    }
+  }
+
+  @Test
+  void whereNamesTellNothingRoundTripsDo() {
+    try (MongoClient client =
+        OneHop.builder(testbed.url())
+            .refreshInterval(Duration.ofSeconds(2))
+            .hostMapping(AffinityIT::hideShards)
+            .build()) {
+      MongoCollection<Document> collection = collection(client);
+      run(collection.find(Filters.eq(150)).first());
+      await()
+          .atMost(TIMEOUT)
+          .untilAsserted(
+              () -> {
+                assertThat(explanation(collection, 150).routers())
+                    .singleElement()
+                    .hasToString("127.27.2.1:27017");
+                assertThat(explanation(collection, 250).routers())
+                    .singleElement()
+                    .hasToString("127.27.3.1:27017");
+              });
+      assertServedBeside(collection, 100, 300);
+    }
+  }
+
+  /**
+   * As the README has it: twice the URI's mongoses, those beside shards and two for each shard,
+   * beside the pools.
+   */
+  @Test
+  void socketsGrowWithShardsPlusMongoses() throws IOException {
+    Set<String> before = socketsToMongoses();
+    try (MongoClient client = OneHop.builder(testbed.url()).build()) {
+      MongoCollection<Document> collection = collection(client);
+      for (int i = 0; i < 300; i += 10) {
+        run(collection.updateOne(Filters.eq(i), Updates.inc("n", 1)));
+      }
+      int shards = 3;
+      int mongoses = 4;
+      int pooled = shards + 4; // one operation at a time; the metadata is read side by side
+      await()
+          .atMost(TIMEOUT)
+          .untilAsserted(
+              () -> {
+                Set<String> opened = socketsToMongoses();
+                opened.removeAll(before);
+                assertThat(opened.size())
+                    .isLessThanOrEqualTo(2 * (1 + mongoses + 2 * shards) + pooled);
+              });
+    }
+  }
+
+  @Test
+  void aMongosOfAnotherClusterIsRefused() {
+    ListAppender<ILoggingEvent> said = new ListAppender<>();
+    Logger logger = (Logger) LoggerFactory.getLogger("dev.onehop.routing");
+    said.start();
+    logger.addAppender(said);
+    try (Testbed other = Testbed.builder(Topology.named("single-host")).start();
+        MongoClient client =
+            OneHop.builder(
+                    testbed.url() + "," + other.url().substring("mongodb://".length()) + "/?w=1")
+                .build()) {
+      MongoCollection<Document> collection = client.getDatabase("it").getCollection("nowhereElse");
+      for (int i = 0; i < 100; i++) {
+        run(collection.insertOne(new Document("_id", i)));
+      }
+      assertThat(run(collection.countDocuments())).isEqualTo(100);
+      assertThat(run(collection(client).countDocuments())).isEqualTo(300);
+      try (MongoClient there = MongoClients.create(other.url())) {
+        assertThat(
+                run(there.getDatabase("it").getCollection("nowhereElse").estimatedDocumentCount()))
+            .isZero();
+      }
+    } finally {
+      logger.detachAppender(said);
+    }
+    assertThat(said.list)
+        .filteredOn(event -> event.getLevel() == Level.ERROR)
+        .singleElement()
+        .satisfies(
+            event ->
+                assertThat(event.getFormattedMessage())
+                    .startsWith(
+                        "127.30.0.1:27017 is a mongos of another cluster and will not be used"));
+  }
+
+  @Test
+  void afterAnElectionTheMongosBesideTheNewPrimaryIsUsed() {
+    try (Testbed elections = Testbed.builder(ELECTIONS).start();
+        MongoClient client = OneHop.builder(elections.url()).build();
+        MongoClient shard = MongoClients.create(replicaSetUrl(elections, "shard-e"))) {
+      MongoCollection<Document> collection = collection(client);
+      run(collection.insertOne(new Document("_id", 1)));
+      await().atMost(TIMEOUT).until(() -> !primaryHost(shard).isEmpty());
+      String before = primaryHost(shard);
+      await().atMost(TIMEOUT).untilAsserted(() -> assertOnlyRouter(collection, before));
+
+      // The connection survives since 4.2; a step-down may also be refused for a moment.
+      await()
+          .atMost(TIMEOUT)
+          .ignoreExceptions()
+          .until(
+              () -> {
+                run(
+                    shard
+                        .getDatabase("admin")
+                        .runCommand(new Document("replSetStepDown", 120).append("force", true)));
+                return true;
+              });
+      await()
+          .atMost(TIMEOUT)
+          .until(() -> !primaryHost(shard).isEmpty() && !primaryHost(shard).equals(before));
+      String after = primaryHost(shard);
+
+      await().atMost(TIMEOUT).untilAsserted(() -> assertOnlyRouter(collection, after));
+      assertThat(run(collection.find(Filters.eq(1)).first())).containsEntry("_id", 1);
+    }
+  }
+
+  private static void assertOnlyRouter(MongoCollection<Document> collection, String host) {
+    assertThat(explanation(collection, 1).routers())
+        .singleElement()
+        .satisfies(router -> assertThat(router.getHost()).isEqualTo(host));
+  }
+
+  private static String replicaSetUrl(Testbed testbed, String shard) {
+    String hosts = testbed.shardHosts().get(shard);
+    return "mongodb://%s/?replicaSet=%s"
+        .formatted(hosts.substring(hosts.indexOf('/') + 1), hosts.substring(0, hosts.indexOf('/')));
+  }
+
+  private static String primaryHost(MongoClient shard) {
+    return shard.getClusterDescription().getServerDescriptions().stream()
+        .filter(server -> server.isPrimary())
+        .map(server -> server.getAddress().getHost())
+        .findFirst()
+        .orElse("");
+  }
+
+  private static String hideShards(String name) {
+    return name.endsWith(":27018") ? "hidden.example:27018" : name;
+  }
+
+  private static void assertServedBeside(MongoCollection<Document> collection, int from, int to) {
+    run(collection.find(Filters.eq(from)).first());
+    try (RouterSampling sampling = testbed.evidence(NAMESPACE).sampleRouters(1)) {
+      for (int i = from; i < to; i += 4) {
+        assertThat(run(collection.updateOne(Filters.eq(i), Updates.inc("n", 1))).getMatchedCount())
+            .isEqualTo(1);
+      }
+      assertThat(sampling.besideOwner().sampled()).isGreaterThanOrEqualTo((to - from) / 4);
+      assertThat(sampling.besideOwner().fraction()).hasValue(1.0);
+    }
+  }
+
+  private static RouteExplanation explanation(MongoCollection<Document> collection, int id) {
+    return Mono.from(OneHop.explain(collection, Filters.eq(id))).block(TIMEOUT);
+  }
+
+  private static MongoCollection<Document> collection(MongoClient client) {
+    return client.getDatabase("it").getCollection("affinity");
+  }
+
+  private static <T> T run(Publisher<T> operation) {
+    return Mono.from(operation).block(TIMEOUT);
+  }
+
+  /** The inodes of this process's sockets that are connected to port 27017 of a region's host. */
+  private static Set<String> socketsToMongoses() throws IOException {
+    Set<String> own = new HashSet<>();
+    try (DirectoryStream<Path> descriptors = Files.newDirectoryStream(Path.of("/proc/self/fd"))) {
+      for (Path descriptor : descriptors) {
+        try {
+          String target = Files.readSymbolicLink(descriptor).toString();
+          if (target.startsWith("socket:[")) {
+            own.add(target.substring("socket:[".length(), target.length() - 1));
+          }
+        } catch (IOException e) {
+          // Closed meanwhile.
+        }
+      }
+    }
+    Set<String> connected = new HashSet<>();
+    for (String table : List.of("/proc/self/net/tcp", "/proc/self/net/tcp6")) {
+      for (String line : Files.readAllLines(Path.of(table))) {
+        String[] fields = line.trim().split("\\s+", -1);
+        boolean established = fields.length > 9 && fields[3].equals("01");
+        if (established
+            && fields[2].endsWith(":" + "%04X".formatted(Topology.MONGOS_PORT))
+            && own.contains(fields[9])) {
+          connected.add(fields[9]);
+        }
+      }
+    }
+    return connected;
+  }
+}

@@ -1,0 +1,155 @@
+package dev.onehop.it;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.mongodb.client.model.Filters;
+import com.mongodb.client.model.Updates;
+import com.mongodb.reactivestreams.client.MongoClient;
+import com.mongodb.reactivestreams.client.MongoClients;
+import com.mongodb.reactivestreams.client.MongoCollection;
+import dev.onehop.routing.OneHop;
+import dev.onehop.testbed.RunningTestbed;
+import dev.onehop.testbed.Testbed;
+import dev.onehop.testbed.Topology;
+import dev.onehop.testbed.evidence.RouterSampling;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
+import org.bson.BsonDocument;
+import org.bson.BsonInt32;
+import org.bson.Document;
+import org.junit.jupiter.api.Test;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/**
+ * The config servers stand still for a while: routed operations go on beside their owners, as those
+ * of the official client go on over the local mongos.
+ *
+ * <p>{@code -Donehop.it.configdown.seconds=60} makes it a minute.
+ */
+class ConfigServersDownIT {
+  private static final String NAMESPACE = "it.headless";
+  private static final Duration DOWN =
+      Duration.ofSeconds(Integer.getInteger("onehop.it.configdown.seconds", 15));
+  private static final int DOCUMENTS = 300;
+  private static final int CONCURRENCY = 16;
+  private static final Duration TIMEOUT = Duration.ofSeconds(60);
+
+  @Test
+  void operationsGoOnAsWithTheOfficialClient() throws IOException, InterruptedException {
+    try (Testbed testbed = Testbed.builder(Topology.named("us-2014")).start()) {
+      testbed.shardCollection(
+          NAMESPACE,
+          new BsonDocument("_id", new BsonInt32(1)),
+          IntStream.of(100, 200).mapToObj(i -> new BsonDocument("_id", new BsonInt32(i))).toList());
+      long config =
+          RunningTestbed.all().stream()
+              .filter(running -> running.topologyName().equals("us-2014"))
+              .flatMap(running -> running.servers().stream())
+              .filter(server -> server.name().startsWith("config"))
+              .findFirst()
+              .orElseThrow()
+              .pid();
+      try (MongoClient routed =
+              OneHop.builder(testbed.url()).refreshInterval(Duration.ofSeconds(1)).build();
+          MongoClient plain = MongoClients.create(testbed.url())) {
+        Mono.from(
+                routed
+                    .getDatabase("it")
+                    .getCollection("headless")
+                    .insertMany(
+                        IntStream.range(0, DOCUMENTS)
+                            .mapToObj(i -> new Document("_id", i).append("n", 0))
+                            .toList()))
+            .block(TIMEOUT);
+        Load ours = new Load(routed);
+        Load theirs = new Load(plain);
+        await().atMost(TIMEOUT).until(() -> ours.done.get() > 300 && theirs.done.get() > 30);
+
+        signal("STOP", config);
+        try {
+          int before = ours.done.get();
+          try (RouterSampling sampling = testbed.evidence(NAMESPACE).sampleRouters(1)) {
+            Thread.sleep(DOWN.toMillis());
+            assertThat(ours.done.get() - before).isGreaterThan(300);
+            assertThat(sampling.besideOwner().sample().total()).isGreaterThan(300);
+          }
+        } finally {
+          signal("CONT", config);
+        }
+        Thread.sleep(2_000);
+
+        assertThat(theirs.stop()).isEmpty();
+        assertThat(ours.stop()).isEmpty();
+        System.err.printf(
+            "%d routed operations, %d of the official client%n",
+            ours.done.get(), theirs.done.get());
+        // And what changes afterwards is noticed again.
+        testbed.moveRange(NAMESPACE, new BsonDocument("_id", new BsonInt32(100)), "shard-ca");
+        MongoCollection<Document> collection = routed.getDatabase("it").getCollection("headless");
+        await()
+            .atMost(TIMEOUT)
+            .until(
+                () ->
+                    Mono.from(OneHop.explain(collection, Filters.eq(150)))
+                        .block(TIMEOUT)
+                        .shards()
+                        .contains("shard-ca"));
+      }
+    }
+  }
+
+  private static void signal(String name, long pid) throws IOException, InterruptedException {
+    assertThat(
+            new ProcessBuilder("kill", "-" + name, Long.toString(pid))
+                .inheritIO()
+                .start()
+                .waitFor())
+        .isZero();
+  }
+
+  private static final class Load {
+    private final MongoCollection<Document> collection;
+    private final AtomicInteger done = new AtomicInteger();
+    private final AtomicInteger running = new AtomicInteger(CONCURRENCY);
+    private final Queue<Throwable> failures = new ConcurrentLinkedQueue<>();
+    private volatile boolean stopped;
+
+    Load(MongoClient client) {
+      collection = client.getDatabase("it").getCollection("headless");
+      Flux.range(0, CONCURRENCY)
+          .flatMap(
+              i ->
+                  Mono.defer(this::operation)
+                      .repeat(() -> !stopped)
+                      .doFinally(signal -> running.decrementAndGet()),
+              CONCURRENCY)
+          .subscribe();
+    }
+
+    private Mono<Object> operation() {
+      int id = ThreadLocalRandom.current().nextInt(DOCUMENTS);
+      Mono<Object> operation =
+          ThreadLocalRandom.current().nextBoolean()
+              ? Mono.from(collection.find(Filters.eq(id)).first()).cast(Object.class)
+              : Mono.from(collection.updateOne(Filters.eq(id), Updates.inc("n", 1)))
+                  .cast(Object.class);
+      return operation
+          .doOnError(failures::add)
+          .onErrorComplete()
+          .doFinally(signal -> done.incrementAndGet());
+    }
+
+    Queue<Throwable> stop() {
+      stopped = true;
+      await().atMost(TIMEOUT).until(() -> running.get() == 0);
+      return failures;
+    }
+  }
+}

@@ -1,0 +1,291 @@
+package dev.onehop.it;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.mongodb.client.model.Filters;
+import com.mongodb.client.model.InsertOneModel;
+import com.mongodb.client.model.Updates;
+import com.mongodb.reactivestreams.client.MongoClient;
+import com.mongodb.reactivestreams.client.MongoCollection;
+import dev.onehop.routing.OneHop;
+import dev.onehop.routing.RouteDecision;
+import dev.onehop.routing.RouteExplanation;
+import dev.onehop.routing.RoutingObservationContext;
+import dev.onehop.testbed.Testbed;
+import dev.onehop.testbed.Topology;
+import dev.onehop.testbed.evidence.BesideOwner;
+import dev.onehop.testbed.evidence.RouterSampling;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.micrometer.observation.Observation;
+import io.micrometer.observation.ObservationHandler;
+import io.micrometer.observation.ObservationRegistry;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.IntStream;
+import org.bson.BsonDocument;
+import org.bson.BsonInt32;
+import org.bson.BsonMinKey;
+import org.bson.Document;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.reactivestreams.Publisher;
+import reactor.core.Disposable;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/**
+ * How soon routed operations follow what changes in the cluster. Where they were served, the
+ * shards' profilers tell.
+ */
+class FreshnessIT {
+  private static final Duration TIMEOUT = Duration.ofSeconds(30);
+  private static final Duration REFRESH = Duration.ofSeconds(3);
+  private static final int DOCUMENTS = 300;
+  private static final int CONCURRENCY = 32;
+
+  private static Testbed testbed;
+  private static int collections;
+
+  @BeforeAll
+  static void start() {
+    testbed = Testbed.builder(Topology.named("us-2014")).start();
+  }
+
+  @AfterAll
+  static void stop() {
+    if (testbed != null) {
+      testbed.close();
+    }
+  }
+
+  /** With both intervals at their longest: what counts is the timer. */
+  @Test
+  void withinOneRefreshAfterAMoveAllIsServedBesideTheOwner() {
+    follows(
+        OneHop.builder(testbed.url()).refreshInterval(REFRESH).historyInterval(Duration.ZERO),
+        REFRESH.multipliedBy(5).dividedBy(4).plusMillis(250));
+  }
+
+  @Test
+  void theChangeHistoryTellsOfAMoveLongBeforeTheTimer() {
+    follows(
+        OneHop.builder(testbed.url())
+            .refreshInterval(Duration.ofMinutes(10))
+            .historyInterval(Duration.ofSeconds(1)),
+        Duration.ofSeconds(2));
+  }
+
+  /** A hint, not a promise: on a busy machine it is followed every five seconds only. */
+  @Test
+  void slowOperationsTellOfAMoveWithoutTimerAndHistory() {
+    follows(
+        OneHop.builder(testbed.url())
+            .refreshInterval(Duration.ofMinutes(10))
+            .historyInterval(Duration.ZERO),
+        Duration.ofSeconds(8));
+  }
+
+  @Test
+  void droppedAndRecreatedCollectionsAreRecognised() {
+    String name = sharded();
+    try (MongoClient client =
+        OneHop.builder(testbed.url()).historyInterval(Duration.ofMillis(500)).build()) {
+      MongoCollection<Document> collection = client.getDatabase("it").getCollection(name);
+      run(collection.insertMany(documents()));
+      assertThat(explained(collection, 299)).isEqualTo(List.of("shard-ca"));
+
+      testbed.dropCollection("it." + name);
+      await()
+          .atMost(TIMEOUT)
+          .untilAsserted(
+              () -> assertThat(explanation(collection, 299).reason()).contains("unsharded"));
+      assertThat(run(collection.countDocuments())).isZero();
+
+      testbed.shardCollection(
+          "it." + name,
+          new BsonDocument("_id", new BsonInt32(1)),
+          IntStream.of(290, 295).mapToObj(i -> new BsonDocument("_id", new BsonInt32(i))).toList());
+      await()
+          .atMost(TIMEOUT)
+          .untilAsserted(
+              () -> assertThat(explained(collection, 289)).isEqualTo(List.of("shard-va")));
+      run(collection.insertMany(documents()));
+      try (RouterSampling sampling = testbed.evidence("it." + name).sampleRouters(1)) {
+        for (int i = 0; i < 50; i++) {
+          assertThat(run(collection.find(Filters.eq(250 + i)).first())).containsEntry("n", 250 + i);
+        }
+        assertThat(sampling.besideOwner().fraction()).hasValue(1.0);
+      }
+    }
+  }
+
+  @Test
+  void explanationsComeTrueAndObservationsTellTheServer() {
+    String name = sharded();
+    Queue<RoutingObservationContext> ended = new ConcurrentLinkedQueue<>();
+    ObservationRegistry observations = ObservationRegistry.create();
+    observations
+        .observationConfig()
+        .observationHandler(
+            new ObservationHandler<RoutingObservationContext>() {
+              @Override
+              public void onStop(RoutingObservationContext context) {
+                ended.add(context);
+              }
+
+              @Override
+              public boolean supportsContext(Observation.Context context) {
+                return context instanceof RoutingObservationContext;
+              }
+            });
+    SimpleMeterRegistry meters = new SimpleMeterRegistry();
+    try (MongoClient client =
+        OneHop.builder(testbed.url())
+            .meterRegistry(meters)
+            .observationRegistry(observations)
+            .build()) {
+      MongoCollection<Document> collection = client.getDatabase("it").getCollection(name);
+
+      RouteExplanation insert =
+          Mono.from(OneHop.explain(collection, new InsertOneModel<>(new Document("_id", 150))))
+              .block(TIMEOUT);
+      assertThat(insert.decision()).isEqualTo(RouteDecision.OWNER);
+      assertThat(insert.shards()).containsExactly("shard-or");
+      assertThat(insert.routers()).hasSize(1);
+      run(collection.insertOne(new Document("_id", 150)));
+      assertThat(run(collection.find(Filters.eq(150)).first())).containsEntry("_id", 150);
+      assertThat(run(collection.find(Filters.gte("_id", 0)).first())).containsEntry("_id", 150);
+
+      assertThat(ended)
+          .filteredOn(each -> each.decision() == RouteDecision.OWNER)
+          .hasSize(2)
+          .allSatisfy(each -> assertThat(each.servers()).isEqualTo(insert.routers()))
+          .extracting(RoutingObservationContext::operation)
+          .containsExactly("insertOne", "find");
+      assertThat(ended)
+          .filteredOn(each -> each.decision() == RouteDecision.SEVERAL_SHARDS)
+          .singleElement()
+          .satisfies(
+              each ->
+                  assertThat(each.servers())
+                      .hasSize(1)
+                      .doesNotContainAnyElementsOf(insert.routers()));
+      assertThat(
+              meters
+                  .get("onehop.operations")
+                  .tags(
+                      "operation", "insertOne",
+                      "mode", "targeted",
+                      "decision", "owner",
+                      "shard", "shard-or",
+                      "server", insert.routers().get(0).toString(),
+                      "outcome", "ok")
+                  .timer()
+                  .count())
+          .isEqualTo(1);
+      assertThat(meters.get("onehop.table.chunks").tag("namespace", "it." + name).gauge().value())
+          .isEqualTo(6);
+      assertThat(meters.get("onehop.table.age").tag("namespace", "it." + name).timeGauge().value())
+          .isBetween(0.0, 60_000.0);
+      assertThat(
+              meters
+                  .get("onehop.affinity.routers")
+                  .tags("shard", "shard-or", "source", "same-host")
+                  .gauge()
+                  .value())
+          .isEqualTo(1);
+    }
+  }
+
+  /** Under load, from the move's end on plus the given time, nothing takes a detour. */
+  private static void follows(OneHop.Builder builder, Duration within) {
+    String name = sharded();
+    Queue<Throwable> failures = new ConcurrentLinkedQueue<>();
+    AtomicBoolean stopped = new AtomicBoolean();
+    try (MongoClient client = builder.build()) {
+      MongoCollection<Document> collection = client.getDatabase("it").getCollection(name);
+      run(collection.insertMany(documents()));
+      Disposable load =
+          Flux.range(0, CONCURRENCY)
+              .flatMap(
+                  i -> Mono.defer(() -> operation(collection)).repeat(() -> !stopped.get()),
+                  CONCURRENCY)
+              .subscribe(done -> {}, failures::add);
+      pause(Duration.ofSeconds(1));
+
+      try (RouterSampling sampling = testbed.evidence("it." + name).sampleRouters(1)) {
+        Instant begin = Instant.now();
+        pause(Duration.ofSeconds(1));
+        BesideOwner steady = sampling.besideOwner(begin, Instant.now());
+        assertThat(steady.fraction()).as("steady state: %s", steady).hasValue(1.0);
+
+        testbed.moveRange("it." + name, new BsonDocument("_id", new BsonMinKey()), "shard-ca");
+        Instant moved = Instant.now();
+        pause(within.plusSeconds(3));
+
+        BesideOwner after = sampling.besideOwner(moved.plus(within), Instant.now());
+        assertThat(after.sampled()).isGreaterThan(300);
+        assertThat(after.fraction().orElse(0))
+            .as("beside the owner from %s after the move on: %s", within, after)
+            .isGreaterThanOrEqualTo(0.999);
+      }
+      stopped.set(true);
+      pause(Duration.ofMillis(500));
+      load.dispose();
+    }
+    assertThat(failures).isEmpty();
+  }
+
+  private static Mono<Object> operation(MongoCollection<Document> collection) {
+    int id = ThreadLocalRandom.current().nextInt(DOCUMENTS);
+    return ThreadLocalRandom.current().nextBoolean()
+        ? Mono.from(collection.find(Filters.eq(id)).first()).cast(Object.class)
+        : Mono.from(collection.updateOne(Filters.eq(id), Updates.inc("n", 1))).cast(Object.class);
+  }
+
+  private static List<String> explained(MongoCollection<Document> collection, int id) {
+    return explanation(collection, id).shards();
+  }
+
+  private static RouteExplanation explanation(MongoCollection<Document> collection, int id) {
+    return Mono.from(OneHop.explain(collection, Filters.eq(id))).block(TIMEOUT);
+  }
+
+  /** A new collection over all shards, a third of the ids 0 to 299 on each. */
+  private static String sharded() {
+    String name = "fresh" + collections++;
+    testbed.shardCollection(
+        "it." + name,
+        new BsonDocument("_id", new BsonInt32(1)),
+        IntStream.of(50, 100, 150, 200, 250)
+            .mapToObj(i -> new BsonDocument("_id", new BsonInt32(i)))
+            .toList());
+    return name;
+  }
+
+  private static List<Document> documents() {
+    return IntStream.range(0, DOCUMENTS)
+        .mapToObj(i -> new Document("_id", i).append("n", i))
+        .toList();
+  }
+
+  private static <T> T run(Publisher<T> operation) {
+    return Mono.from(operation).block(TIMEOUT);
+  }
+
+  @SuppressWarnings("ThreadSleep") // The test lets time pass under load.
+  private static void pause(Duration time) {
+    try {
+      Thread.sleep(time.toMillis());
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+}
