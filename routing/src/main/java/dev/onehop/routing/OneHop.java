@@ -341,7 +341,8 @@ public final class OneHop {
       Runnable release = () -> {};
       if (pipeliningSettings != null) {
         // One event loop for all clients, where their lanes meet.
-        PipelinedTransport transport = PipelinedTransport.create(pipeliningSettings, routing.meterRegistry());
+        PipelinedTransport transport =
+            PipelinedTransport.create(pipeliningSettings, routing.meterRegistry());
         MongoClientSettings.Builder pipelined = MongoClientSettings.builder(asked);
         transport.applyTo(pipelined);
         asked = pipelined.build();
