@@ -105,11 +105,11 @@ public final class OneHop {
     private @Nullable MeterRegistry registry;
     private @Nullable ObservationRegistry observations;
     private @Nullable PipeliningSettings pipeliningSettings;
+    private RoutingMode mode = RoutingMode.TARGETED;
     private @Nullable Duration refreshEvery;
     private @Nullable Duration historyEvery;
     private @Nullable Boolean measure;
     private @Nullable UnaryOperator<ServerAddressName> mapping;
-    private RoutingMode mode = RoutingMode.TARGETED;
 
     private Builder(PropertySources.Parsed uri) {
       this.settings =
@@ -280,13 +280,19 @@ public final class OneHop {
      */
     public MongoClient build() {
       MeterRegistry meters = registry == null ? new CompositeMeterRegistry() : registry;
-      return mode == RoutingMode.DIRECT ? direct(meters) : targeted(meters);
+      RoutingSettings routing = routing(meters);
+      return mode == RoutingMode.DIRECT ? direct(routing) : targeted(routing);
     }
 
-    private MongoClient direct(MeterRegistry meters) {
+    private MongoClient direct(RoutingSettings routing) {
       MongoClientSettings asked = settings.build();
       if (asked.getTransportSettings() != null) {
         throw new IllegalArgumentException("direct mode brings a transport of its own");
+      }
+      if (mapping != null || !routers.isEmpty()) {
+        throw new IllegalArgumentException(
+            "direct mode finds the shards' servers under the names that they have in the cluster:"
+                + " hostMapping and shardRouters are for targeted mode");
       }
       PipeliningSettings pipelining = pipeliningSettings;
       // Where connections are shared, no request changes threads on its way.
@@ -307,7 +313,7 @@ public final class OneHop {
           carrier,
           nettyOn(group),
           DirectRouter::new,
-          new RoutingMetrics(meters),
+          new RoutingMetrics(routing.meterRegistry()),
           () -> shutDown(group));
     }
 
@@ -330,13 +336,13 @@ public final class OneHop {
           .build();
     }
 
-    private MongoClient targeted(MeterRegistry meters) {
-      RoutingSettings routing = routing(meters);
+    private MongoClient targeted(RoutingSettings routing) {
       MongoClientSettings asked = settings.build();
       Runnable release = () -> {};
       if (pipeliningSettings != null) {
         // One event loop for all clients, where their lanes meet.
-        PipelinedTransport transport = PipelinedTransport.create(pipeliningSettings, meters);
+        PipelinedTransport transport =
+            PipelinedTransport.create(pipeliningSettings, routing.meterRegistry());
         MongoClientSettings.Builder pipelined = MongoClientSettings.builder(asked);
         transport.applyTo(pipelined);
         asked = pipelined.build();

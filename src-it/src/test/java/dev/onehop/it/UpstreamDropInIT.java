@@ -41,7 +41,8 @@ class UpstreamDropInIT {
   static void start() throws IOException {
     testbed = Testbed.builder(Topology.named("single-host")).start();
     copyJars(HOME.resolve("src-it/target/upstream-ycsb/lib"), install.resolve("lib"));
-    for (String folder : List.of("legacy-binding", "async-binding", "targeted-binding")) {
+    for (String folder :
+        List.of("legacy-binding", "async-binding", "targeted-binding", "direct-binding")) {
       layOutBinding(install.resolve(folder).resolve("lib"));
     }
     Files.createDirectories(install.resolve("conf"));

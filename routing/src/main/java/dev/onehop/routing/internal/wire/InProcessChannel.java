@@ -88,8 +88,8 @@ public abstract class InProcessChannel extends AbstractChannel implements Socket
   protected final void fail(Throwable cause) {
     if (open) {
       pipeline().fireExceptionCaught(cause);
-      // Not channelInactive as well: a driver that has not begun to read would remember that
-      // instead.
+      // Not channelInactive as well: the driver, if it has not begun to read, would remember that
+      // in place of the cause.
       active = false;
       unsafe().close(unsafe().voidPromise());
     }
