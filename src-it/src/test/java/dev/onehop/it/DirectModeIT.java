@@ -248,7 +248,10 @@ class DirectModeIT {
     assertThat(read(collection, 1)).containsEntry("n", -1);
     assertThat(read(collection, 299)).containsEntry("n", -2);
     List<Integer> seen =
-        Flux.from(collection.watch().startAtOperationTime(beginning.getTimestamp("operationTime")))
+        Flux.from(
+                collection
+                    .watch(List.of(Aggregates.match(Filters.eq("operationType", "update"))))
+                    .startAtOperationTime(beginning.getTimestamp("operationTime")))
             .map(event -> event.getDocumentKey().getInt32("_id").getValue())
             .take(2)
             .collectList()

@@ -75,7 +75,9 @@ final class DefaultConcerns {
       return command;
     }
     // Such as a time alone: the rest is as by default.
-    BsonDocument completed = byDefault.clone();
+    // No clone: of what a server sent that would be as immutable.
+    BsonDocument completed = new BsonDocument();
+    completed.putAll(byDefault);
     completed.putAll(given.asDocument());
     BsonDocument body = new BsonDocument();
     command.body().forEach(body::append);
