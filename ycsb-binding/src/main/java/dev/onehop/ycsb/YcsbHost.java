@@ -1,7 +1,6 @@
 package dev.onehop.ycsb;
 
 import java.util.Set;
-import java.util.concurrent.atomic.AtomicBoolean;
 import site.ycsb.DBException;
 
 /**
@@ -14,7 +13,7 @@ import site.ycsb.DBException;
 final class YcsbHost {
   private static final Set<String> SWALLOWERS =
       Set.of("site.ycsb.ClientThread", "site.ycsb.CommandLine");
-  private static final AtomicBoolean TOLD = new AtomicBoolean();
+  private static boolean told;
 
   private YcsbHost() {}
 
@@ -40,13 +39,15 @@ final class YcsbHost {
   }
 
   /** Whether a failure was told in this process. */
-  static boolean hasFailed() {
-    return TOLD.get();
+  static synchronized boolean hasFailed() {
+    return told;
   }
 
-  private static void tell(String line) {
+  // The lock keeps the others from ending the process before the line is out.
+  private static synchronized void tell(String line) {
     // All threads fail alike: one line is enough.
-    if (TOLD.compareAndSet(false, true)) {
+    if (!told) {
+      told = true;
       System.err.println("onehop: " + line);
     }
   }
