@@ -195,7 +195,8 @@ final class PointRunner {
             : null,
         roundTrip,
         evidence.share(),
-        evidence.besideOwner(),
+        // No router took part in direct mode.
+        point.mode() == Mode.DIRECT_ASYNC ? null : evidence.besideOwner(),
         evidence.sample(),
         summary.routes() == null ? Map.of() : summary.routes(),
         failures,
