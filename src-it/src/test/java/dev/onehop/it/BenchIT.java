@@ -62,8 +62,8 @@ class BenchIT {
   @Test
   void everyPlannedPointRanWithoutErrors() {
     assertThat(exitCode).isZero();
-    // Three modes at two thread counts, and two modes with a pool of 100 at the larger one.
-    assertThat(points()).hasSize(8);
+    // Four modes at two thread counts, and two modes with a pool of 100 at the larger one.
+    assertThat(points()).hasSize(10);
     for (JsonNode point : points()) {
       assertThat(point.path("errors").asLong()).isZero();
       assertThat(point.path("operations").asLong()).isPositive();
