@@ -98,6 +98,11 @@ final class ExistingPlatform implements Platform {
   }
 
   @Override
+  public boolean outlivesTestbed() {
+    return true;
+  }
+
+  @Override
   public void initiated(ReplicaSet configServers) {
     @Nullable Login login = servers.login();
     if (login != null) {

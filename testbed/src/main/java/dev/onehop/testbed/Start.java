@@ -104,7 +104,7 @@ final class Start {
             .toList();
     @Nullable Cluster cluster = null;
     try {
-      initiate(config, shards);
+      initiate(config, shards, platform.outlivesTestbed());
       platform.initiated(config);
       phaseDone("replica sets");
       @Nullable String fcv =
@@ -160,11 +160,13 @@ final class Start {
     return started;
   }
 
-  private static void initiate(ReplicaSet config, List<ReplicaSet> shards) {
+  private static void initiate(ReplicaSet config, List<ReplicaSet> shards, boolean journaled) {
     List<ReplicaSet> sets = new ArrayList<>(shards);
     sets.add(config);
     List<CompletableFuture<Void>> initiated =
-        sets.stream().map(set -> CompletableFuture.runAsync(set::initiate)).toList();
+        sets.stream()
+            .map(set -> CompletableFuture.runAsync(() -> set.initiate(journaled)))
+            .toList();
     joined(() -> initiated.forEach(CompletableFuture::join));
   }
 
