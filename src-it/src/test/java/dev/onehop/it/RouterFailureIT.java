@@ -33,6 +33,9 @@ import reactor.core.publisher.Mono;
 /**
  * A mongos beside a shard goes away under load: nothing fails, nothing is lost or done twice, and
  * operations go back to it when it returns.
+ *
+ * <p>{@code -Donehop.it.stall.seconds=2 -Donehop.it.back.seconds=10} is what a quiet machine must
+ * hold.
  */
 class RouterFailureIT {
   private static final String NAMESPACE = "it.failures";
@@ -41,10 +44,14 @@ class RouterFailureIT {
   private static final int DOCUMENTS = 300;
   private static final int CONCURRENCY = 32;
 
-  /** Two and ten seconds on a quiet machine; a build shares its machine with others. */
-  private static final Duration LONGEST_STALL = Duration.ofSeconds(6);
+  /** Two seconds on a quiet machine; a build shares its machine with others. */
+  private static final Duration LONGEST_STALL =
+      Duration.ofSeconds(Integer.getInteger("onehop.it.stall.seconds", 6));
 
-  private static final Duration BACK_WITHIN = Duration.ofSeconds(20);
+  /** Ten seconds on a quiet machine. */
+  private static final Duration BACK_WITHIN =
+      Duration.ofSeconds(Integer.getInteger("onehop.it.back.seconds", 20));
+
   private static final Duration TIMEOUT = Duration.ofSeconds(30);
 
   private Testbed testbed;
@@ -90,7 +97,9 @@ class RouterFailureIT {
     long whileAway = load.operations();
     testbed.setBlocked(MONGOS, false);
 
+    long start = System.nanoTime();
     await().atMost(BACK_WITHIN).until(() -> besideOwner() == 1);
+    System.err.printf("back after %s%n", Duration.ofNanos(System.nanoTime() - start));
     assertThat(load.operations()).isGreaterThan(whileAway);
     load.stopAndCheck();
   }
@@ -187,7 +196,9 @@ class RouterFailureIT {
         int id = document.getInteger("_id");
         assertThat(document.getInteger("n")).as("document %d", id).isEqualTo(acknowledged.get(id));
       }
-      assertThat(Duration.ofNanos(slowestNanos.get())).isLessThanOrEqualTo(LONGEST_STALL);
+      Duration slowest = Duration.ofNanos(slowestNanos.get());
+      System.err.printf("%d operations, the slowest took %s%n", operations.get(), slowest);
+      assertThat(slowest).isLessThanOrEqualTo(LONGEST_STALL);
     }
   }
 }
