@@ -150,17 +150,14 @@ final class OperationRouter {
     return new Flux<>() {
       @Override
       public void subscribe(CoreSubscriber<? super R> actual) {
-        Place place = session.transactionPlace();
-        if (place != null) {
-          run(namespace, operation, Route.ofTransaction(place), known -> call.apply(place), actual);
-        } else {
-          start(
-              namespace,
-              operation,
-              targeting,
-              route -> session.place(route.client()).flatMapMany(call),
-              actual);
-        }
+        startInSession(
+            session,
+            namespace,
+            operation,
+            targeting,
+            call,
+            entering -> entering.flatMapMany(call),
+            actual);
       }
     };
   }
@@ -175,18 +172,14 @@ final class OperationRouter {
     return new Mono<>() {
       @Override
       public void subscribe(CoreSubscriber<? super R> actual) {
-        Place place = session.transactionPlace();
-        if (place != null) {
-          run(namespace, operation, Route.ofTransaction(place), known -> call.apply(place), actual);
-        } else {
-          start(
-              namespace,
-              operation,
-              targeting,
-              route ->
-                  session.place(route.client()).flatMap(entered -> Mono.from(call.apply(entered))),
-              actual);
-        }
+        startInSession(
+            session,
+            namespace,
+            operation,
+            targeting,
+            call,
+            entering -> entering.flatMap(entered -> Mono.from(call.apply(entered))),
+            actual);
       }
     };
   }
@@ -279,6 +272,32 @@ final class OperationRouter {
                   }
                 })
         .subscribe(actual);
+  }
+
+  /**
+   * Starts where the session's transaction is, or else where the operation belongs.
+   *
+   * @param enter makes the operation of the place that the session is about to enter
+   */
+  private <R> void startInSession(
+      RoutedSession session,
+      String namespace,
+      String operation,
+      Function<RoutingTable, Target> targeting,
+      Function<Place, Publisher<R>> call,
+      Function<Mono<Place>, Publisher<R>> enter,
+      CoreSubscriber<? super R> actual) {
+    Place place = session.transactionPlace();
+    if (place != null) {
+      run(namespace, operation, Route.ofTransaction(place), known -> call.apply(place), actual);
+    } else {
+      start(
+          namespace,
+          operation,
+          targeting,
+          route -> enter.apply(session.place(route.client())),
+          actual);
+    }
   }
 
   private <R> void run(
