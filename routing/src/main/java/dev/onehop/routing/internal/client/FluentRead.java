@@ -5,6 +5,7 @@ import com.mongodb.reactivestreams.client.ClientSession;
 import com.mongodb.reactivestreams.client.MongoCollection;
 import dev.onehop.core.table.RoutingTable;
 import dev.onehop.core.targeting.Target;
+import dev.onehop.routing.internal.client.OperationRouter.Route;
 import dev.onehop.routing.internal.client.RoutedSession.Place;
 import java.util.ArrayList;
 import java.util.List;
@@ -77,26 +78,57 @@ abstract class FluentRead<D, R, P extends Publisher<R>> {
   }
 
   final <E> Flux<E> routed(Function<P, Publisher<E>> read) {
-    Function<RoutingTable, Target> targeting = targeting(routes.targets(), collation, variables);
     if (session == null) {
-      return routes.routed(operation, targeting, where -> read.apply(at(where)));
+      return routes.routed(new Routed<>(read));
     }
     RoutedSession ours = routes.ours(session);
     return ours == null
         ? Flux.from(read.apply(nearest))
-        : routes.routed(ours, operation, targeting, place -> read.apply(at(place)));
+        : routes.routed(ours, operation, this::target, place -> read.apply(at(place)));
   }
 
   /** A read with one result or none. */
   final <E> Mono<E> routedOne(Function<P, Publisher<E>> read) {
-    Function<RoutingTable, Target> targeting = targeting(routes.targets(), collation, variables);
     if (session == null) {
-      return routes.routedOne(operation, targeting, where -> read.apply(at(where)));
+      return routes.routedOne(new Routed<>(read));
     }
     RoutedSession ours = routes.ours(session);
     return ours == null
         ? Mono.from(read.apply(nearest))
-        : routes.routedOne(ours, operation, targeting, place -> read.apply(at(place)));
+        : routes.routedOne(ours, operation, this::target, place -> read.apply(at(place)));
+  }
+
+  private Target target(RoutingTable table) {
+    return targeting(routes.targets(), collation, variables).apply(table);
+  }
+
+  /** One way to read, without a session. */
+  private final class Routed<E> implements Routable<E> {
+    private final Function<P, Publisher<E>> read;
+
+    Routed(Function<P, Publisher<E>> read) {
+      this.read = read;
+    }
+
+    @Override
+    public String namespace() {
+      return routes.namespace();
+    }
+
+    @Override
+    public String operation() {
+      return operation;
+    }
+
+    @Override
+    public Target target(RoutingTable table) {
+      return FluentRead.this.target(table);
+    }
+
+    @Override
+    public Publisher<E> on(Route route) {
+      return read.apply(at(routes.at(route.client())));
+    }
   }
 
   private P at(MongoCollection<D> where) {
