@@ -147,7 +147,7 @@ final class CollectionRoutes<D> {
         call.apply(nearest, RoutedSession.checking(notNull("clientSession", clientSession)));
     RoutedSession session = ours(clientSession);
     return session == null
-        ? Mono.from(checked)
+        ? Mono.from(ofUnknownSession(operation, checked))
         : routedOne(
             session,
             operation,
@@ -160,6 +160,11 @@ final class CollectionRoutes<D> {
       ClientSession clientSession,
       BiFunction<MongoCollection<D>, ClientSession, Publisher<R>> call) {
     return RoutedSession.unrouted(router, clientSession, nearest, this::at, call);
+  }
+
+  /** An operation of a session that this client did not start: the official client refuses most. */
+  <R> Flux<R> ofUnknownSession(String operation, Publisher<R> official) {
+    return router.ofUnknownSession(namespace(), operation, official);
   }
 
   ClusterTimes times() {

@@ -60,6 +60,8 @@ final class OperationRouter {
   /** Where one operation goes; the client is null for the nearest mongos. */
   record Route(RouteDecision decision, @Nullable String shard, @Nullable ShardClient client) {
     private static final Route NO_TABLE = new Route(RouteDecision.NO_TABLE, null, null);
+    private static final Route UNKNOWN_SESSION =
+        new Route(RouteDecision.UNKNOWN_SESSION, null, null);
     private static final Route SEVERAL = new Route(RouteDecision.SEVERAL_SHARDS, null, null);
 
     private static Route ofTransaction(Place place) {
@@ -196,6 +198,19 @@ final class OperationRouter {
         run(
             new Composed<>(namespace, operation, Composed::decided, known -> publisher),
             route,
+            actual);
+      }
+    };
+  }
+
+  /** An operation of a session that this client did not start. */
+  <R> Flux<R> ofUnknownSession(String namespace, String operation, Publisher<R> official) {
+    return new Flux<>() {
+      @Override
+      public void subscribe(CoreSubscriber<? super R> actual) {
+        run(
+            new Composed<>(namespace, operation, Composed::decided, known -> official),
+            Route.UNKNOWN_SESSION,
             actual);
       }
     };
