@@ -12,10 +12,10 @@ class VerdictTest {
   private static final Iterations SHORT = new Iterations(1, 1);
 
   private static Verdict verdict(double atLeast, Double... ratios) {
-    return verdict(null, 1e9, atLeast, ratios);
+    return frugal(null, 1e9, atLeast, ratios);
   }
 
-  private static Verdict verdict(
+  private static Verdict frugal(
       @Nullable Integer moreBytes, double bytes, double atLeast, Double... ratios) {
     Side fast = new Side("t.T.run", Map.of("kind", "new", "size", "1"), SHORT, SHORT);
     Side base = new Side("t.T.run", Map.of("kind", "old", "size", "1"), SHORT, SHORT);
@@ -35,18 +35,18 @@ class VerdictTest {
 
   @Test
   void bytesCountWhereTheyHaveABar() {
-    assertThat(verdict(512, 511.8, 2, 2.0).held()).isTrue();
-    assertThat(verdict(512, 512.8, 2, 2.0).held()).isFalse();
-    assertThat(verdict(512, 100, 2, 1.9).held()).isFalse();
-    assertThat(verdict(512, 511.8, 2, 2.0).row()).contains("512 bytes more (bar: 512)");
-    assertThat(verdict(512, 600, 2, 2.0).complaint())
+    assertThat(frugal(512, 511.8, 2, 2.0).held()).isTrue();
+    assertThat(frugal(512, 512.8, 2, 2.0).held()).isFalse();
+    assertThat(frugal(512, 100, 2, 1.9).held()).isFalse();
+    assertThat(frugal(512, 511.8, 2, 2.0).row()).contains("512 bytes more (bar: 512)");
+    assertThat(frugal(512, 600, 2, 2.0).complaint())
         .isEqualTo(
             "thing: t.T.run[kind=new] allocates 600 bytes more (bar: 512) than t.T.run[kind=old]");
   }
 
   @Test
   void whatWasNotMeasuredIsNotHeld() {
-    assertThat(verdict(512, Double.NaN, 2, 2.0).held()).isFalse();
+    assertThat(frugal(512, Double.NaN, 2, 2.0).held()).isFalse();
   }
 
   @Test
