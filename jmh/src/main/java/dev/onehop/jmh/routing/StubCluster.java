@@ -22,6 +22,10 @@ import org.bson.BsonTimestamp;
 final class StubCluster {
   static final int MONGOS_PORT = 27017;
   static final int SHARD_PORT = 27018;
+
+  /** With all mongoses, so that plain clients and routed ones choose among as many. */
+  private static final String URI = "mongodb://h0,h1,h2";
+
   static final int CHUNKS = 1_000;
   static final int SHARDS = 3;
 
@@ -35,10 +39,10 @@ final class StubCluster {
     return "user%04d".formatted(chunk);
   }
 
-  /** Settings of an application, whose client finds the cluster from its first mongos. */
+  /** Settings of an application, whose client knows all mongoses. */
   static MongoClientSettings settings(EventLoopGroup group) {
     return MongoClientSettings.builder()
-        .applyConnectionString(new ConnectionString("mongodb://h0:" + MONGOS_PORT))
+        .applyConnectionString(new ConnectionString(URI))
         .inetAddressResolver(host -> List.of(named(host)))
         // Rarely, as it would be counted as the operations' garbage.
         .applyToServerSettings(server -> server.heartbeatFrequency(1, TimeUnit.HOURS))
