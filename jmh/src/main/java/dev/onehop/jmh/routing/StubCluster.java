@@ -1,35 +1,44 @@
 package dev.onehop.jmh.routing;
 
-import com.mongodb.ConnectionString;
 import com.mongodb.MongoClientSettings;
-import com.mongodb.connection.TransportSettings;
-import io.netty.channel.EventLoopGroup;
-import java.net.InetAddress;
-import java.net.UnknownHostException;
+import com.mongodb.MongoNamespace;
+import com.mongodb.ReadConcern;
+import com.mongodb.ReadPreference;
+import com.mongodb.WriteConcern;
+import com.mongodb.client.result.InsertOneResult;
+import com.mongodb.client.result.UpdateResult;
+import com.mongodb.connection.ClusterConnectionMode;
+import com.mongodb.connection.ClusterDescription;
+import com.mongodb.connection.ClusterType;
+import com.mongodb.reactivestreams.client.FindPublisher;
+import com.mongodb.reactivestreams.client.MongoClient;
+import com.mongodb.reactivestreams.client.MongoCollection;
+import com.mongodb.reactivestreams.client.MongoDatabase;
+import java.lang.reflect.InvocationHandler;
+import java.lang.reflect.Proxy;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
-import org.bson.BsonString;
-import org.bson.BsonTimestamp;
+import org.bson.Document;
+import org.bson.conversions.Bson;
+import org.jspecify.annotations.Nullable;
+import org.reactivestreams.Publisher;
+import org.reactivestreams.Subscriber;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
 
 /**
- * A cluster that is not there, as the official driver sees it through {@link StubChannel}: three
- * shards, each with a mongos beside it, and one collection of a thousand chunks.
+ * The official client's interfaces without a driver below them: every operation ends at once. A
+ * cluster of three shards, each with a mongos beside it, and one collection of a thousand chunks.
  */
 final class StubCluster {
-  static final int MONGOS_PORT = 27017;
-  static final int SHARD_PORT = 27018;
-
-  /** With all mongoses, so that plain clients and routed ones choose among as many. */
-  private static final String URI = "mongodb://h0,h1,h2";
-
+  static final String URI = "mongodb://h0:27017";
   static final int CHUNKS = 1_000;
-  static final int SHARDS = 3;
 
-  private static final byte[] LOOPBACK = {127, 0, 0, 1};
+  static final int SHARDS = 3;
+  private static final Document FOUND = new Document("_id", "user0").append("field0", "value");
   private static final Map<String, List<BsonDocument>> CONFIG = config();
 
   private StubCluster() {}
@@ -39,42 +48,124 @@ final class StubCluster {
     return "user%04d".formatted(chunk);
   }
 
-  /** Settings of an application, whose client knows all mongoses. */
-  static MongoClientSettings settings(EventLoopGroup group) {
-    return MongoClientSettings.builder()
-        .applyConnectionString(new ConnectionString(URI))
-        .inetAddressResolver(host -> List.of(named(host)))
-        // Rarely, as it would be counted as the operations' garbage.
-        .applyToServerSettings(server -> server.heartbeatFrequency(1, TimeUnit.HOURS))
-        .transportSettings(
-            TransportSettings.nettyBuilder()
-                .eventLoopGroup(group)
-                .socketChannelClass(StubChannel.class)
-                .build())
-        .build();
+  static MongoClient client(MongoClientSettings settings) {
+    ClusterDescription description =
+        new ClusterDescription(ClusterConnectionMode.MULTIPLE, ClusterType.SHARDED, List.of());
+    MongoDatabase config = database("config", settings);
+    MongoDatabase data = database("ycsb", settings);
+    return stub(
+        MongoClient.class,
+        (proxy, method, arguments) ->
+            switch (method.getName()) {
+              case "getDatabase" -> arguments[0].equals("config") ? config : data;
+              case "getClusterDescription" -> description;
+              case "getCodecRegistry" -> settings.getCodecRegistry();
+              case "close" -> null;
+              default -> throw new UnsupportedOperationException(method.toString());
+            });
   }
 
-  /** The documents of a collection of the database {@code config}. */
-  static List<BsonDocument> config(String collection) {
-    return CONFIG.getOrDefault(collection, List.of());
+  private static MongoDatabase database(String name, MongoClientSettings settings) {
+    return stub(
+        MongoDatabase.class,
+        (proxy, method, arguments) ->
+            switch (method.getName()) {
+              case "getCollection" ->
+                  collection(
+                      new MongoNamespace(name, (String) arguments[0]),
+                      arguments.length == 1 ? Document.class : (Class<?>) arguments[1],
+                      settings);
+              case "withReadConcern", "withReadPreference" -> proxy;
+              default -> throw new UnsupportedOperationException(method.toString());
+            });
   }
 
-  private static InetAddress named(String host) {
-    try {
-      return InetAddress.getByAddress(host, LOOPBACK);
-    } catch (UnknownHostException e) {
-      throw new IllegalStateException(e);
+  private static MongoCollection<?> collection(
+      MongoNamespace namespace, Class<?> documents, MongoClientSettings settings) {
+    // One operation at a time, so that a find needs no stub of its own.
+    Object[][] asked = new Object[1][];
+    FindPublisher<?> found =
+        namespace.getDatabaseName().equals("config")
+            ? find(Flux.fromIterable(CONFIG.getOrDefault(namespace.getCollectionName(), List.of())))
+            : find(
+                Mono.fromCallable(
+                    () -> {
+                      encode(asked[0], documents, settings);
+                      return FOUND;
+                    }));
+    UpdateResult updated = UpdateResult.acknowledged(1, 1L, null);
+    Publisher<?> inserted = Mono.just(InsertOneResult.acknowledged(null));
+    return stub(
+        MongoCollection.class,
+        (proxy, method, arguments) ->
+            switch (method.getName()) {
+              case "find" -> {
+                asked[0] = arguments;
+                yield found;
+              }
+              case "updateOne" ->
+                  Mono.fromCallable(
+                      () -> {
+                        encode(arguments, documents, settings);
+                        return updated;
+                      });
+              case "insertOne" -> inserted;
+              case "getNamespace" -> namespace;
+              case "getDocumentClass" -> documents;
+              case "getCodecRegistry" -> settings.getCodecRegistry();
+              case "getReadPreference" -> ReadPreference.primary();
+              case "getReadConcern" -> ReadConcern.DEFAULT;
+              case "getWriteConcern" -> WriteConcern.ACKNOWLEDGED;
+              case "getTimeout" -> null;
+              case "hashCode" -> System.identityHashCode(proxy);
+              case "equals" -> proxy == arguments[0];
+              default -> throw new UnsupportedOperationException(method.toString());
+            });
+  }
+
+  /** As the official client must when it is subscribed to, whatever transport is below it. */
+  private static void encode(
+      Object @Nullable [] arguments, Class<?> documents, MongoClientSettings settings) {
+    if (arguments != null) {
+      for (Object argument : arguments) {
+        if (argument instanceof Bson bson) {
+          bson.toBsonDocument(documents, settings.getCodecRegistry());
+        }
+      }
     }
+  }
+
+  /** Options leave it as it is. */
+  private static FindPublisher<?> find(Publisher<?> result) {
+    Publisher<?> first = result instanceof Mono<?> one ? one : Flux.from(result).next();
+    return stub(
+        FindPublisher.class,
+        (proxy, method, arguments) ->
+            switch (method.getName()) {
+              case "subscribe" -> {
+                subscribe(result, (Subscriber<?>) arguments[0]);
+                yield null;
+              }
+              case "first" -> first;
+              default -> proxy;
+            });
+  }
+
+  @SuppressWarnings("unchecked")
+  private static <T> void subscribe(Publisher<?> publisher, Subscriber<T> subscriber) {
+    ((Publisher<T>) publisher).subscribe(subscriber);
+  }
+
+  private static <T> T stub(Class<T> type, InvocationHandler handler) {
+    return type.cast(Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] {type}, handler));
   }
 
   private static Map<String, List<BsonDocument>> config() {
     List<BsonDocument> shards = new ArrayList<>();
     List<BsonDocument> mongoses = new ArrayList<>();
     for (int i = 0; i < SHARDS; i++) {
-      shards.add(
-          BsonDocument.parse("{_id: 's%d', host: 'rsh%d/h%d:%d'}".formatted(i, i, i, SHARD_PORT)));
-      mongoses.add(
-          BsonDocument.parse("{_id: 'h%d:%d', ping: {$date: 1000}}".formatted(i, MONGOS_PORT)));
+      shards.add(BsonDocument.parse("{_id: 's%d', host: 'rs%d/h%d:27018'}".formatted(i, i, i)));
+      mongoses.add(BsonDocument.parse("{_id: 'h%d:27017', ping: {$date: 1000}}".formatted(i)));
     }
     BsonDocument collection =
         BsonDocument.parse(
@@ -87,8 +178,8 @@ final class StubCluster {
           new BsonDocument("uuid", collection.get("uuid"))
               .append("min", bound(i, "{_id: {$minKey: 1}}"))
               .append("max", bound(i + 1, "{_id: {$maxKey: 1}}"))
-              .append("shard", new BsonString("s" + i % SHARDS))
-              .append("lastmod", new BsonTimestamp(1, i)));
+              .append("shard", new org.bson.BsonString("s" + i % SHARDS))
+              .append("lastmod", new org.bson.BsonTimestamp(1, i)));
     }
     return Map.of(
         "shards",
@@ -108,6 +199,6 @@ final class StubCluster {
   private static BsonDocument bound(int chunk, String end) {
     return chunk == 0 || chunk == CHUNKS
         ? BsonDocument.parse(end)
-        : new BsonDocument("_id", new BsonString(key(chunk)));
+        : new BsonDocument("_id", new org.bson.BsonString(key(chunk)));
   }
 }
