@@ -41,15 +41,6 @@ interface Platform extends AutoCloseable {
     return access();
   }
 
-  /**
-   * Whether the servers and their data go on when the testbed ends. If not, shards acknowledge a
-   * majority's writes before their journals are flushed: that time, most of a local update's, would
-   * hide what is measured, and it protects data that is deleted anyway.
-   */
-  default boolean outlivesTestbed() {
-    return false;
-  }
-
   /** All replica sets have primaries; no router and no shard is part of the cluster yet. */
   default void initiated(ReplicaSet configServers) {}
 
