@@ -2,6 +2,7 @@ package dev.onehop.it;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
+import static org.junit.jupiter.api.Assertions.assertTimeout;
 
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
@@ -197,6 +198,8 @@ class AffinityIT {
                 run(there.getDatabase("it").getCollection("nowhereElse").estimatedDocumentCount()))
             .isZero();
       }
+      // The driver says its sessions' end to any mongos, which must not be waited for in vain.
+      assertTimeout(Duration.ofSeconds(20), client::close);
     } finally {
       logger.detachAppender(said);
     }
