@@ -34,6 +34,7 @@ import org.bson.BsonMinKey;
 import org.bson.Document;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.reactivestreams.Publisher;
 import reactor.core.Disposable;
@@ -44,6 +45,7 @@ import reactor.core.publisher.Mono;
  * How soon routed operations follow what changes in the cluster. Where they were served, the
  * shards' profilers tell.
  */
+@Tag("alone")
 class FreshnessIT {
   private static final Duration TIMEOUT = Duration.ofSeconds(30);
   private static final Duration REFRESH = Duration.ofSeconds(3);

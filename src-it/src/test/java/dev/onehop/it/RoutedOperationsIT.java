@@ -115,9 +115,12 @@ class RoutedOperationsIT {
                   assertThat(sampling.besideOwner().fraction()).hasValue(1.0);
                 }
               });
-      for (int i = 0; i < DOCUMENTS; i++) {
-        assertThat(read(collection, i)).containsEntry("n", i);
-      }
+      List<Document> all =
+          Flux.range(0, DOCUMENTS)
+              .flatMapSequential(i -> collection.find(Filters.eq(i)).first(), 32)
+              .collectList()
+              .block(TIMEOUT);
+      assertThat(all).isEqualTo(documents());
     }
   }
 

@@ -25,6 +25,7 @@ import org.bson.BsonInt32;
 import org.bson.Document;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
@@ -34,6 +35,7 @@ import reactor.core.publisher.Mono;
  * A mongos beside a shard goes away under load: nothing fails, nothing is lost or done twice, and
  * operations go back to it when it returns.
  */
+@Tag("alone")
 class RouterFailureIT {
   private static final String NAMESPACE = "it.failures";
   private static final String MONGOS = "127.27.2.1:27017";
