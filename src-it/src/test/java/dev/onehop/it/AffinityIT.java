@@ -29,8 +29,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.stream.IntStream;
-import org.bson.BsonDocument;
-import org.bson.BsonInt32;
 import org.bson.Document;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -72,8 +70,8 @@ class AffinityIT {
     testbed = Testbed.builder(Topology.named("us-2014")).start();
     testbed.shardCollection(
         NAMESPACE,
-        new BsonDocument("_id", new BsonInt32(1)),
-        IntStream.of(100, 200).mapToObj(i -> new BsonDocument("_id", new BsonInt32(i))).toList());
+        Numbered.KEY,
+        Numbered.splitAt(100, 200));
     try (MongoClient client = MongoClients.create(testbed.url())) {
       run(
           collection(client)

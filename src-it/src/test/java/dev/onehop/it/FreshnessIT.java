@@ -27,9 +27,7 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.stream.IntStream;
 import org.bson.BsonDocument;
-import org.bson.BsonInt32;
 import org.bson.BsonMinKey;
 import org.bson.Document;
 import org.junit.jupiter.api.AfterAll;
@@ -100,7 +98,7 @@ class FreshnessIT {
     try (MongoClient client =
         OneHop.builder(testbed.url()).historyInterval(Duration.ofMillis(500)).build()) {
       MongoCollection<Document> collection = client.getDatabase("it").getCollection(name);
-      run(collection.insertMany(documents()));
+      run(collection.insertMany(Numbered.documents(DOCUMENTS)));
       assertThat(explained(collection, 299)).isEqualTo(List.of("shard-ca"));
 
       testbed.dropCollection("it." + name);
@@ -112,8 +110,8 @@ class FreshnessIT {
 
       testbed.shardCollection(
           "it." + name,
-          new BsonDocument("_id", new BsonInt32(1)),
-          IntStream.of(290, 295).mapToObj(i -> new BsonDocument("_id", new BsonInt32(i))).toList());
+          Numbered.KEY,
+          Numbered.splitAt(290, 295));
       // A refresh may come between the moves that place the chunks: wait until all are seen.
       await()
           .atMost(TIMEOUT)
@@ -123,7 +121,7 @@ class FreshnessIT {
                 assertThat(explained(collection, 290)).isEqualTo(List.of("shard-or"));
                 assertThat(explained(collection, 295)).isEqualTo(List.of("shard-ca"));
               });
-      run(collection.insertMany(documents()));
+      run(collection.insertMany(Numbered.documents(DOCUMENTS)));
       try (RouterSampling sampling = testbed.evidence("it." + name).sampleRouters(1)) {
         for (int i = 0; i < 50; i++) {
           assertThat(run(collection.find(Filters.eq(250 + i)).first())).containsEntry("n", 250 + i);
@@ -218,7 +216,7 @@ class FreshnessIT {
     AtomicBoolean stopped = new AtomicBoolean();
     try (MongoClient client = builder.build()) {
       MongoCollection<Document> collection = client.getDatabase("it").getCollection(name);
-      run(collection.insertMany(documents()));
+      run(collection.insertMany(Numbered.documents(DOCUMENTS)));
       Disposable load =
           Flux.range(0, CONCURRENCY)
               .flatMap(
@@ -270,18 +268,11 @@ class FreshnessIT {
     String name = "fresh" + collections++;
     testbed.shardCollection(
         "it." + name,
-        new BsonDocument("_id", new BsonInt32(1)),
-        IntStream.of(50, 100, 150, 200, 250)
-            .mapToObj(i -> new BsonDocument("_id", new BsonInt32(i)))
-            .toList());
+        Numbered.KEY,
+        Numbered.splitAt(50, 100, 150, 200, 250));
     return name;
   }
 
-  private static List<Document> documents() {
-    return IntStream.range(0, DOCUMENTS)
-        .mapToObj(i -> new Document("_id", i).append("n", i))
-        .toList();
-  }
 
   private static <T> T run(Publisher<T> operation) {
     return Mono.from(operation).block(TIMEOUT);

@@ -28,7 +28,7 @@ record TestCertificates(Path folder) {
 
   private static final String PASSWORD = "changeit";
 
-  static TestCertificates create() {
+  public static TestCertificates create() {
     try {
       TestCertificates made = new TestCertificates(Files.createTempDirectory("onehop-tls"));
       made.keyPair("authority", "CN=authority,O=onehop", "-ext", "bc:c");
@@ -48,12 +48,12 @@ record TestCertificates(Path folder) {
     return folder.resolve("server.pem");
   }
 
-  Path authorityPem() {
+  public Path authorityPem() {
     return folder.resolve("authority.pem");
   }
 
   /** A context that trusts the authority and shows no certificate. */
-  SSLContext trusting() {
+  public SSLContext trusting() {
     return context(null);
   }
 
