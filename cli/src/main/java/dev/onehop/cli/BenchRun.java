@@ -50,14 +50,7 @@ final class BenchRun {
   int run() {
     Path folder = createFolder();
     BenchSession session =
-        new BenchSession(
-            source,
-            plan,
-            workload,
-            folder,
-            Home.folder(),
-            command,
-            Terminal.detect());
+        new BenchSession(source, plan, workload, folder, Home.folder(), command, Terminal.detect());
     Failure failure = session.run();
     Results results = session.results();
     if (results != null) {

@@ -68,10 +68,7 @@ class AffinityIT {
   @BeforeAll
   static void start() {
     testbed = Testbed.builder(Topology.named("us-2014")).start();
-    testbed.shardCollection(
-        NAMESPACE,
-        Numbered.KEY,
-        Numbered.splitAt(100, 200));
+    testbed.shardCollection(NAMESPACE, Numbered.KEY, Numbered.splitAt(100, 200));
     try (MongoClient client = MongoClients.create(testbed.url())) {
       run(
           collection(client)

@@ -32,8 +32,7 @@ class BenchUrlIT {
       Ended first = bench(testbed.url(), "first", "--modes", "legacy,targeted-async");
       assertThat(first.exitCode()).as(first.err()).isZero();
 
-      JsonNode results =
-          new ObjectMapper().readTree(folder.resolve("first/results.json").toFile());
+      JsonNode results = new ObjectMapper().readTree(folder.resolve("first/results.json").toFile());
       assertThat(results.path("points")).hasSize(2);
       for (JsonNode point : results.path("points")) {
         assertThat(point.path("errors").asLong()).isZero();
@@ -83,8 +82,7 @@ class BenchUrlIT {
     List<String> arguments =
         new ArrayList<>(
             List.of("bench", "--url", url, "--threads", "4", "--duration", "2s", "--warmup", "1s"));
-    arguments.addAll(
-        List.of("--records", "300", "--connections", "4", "--pipelining", "off"));
+    arguments.addAll(List.of("--records", "300", "--connections", "4", "--pipelining", "off"));
     arguments.addAll(List.of("--out", folder.resolve(out).toString()));
     arguments.addAll(List.of(more));
     StringWriter stdout = new StringWriter();

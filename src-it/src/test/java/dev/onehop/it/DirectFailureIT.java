@@ -63,10 +63,7 @@ class DirectFailureIT {
   void start() {
     testbed =
         Testbed.builder(Topology.parse("direct-failures.yaml", TOPOLOGY)).withoutRouters().start();
-    testbed.shardCollection(
-        "it.failures",
-        Numbered.KEY,
-        Numbered.splitAt(KEYS / 2));
+    testbed.shardCollection("it.failures", Numbered.KEY, Numbered.splitAt(KEYS / 2));
     String configServers = testbed.configServers();
     url =
         "mongodb://"

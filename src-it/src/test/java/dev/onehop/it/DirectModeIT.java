@@ -346,10 +346,16 @@ class DirectModeIT {
             case 0 -> new Document();
             case 1 -> Filters.eq("b", random.nextInt(20));
             case 2 -> Filters.gte("_id", random.nextInt(FOUND_AMONG));
-            case 3 -> Filters.in("_id", random.nextInt(FOUND_AMONG), random.nextInt(FOUND_AMONG), FOUND_AMONG - 1);
+            case 3 ->
+                Filters.in(
+                    "_id",
+                    random.nextInt(FOUND_AMONG),
+                    random.nextInt(FOUND_AMONG),
+                    FOUND_AMONG - 1);
             case 4 -> Filters.lt("c.e", random.nextInt(7));
             default ->
-                Filters.or(Filters.eq("a", value(random)), Filters.lt("_id", random.nextInt(FOUND_AMONG)));
+                Filters.or(
+                    Filters.eq("a", value(random)), Filters.lt("_id", random.nextInt(FOUND_AMONG)));
           };
       // Ties are broken by _id, as nothing else makes the order of two servers the same.
       List<String> fields = new ArrayList<>(List.of("a", "b", "c", "c.d", "c.e", "missing"));

@@ -108,10 +108,7 @@ class FreshnessIT {
               () -> assertThat(explanation(collection, 299).reason()).contains("unsharded"));
       assertThat(run(collection.countDocuments())).isZero();
 
-      testbed.shardCollection(
-          "it." + name,
-          Numbered.KEY,
-          Numbered.splitAt(290, 295));
+      testbed.shardCollection("it." + name, Numbered.KEY, Numbered.splitAt(290, 295));
       // A refresh may come between the moves that place the chunks: wait until all are seen.
       await()
           .atMost(TIMEOUT)
@@ -266,13 +263,9 @@ class FreshnessIT {
   /** A new collection over all shards, a third of the ids 0 to 299 on each. */
   private static String sharded() {
     String name = "fresh" + collections++;
-    testbed.shardCollection(
-        "it." + name,
-        Numbered.KEY,
-        Numbered.splitAt(50, 100, 150, 200, 250));
+    testbed.shardCollection("it." + name, Numbered.KEY, Numbered.splitAt(50, 100, 150, 200, 250));
     return name;
   }
-
 
   private static <T> T run(Publisher<T> operation) {
     return Mono.from(operation).block(TIMEOUT);

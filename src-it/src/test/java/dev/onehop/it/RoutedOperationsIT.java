@@ -239,10 +239,7 @@ class RoutedOperationsIT {
   /** A new collection over all shards, a third of the ids 0 to 299 on each. */
   private static String sharded() {
     String name = "routed" + collections++;
-    cluster.shardCollection(
-        "it." + name,
-        Numbered.KEY,
-        Numbered.splitAt(50, 100, 150, 200, 250));
+    cluster.shardCollection("it." + name, Numbered.KEY, Numbered.splitAt(50, 100, 150, 200, 250));
     return name;
   }
 
@@ -274,7 +271,6 @@ class RoutedOperationsIT {
   private static MongoCollection<Document> collection(MongoClient client, String name) {
     return client.getDatabase("it").getCollection(name);
   }
-
 
   private static Document read(MongoCollection<Document> collection, int id) {
     return Mono.from(collection.find(Filters.eq(id)).first()).block(TIMEOUT);

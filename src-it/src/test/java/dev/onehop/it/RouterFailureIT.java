@@ -53,10 +53,7 @@ class RouterFailureIT {
   void start() {
     TestCluster.requireProcesses();
     testbed = Testbed.builder(Topology.named("us-2014")).start();
-    testbed.shardCollection(
-        NAMESPACE,
-        Numbered.KEY,
-        Numbered.splitAt(100, 200));
+    testbed.shardCollection(NAMESPACE, Numbered.KEY, Numbered.splitAt(100, 200));
     client = OneHop.builder(testbed.url()).build();
     collection = client.getDatabase("it").getCollection("failures");
     Mono.from(

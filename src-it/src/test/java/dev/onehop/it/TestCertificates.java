@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param folder where the files are
  */
-record TestCertificates(Path folder) {
+public record TestCertificates(Path folder) {
   /** The subject of the client's certificate, which is its user name. */
   static final String CLIENT = "CN=client,OU=users,O=onehop";
 

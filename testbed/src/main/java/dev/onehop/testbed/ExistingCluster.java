@@ -79,7 +79,10 @@ public final class ExistingCluster implements AutoCloseable {
   public List<String> mongosAddresses() {
     List<BsonDocument> registered = config("mongos");
     long latest =
-        registered.stream().mapToLong(mongos -> mongos.getDateTime("ping").getValue()).max().orElse(0);
+        registered.stream()
+            .mapToLong(mongos -> mongos.getDateTime("ping").getValue())
+            .max()
+            .orElse(0);
     return registered.stream()
         .filter(mongos -> latest - mongos.getDateTime("ping").getValue() < 60_000)
         .map(mongos -> mongos.getString("_id").getValue())
@@ -194,8 +197,7 @@ public final class ExistingCluster implements AutoCloseable {
     try {
       List<BsonDocument> stages =
           List.of(
-              new BsonDocument(
-                  "$collStats", new BsonDocument("latencyStats", new BsonDocument())));
+              new BsonDocument("$collStats", new BsonDocument("latencyStats", new BsonDocument())));
       for (BsonDocument ofShard : documents(namespace).aggregate(stages)) {
         BsonDocument stats = ofShard.getDocument("latencyStats");
         counts.merge(

@@ -40,8 +40,7 @@ final class RoundTripMeter {
 
   private RoundTripMeter() {}
 
-  static RoundTrips measure(
-      Topology topology, ClusterPlan plan, @Nullable SSLContext tls) {
+  static RoundTrips measure(Topology topology, ClusterPlan plan, @Nullable SSLContext tls) {
     Map<String, Duration> configured = new LinkedHashMap<>();
     Map<String, CompletableFuture<Duration>> pending = new LinkedHashMap<>();
     for (Host host : topology.hosts()) {
@@ -64,8 +63,7 @@ final class RoundTripMeter {
     return new RoundTrips(configured, measured);
   }
 
-  private static CompletableFuture<Duration> start(
-      Server server, @Nullable SSLContext tls) {
+  private static CompletableFuture<Duration> start(Server server, @Nullable SSLContext tls) {
     CompletableFuture<Duration> median = new CompletableFuture<>();
     Thread thread =
         new Thread(

@@ -185,7 +185,8 @@ public final class Testbed implements AutoCloseable {
    * @throws TestbedException if a router refuses an operation
    */
   public void warmUpRouters(String namespace) {
-    RouterWarmup warmup = new RouterWarmup(cluster, run.plan().routers(), run.platform().routerAccess());
+    RouterWarmup warmup =
+        new RouterWarmup(cluster, run.plan().routers(), run.platform().routerAccess());
     withoutDelays(() -> warmup.run(new MongoNamespace(namespace)));
   }
 

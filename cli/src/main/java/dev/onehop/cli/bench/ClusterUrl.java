@@ -62,8 +62,7 @@ public final class ClusterUrl {
     }
     String database = parsed.getDatabase();
     return database == null
-        ? new ClusterUrl(
-            withDatabase(url), withDatabase(secret), authority)
+        ? new ClusterUrl(withDatabase(url), withDatabase(secret), authority)
         : new ClusterUrl(url, secret, authority);
   }
 

@@ -104,8 +104,7 @@ final class UrlCluster implements Cluster {
               }
             });
     List<HostFacts> hosts = new ArrayList<>();
-    roles.forEach(
-        (host, has) -> hosts.add(new HostFacts(host, "", List.copyOf(has))));
+    roles.forEach((host, has) -> hosts.add(new HostFacts(host, "", List.copyOf(has))));
     return new TopologyFacts(
         String.join(",", new ConnectionString(url.secret()).getHosts()),
         CLIENT,

@@ -162,7 +162,10 @@ public final class ResultsTable {
           .append(", by the servers' counters\n");
     }
     if (results.run() != null) {
-      results.run().missing().forEach(what -> notes.append("not known: ").append(what).append('\n'));
+      results
+          .run()
+          .missing()
+          .forEach(what -> notes.append("not known: ").append(what).append('\n'));
     }
     notes.append("beside owner: operations that reached their shard from a router on its host\n");
     if (results.detour() != null) {

@@ -39,7 +39,9 @@ class YcsbSecretsIT {
       List<String> command;
       try (YcsbSecrets secrets = YcsbSecrets.of(url)) {
         secretFile = secrets.properties();
-        assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(secretFile.getParent())))
+        assertThat(
+                PosixFilePermissions.toString(
+                    Files.getPosixFilePermissions(secretFile.getParent())))
             .isEqualTo("rwx------");
         YcsbCommand ycsb =
             new YcsbCommand(

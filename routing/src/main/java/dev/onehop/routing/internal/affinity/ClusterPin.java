@@ -86,7 +86,8 @@ public final class ClusterPin {
   /**
    * Closes clients. On the thread that closes it, the driver says its sessions' end to any one
    * server it knows of. If that one is of another cluster, to which they mean nothing, it would
-   * wait for it until server selection times out; so on this thread, and meanwhile, all are allowed.
+   * wait for it until server selection times out; so on this thread, and meanwhile, all are
+   * allowed.
    */
   void whileAllowingFarewells(Runnable close) {
     farewell = Thread.currentThread();

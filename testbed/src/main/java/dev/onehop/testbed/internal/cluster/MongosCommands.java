@@ -74,8 +74,7 @@ final class MongosCommands implements ClusterCommands {
 
   @Override
   public void move(String namespace, BsonDocument min, @Nullable BsonDocument max, String toShard) {
-    BsonDocument command =
-        ClusterCommands.moveRange("moveRange", namespace, min, max, toShard);
+    BsonDocument command = ClusterCommands.moveRange("moveRange", namespace, min, max, toShard);
     if (!mongos.runIfKnown("admin", command)) {
       mongos.run(
           "admin",
