@@ -116,7 +116,7 @@ final class TestbedCluster implements Cluster {
     return roles;
   }
 
-  private static double millis(Duration duration) {
+  static double millis(Duration duration) {
     return Math.round(duration.toNanos() / 1e3) / 1e3;
   }
 

@@ -87,7 +87,7 @@ final class UrlCluster implements Cluster {
       roles.computeIfAbsent(host, name -> new LinkedHashSet<>()).add("router");
       try {
         measured.put(
-            TopologyFacts.pair(CLIENT, host), cluster.roundTrip(mongos).toNanos() / 1_000 / 1e3);
+            TopologyFacts.pair(CLIENT, host), TestbedCluster.millis(cluster.roundTrip(mongos)));
       } catch (TestbedException e) {
         missing.add("the round trip to " + mongos + ", which can't be reached from here");
       }
