@@ -25,11 +25,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
-import org.bson.BsonDocument;
-import org.bson.BsonInt32;
 import org.bson.Document;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
@@ -42,6 +41,7 @@ import reactor.core.publisher.Mono;
  * <p>{@code -Donehop.it.stall.seconds=2 -Donehop.it.back.seconds=10} is what a quiet machine must
  * hold.
  */
+@Tag("alone")
 class RouterFailureIT {
   private static final String NAMESPACE = "it.failures";
   private static final String MONGOS = "127.27.2.1:27017";
@@ -67,10 +67,7 @@ class RouterFailureIT {
   void start() {
     TestCluster.requireProcesses();
     testbed = Testbed.builder(Topology.named("us-2014")).start();
-    testbed.shardCollection(
-        NAMESPACE,
-        new BsonDocument("_id", new BsonInt32(1)),
-        IntStream.of(100, 200).mapToObj(i -> new BsonDocument("_id", new BsonInt32(i))).toList());
+    testbed.shardCollection(NAMESPACE, Numbered.KEY, Numbered.splitAt(100, 200));
     client = OneHop.builder(testbed.url()).build();
     collection = client.getDatabase("it").getCollection("failures");
     Mono.from(

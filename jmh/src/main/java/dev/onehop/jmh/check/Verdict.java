@@ -9,7 +9,7 @@ import java.util.Map;
  * What a bar's rounds said.
  *
  * @param bar the bar
- * @param ratios per round, how many times as fast the benchmark was as its baseline, at least one
+ * @param ratios per round, how many times as fast the benchmark was as its baseline
  * @param moreBytes per round, how many bytes more it allocated per operation
  */
 record Verdict(Bar bar, List<Double> ratios, List<Double> moreBytes) {
@@ -40,6 +40,12 @@ record Verdict(Bar bar, List<Double> ratios, List<Double> moreBytes) {
 
   private boolean isFrugal() {
     return bar.moreBytes() == null || median(moreBytes) <= bar.moreBytes();
+  }
+
+  /** Whether the bar is held whatever its other rounds would say: most of them have said so. */
+  boolean isCertain() {
+    return 2 * ratios.stream().filter(ratio -> ratio >= bar.atLeast()).count() > bar.rounds()
+        && isFrugal();
   }
 
   /** For the table. */

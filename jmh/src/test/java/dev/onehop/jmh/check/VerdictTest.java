@@ -12,15 +12,24 @@ class VerdictTest {
   private static final Iterations SHORT = new Iterations(1, 1);
 
   private static Verdict verdict(double atLeast, Double... ratios) {
-    return frugal(null, 1e9, atLeast, ratios);
+    return ofRounds(1, atLeast, ratios);
+  }
+
+  private static Verdict ofRounds(int rounds, double atLeast, Double... ratios) {
+    return measured(rounds, null, 1e9, atLeast, ratios);
   }
 
   private static Verdict frugal(
       @Nullable Integer moreBytes, double bytes, double atLeast, Double... ratios) {
+    return measured(1, moreBytes, bytes, atLeast, ratios);
+  }
+
+  private static Verdict measured(
+      int rounds, @Nullable Integer moreBytes, double bytes, double atLeast, Double... ratios) {
     Side fast = new Side("t.T.run", Map.of("kind", "new", "size", "1"), SHORT, SHORT);
     Side base = new Side("t.T.run", Map.of("kind", "old", "size", "1"), SHORT, SHORT);
     return new Verdict(
-        new Bar("thing", fast, base, atLeast, moreBytes, 1),
+        new Bar("thing", fast, base, atLeast, moreBytes, rounds),
         List.of(ratios),
         List.of(bytes, bytes, bytes));
   }
@@ -47,6 +56,18 @@ class VerdictTest {
   @Test
   void whatWasNotMeasuredIsNotHeld() {
     assertThat(frugal(512, Double.NaN, 2, 2.0).held()).isFalse();
+    assertThat(frugal(512, 600, 2, 2.0).isCertain()).isFalse();
+  }
+
+  @Test
+  void roundsThatCanChangeNothingAreNotNeeded() {
+    assertThat(ofRounds(3, 2).isCertain()).isFalse();
+    assertThat(ofRounds(3, 2, 2.1).isCertain()).isFalse();
+    assertThat(ofRounds(3, 2, 2.1, 1.9).isCertain()).isFalse();
+    assertThat(ofRounds(3, 2, 2.1, 2.0).isCertain()).isTrue();
+    assertThat(ofRounds(4, 2, 2.1, 2.0).isCertain()).isFalse();
+    // What is broken so far is run again, with all of its rounds to be judged by.
+    assertThat(ofRounds(3, 2, 1.9, 1.9).isCertain()).isFalse();
   }
 
   @Test
