@@ -3,6 +3,7 @@ package dev.onehop.cli.bench;
 import dev.onehop.cli.results.RunFacts.Placement;
 import dev.onehop.cli.results.ServerFacts;
 import dev.onehop.cli.results.TopologyFacts;
+import dev.onehop.testbed.evidence.CpuTimes;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -36,6 +37,9 @@ interface Cluster {
    * @param sampleRate the fraction of operations to look at closely, above 0 and up to 1
    */
   Watch watch(String collection, double sampleRate);
+
+  /** The processor time that servers and links have used so far. */
+  CpuTimes cpuTimes();
 
   /** Evidence being collected. */
   interface Watch extends AutoCloseable {

@@ -10,6 +10,7 @@ import dev.onehop.testbed.ServerInfo;
 import dev.onehop.testbed.Shard;
 import dev.onehop.testbed.Testbed;
 import dev.onehop.testbed.Topology;
+import dev.onehop.testbed.evidence.CpuTimes;
 import dev.onehop.testbed.evidence.ServerEvidence;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -159,6 +160,11 @@ final class TestbedCluster implements Cluster {
   @Override
   public Watch watch(String collection, double sampleRate) {
     return new ServerWatch(evidence(collection), sampleRate);
+  }
+
+  @Override
+  public CpuTimes cpuTimes() {
+    return testbed.cpuTimes();
   }
 
   private ServerEvidence evidence(String collection) {
