@@ -40,7 +40,7 @@ public final class Links implements AutoCloseable {
     this.transport = transport;
     this.group =
         new MultiThreadIoEventLoopGroup(
-            2, new DefaultThreadFactory("onehop-link", true), transport.ioHandlers());
+            1, new DefaultThreadFactory("onehop-link", true), transport.ioHandlers());
   }
 
   /**
