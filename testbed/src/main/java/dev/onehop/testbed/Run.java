@@ -25,6 +25,7 @@ final class Run implements AutoCloseable {
 
   private final Platform platform;
   private final Links links;
+
   private record Started(Server server, RunningServer running) {}
 
   private final List<Started> servers = new ArrayList<>();
