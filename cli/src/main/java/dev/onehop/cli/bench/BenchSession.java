@@ -104,7 +104,7 @@ public final class BenchSession {
             System.getProperty("java.class.path"),
             workload,
             cluster.url(),
-            running.topology().hasDelays());
+            quickCompilerOnly(running));
     Bench next =
         new Bench(
             plan, workload, cluster, ycsb, progress, folder, Machine.facts(home), started, command);
@@ -113,6 +113,15 @@ public final class BenchSession {
     }
     running.onProcessDeath(failure -> next.serverDied(failure.describe()));
     next.run();
+  }
+
+  /**
+   * Where distances limit the rate, the optimizing compiler takes longer than a point lasts. With
+   * few processors it does so without distances, too: on two it took half of the client's time, and
+   * more the more code a mode has, 20 seconds into a run.
+   */
+  private static boolean quickCompilerOnly(Testbed running) {
+    return running.topology().hasDelays() || Runtime.getRuntime().availableProcessors() <= 2;
   }
 
   /** What was found; null if the run did not get as far as having a cluster. */

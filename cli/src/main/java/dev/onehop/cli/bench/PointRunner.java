@@ -28,7 +28,7 @@ final class PointRunner {
   /** What a small machine can do where no distance limits it. */
   private static final double LOCAL_PER_SECOND = 10_000;
 
-  private static final double SAMPLED_PER_SECOND = 200;
+  private static final double SAMPLED_PER_SECOND = 50;
   private static final double SAMPLED_PER_POINT = 10_000;
 
   private final BenchPlan plan;

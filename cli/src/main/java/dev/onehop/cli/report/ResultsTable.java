@@ -15,7 +15,8 @@ public final class ResultsTable {
   private static final List<String> FIRST =
       List.of("mode", "conns", "threads", "ops/s", "limit", "% of limit");
   private static final List<String> LATENCIES = List.of("mean", "p50", "p95", "p99");
-  private static final List<String> LAST = List.of("errors", "share %", "beside owner %", "cpu µs/op");
+  private static final List<String> LAST =
+      List.of("errors", "share %", "beside owner %", "cpu µs/op");
 
   private ResultsTable() {}
 
