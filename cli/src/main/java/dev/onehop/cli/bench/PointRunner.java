@@ -158,7 +158,7 @@ final class PointRunner {
   }
 
   /**
-   * The fraction of operations that is looked at closely: enough to tell to a percent or so who
+   * The fraction of operations that is looked at closely: enough to tell to a percent or two who
    * sent them, few enough not to be felt, and not to fill the servers' logs in a long point.
    */
   private double sampleRate(PointPlan point, Duration expected) {
