@@ -1,5 +1,6 @@
-package dev.onehop.routing.internal.direct;
+package dev.onehop.routing.internal.direct.cursor;
 
+import dev.onehop.routing.internal.direct.shard.ErrorCodes;
 import java.util.List;
 import org.bson.BsonArray;
 import org.bson.BsonDocument;
@@ -8,14 +9,14 @@ import org.bson.BsonInt64;
 import org.bson.BsonString;
 
 /** Builds and reads the {@code cursor} part of replies. */
-final class CursorReplies {
+public final class CursorReplies {
   private CursorReplies() {}
 
-  static BsonDocument first(String namespace, long id, List<? extends BsonDocument> batch) {
+  public static BsonDocument first(String namespace, long id, List<? extends BsonDocument> batch) {
     return reply("firstBatch", namespace, id, batch);
   }
 
-  static BsonDocument next(String namespace, long id, List<? extends BsonDocument> batch) {
+  public static BsonDocument next(String namespace, long id, List<? extends BsonDocument> batch) {
     return reply("nextBatch", namespace, id, batch);
   }
 
@@ -29,20 +30,20 @@ final class CursorReplies {
         .append("ok", new BsonDouble(1));
   }
 
-  static long id(BsonDocument reply) {
+  public static long id(BsonDocument reply) {
     return ErrorCodes.ok(reply) && reply.isDocument("cursor")
         ? reply.getDocument("cursor").getNumber("id").longValue()
         : 0;
   }
 
-  static BsonArray batch(BsonDocument reply) {
+  public static BsonArray batch(BsonDocument reply) {
     BsonDocument cursor = reply.getDocument("cursor");
     return cursor.containsKey("firstBatch")
         ? cursor.getArray("firstBatch")
         : cursor.getArray("nextBatch");
   }
 
-  static BsonDocument withId(BsonDocument reply, long id) {
+  public static BsonDocument withId(BsonDocument reply, long id) {
     BsonDocument cursor = new BsonDocument();
     cursor.putAll(reply.getDocument("cursor"));
     cursor.put("id", new BsonInt64(id));
