@@ -2,6 +2,7 @@ package dev.onehop.routing.internal.wire;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.Map;
 import org.bson.BsonDocument;
@@ -11,7 +12,7 @@ class WireSettingsTest {
 
   @Test
   void aServerIsReachedByItsAddressUnlessAnotherWayIsKnown() {
-    InetSocketAddress listens = new InetSocketAddress("127.0.0.1", 17018);
+    InetSocketAddress listens = new InetSocketAddress(InetAddress.getLoopbackAddress(), 17018);
     WireSettings settings =
         WireSettings.plain(
             null, new BsonDocument(), Map.of(new ServerAddressName("127.27.2.1", 27018), listens));
