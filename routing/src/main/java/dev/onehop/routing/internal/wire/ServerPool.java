@@ -21,7 +21,6 @@ final class ServerPool {
   private final WireSettings settings;
   private final Deque<WireConnection> idle = new ArrayDeque<>();
   private final Deque<Exchange> waiting = new ArrayDeque<>();
-  private final @Nullable SharedConnections shared;
   private int open;
   private boolean closed;
 
@@ -29,8 +28,6 @@ final class ServerPool {
     this.server = server;
     this.group = group;
     this.settings = settings;
-    WireSettings.Sharing sharing = settings.sharing();
-    this.shared = sharing == null ? null : new SharedConnections(server, group, settings, sharing);
   }
 
   /** Gives the exchange a connection, now or as soon as there is one. */
@@ -52,14 +49,6 @@ final class ServerPool {
     } else {
       connect(preferred == null ? group.next() : preferred, exchange);
     }
-  }
-
-  /** Sends the exchange on a connection that others use, too. */
-  void share(Exchange exchange) {
-    if (shared == null) {
-      throw new IllegalStateException("connections are not shared");
-    }
-    shared.send(exchange);
   }
 
   private @Nullable WireConnection pollIdle(@Nullable EventLoop preferred) {
@@ -127,13 +116,8 @@ final class ServerPool {
     }
   }
 
-  void forget(Exchange exchange) {
-    if (shared != null) {
-      shared.forget(exchange);
-    }
-    synchronized (this) {
-      waiting.remove(exchange);
-    }
+  synchronized void forget(Exchange exchange) {
+    waiting.remove(exchange);
   }
 
   /** Closes what was idle, and fails what has waited, for too long. */
@@ -151,9 +135,6 @@ final class ServerPool {
       }
     }
     old.forEach(WireConnection::close);
-    if (shared != null) {
-      shared.late(now, maxWait, late);
-    }
     for (Exchange exchange : late) {
       exchange.unable(
           new IOException(
@@ -174,9 +155,6 @@ final class ServerPool {
       never = List.copyOf(waiting);
       idle.clear();
       waiting.clear();
-    }
-    if (shared != null) {
-      shared.close();
     }
     connections.forEach(WireConnection::close);
     never.forEach(exchange -> exchange.unable(new IOException("the client is closed")));

@@ -92,7 +92,10 @@ final class WireConnection {
                       handler.setHandshakeTimeoutMillis(timeout);
                       ch.pipeline().addLast(handler);
                     }
-                    ch.pipeline().addLast(new WireFrames(), new Replies());
+                    if (!(ch instanceof InProcessChannel)) {
+                      ch.pipeline().addLast(new WireFrames());
+                    }
+                    ch.pipeline().addLast(new Replies());
                   }
                 });
     if (settings.localAddress() != null) {
