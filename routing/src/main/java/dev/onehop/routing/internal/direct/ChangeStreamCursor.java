@@ -63,9 +63,7 @@ final class ChangeStreamCursor implements OpenCursor {
     }
 
     void take(BsonDocument reply) {
-      for (BsonValue event : CursorReplies.batch(reply)) {
-        buffer.add(event.asDocument());
-      }
+      buffer.addAll(CursorReplies.documents(reply));
       BsonValue token = reply.getDocument("cursor").get("postBatchResumeToken");
       if (token != null) {
         past = ResumeToken.of(token);
@@ -152,14 +150,9 @@ final class ChangeStreamCursor implements OpenCursor {
     return source
         .stream
         .next(wait)
-        .flatMap(
-            reply -> {
-              if (!ErrorCodes.ok(reply)) {
-                return Mono.error(CommandFailure.of(reply));
-              }
-              source.take(reply);
-              return Mono.empty();
-            });
+        .flatMap(CursorReplies::refuseFailed)
+        .doOnNext(source::take)
+        .then();
   }
 
   private void take(int wanted, List<BsonDocument> events) {

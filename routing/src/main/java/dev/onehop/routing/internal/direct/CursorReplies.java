@@ -6,6 +6,8 @@ import org.bson.BsonDocument;
 import org.bson.BsonDouble;
 import org.bson.BsonInt64;
 import org.bson.BsonString;
+import org.bson.BsonValue;
+import reactor.core.publisher.Mono;
 
 /** Builds and reads the {@code cursor} part of replies. */
 final class CursorReplies {
@@ -35,11 +37,19 @@ final class CursorReplies {
         : 0;
   }
 
-  static BsonArray batch(BsonDocument reply) {
+  /** The documents of a batch, be it the first or not. */
+  static List<BsonDocument> documents(BsonDocument reply) {
     BsonDocument cursor = reply.getDocument("cursor");
-    return cursor.containsKey("firstBatch")
-        ? cursor.getArray("firstBatch")
-        : cursor.getArray("nextBatch");
+    BsonArray batch =
+        cursor.containsKey("firstBatch")
+            ? cursor.getArray("firstBatch")
+            : cursor.getArray("nextBatch");
+    return batch.stream().map(BsonValue::asDocument).toList();
+  }
+
+  /** The reply to a shard's getMore, or its failure. */
+  static Mono<BsonDocument> refuseFailed(BsonDocument reply) {
+    return ErrorCodes.ok(reply) ? Mono.just(reply) : Mono.error(CommandFailure.of(reply));
   }
 
   static BsonDocument withId(BsonDocument reply, long id) {

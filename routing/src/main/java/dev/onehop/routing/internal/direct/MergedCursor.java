@@ -41,9 +41,7 @@ final class MergedCursor implements OpenCursor {
     }
 
     private void take(BsonDocument reply) {
-      for (BsonValue document : CursorReplies.batch(reply)) {
-        buffer.add(document.asDocument());
-      }
+      buffer.addAll(CursorReplies.documents(reply));
       if (CursorReplies.id(reply) == 0) {
         cursor = null;
       }
@@ -145,14 +143,9 @@ final class MergedCursor implements OpenCursor {
     }
     return cursor
         .next(0)
-        .flatMap(
-            reply -> {
-              if (!ErrorCodes.ok(reply)) {
-                return Mono.error(CommandFailure.of(reply));
-              }
-              source.take(reply);
-              return Mono.empty();
-            });
+        .flatMap(CursorReplies::refuseFailed)
+        .doOnNext(source::take)
+        .then();
   }
 
   private @Nullable Source least() {
