@@ -19,15 +19,18 @@ final class ServerPool {
   private final ServerAddressName server;
   private final EventLoopGroup group;
   private final WireSettings settings;
+  private final ScramKeys keys;
   private final Deque<WireConnection> idle = new ArrayDeque<>();
   private final Deque<Exchange> waiting = new ArrayDeque<>();
   private int open;
   private boolean closed;
 
-  ServerPool(ServerAddressName server, EventLoopGroup group, WireSettings settings) {
+  ServerPool(
+      ServerAddressName server, EventLoopGroup group, WireSettings settings, ScramKeys keys) {
     this.server = server;
     this.group = group;
     this.settings = settings;
+    this.keys = keys;
   }
 
   /** Gives the exchange a connection, now or as soon as there is one. */
@@ -65,7 +68,7 @@ final class ServerPool {
   }
 
   private void connect(EventLoop loop, Exchange exchange) {
-    WireConnection.open(loop, server, settings)
+    WireConnection.open(loop, server, settings, keys)
         .subscribe(
             connection -> {
               connection.whenClosed(() -> closed(connection));

@@ -47,7 +47,7 @@ final class WireConnection {
 
   /** Connects and authenticates. */
   static Mono<WireConnection> open(
-      EventLoop loop, ServerAddressName server, WireSettings settings) {
+      EventLoop loop, ServerAddressName server, WireSettings settings, ScramKeys keys) {
     return Mono.<WireConnection>create(
             sink -> {
               WireConnection connection = new WireConnection(server, loop);
@@ -64,7 +64,7 @@ final class WireConnection {
             })
         .flatMap(
             connection ->
-                Authentication.run(settings, connection::command)
+                Authentication.run(settings, keys, connection::command)
                     .onErrorMap(
                         Authentication.WireAuthenticationException.class,
                         e -> new ServerRefusedException(server, e))

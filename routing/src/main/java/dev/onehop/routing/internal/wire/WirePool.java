@@ -23,6 +23,7 @@ public final class WirePool implements AutoCloseable {
 
   private final EventLoopGroup group;
   private final WireSettings settings;
+  private final ScramKeys scramKeys = new ScramKeys();
   private final Map<ServerAddressName, ServerPool> servers = new ConcurrentHashMap<>();
   private final Future<?> sweeping;
   private volatile boolean closed;
@@ -95,7 +96,7 @@ public final class WirePool implements AutoCloseable {
       boolean expectsReply,
       Exchange.Outcome outcome) {
     ServerPool pool =
-        servers.computeIfAbsent(server, name -> new ServerPool(name, group, settings));
+        servers.computeIfAbsent(server, name -> new ServerPool(name, group, settings, scramKeys));
     Exchange exchange = new Exchange(pool, message, expectsReply, outcome);
     if (closed) {
       exchange.unable(new java.io.IOException("the client is closed"));
