@@ -321,8 +321,7 @@ public final class OneHop {
     }
 
     private static EventLoopGroup newGroup() {
-      return EventLoops.newGroup(
-          "onehop", Math.max(1, Runtime.getRuntime().availableProcessors()));
+      return EventLoops.newGroup("onehop", Math.max(1, Runtime.getRuntime().availableProcessors()));
     }
 
     private static void shutDown(EventLoopGroup group) {

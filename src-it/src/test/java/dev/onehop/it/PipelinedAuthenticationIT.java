@@ -12,11 +12,22 @@ import com.mongodb.client.MongoClients;
 import com.mongodb.client.model.Filters;
 import com.mongodb.connection.ClusterSettings;
 import com.mongodb.reactivestreams.client.MongoCollection;
+import dev.onehop.routing.internal.transport.Lanes;
+import dev.onehop.routing.internal.wire.OpMsg;
+import dev.onehop.routing.internal.wire.ServerAddressName;
+import dev.onehop.routing.internal.wire.WireCredential;
+import dev.onehop.routing.internal.wire.WirePool;
+import dev.onehop.routing.internal.wire.WireSettings;
+import dev.onehop.routing.transport.PipeliningMeters;
+import dev.onehop.routing.transport.PipeliningSettings;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLEngine;
+import org.bson.BsonDocument;
 import org.bson.Document;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -179,6 +190,79 @@ class PipelinedAuthenticationIT {
 
       assertThatThrownBy(() -> Mono.from(collection.find().first()).block(TIMEOUT))
           .hasMessageContaining("unable to find valid certification path");
+    }
+  }
+
+  /** Direct mode's connections authenticate in a way of their own. */
+  @ParameterizedTest
+  @ValueSource(strings = {"SCRAM-SHA-1", "SCRAM-SHA-256"})
+  void directModesLanesByScram(String user) {
+    directModesLanesWork(
+        new WireCredential(null, user, "it", "secret".toCharArray()), certificates.trusting());
+  }
+
+  @Test
+  void directModesLanesByX509() {
+    directModesLanesWork(
+        new WireCredential(WireCredential.X509, null, "$external", null), certificates.client());
+  }
+
+  private static void directModesLanesWork(WireCredential credential, SSLContext context) {
+    ServerAddressName server = new ServerAddressName("localhost", mongod.port());
+    SimpleMeterRegistry meters = new SimpleMeterRegistry();
+    PipeliningSettings settings = PipeliningSettings.builder().socketsPerServer(3).build();
+    try (Lanes lanes = new Lanes(settings, meters);
+        WirePool pool =
+            new WirePool(
+                lanes.newGroup(),
+                new WireSettings(
+                    Lanes.channelClass(),
+                    null,
+                    Duration.ofSeconds(10),
+                    settings.maxInFlight(),
+                    TIMEOUT,
+                    Duration.ZERO,
+                    name -> {
+                      SSLEngine engine = context.createSSLEngine(name.host(), name.port());
+                      engine.setUseClientMode(true);
+                      return engine;
+                    },
+                    credential,
+                    BsonDocument.parse("{driver: {name: 'it', version: '1'}}")))) {
+      String collection = "direct" + System.nanoTime();
+      List<BsonDocument> replies =
+          Flux.range(0, 600)
+              .flatMap(
+                  n ->
+                      pool.send(
+                          server,
+                          OpMsg.command(
+                              BsonDocument.parse(
+                                  "{insert: '%s', documents: [{_id: %d}], $db: 'it'}"
+                                      .formatted(collection, n)))),
+                  100)
+              .map(reply -> (BsonDocument) reply.body())
+              .collectList()
+              .block(TIMEOUT);
+
+      assertThat(replies)
+          .hasSize(600)
+          .allSatisfy(reply -> assertThat(reply.getNumber("ok").intValue()).isOne())
+          .allSatisfy(reply -> assertThat(reply.getInt32("n").getValue()).isOne());
+      assertThat(
+              meters.find(PipeliningMeters.LANES.meterName()).gauges().stream()
+                  .mapToDouble(gauge -> gauge.value())
+                  .sum())
+          .isGreaterThan(20);
+      assertThat(
+              meters
+                  .find(PipeliningMeters.SOCKETS.meterName())
+                  .tag("use", "shared")
+                  .gauges()
+                  .stream()
+                  .mapToDouble(gauge -> gauge.value())
+                  .sum())
+          .isBetween(1.0, 3.0);
     }
   }
 

@@ -141,11 +141,7 @@ final class MergedCursor implements OpenCursor {
     if (cursor == null) {
       return Mono.empty();
     }
-    return cursor
-        .next(0)
-        .flatMap(CursorReplies::refuseFailed)
-        .doOnNext(source::take)
-        .then();
+    return cursor.next(0).flatMap(CursorReplies::refuseFailed).doOnNext(source::take).then();
   }
 
   private @Nullable Source least() {

@@ -108,7 +108,11 @@ final class Reads {
   /** The distinct values; those of several shards in BSON order, as mongos gives them. */
   Mono<BsonDocument> distinct(OpMsg command, String namespace) {
     return read(
-        namespace, command, table -> byQuery(command, table), this::scatterDistinct, union(List.of()));
+        namespace,
+        command,
+        table -> byQuery(command, table),
+        this::scatterDistinct,
+        union(List.of()));
   }
 
   private Mono<BsonDocument> scatterDistinct(OpMsg command, RoutingTable table, Target target) {
@@ -144,7 +148,8 @@ final class Reads {
                       new CommandFailure(
                           ErrorCodes.SHARD_KEY_NOT_FOUND,
                           "ShardKeyNotFound",
-                          "Query for sharded findAndModify must contain the shard key for namespace "
+                          "Query for sharded findAndModify must contain the shard key for namespace"
+                              + " "
                               + namespace));
             })
         .onErrorResume(
@@ -187,11 +192,7 @@ final class Reads {
    * @param nothing the answer if there is no such collection
    */
   private Mono<BsonDocument> read(
-      String namespace,
-      OpMsg command,
-      Targeting targeting,
-      Scatter scatter,
-      BsonDocument nothing) {
+      String namespace, OpMsg command, Targeting targeting, Scatter scatter, BsonDocument nothing) {
     return client
         .retryWhileStale(
             namespace,

@@ -64,8 +64,7 @@ class ScramConversationTest {
     conversation.firstMessage();
     conversation.finalMessage(ANSWER);
 
-    assertThatThrownBy(
-            () -> conversation.verify("v=AAAATRBi23WpRR/wtup+mMhUZUn/dB5nLTJRsjl95G4="))
+    assertThatThrownBy(() -> conversation.verify("v=AAAATRBi23WpRR/wtup+mMhUZUn/dB5nLTJRsjl95G4="))
         .isInstanceOf(ScramException.class);
   }
 
