@@ -1,7 +1,17 @@
 package dev.onehop.routing.internal.direct;
 
-import dev.onehop.routing.internal.direct.ChangeStreamCursor.ShardStream;
-import dev.onehop.routing.internal.direct.ReplicaSet.Answer;
+import dev.onehop.routing.internal.direct.cursor.ChangeStreamCursor;
+import dev.onehop.routing.internal.direct.cursor.ChangeStreamCursor.ShardStream;
+import dev.onehop.routing.internal.direct.cursor.CursorReplies;
+import dev.onehop.routing.internal.direct.cursor.Cursors;
+import dev.onehop.routing.internal.direct.cursor.ResumeToken;
+import dev.onehop.routing.internal.direct.cursor.ShardCursor;
+import dev.onehop.routing.internal.direct.shard.ClusterClock;
+import dev.onehop.routing.internal.direct.shard.CommandFailure;
+import dev.onehop.routing.internal.direct.shard.ErrorCodes;
+import dev.onehop.routing.internal.direct.shard.ReplicaSet;
+import dev.onehop.routing.internal.direct.shard.ReplicaSet.Answer;
+import dev.onehop.routing.internal.direct.shard.ShardDirectory;
 import dev.onehop.routing.internal.wire.OpMsg;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -1,7 +1,11 @@
 package dev.onehop.routing.internal.direct;
 
 import dev.onehop.routing.internal.catalog.UnknownNamespaceException;
-import dev.onehop.routing.internal.direct.ReplicaSet.Answer;
+import dev.onehop.routing.internal.direct.cursor.Cursors;
+import dev.onehop.routing.internal.direct.shard.CommandFailure;
+import dev.onehop.routing.internal.direct.shard.ConfigServer;
+import dev.onehop.routing.internal.direct.shard.ErrorCodes;
+import dev.onehop.routing.internal.direct.shard.ReplicaSet.Answer;
 import dev.onehop.routing.internal.wire.OpMsg;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,5 +1,6 @@
 package dev.onehop.routing.internal.direct;
 
+import dev.onehop.routing.internal.direct.shard.ConfigServer;
 import dev.onehop.routing.internal.wire.OpMsg;
 import java.time.Duration;
 import java.util.Set;

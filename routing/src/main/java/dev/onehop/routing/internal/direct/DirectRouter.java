@@ -2,6 +2,16 @@ package dev.onehop.routing.internal.direct;
 
 import dev.onehop.routing.internal.catalog.RoutingCatalog;
 import dev.onehop.routing.internal.catalog.UnknownNamespaceException;
+import dev.onehop.routing.internal.direct.cursor.CursorReplies;
+import dev.onehop.routing.internal.direct.cursor.Cursors;
+import dev.onehop.routing.internal.direct.shard.ClusterClock;
+import dev.onehop.routing.internal.direct.shard.CommandFailure;
+import dev.onehop.routing.internal.direct.shard.ConfigServer;
+import dev.onehop.routing.internal.direct.shard.ErrorCodes;
+import dev.onehop.routing.internal.direct.shard.ReplicaSet;
+import dev.onehop.routing.internal.direct.shard.ServerSet;
+import dev.onehop.routing.internal.direct.shard.ShardDirectory;
+import dev.onehop.routing.internal.direct.shard.Versions;
 import dev.onehop.routing.internal.wire.OpMsg;
 import dev.onehop.routing.internal.wire.WirePool;
 import java.time.Duration;

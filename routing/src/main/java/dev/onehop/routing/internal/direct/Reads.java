@@ -5,8 +5,16 @@ import dev.onehop.core.table.RoutingTable;
 import dev.onehop.core.targeting.Target;
 import dev.onehop.core.targeting.Targeter;
 import dev.onehop.routing.internal.catalog.UnknownNamespaceException;
-import dev.onehop.routing.internal.direct.MergedCursor.Source;
-import dev.onehop.routing.internal.direct.ReplicaSet.Answer;
+import dev.onehop.routing.internal.direct.cursor.CursorReplies;
+import dev.onehop.routing.internal.direct.cursor.Cursors;
+import dev.onehop.routing.internal.direct.cursor.MergedCursor;
+import dev.onehop.routing.internal.direct.cursor.MergedCursor.Source;
+import dev.onehop.routing.internal.direct.cursor.ShardCursor;
+import dev.onehop.routing.internal.direct.cursor.SortKeys;
+import dev.onehop.routing.internal.direct.shard.CommandFailure;
+import dev.onehop.routing.internal.direct.shard.ErrorCodes;
+import dev.onehop.routing.internal.direct.shard.ReplicaSet.Answer;
+import dev.onehop.routing.internal.direct.shard.StaleRoutes;
 import dev.onehop.routing.internal.wire.OpMsg;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -30,7 +38,7 @@ import reactor.core.publisher.Mono;
  * Reads: to the one shard that has what is asked for, else to all that may have some of it, whose
  * cursors are opened under one routing table and merged.
  */
-final class Reads {
+public final class Reads {
   private static final Set<String> PER_DOCUMENT_STAGES =
       Set.of("$match", "$project", "$addFields", "$set", "$unset", "$replaceRoot", "$replaceWith");
 

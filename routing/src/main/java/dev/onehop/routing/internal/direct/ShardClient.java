@@ -2,7 +2,13 @@ package dev.onehop.routing.internal.direct;
 
 import dev.onehop.core.table.RoutingTable;
 import dev.onehop.routing.internal.catalog.RoutingCatalog;
-import dev.onehop.routing.internal.direct.ReplicaSet.Answer;
+import dev.onehop.routing.internal.direct.shard.ErrorCodes;
+import dev.onehop.routing.internal.direct.shard.ReplicaSet;
+import dev.onehop.routing.internal.direct.shard.ReplicaSet.Answer;
+import dev.onehop.routing.internal.direct.shard.ShardDirectory;
+import dev.onehop.routing.internal.direct.shard.StaleRoute;
+import dev.onehop.routing.internal.direct.shard.VersionFormat;
+import dev.onehop.routing.internal.direct.shard.Versions;
 import dev.onehop.routing.internal.wire.OpMsg;
 import java.time.Duration;
 import java.util.List;

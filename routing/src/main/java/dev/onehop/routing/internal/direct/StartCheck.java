@@ -1,6 +1,11 @@
 package dev.onehop.routing.internal.direct;
 
-import dev.onehop.routing.internal.direct.ReplicaSet.Answer;
+import dev.onehop.routing.internal.direct.shard.CommandFailure;
+import dev.onehop.routing.internal.direct.shard.ErrorCodes;
+import dev.onehop.routing.internal.direct.shard.ReplicaSet;
+import dev.onehop.routing.internal.direct.shard.ReplicaSet.Answer;
+import dev.onehop.routing.internal.direct.shard.ShardDirectory;
+import dev.onehop.routing.internal.direct.shard.StaleRoutes;
 import dev.onehop.routing.internal.wire.OpMsg;
 import dev.onehop.routing.internal.wire.ServerRefusedException;
 import java.time.Duration;

@@ -1,5 +1,6 @@
 package dev.onehop.routing.internal.direct;
 
+import dev.onehop.routing.internal.direct.shard.Retryability;
 import dev.onehop.routing.internal.wire.BsonFields;
 import dev.onehop.routing.internal.wire.OpMsg;
 import io.netty.buffer.ByteBuf;

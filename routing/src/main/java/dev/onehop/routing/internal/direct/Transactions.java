@@ -1,5 +1,10 @@
 package dev.onehop.routing.internal.direct;
 
+import dev.onehop.routing.internal.direct.shard.ClusterClock;
+import dev.onehop.routing.internal.direct.shard.CommandFailure;
+import dev.onehop.routing.internal.direct.shard.ErrorCodes;
+import dev.onehop.routing.internal.direct.shard.ReplicaSet;
+import dev.onehop.routing.internal.direct.shard.ShardDirectory;
 import dev.onehop.routing.internal.wire.OpMsg;
 import java.io.IOException;
 import java.time.Duration;

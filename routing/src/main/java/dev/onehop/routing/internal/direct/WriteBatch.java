@@ -2,7 +2,11 @@ package dev.onehop.routing.internal.direct;
 
 import dev.onehop.core.table.RoutingTable;
 import dev.onehop.core.targeting.Target;
-import dev.onehop.routing.internal.direct.ReplicaSet.Answer;
+import dev.onehop.routing.internal.direct.shard.CommandFailure;
+import dev.onehop.routing.internal.direct.shard.ErrorCodes;
+import dev.onehop.routing.internal.direct.shard.ReplicaSet.Answer;
+import dev.onehop.routing.internal.direct.shard.StaleRoute;
+import dev.onehop.routing.internal.direct.shard.StaleRoutes;
 import dev.onehop.routing.internal.wire.OpMsg;
 import dev.onehop.routing.internal.wire.OpMsg.Sequence;
 import java.util.ArrayList;

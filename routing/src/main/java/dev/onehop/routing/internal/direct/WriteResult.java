@@ -1,5 +1,7 @@
 package dev.onehop.routing.internal.direct;
 
+import dev.onehop.routing.internal.direct.shard.ClusterClock;
+import dev.onehop.routing.internal.direct.shard.ErrorCodes;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;

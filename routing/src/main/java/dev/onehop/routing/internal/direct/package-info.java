@@ -1,6 +1,8 @@
 /**
  * Direct mode: does with a client's command what a mongos does with it, and sends it, versioned, to
- * the shards' own servers.
+ * the shards' own servers. {@link dev.onehop.routing.internal.direct.DirectRouter} is where to
+ * begin; what a command has to do with one shard is in {@code shard}, with several in {@code
+ * cursor}.
  */
 @NullMarked
 package dev.onehop.routing.internal.direct;

@@ -14,7 +14,7 @@ import com.mongodb.reactivestreams.client.MongoClient;
 import com.mongodb.reactivestreams.client.MongoClients;
 import dev.onehop.routing.internal.catalog.RoutingCatalog;
 import dev.onehop.routing.internal.direct.DirectRouter;
-import dev.onehop.routing.internal.direct.ServerSet;
+import dev.onehop.routing.internal.direct.shard.ServerSet;
 import dev.onehop.routing.internal.wire.ServerAddressName;
 import dev.onehop.routing.internal.wire.WireCredential;
 import dev.onehop.routing.internal.wire.WirePool;

@@ -1,9 +1,9 @@
 package dev.onehop.routing.internal.router;
 
-import dev.onehop.routing.internal.direct.CommandFailure;
 import dev.onehop.routing.internal.direct.DirectRouter;
 import dev.onehop.routing.internal.direct.OneShardForwarding;
 import dev.onehop.routing.internal.direct.OneShardForwarding.Forwarded;
+import dev.onehop.routing.internal.direct.shard.CommandFailure;
 import dev.onehop.routing.internal.wire.LegacyHello;
 import dev.onehop.routing.internal.wire.OpMsg;
 import dev.onehop.routing.internal.wire.WireProtocolException;

@@ -2,6 +2,7 @@ package dev.onehop.routing.internal.direct;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.onehop.routing.internal.direct.shard.Retryability;
 import dev.onehop.routing.internal.wire.OpMsg;
 import dev.onehop.routing.internal.wire.OpMsg.Sequence;
 import io.netty.buffer.ByteBuf;

@@ -5,6 +5,7 @@ import com.mongodb.MongoClientSettings;
 import com.mongodb.connection.TransportSettings;
 import com.mongodb.reactivestreams.client.MongoClient;
 import dev.onehop.routing.internal.catalog.RoutingCatalog;
+import dev.onehop.routing.internal.direct.shard.Versions;
 import dev.onehop.routing.internal.router.DirectClient;
 import dev.onehop.routing.internal.wire.EventLoops;
 import io.netty.channel.EventLoopGroup;

@@ -1,5 +1,7 @@
-package dev.onehop.routing.internal.direct;
+package dev.onehop.routing.internal.direct.cursor;
 
+import dev.onehop.routing.internal.direct.shard.CommandFailure;
+import dev.onehop.routing.internal.direct.shard.ErrorCodes;
 import java.util.List;
 import org.bson.BsonArray;
 import org.bson.BsonDocument;
@@ -10,14 +12,14 @@ import org.bson.BsonValue;
 import reactor.core.publisher.Mono;
 
 /** Builds and reads the {@code cursor} part of replies. */
-final class CursorReplies {
+public final class CursorReplies {
   private CursorReplies() {}
 
-  static BsonDocument first(String namespace, long id, List<? extends BsonDocument> batch) {
+  public static BsonDocument first(String namespace, long id, List<? extends BsonDocument> batch) {
     return reply("firstBatch", namespace, id, batch);
   }
 
-  static BsonDocument next(String namespace, long id, List<? extends BsonDocument> batch) {
+  public static BsonDocument next(String namespace, long id, List<? extends BsonDocument> batch) {
     return reply("nextBatch", namespace, id, batch);
   }
 
@@ -31,14 +33,14 @@ final class CursorReplies {
         .append("ok", new BsonDouble(1));
   }
 
-  static long id(BsonDocument reply) {
+  public static long id(BsonDocument reply) {
     return ErrorCodes.ok(reply) && reply.isDocument("cursor")
         ? reply.getDocument("cursor").getNumber("id").longValue()
         : 0;
   }
 
   /** The documents of a batch, be it the first or not. */
-  static List<BsonDocument> documents(BsonDocument reply) {
+  public static List<BsonDocument> documents(BsonDocument reply) {
     BsonDocument cursor = reply.getDocument("cursor");
     BsonArray batch =
         cursor.containsKey("firstBatch")
@@ -52,7 +54,7 @@ final class CursorReplies {
     return ErrorCodes.ok(reply) ? Mono.just(reply) : Mono.error(CommandFailure.of(reply));
   }
 
-  static BsonDocument withId(BsonDocument reply, long id) {
+  public static BsonDocument withId(BsonDocument reply, long id) {
     BsonDocument cursor = new BsonDocument();
     cursor.putAll(reply.getDocument("cursor"));
     cursor.put("id", new BsonInt64(id));

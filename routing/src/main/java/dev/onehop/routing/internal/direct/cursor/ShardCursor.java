@@ -1,7 +1,8 @@
-package dev.onehop.routing.internal.direct;
+package dev.onehop.routing.internal.direct.cursor;
 
-import dev.onehop.routing.internal.direct.Cursors.OpenCursor;
-import dev.onehop.routing.internal.direct.ReplicaSet.Answer;
+import dev.onehop.routing.internal.direct.cursor.Cursors.OpenCursor;
+import dev.onehop.routing.internal.direct.shard.ReplicaSet;
+import dev.onehop.routing.internal.direct.shard.ReplicaSet.Answer;
 import dev.onehop.routing.internal.wire.OpMsg;
 import dev.onehop.routing.internal.wire.ServerAddressName;
 import java.time.Duration;
@@ -18,7 +19,7 @@ import reactor.core.publisher.Mono;
  * A cursor at one server. It keeps the ownership that it was opened with, so it is read to its end
  * where it is, whatever moves.
  */
-final class ShardCursor implements OpenCursor {
+public final class ShardCursor implements OpenCursor {
   private static final List<String> SESSION_FIELDS =
       List.of("lsid", "txnNumber", "autocommit", "$clusterTime", "apiVersion");
 
@@ -33,7 +34,7 @@ final class ShardCursor implements OpenCursor {
    * @param opening the command that opened it; its session is the cursor's
    * @param answer the reply with the first batch
    */
-  ShardCursor(ReplicaSet replicaSet, OpMsg opening, Answer answer) {
+  public ShardCursor(ReplicaSet replicaSet, OpMsg opening, Answer answer) {
     this.replicaSet = replicaSet;
     this.server = answer.server();
     BsonDocument cursor = answer.document().getDocument("cursor");
@@ -51,7 +52,7 @@ final class ShardCursor implements OpenCursor {
     }
   }
 
-  long id() {
+  public long id() {
     return id;
   }
 
@@ -84,7 +85,7 @@ final class ShardCursor implements OpenCursor {
   }
 
   /** The next batch of a tailable cursor, for which the server may wait a while. */
-  Mono<BsonDocument> awaitNext(Duration wait) {
+  public Mono<BsonDocument> awaitNext(Duration wait) {
     BsonDocument command =
         new BsonDocument("getMore", new BsonInt64(id))
             .append("collection", new BsonString(collection))

@@ -1,4 +1,4 @@
-package dev.onehop.routing.internal.direct;
+package dev.onehop.routing.internal.direct.shard;
 
 import dev.onehop.core.table.ChunkVersion;
 import dev.onehop.core.table.RoutingTable;
@@ -17,7 +17,7 @@ import org.bson.types.ObjectId;
  * How {@code shardVersion} looks on the wire, by server version. Source: {@code
  * src/mongo/s/chunk_version.h} and {@code chunk_version.idl}; seen on 6.0.5.
  */
-enum VersionFormat {
+public enum VersionFormat {
   /** Up to 4.4: {@code [version, epoch]}. */
   EPOCH {
     @Override
@@ -55,7 +55,7 @@ enum VersionFormat {
 
   abstract BsonValue encode(ObjectId epoch, BsonTimestamp timestamp, BsonTimestamp version);
 
-  static VersionFormat of(int maxWireVersion) {
+  public static VersionFormat of(int maxWireVersion) {
     if (maxWireVersion >= WIRE_VERSION_6_0) {
       return DOCUMENT;
     }
@@ -63,7 +63,7 @@ enum VersionFormat {
   }
 
   /** What to add to a command that goes to {@code shard} because {@code table} says so. */
-  BsonDocument attach(RoutingTable table, String shard) {
+  public BsonDocument attach(RoutingTable table, String shard) {
     if (table.isSharded()) {
       ChunkVersion version = table.shardVersion(shard);
       return new BsonDocument(

@@ -1,6 +1,8 @@
-package dev.onehop.routing.internal.direct;
+package dev.onehop.routing.internal.direct.cursor;
 
-import dev.onehop.routing.internal.direct.Cursors.OpenCursor;
+import dev.onehop.routing.internal.direct.cursor.Cursors.OpenCursor;
+import dev.onehop.routing.internal.direct.shard.CommandFailure;
+import dev.onehop.routing.internal.direct.shard.ErrorCodes;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -23,7 +25,7 @@ import reactor.core.publisher.Mono;
  *
  * <p>Used by one request at a time.
  */
-final class ChangeStreamCursor implements OpenCursor {
+public final class ChangeStreamCursor implements OpenCursor {
   private static final int DEFAULT_BATCH = 1_000;
   private static final Duration DEFAULT_WAIT = Duration.ofSeconds(1);
 
@@ -37,7 +39,7 @@ final class ChangeStreamCursor implements OpenCursor {
   private boolean invalidated;
 
   /** A shard's change stream. */
-  interface ShardStream {
+  public interface ShardStream {
     /**
      * The shard's next batch, as the reply to a getMore.
      *
@@ -80,7 +82,8 @@ final class ChangeStreamCursor implements OpenCursor {
   /**
    * @param after the token that the client has seen last; events up to it are left out
    */
-  ChangeStreamCursor(String namespace, List<ShardStream> streams, @Nullable ResumeToken after) {
+  public ChangeStreamCursor(
+      String namespace, List<ShardStream> streams, @Nullable ResumeToken after) {
     this.namespace = namespace;
     this.sources = streams.stream().map(Source::new).toList();
     this.after = after;
@@ -88,12 +91,12 @@ final class ChangeStreamCursor implements OpenCursor {
   }
 
   /** Takes a shard's reply to the opening, in the order of the streams. */
-  void opened(int stream, BsonDocument reply) {
+  public void opened(int stream, BsonDocument reply) {
     sources.get(stream).take(reply);
   }
 
   /** The reply to the opening: no events yet, but the place where the stream begins. */
-  BsonDocument firstReply(long id) {
+  public BsonDocument firstReply(long id) {
     return withToken(CursorReplies.first(namespace, id, List.of()));
   }
 

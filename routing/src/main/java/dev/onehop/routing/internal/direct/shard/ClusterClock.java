@@ -1,4 +1,4 @@
-package dev.onehop.routing.internal.direct;
+package dev.onehop.routing.internal.direct.shard;
 
 import dev.onehop.routing.internal.wire.BsonFields;
 import io.netty.buffer.ByteBuf;
@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Thread-safe.
  */
-final class ClusterClock {
+public final class ClusterClock {
   private static final byte TIMESTAMP = 0x11;
   // As it stands in a document: type, name and end of the name.
   private static final String TIME = "\u0011clusterTime\0";
@@ -23,7 +23,7 @@ final class ClusterClock {
   private final AtomicReference<@Nullable BsonDocument> latest = new AtomicReference<>();
 
   /** Takes note of the time that a reply or a request carries, if it carries one. */
-  void observe(BsonDocument message) {
+  public void observe(BsonDocument message) {
     BsonValue told = message.get("$clusterTime");
     if (told == null || !told.isDocument()) {
       return;
@@ -40,7 +40,7 @@ final class ClusterClock {
    *
    * @param at where the document is, negative if there is none
    */
-  void observe(ByteBuf message, int at) {
+  public void observe(ByteBuf message, int at) {
     if (at < 0) {
       return;
     }
@@ -60,7 +60,7 @@ final class ClusterClock {
   }
 
   /** The signed time as servers pass it on, null before the first one was seen. */
-  @Nullable BsonDocument clusterTime() {
+  public @Nullable BsonDocument clusterTime() {
     return latest.get();
   }
 
@@ -68,7 +68,7 @@ final class ClusterClock {
    * A reply with the times that a mongos tells: those that a shard told if there are, else the
    * latest, which no part of the answer is newer than.
    */
-  BsonDocument stamped(BsonDocument reply) {
+  public BsonDocument stamped(BsonDocument reply) {
     BsonDocument now = latest.get();
     if (now == null || (reply.containsKey("operationTime") && reply.containsKey("$clusterTime"))) {
       return reply;
@@ -82,7 +82,7 @@ final class ClusterClock {
     return copy;
   }
 
-  static BsonTimestamp time(BsonDocument clusterTime) {
+  public static BsonTimestamp time(BsonDocument clusterTime) {
     return clusterTime.getTimestamp("clusterTime");
   }
 }

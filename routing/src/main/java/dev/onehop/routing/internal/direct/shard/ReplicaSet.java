@@ -1,6 +1,6 @@
-package dev.onehop.routing.internal.direct;
+package dev.onehop.routing.internal.direct.shard;
 
-import dev.onehop.routing.internal.direct.ServerSet.Server;
+import dev.onehop.routing.internal.direct.shard.ServerSet.Server;
 import dev.onehop.routing.internal.wire.OpMsg;
 import dev.onehop.routing.internal.wire.ServerAddressName;
 import dev.onehop.routing.internal.wire.WirePool;
@@ -19,7 +19,7 @@ import reactor.core.publisher.Mono;
  *
  * <p>Thread-safe.
  */
-final class ReplicaSet {
+public final class ReplicaSet {
   private static final int MAX_TRIES = 50;
   private static final Duration MAX_TIME = Duration.ofSeconds(30);
   private static final Duration FIRST_PAUSE = Duration.ofMillis(20);
@@ -29,25 +29,25 @@ final class ReplicaSet {
   private final WirePool pool;
   private final ClusterClock clock;
 
-  ReplicaSet(ServerSet servers, WirePool pool, ClusterClock clock) {
+  public ReplicaSet(ServerSet servers, WirePool pool, ClusterClock clock) {
     this.servers = servers;
     this.pool = pool;
     this.clock = clock;
   }
 
   /** Where a reply came from, so that a cursor's next batch is asked for at the same server. */
-  record Answer(ServerAddressName server, OpMsg message) {
-    BsonDocument document() {
+  public record Answer(ServerAddressName server, OpMsg message) {
+    public BsonDocument document() {
       return message.body();
     }
   }
 
-  ServerSet servers() {
+  public ServerSet servers() {
     return servers;
   }
 
   /** Sends a command where it belongs. A server that can't be reached is an {@link IOException}. */
-  Mono<Answer> send(OpMsg command) {
+  public Mono<Answer> send(OpMsg command) {
     return send(command, server -> command);
   }
 
@@ -56,7 +56,7 @@ final class ReplicaSet {
    *
    * @param form called once for every try
    */
-  Mono<Answer> send(OpMsg command, Function<Server, OpMsg> form) {
+  public Mono<Answer> send(OpMsg command, Function<Server, OpMsg> form) {
     return Mono.defer(
         () -> {
           long deadline = System.nanoTime() + MAX_TIME.toNanos();
@@ -97,7 +97,7 @@ final class ReplicaSet {
   }
 
   /** Sends a command to one member. */
-  Mono<Answer> sendTo(ServerAddressName server, OpMsg command) {
+  public Mono<Answer> sendTo(ServerAddressName server, OpMsg command) {
     return pool.send(server, command)
         .map(
             reply -> {

@@ -1,8 +1,8 @@
-package dev.onehop.routing.internal.direct;
+package dev.onehop.routing.internal.direct.cursor;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.onehop.routing.internal.direct.MergedCursor.Source;
+import dev.onehop.routing.internal.direct.cursor.MergedCursor.Source;
 import java.util.Comparator;
 import java.util.List;
 import org.bson.BsonDocument;

@@ -1,4 +1,4 @@
-package dev.onehop.routing.internal.direct;
+package dev.onehop.routing.internal.direct.shard;
 
 import java.util.Set;
 import org.bson.BsonDocument;
@@ -6,21 +6,21 @@ import org.bson.BsonInt32;
 import org.bson.BsonValue;
 
 /** Server error codes that routing acts on. Source: {@code src/mongo/base/error_codes.yml}. */
-final class ErrorCodes {
-  static final int INTERNAL_ERROR = 1;
-  static final int HOST_UNREACHABLE = 6;
-  static final int UNAUTHORIZED = 13;
-  static final int AUTHENTICATION_FAILED = 18;
-  static final int ILLEGAL_OPERATION = 20;
-  static final int CURSOR_NOT_FOUND = 43;
-  static final int SHARD_KEY_NOT_FOUND = 61;
+public final class ErrorCodes {
+  public static final int INTERNAL_ERROR = 1;
+  public static final int HOST_UNREACHABLE = 6;
+  public static final int UNAUTHORIZED = 13;
+  public static final int AUTHENTICATION_FAILED = 18;
+  public static final int ILLEGAL_OPERATION = 20;
+  public static final int CURSOR_NOT_FOUND = 43;
+  public static final int SHARD_KEY_NOT_FOUND = 61;
   static final int SHARD_NOT_FOUND = 70;
-  static final int COMMAND_NOT_FOUND = 59;
+  public static final int COMMAND_NOT_FOUND = 59;
   static final int COMMAND_NOT_SUPPORTED = 115;
-  static final int NAMESPACE_NOT_FOUND = 26;
-  static final int NO_SUCH_TRANSACTION = 251;
+  public static final int NAMESPACE_NOT_FOUND = 26;
+  public static final int NO_SUCH_TRANSACTION = 251;
   static final int STALE_DB_VERSION = 249;
-  static final int INVALID_RESUME_TOKEN = 260;
+  public static final int INVALID_RESUME_TOKEN = 260;
   static final int STALE_CONFIG = 13388;
 
   private static final int STALE_SHARD_VERSION = 63;
@@ -35,22 +35,22 @@ final class ErrorCodes {
   private ErrorCodes() {}
 
   /** The code of a command-level error or of a write error; 0 if there is none. */
-  static int of(BsonDocument document) {
+  public static int of(BsonDocument document) {
     BsonValue code = document.get("code");
     return code != null && code.isNumber() ? code.asNumber().intValue() : 0;
   }
 
-  static boolean ok(BsonDocument reply) {
+  public static boolean ok(BsonDocument reply) {
     BsonValue ok = reply.get("ok", new BsonInt32(0));
     return ok.isNumber() && ok.asNumber().doubleValue() == 1;
   }
 
   /** Whether a shard refused because the sender's table is old. */
-  static boolean isStale(int code) {
+  public static boolean isStale(int code) {
     return STALE.contains(code);
   }
 
-  static boolean isNotPrimary(int code) {
+  public static boolean isNotPrimary(int code) {
     return NOT_PRIMARY.contains(code);
   }
 }

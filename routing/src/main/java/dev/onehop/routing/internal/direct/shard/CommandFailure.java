@@ -1,4 +1,4 @@
-package dev.onehop.routing.internal.direct;
+package dev.onehop.routing.internal.direct.shard;
 
 import java.io.IOException;
 import java.util.List;
@@ -16,7 +16,7 @@ public final class CommandFailure extends RuntimeException {
   private static final Logger log = LoggerFactory.getLogger(CommandFailure.class);
 
   /** The label of an error after which the whole transaction may be tried again. */
-  static final String TRANSIENT_TRANSACTION_ERROR = "TransientTransactionError";
+  public static final String TRANSIENT_TRANSACTION_ERROR = "TransientTransactionError";
 
   private final int code;
   private final String codeName;
@@ -26,7 +26,7 @@ public final class CommandFailure extends RuntimeException {
     this(code, codeName, message, List.of());
   }
 
-  CommandFailure(int code, String codeName, String message, List<String> labels) {
+  public CommandFailure(int code, String codeName, String message, List<String> labels) {
     super(message);
     this.code = code;
     this.codeName = codeName;
@@ -34,7 +34,7 @@ public final class CommandFailure extends RuntimeException {
   }
 
   /** The error that a server's reply with {@code ok: 0} tells. */
-  static CommandFailure of(BsonDocument reply) {
+  public static CommandFailure of(BsonDocument reply) {
     return new CommandFailure(
         ErrorCodes.of(reply),
         reply.getString("codeName", new BsonString("")).getValue(),
@@ -44,11 +44,11 @@ public final class CommandFailure extends RuntimeException {
             .toList());
   }
 
-  int code() {
+  public int code() {
     return code;
   }
 
-  static CommandFailure notSupported(String what) {
+  public static CommandFailure notSupported(String what) {
     return new CommandFailure(
         ErrorCodes.COMMAND_NOT_SUPPORTED, "CommandNotSupported", what + " is not supported here");
   }

@@ -1,8 +1,9 @@
-package dev.onehop.routing.internal.direct;
+package dev.onehop.routing.internal.direct.cursor;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.onehop.routing.internal.direct.shard.CommandFailure;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
 import org.bson.BsonString;

@@ -1,4 +1,4 @@
-package dev.onehop.routing.internal.direct;
+package dev.onehop.routing.internal.direct.shard;
 
 import org.bson.BsonDocument;
 import org.bson.BsonString;
@@ -6,23 +6,23 @@ import org.bson.BsonString;
 /**
  * A shard refused a command because the table behind it is old. Control flow, so no stack trace.
  */
-final class StaleRoute extends RuntimeException {
+public final class StaleRoute extends RuntimeException {
   private static final long serialVersionUID = 1L;
 
   private final transient BsonDocument refusal;
 
-  StaleRoute(BsonDocument refusal) {
+  public StaleRoute(BsonDocument refusal) {
     super("stale route", null, false, false);
     this.refusal = refusal;
   }
 
   /** A table that leads to a shard which is not there. */
-  StaleRoute(Throwable shardNotFound) {
+  public StaleRoute(Throwable shardNotFound) {
     this(CommandFailure.toReply(shardNotFound, false));
   }
 
   /** What to tell the client when retrying did not help. */
-  CommandFailure asFailure() {
+  public CommandFailure asFailure() {
     return new CommandFailure(
         ErrorCodes.of(refusal),
         "StaleConfig",

@@ -1,12 +1,12 @@
-package dev.onehop.routing.internal.direct;
+package dev.onehop.routing.internal.direct.shard;
 
 import reactor.core.Exceptions;
 
 /** Several shards may refuse at once; one refusal is enough to refresh, other failures win. */
-final class StaleRoutes {
+public final class StaleRoutes {
   private StaleRoutes() {}
 
-  static Throwable single(Throwable failure) {
+  public static Throwable single(Throwable failure) {
     if (!Exceptions.isMultiple(failure)) {
       return failure;
     }

@@ -1,6 +1,7 @@
-package dev.onehop.routing.internal.direct;
+package dev.onehop.routing.internal.direct.cursor;
 
-import dev.onehop.routing.internal.direct.ReplicaSet.Answer;
+import dev.onehop.routing.internal.direct.shard.ReplicaSet;
+import dev.onehop.routing.internal.direct.shard.ReplicaSet.Answer;
 import dev.onehop.routing.internal.wire.OpMsg;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -14,20 +15,20 @@ import reactor.core.publisher.Mono;
  *
  * <p>Thread-safe; a single cursor is used by one request at a time, as a client does.
  */
-final class Cursors {
+public final class Cursors {
   private final Map<Long, OpenCursor> open = new ConcurrentHashMap<>();
 
   /** A cursor of a client, over one shard or several. */
-  interface OpenCursor {
+  public interface OpenCursor {
     /** The reply to a getMore; its cursor id is 0 when there is nothing left. */
     Mono<BsonDocument> getMore(BsonDocument command, long id);
 
     /** Ends it at the shards; never fails. */
-    Mono<Void> kill();
+    public Mono<Void> kill();
   }
 
   /** Keeps a cursor under a new id: {@code wanted} if nobody has it. */
-  long add(long wanted, OpenCursor cursor) {
+  public long add(long wanted, OpenCursor cursor) {
     long id = wanted;
     while (id == 0 || open.putIfAbsent(id, cursor) != null) {
       id = ThreadLocalRandom.current().nextLong(1, Long.MAX_VALUE);
@@ -35,22 +36,22 @@ final class Cursors {
     return id;
   }
 
-  @Nullable OpenCursor find(long id) {
+  public @Nullable OpenCursor find(long id) {
     return open.get(id);
   }
 
-  void remove(long id) {
+  public void remove(long id) {
     open.remove(id);
   }
 
   /** Ends a cursor; whether there was one. */
-  Mono<Boolean> kill(long id) {
+  public Mono<Boolean> kill(long id) {
     OpenCursor cursor = open.remove(id);
     return cursor == null ? Mono.just(false) : cursor.kill().thenReturn(true);
   }
 
   /** An answer of a server as the client gets it, whose cursor is kept if it has an open one. */
-  BsonDocument keep(ReplicaSet replicaSet, OpMsg command, Answer answer) {
+  public BsonDocument keep(ReplicaSet replicaSet, OpMsg command, Answer answer) {
     BsonDocument reply = answer.document();
     long id = CursorReplies.id(reply);
     if (id == 0) {

@@ -1,8 +1,8 @@
-package dev.onehop.routing.internal.direct;
+package dev.onehop.routing.internal.direct.cursor;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.onehop.routing.internal.direct.ChangeStreamCursor.ShardStream;
+import dev.onehop.routing.internal.direct.cursor.ChangeStreamCursor.ShardStream;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;

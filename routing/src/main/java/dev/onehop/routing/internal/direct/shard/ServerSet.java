@@ -1,4 +1,4 @@
-package dev.onehop.routing.internal.direct;
+package dev.onehop.routing.internal.direct.shard;
 
 import dev.onehop.routing.internal.wire.ServerAddressName;
 import org.bson.BsonDocument;

@@ -1,36 +1,36 @@
-package dev.onehop.routing.internal.direct;
+package dev.onehop.routing.internal.direct.shard;
 
 import dev.onehop.core.table.RoutingTable;
 import org.bson.BsonDocument;
 
 /** What commands carry, so that a shard whose ownership changed refuses them. */
-enum Versions {
+public enum Versions {
   /** The version of the table that sent them there. */
   ATTACHED {
     @Override
-    BsonDocument of(VersionFormat format, RoutingTable table, String shard) {
+    public BsonDocument of(VersionFormat format, RoutingTable table, String shard) {
       return format.attach(table, shard);
     }
 
     @Override
-    BsonDocument ignored(VersionFormat format) {
+    public BsonDocument ignored(VersionFormat format) {
       return format.ignored();
     }
   },
   /** Nothing, which loses and misreads data: for the test that shows it. */
   OMITTED {
     @Override
-    BsonDocument of(VersionFormat format, RoutingTable table, String shard) {
+    public BsonDocument of(VersionFormat format, RoutingTable table, String shard) {
       return new BsonDocument();
     }
 
     @Override
-    BsonDocument ignored(VersionFormat format) {
+    public BsonDocument ignored(VersionFormat format) {
       return new BsonDocument();
     }
   };
 
-  abstract BsonDocument of(VersionFormat format, RoutingTable table, String shard);
+  public abstract BsonDocument of(VersionFormat format, RoutingTable table, String shard);
 
-  abstract BsonDocument ignored(VersionFormat format);
+  public abstract BsonDocument ignored(VersionFormat format);
 }

@@ -1,4 +1,4 @@
-package dev.onehop.routing.internal.direct;
+package dev.onehop.routing.internal.direct.shard;
 
 import dev.onehop.routing.internal.wire.OpMsg;
 import java.util.Set;
@@ -10,7 +10,7 @@ import org.bson.BsonString;
  * Whether a command may be sent again when it is not known what became of it. Source: the drivers'
  * specifications "Retryable Reads" and "Retryable Writes".
  */
-enum Retryability {
+public enum Retryability {
   /** It may have been carried out, and must not be twice. */
   NEVER,
   /** It changes nothing. */
@@ -24,7 +24,7 @@ enum Retryability {
       Set.of(6, 7, 89, 91, 134, 189, 262, 9001, 10107, 11600, 11602, 13435, 13436);
   private static final BsonString WRITE_LABEL = new BsonString("RetryableWriteError");
 
-  static Retryability of(OpMsg command) {
+  public static Retryability of(OpMsg command) {
     BsonDocument body = command.body();
     if (body.containsKey("autocommit")) {
       return NEVER;
@@ -36,17 +36,17 @@ enum Retryability {
   }
 
   /** Whether a command only reads, so that a read preference concerns it. */
-  static boolean isRead(OpMsg command) {
+  public static boolean isRead(OpMsg command) {
     return READS.contains(command.commandName());
   }
 
   /** Whether to send it again after the connection broke. */
-  boolean afterBreak() {
+  public boolean afterBreak() {
     return this != NEVER;
   }
 
   /** Whether to send it again after this answer. */
-  boolean isAgainAfter(BsonDocument reply) {
+  public boolean isAgainAfter(BsonDocument reply) {
     if (this == NEVER) {
       return false;
     }

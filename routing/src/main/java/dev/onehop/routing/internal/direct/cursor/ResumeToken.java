@@ -1,5 +1,7 @@
-package dev.onehop.routing.internal.direct;
+package dev.onehop.routing.internal.direct.cursor;
 
+import dev.onehop.routing.internal.direct.shard.CommandFailure;
+import dev.onehop.routing.internal.direct.shard.ErrorCodes;
 import java.util.HexFormat;
 import java.util.Locale;
 import org.bson.BsonDocument;
@@ -14,7 +16,7 @@ import org.bson.BsonValue;
  * @param document as clients keep it
  * @param data the hex, in upper case
  */
-record ResumeToken(BsonDocument document, String data) implements Comparable<ResumeToken> {
+public record ResumeToken(BsonDocument document, String data) implements Comparable<ResumeToken> {
   private static final String DATA = "_data";
   private static final int TYPE_TIMESTAMP = 0x82;
   private static final int TIMESTAMP_BYTES = 8;
@@ -29,7 +31,7 @@ record ResumeToken(BsonDocument document, String data) implements Comparable<Res
    *
    * @throws CommandFailure if it is none
    */
-  static ResumeToken of(BsonValue token) {
+  public static ResumeToken of(BsonValue token) {
     if (!token.isDocument() || !token.asDocument().isString(DATA)) {
       throw malformed(token);
     }
@@ -47,7 +49,7 @@ record ResumeToken(BsonDocument document, String data) implements Comparable<Res
   }
 
   /** The cluster time of the event, or that up to which all events are known. */
-  BsonTimestamp clusterTime() {
+  public BsonTimestamp clusterTime() {
     if (data.length() < 2 * (1 + TIMESTAMP_BYTES)) {
       throw malformed(document);
     }
@@ -55,7 +57,7 @@ record ResumeToken(BsonDocument document, String data) implements Comparable<Res
   }
 
   /** Whether the stream was invalidated there: it begins again only after that time. */
-  boolean isFromInvalidate() {
+  public boolean isFromInvalidate() {
     int position = 1 + TIMESTAMP_BYTES;
     for (int i = 0; i < NUMBERS; i++) {
       int type = at(position);

@@ -1,4 +1,4 @@
-package dev.onehop.routing.internal.direct;
+package dev.onehop.routing.internal.direct.cursor;
 
 import dev.onehop.core.bson.SortableKey;
 import java.util.Arrays;
@@ -12,20 +12,20 @@ import org.bson.BsonValue;
  * The order of documents from several shards: each shard adds the values that it sorted by, as an
  * array {@code $sortKey}, when its projection asks for that metadata.
  */
-final class SortKeys {
+public final class SortKeys {
   static final String FIELD = "$sortKey";
 
   private SortKeys() {}
 
   /** A projection that gives what {@code projection} gives, and the sort key. */
-  static BsonDocument projection(BsonDocument projection) {
+  public static BsonDocument projection(BsonDocument projection) {
     BsonDocument extended = new BsonDocument();
     extended.putAll(projection);
     return extended.append(FIELD, new BsonDocument("$meta", new BsonString("sortKey")));
   }
 
   /** Compares by sort key, each field in its direction. */
-  static Comparator<BsonDocument> comparator(BsonDocument sort) {
+  public static Comparator<BsonDocument> comparator(BsonDocument sort) {
     int[] directions =
         sort.values().stream()
             .mapToInt(value -> value.isNumber() ? value.asNumber().intValue() : 1)

@@ -1,7 +1,7 @@
-package dev.onehop.routing.internal.direct;
+package dev.onehop.routing.internal.direct.shard;
 
 import dev.onehop.routing.internal.catalog.ConfigReader;
-import dev.onehop.routing.internal.direct.ReplicaSet.Answer;
+import dev.onehop.routing.internal.direct.shard.ReplicaSet.Answer;
 import dev.onehop.routing.internal.wire.OpMsg;
 import java.util.ArrayList;
 import java.util.List;
@@ -18,7 +18,7 @@ import reactor.core.publisher.Mono;
  * latest cluster time seen, which is gossiped along: without the gossip the server refuses a time
  * that it has not reached.
  */
-final class ConfigServer implements ConfigReader {
+public final class ConfigServer implements ConfigReader {
   private static final int BATCH = 100_000;
   private static final BsonDocument PRIMARY_PREFERRED =
       new BsonDocument("mode", new BsonString("primaryPreferred"));
@@ -26,12 +26,12 @@ final class ConfigServer implements ConfigReader {
   private final ReplicaSet replicaSet;
   private final ClusterClock clock;
 
-  ConfigServer(ReplicaSet replicaSet, ClusterClock clock) {
+  public ConfigServer(ReplicaSet replicaSet, ClusterClock clock) {
     this.replicaSet = replicaSet;
     this.clock = clock;
   }
 
-  ReplicaSet replicaSet() {
+  public ReplicaSet replicaSet() {
     return replicaSet;
   }
 
@@ -40,7 +40,7 @@ final class ConfigServer implements ConfigReader {
    *
    * @return the reply; a {@link CommandFailure} if it is not ok
    */
-  Mono<BsonDocument> run(String database, BsonDocument command) {
+  public Mono<BsonDocument> run(String database, BsonDocument command) {
     return replicaSet
         .send(message(database, command))
         .flatMap(ConfigServer::refuseFailed)

@@ -1,4 +1,4 @@
-package dev.onehop.routing.internal.direct;
+package dev.onehop.routing.internal.direct.shard;
 
 import dev.onehop.routing.internal.catalog.ConfigReader;
 import dev.onehop.routing.internal.wire.WirePool;
@@ -16,7 +16,7 @@ import reactor.core.publisher.Mono;
  *
  * <p>Thread-safe.
  */
-final class ShardDirectory implements AutoCloseable {
+public final class ShardDirectory implements AutoCloseable {
   private final ConfigReader config;
   private final ServerSet.Factory watcher;
   private final WirePool pool;
@@ -40,7 +40,7 @@ final class ShardDirectory implements AutoCloseable {
     }
   }
 
-  ShardDirectory(
+  public ShardDirectory(
       ConfigReader config, ServerSet.Factory watcher, WirePool pool, ClusterClock clock) {
     this.config = config;
     this.watcher = watcher;
@@ -49,13 +49,13 @@ final class ShardDirectory implements AutoCloseable {
   }
 
   /** The replica set of a shard that is known already; null if it is not. */
-  @Nullable ReplicaSet known(String id) {
+  public @Nullable ReplicaSet known(String id) {
     Entry entry = shards.get(id);
     return entry == null ? null : entry.replicaSet();
   }
 
   /** The replica set of a shard; a {@link CommandFailure} "shard not found" if there is none. */
-  Mono<ReplicaSet> shard(String id) {
+  public Mono<ReplicaSet> shard(String id) {
     Entry known = shards.get(id);
     if (known != null) {
       return Mono.just(known.replicaSet());
@@ -74,13 +74,13 @@ final class ShardDirectory implements AutoCloseable {
             });
   }
 
-  static boolean isNotFound(Throwable failure) {
+  public static boolean isNotFound(Throwable failure) {
     return failure instanceof CommandFailure refused
         && refused.code() == ErrorCodes.SHARD_NOT_FOUND;
   }
 
   /** All shards of the cluster as it is now, by id. */
-  Mono<Map<String, ReplicaSet>> all() {
+  public Mono<Map<String, ReplicaSet>> all() {
     return config.find("shards", new BsonDocument(), new BsonDocument()).map(this::replace);
   }
 

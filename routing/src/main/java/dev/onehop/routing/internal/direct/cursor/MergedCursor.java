@@ -1,6 +1,8 @@
-package dev.onehop.routing.internal.direct;
+package dev.onehop.routing.internal.direct.cursor;
 
-import dev.onehop.routing.internal.direct.Cursors.OpenCursor;
+import dev.onehop.routing.internal.direct.cursor.Cursors.OpenCursor;
+import dev.onehop.routing.internal.direct.shard.CommandFailure;
+import dev.onehop.routing.internal.direct.shard.ErrorCodes;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -19,7 +21,7 @@ import reactor.core.publisher.Mono;
  *
  * <p>Used by one request at a time.
  */
-final class MergedCursor implements OpenCursor {
+public final class MergedCursor implements OpenCursor {
   private static final int DEFAULT_FIRST_BATCH = 101;
   private static final int DEFAULT_NEXT_BATCH = 1_000;
 
@@ -31,11 +33,11 @@ final class MergedCursor implements OpenCursor {
   private long left;
 
   /** A shard's part: what has arrived of it, and the cursor for the rest. */
-  static final class Source {
+  public static final class Source {
     private final Deque<BsonDocument> buffer = new ArrayDeque<>();
     private @Nullable ShardCursor cursor;
 
-    Source(BsonDocument firstReply, @Nullable ShardCursor cursor) {
+    public Source(BsonDocument firstReply, @Nullable ShardCursor cursor) {
       this.cursor = cursor;
       take(firstReply);
     }
@@ -57,7 +59,7 @@ final class MergedCursor implements OpenCursor {
    * @param stripSortKey whether documents carry {@code $sortKey}, which the client must not see
    * @param limit documents to give in all, 0 for no limit
    */
-  MergedCursor(
+  public MergedCursor(
       String namespace,
       List<Source> sources,
       @Nullable Comparator<BsonDocument> order,
@@ -73,17 +75,17 @@ final class MergedCursor implements OpenCursor {
   }
 
   /** The first batch. */
-  Mono<List<BsonDocument>> firstBatch(@Nullable BsonValue batchSize) {
+  public Mono<List<BsonDocument>> firstBatch(@Nullable BsonValue batchSize) {
     int wanted = batchSize == null ? DEFAULT_FIRST_BATCH : batchSize.asNumber().intValue();
     return fill(wanted, new ArrayList<>());
   }
 
-  boolean isExhausted() {
+  public boolean isExhausted() {
     return left == 0
         || sources.stream().allMatch(source -> source.buffer.isEmpty() && source.cursor == null);
   }
 
-  String namespace() {
+  public String namespace() {
     return namespace;
   }
 
