@@ -24,6 +24,9 @@ final class Charts {
   /** Below it a logarithmic axis of latencies does not go. */
   private static final double LEAST_MILLIS = 0.01;
 
+  /** A bound this many times above all that was reached would only press the lines together. */
+  private static final double OUT_OF_SIGHT = 10;
+
   private final Results results;
   private final List<Series> series;
   private final List<Integer> threads;
@@ -46,25 +49,31 @@ final class Charts {
   String throughput(Size size) {
     DoubleSummaryStatistics rates = new DoubleSummaryStatistics();
     results.points().stream().mapToDouble(Point::throughput).filter(v -> v > 0).forEach(rates);
-    averages(Point::limit).forEach(spot -> rates.accept(spot.y()));
     if (rates.getCount() == 0) {
       rates.accept(1);
     }
+    List<Spot> limit = inSight(averages(Point::limit), rates.getMax());
+    List<Spot> pool = inSight(averages(Point::poolLimit, smallestPool()), rates.getMax());
+    limit.forEach(spot -> rates.accept(spot.y()));
+    pool.forEach(spot -> rates.accept(spot.y()));
     LineChart chart =
         new LineChart(
             "Throughput by threads, in operations per second",
             size,
             Axis.threads(threads),
             Axis.logarithmic("operations per second (log scale)", rates.getMin(), rates.getMax()));
-    List<Spot> pool = averages(Point::poolLimit, smallestPool());
     chart.bound("pool", named("pool bound", pool), pool);
-    List<Spot> limit = averages(Point::limit);
     chart.bound("limit", named("closed-loop limit", limit), limit);
     for (Series one : series) {
       List<Spot> spots = spots(one, Charts::positiveThroughput, v -> Format.rate(v) + " ops/s");
       chart.line(one, named(one.name(smallestPool()), spots), spots);
     }
     return chart.toSvg();
+  }
+
+  private static List<Spot> inSight(List<Spot> bound, double reached) {
+    boolean far = !bound.isEmpty() && bound.get(bound.size() - 1).y() > OUT_OF_SIGHT * reached;
+    return far ? List.of() : bound;
   }
 
   /** A line's name with the value that it ends with. */

@@ -39,7 +39,7 @@ final class LineChart {
   private record Line(
       String cssClass, String marker, boolean spots, String name, List<Spot> points) {}
 
-  private static final int LEFT = 52;
+  private static final int LEAST_LEFT = 52;
   private static final int TOP = 30;
   private static final int BOTTOM = 46;
   private static final int NAME_LINE = 16;
@@ -49,6 +49,7 @@ final class LineChart {
   private final Size size;
   private final Axis x;
   private final Axis y;
+  private final int left;
   private final List<Line> lines = new ArrayList<>();
 
   LineChart(String title, Size size, Axis x, Axis y) {
@@ -56,6 +57,8 @@ final class LineChart {
     this.size = size;
     this.x = x;
     this.y = y;
+    int longest = y.ticks().stream().mapToInt(tick -> tick.label().length()).max().orElse(0);
+    this.left = Math.max(LEAST_LEFT, (int) Math.ceil(14 + longest * LETTER));
   }
 
   /** Adds a line with a marker at each of its points. */
@@ -73,6 +76,9 @@ final class LineChart {
 
   /** Adds a line to compare with: a bound. */
   LineChart bound(String cssClass, String name, List<Spot> points) {
+    if (points.isEmpty()) {
+      return this;
+    }
     lines.add(0, new Line("bound " + cssClass, "", false, name, List.copyOf(points)));
     return this;
   }
@@ -104,11 +110,11 @@ final class LineChart {
   private void grid(StringBuilder svg) {
     for (Axis.Tick tick : y.ticks()) {
       double at = y(tick.value());
-      svg.append(format("<path class=\"grid\" d=\"M%d %.1fH%d\"/>", LEFT, at, right()));
+      svg.append(format("<path class=\"grid\" d=\"M%d %.1fH%d\"/>", left, at, right()));
       if (!tick.label().isEmpty()) {
         svg.append(
             format(
-                "<text class=\"y\" x=\"%d\" y=\"%.1f\">%s</text>", LEFT - 7, at + 4, tick.label()));
+                "<text class=\"y\" x=\"%d\" y=\"%.1f\">%s</text>", left - 7, at + 4, tick.label()));
       }
       svg.append('\n');
     }
@@ -129,11 +135,11 @@ final class LineChart {
       }
       svg.append('\n');
     }
-    svg.append(format("<path class=\"axis\" d=\"M%d %dH%d\"/>%n", LEFT, bottom(), right()));
+    svg.append(format("<path class=\"axis\" d=\"M%d %dH%d\"/>%n", left, bottom(), right()));
     svg.append(
         format(
             "<text class=\"x name\" x=\"%.1f\" y=\"%d\">%s</text>%n",
-            (LEFT + right()) / 2.0, size.height - 7, Html.escape(x.label())));
+            (left + right()) / 2.0, size.height - 7, Html.escape(x.label())));
   }
 
   private void draw(StringBuilder svg, Line line) {
@@ -229,7 +235,7 @@ final class LineChart {
   }
 
   private double x(double value) {
-    return LEFT + x.fraction(value) * (right() - LEFT);
+    return left + x.fraction(value) * (right() - left);
   }
 
   private double y(double value) {

@@ -164,7 +164,7 @@ public final class Report {
   private static String boundsText() {
     return "<b>limit</b>: threads / mean round trip, what a closed loop can do at most;"
         + " <b>pool bound</b>: connections / mean round trip, where one router's pool carries"
-        + " every operation.";
+        + " every operation. A bound of more than ten times what was reached is in the table only.";
   }
 
   private String legend(boolean ofThroughput) {

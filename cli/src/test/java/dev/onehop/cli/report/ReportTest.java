@@ -43,6 +43,24 @@ class ReportTest {
     assertThat(charts.get(0)).contains("bound limit", "bound pool", "aria-label=\"Throughput");
   }
 
+  /** 64 threads and a pool of five: the limit is thirteen times what can be reached. */
+  @Test
+  void boundThatIsFarAboveAllOthersIsNotDrawn() {
+    Results all = SampleResults.us2014();
+    Results pooled =
+        new Results(
+            all.run(),
+            all.topology(),
+            all.server(),
+            all.machine(),
+            all.detour(),
+            List.of(SampleResults.point("async", 64, 5)));
+
+    String throughput = new Charts(pooled).throughput(LineChart.Size.WIDE);
+
+    assertThat(throughput).contains("bound pool").doesNotContain("bound limit");
+  }
+
   @Test
   void percentileCurvesComeFromTheLogs() throws Exception {
     Results results = SampleResults.us2014();
