@@ -41,6 +41,8 @@ import reactor.core.publisher.Mono;
 /** Authentication and TLS belong to the socket, and still hold for every lane. */
 class PipelinedAuthenticationIT {
   private static final Duration TIMEOUT = Duration.ofSeconds(60);
+  private static final PipeliningSettings THREE_SOCKETS =
+      PipeliningSettings.builder().socketsPerServer(3).build();
 
   private static TestCertificates certificates;
   private static RealMongod mongod;
@@ -207,40 +209,58 @@ class PipelinedAuthenticationIT {
         new WireCredential(WireCredential.X509, null, "$external", null), certificates.client());
   }
 
+  @Test
+  void directModesLanesWithAWrongPasswordAreRefused() {
+    WireCredential wrong = new WireCredential(null, "SCRAM-SHA-256", "it", "wrong".toCharArray());
+    try (Lanes lanes = new Lanes(THREE_SOCKETS, new SimpleMeterRegistry());
+        WirePool pool = pool(lanes, wrong, certificates.trusting())) {
+      // The first refusal closes the pool while other connections are being opened.
+      assertThatThrownBy(
+              () ->
+                  Flux.range(0, 100)
+                      .flatMap(n -> pool.send(server(), insert("refused", n)), 100)
+                      .blockLast(TIMEOUT))
+          .hasMessageContaining("SCRAM-SHA-256@it: Authentication failed");
+    }
+  }
+
+  private static ServerAddressName server() {
+    return new ServerAddressName("localhost", mongod.port());
+  }
+
+  private static OpMsg insert(String collection, int id) {
+    return OpMsg.command(
+        BsonDocument.parse(
+            "{insert: '%s', documents: [{_id: %d}], $db: 'it'}".formatted(collection, id)));
+  }
+
+  private static WirePool pool(Lanes lanes, WireCredential credential, SSLContext context) {
+    return new WirePool(
+        lanes.newGroup(),
+        new WireSettings(
+            Lanes.channelClass(),
+            null,
+            Duration.ofSeconds(10),
+            THREE_SOCKETS.maxInFlight(),
+            TIMEOUT,
+            Duration.ZERO,
+            name -> {
+              SSLEngine engine = context.createSSLEngine(name.host(), name.port());
+              engine.setUseClientMode(true);
+              return engine;
+            },
+            credential,
+            BsonDocument.parse("{driver: {name: 'it', version: '1'}, os: {type: 'it'}}")));
+  }
+
   private static void directModesLanesWork(WireCredential credential, SSLContext context) {
-    ServerAddressName server = new ServerAddressName("localhost", mongod.port());
     SimpleMeterRegistry meters = new SimpleMeterRegistry();
-    PipeliningSettings settings = PipeliningSettings.builder().socketsPerServer(3).build();
-    try (Lanes lanes = new Lanes(settings, meters);
-        WirePool pool =
-            new WirePool(
-                lanes.newGroup(),
-                new WireSettings(
-                    Lanes.channelClass(),
-                    null,
-                    Duration.ofSeconds(10),
-                    settings.maxInFlight(),
-                    TIMEOUT,
-                    Duration.ZERO,
-                    name -> {
-                      SSLEngine engine = context.createSSLEngine(name.host(), name.port());
-                      engine.setUseClientMode(true);
-                      return engine;
-                    },
-                    credential,
-                    BsonDocument.parse("{driver: {name: 'it', version: '1'}}")))) {
+    try (Lanes lanes = new Lanes(THREE_SOCKETS, meters);
+        WirePool pool = pool(lanes, credential, context)) {
       String collection = "direct" + System.nanoTime();
       List<BsonDocument> replies =
           Flux.range(0, 600)
-              .flatMap(
-                  n ->
-                      pool.send(
-                          server,
-                          OpMsg.command(
-                              BsonDocument.parse(
-                                  "{insert: '%s', documents: [{_id: %d}], $db: 'it'}"
-                                      .formatted(collection, n)))),
-                  100)
+              .flatMap(n -> pool.send(server(), insert(collection, n)), 100)
               .map(reply -> (BsonDocument) reply.body())
               .collectList()
               .block(TIMEOUT);

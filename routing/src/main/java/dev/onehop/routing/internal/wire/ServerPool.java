@@ -6,9 +6,13 @@ import java.io.IOException;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
+import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
+import reactor.core.Disposable;
+import reactor.core.Disposables;
 
 /**
  * The connections to one server.
@@ -22,6 +26,7 @@ final class ServerPool {
   private final ScramKeys keys;
   private final Deque<WireConnection> idle = new ArrayDeque<>();
   private final Deque<Exchange> waiting = new ArrayDeque<>();
+  private final Map<Exchange, Disposable> opening = new HashMap<>();
   private int open;
   private boolean closed;
 
@@ -68,16 +73,27 @@ final class ServerPool {
   }
 
   private void connect(EventLoop loop, Exchange exchange) {
-    WireConnection.open(loop, server, settings, keys)
-        .subscribe(
-            connection -> {
-              connection.whenClosed(() -> closed(connection));
-              exchange.use(connection);
-            },
-            failure -> {
-              exchange.unable(failure);
-              closed(null);
-            });
+    Disposable.Swap connecting = Disposables.swap();
+    synchronized (this) {
+      opening.put(exchange, connecting);
+    }
+    connecting.update(
+        WireConnection.open(loop, server, settings, keys)
+            .subscribe(
+                connection -> {
+                  opened(exchange);
+                  connection.whenClosed(() -> closed(connection));
+                  exchange.use(connection);
+                },
+                failure -> {
+                  opened(exchange);
+                  exchange.unable(failure);
+                  closed(null);
+                }));
+  }
+
+  private synchronized void opened(Exchange exchange) {
+    opening.remove(exchange);
   }
 
   /** A connection's request was answered. */
@@ -152,13 +168,19 @@ final class ServerPool {
   void close() {
     List<WireConnection> connections;
     List<Exchange> never;
+    List<Disposable> connecting;
     synchronized (this) {
       closed = true;
       connections = List.copyOf(idle);
-      never = List.copyOf(waiting);
+      never = new ArrayList<>(waiting);
+      never.addAll(opening.keySet());
+      connecting = List.copyOf(opening.values());
       idle.clear();
       waiting.clear();
+      opening.clear();
     }
+    // The event loops may end before these do.
+    connecting.forEach(Disposable::dispose);
     connections.forEach(WireConnection::close);
     never.forEach(exchange -> exchange.unable(new IOException("the client is closed")));
   }

@@ -106,7 +106,10 @@ public final class WirePool implements AutoCloseable {
     return exchange;
   }
 
-  /** Closes the idle connections now, the others when their request is answered. */
+  /**
+   * Closes the connections that are idle or not open yet now, the others when their request is
+   * answered.
+   */
   @Override
   public void close() {
     closed = true;
