@@ -23,7 +23,6 @@ final class Statement {
   private @Nullable RawBsonDocument document;
   private boolean concern;
   private boolean transactionNumber;
-  private boolean limited;
   private int clusterTimeAt = -1;
 
   /** How the statement tells where it belongs. */
@@ -103,8 +102,6 @@ final class Statement {
     switch (field) {
       case "$db" -> database = value.string();
       case "txnNumber" -> transactionNumber = true;
-      case "limit" -> limited = value.number() != 0;
-      case "singleBatch" -> limited |= value.isTrue();
       case "$clusterTime" -> clusterTimeAt = value.isDocument() ? value.valueAt() : -1;
       case "readConcern" -> {
         concern = true;
@@ -244,19 +241,6 @@ final class Statement {
   /** Where its {@code $clusterTime} is in the message, -1 if there is none. */
   int clusterTimeAt() {
     return clusterTimeAt;
-  }
-
-  /**
-   * Whether it is quickly done, so that others may wait behind it: a write to one document, or a
-   * read with a limit or of one {@code _id}.
-   */
-  boolean isShort() {
-    return !name.equals("find") || limited || (document != null && isOneId(document));
-  }
-
-  private static boolean isOneId(RawBsonDocument filter) {
-    org.bson.BsonValue id = filter.get("_id");
-    return id != null && !id.isDocument() && !id.isRegularExpression();
   }
 
   Retryability retryability() {

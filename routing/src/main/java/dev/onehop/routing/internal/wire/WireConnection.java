@@ -46,7 +46,7 @@ final class WireConnection {
 
   /** Connects and authenticates. */
   static Mono<WireConnection> open(
-      EventLoop loop, ServerAddressName server, WireSettings settings) {
+      EventLoop loop, ServerAddressName server, WireSettings settings, ScramKeys keys) {
     return Mono.<WireConnection>create(
             sink -> {
               WireConnection connection = new WireConnection(server, loop);
@@ -63,7 +63,7 @@ final class WireConnection {
             })
         .flatMap(
             connection ->
-                Authentication.run(settings, connection::command)
+                Authentication.run(settings, keys, connection::command)
                     .onErrorMap(
                         Authentication.WireAuthenticationException.class,
                         e -> new ServerRefusedException(server, e))
@@ -91,7 +91,10 @@ final class WireConnection {
                       handler.setHandshakeTimeoutMillis(timeout);
                       ch.pipeline().addLast(handler);
                     }
-                    ch.pipeline().addLast(new WireFrames(), new Replies());
+                    if (!(ch instanceof InProcessChannel)) {
+                      ch.pipeline().addLast(new WireFrames());
+                    }
+                    ch.pipeline().addLast(new Replies());
                   }
                 });
     if (settings.localAddress() != null) {

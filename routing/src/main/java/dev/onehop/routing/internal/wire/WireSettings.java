@@ -17,7 +17,6 @@ import org.jspecify.annotations.Nullable;
  * @param connectTimeout for TCP and TLS, each
  * @param maxPoolSize most connections per server; 0 for no limit
  * @param maxWait how long a request waits for a connection
- * @param sharing how short requests share connections, null if each has one alone
  * @param maxIdle an unused connection is closed after that; zero for never
  * @param tls makes the TLS engines, null for no TLS
  * @param credential who to authenticate as, null for nobody
@@ -30,7 +29,6 @@ public record WireSettings(
     Duration connectTimeout,
     int maxPoolSize,
     Duration maxWait,
-    @Nullable Sharing sharing,
     Duration maxIdle,
     @Nullable Tls tls,
     @Nullable WireCredential credential,
@@ -50,16 +48,6 @@ public record WireSettings(
     SSLEngine newEngine(ServerAddressName server);
   }
 
-  /**
-   * How many requests share how few connections.
-   *
-   * @param sockets connections per server that are shared
-   * @param maxInFlight most unanswered requests on each
-   * @param slowHead one that owes an answer for longer, and longer than four times the usual, is
-   *     passed over
-   */
-  public record Sharing(int sockets, int maxInFlight, Duration slowHead) {}
-
   /** Plain connections without authentication or a limit, as a router within a cluster has. */
   public static WireSettings plain(
       @Nullable SocketAddress localAddress,
@@ -71,7 +59,6 @@ public record WireSettings(
         Duration.ofSeconds(5),
         0,
         Duration.ofMinutes(2),
-        null,
         Duration.ZERO,
         null,
         null,

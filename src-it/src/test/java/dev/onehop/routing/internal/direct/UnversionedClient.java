@@ -28,7 +28,7 @@ public final class UnversionedClient {
             .build();
     return DirectClient.create(
         MongoClientSettings.builder().applyConnectionString(new ConnectionString(uri)).build(),
-        new DirectClient.Carrier(group, 100, null),
+        new DirectClient.Carrier(group, EventLoops.socketChannelClass(), 100),
         transport,
         (seeds, watcher, pool, listener) ->
             new DirectRouter(seeds, watcher, pool, listener, Versions.OMITTED),
