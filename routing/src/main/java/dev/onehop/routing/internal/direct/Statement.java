@@ -24,7 +24,6 @@ final class Statement {
   private boolean concern;
   private boolean transactionNumber;
   private boolean limited;
-  private int clusterTimeAt = -1;
 
   /** How the statement tells where it belongs. */
   enum Kind {
@@ -105,7 +104,6 @@ final class Statement {
       case "txnNumber" -> transactionNumber = true;
       case "limit" -> limited = value.number() != 0;
       case "singleBatch" -> limited |= value.isTrue();
-      case "$clusterTime" -> clusterTimeAt = value.isDocument() ? value.valueAt() : -1;
       case "readConcern" -> {
         concern = true;
         return value.isDocument() && isOfOneTable(value.document());
@@ -239,11 +237,6 @@ final class Statement {
   /** Whether it says its read or write concern itself. */
   boolean hasConcern() {
     return concern;
-  }
-
-  /** Where its {@code $clusterTime} is in the message, -1 if there is none. */
-  int clusterTimeAt() {
-    return clusterTimeAt;
   }
 
   /**
