@@ -25,6 +25,8 @@ import org.bson.Document;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Ranges move back and forth between all shards without a pause while {@link CounterWorkload} runs
@@ -63,18 +65,21 @@ class DirectStressIT {
     }
   }
 
-  @Test
-  void nothingIsLostDoubledOrMisread() {
-    String namespace = sharded("stress");
-    try (MongoClient client = OneHop.builder(testbed.url()).routing(RoutingMode.DIRECT).build()) {
-      CounterWorkload workload =
-          new CounterWorkload(client.getDatabase("it").getCollection("stress"));
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void nothingIsLostDoubledOrMisread(boolean pipelining) {
+    String name = pipelining ? "pipelined" : "stress";
+    String namespace = sharded(name);
+    OneHop.Builder builder = OneHop.builder(testbed.url()).routing(RoutingMode.DIRECT);
+    try (MongoClient client = (pipelining ? builder.pipelining(p -> {}) : builder).build()) {
+      CounterWorkload workload = new CounterWorkload(client.getDatabase("it").getCollection(name));
       int moves;
       try (workload) {
         moves = moveRanges(namespace, DURATION);
       }
       System.out.println(
-          "STRESS: %d operations while %d ranges moved".formatted(workload.operations(), moves));
+          "STRESS, pipelining %s: %d operations while %d ranges moved"
+              .formatted(pipelining, workload.operations(), moves));
 
       assertThat(workload.errors()).as("errors shown to the caller").isEmpty();
       assertThat(workload.violations()).as("%s", workload.examples()).isEmpty();
@@ -85,7 +90,7 @@ class DirectStressIT {
           .untilAsserted(
               () ->
                   assertThat(testbed.evidence(namespace).placement()).matches(Placement::isRight));
-      assertThat(stored("stress")).isEqualTo(workload.expected());
+      assertThat(stored(name)).isEqualTo(workload.expected());
     }
   }
 
