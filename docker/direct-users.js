@@ -1,56 +1,62 @@
-// Makes the user that OneHop's direct mode needs, on the config servers (by way of a mongos) and on every shard.
+// Makes the user that OneHop's direct mode needs, on the config servers and on every shard, the same on each.
 //
 //   mongosh "mongodb://admin@mongos:27017/?authSource=admin" --file docker/direct-users.js
 //
-// Asks for what it is not told by environment variables:
-//   ONEHOP_USER, ONEHOP_PASSWORD    the user to make
+// The URI names a mongos or the config servers' primary. Taken from environment variables:
+//   ONEHOP_USER, ONEHOP_PASSWORD    the user to make; asks for a password that is not set
+//   ONEHOP_AUTH_DATABASE            where it belongs, admin unless set; $external for X.509, without a password
 //   ONEHOP_DATABASES                what it may read and write, comma-separated
 //   ONEHOP_SHARD_ADMIN, ONEHOP_SHARD_ADMIN_PASSWORD   who may make users on the shards: a cluster's users live on its
-//                                   config servers only, so each shard needs an administrator of its own
+//                                   config servers only, so each shard needs an administrator of its own, made once
+//                                   over the localhost exception
+//   ONEHOP_SHARD_OPTIONS            options of the shards' URIs, such as tls=true&tlsCAFile=/etc/ssl/ca.pem
 //
 // Running it again changes the password and the roles.
 
-const env = (name, ask) => process.env[name] || (ask ? passwordPrompt() : undefined);
 const need = name => {
   const value = process.env[name];
   if (!value) throw new Error('set ' + name);
   return value;
 };
+const password = (name, of) => {
+  if (process.env[name]) return process.env[name];
+  print('password of ' + of + ':');
+  return passwordPrompt();
+};
 
 const user = need('ONEHOP_USER');
-print('password of ' + user + ', unless ONEHOP_PASSWORD has it:');
-const pwd = env('ONEHOP_PASSWORD', true);
-const databases = need('ONEHOP_DATABASES').split(',');
-const data = databases.map(name => ({role: 'readWrite', db: name.trim()}));
+const authDatabase = process.env.ONEHOP_AUTH_DATABASE || 'admin';
+const data = need('ONEHOP_DATABASES').split(',').map(name => ({role: 'readWrite', db: name.trim()}));
+const shardAdmin = need('ONEHOP_SHARD_ADMIN');
 
-function makeUser(admin, roles) {
-  if (admin.getUser(user)) {
-    admin.updateUser(user, {pwd, roles});
+const hello = db.adminCommand({hello: 1});
+if (hello.msg !== 'isdbgrid' && !hello.configsvr) throw new Error('this is neither a mongos nor a config server');
+
+const credential = authDatabase === '$external' ? {} : {pwd: password('ONEHOP_PASSWORD', user)};
+const shardAdminPassword = password('ONEHOP_SHARD_ADMIN_PASSWORD', shardAdmin + ' on the shards');
+
+function makeUser(database, roles) {
+  if (database.getUser(user)) {
+    database.updateUser(user, {...credential, roles});
   } else {
-    admin.createUser({user, pwd, roles});
+    database.createUser({user, ...credential, roles});
   }
 }
 
-const hello = db.adminCommand({hello: 1});
-if (hello.msg !== 'isdbgrid') throw new Error('this is no mongos');
-
-// Reading the routing tables, the default read and write concern, and the data for what is handed to a mongos.
-makeUser(db.getSiblingDB('admin'), [
+// Reading the routing tables and the default concerns, and the data for what is handed to a mongos.
+makeUser(db.getSiblingDB(authDatabase), [
   ...data, {role: 'read', db: 'config'}, {role: 'clusterMonitor', db: 'admin'}]);
 print('config servers: ' + user + ' is there');
-
-const shardAdmin = need('ONEHOP_SHARD_ADMIN');
-print('password of ' + shardAdmin + ' on the shards, unless ONEHOP_SHARD_ADMIN_PASSWORD has it:');
-const shardAdminPassword = env('ONEHOP_SHARD_ADMIN_PASSWORD', true);
 
 for (const shard of db.getSiblingDB('config').shards.find().toArray()) {
   const [set, hosts] = shard.host.split('/');
   const uri = 'mongodb://' + encodeURIComponent(shardAdmin) + ':' + encodeURIComponent(shardAdminPassword) + '@' +
-    hosts + '/?replicaSet=' + set + '&authSource=admin';
-  const admin = Mongo(uri).getDB('admin');
-  const major = Number(admin.runCommand({buildInfo: 1}).versionArray[0]);
+    hosts + '/?replicaSet=' + set + '&authSource=admin' +
+    (process.env.ONEHOP_SHARD_OPTIONS ? '&' + process.env.ONEHOP_SHARD_OPTIONS : '');
+  const connection = Mongo(uri);
+  const major = Number(connection.getDB('admin').runCommand({buildInfo: 1}).versionArray[0]);
   // From 8.0 a shard refuses who comes without a mongos and does not have this role.
   const roles = major >= 8 ? [...data, {role: 'directShardOperations', db: 'admin'}] : data;
-  makeUser(admin, roles);
+  makeUser(connection.getDB(authDatabase), roles);
   print(shard._id + ': ' + user + ' is there' + (major >= 8 ? ', with directShardOperations' : ''));
 }

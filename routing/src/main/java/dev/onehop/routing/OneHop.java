@@ -4,15 +4,17 @@ import com.mongodb.ConnectionString;
 import com.mongodb.MongoClientSettings;
 import com.mongodb.MongoDriverInformation;
 import com.mongodb.client.model.WriteModel;
+import com.mongodb.connection.ClusterConnectionMode;
 import com.mongodb.connection.TransportSettings;
 import com.mongodb.reactivestreams.client.MongoClient;
 import com.mongodb.reactivestreams.client.MongoClients;
 import com.mongodb.reactivestreams.client.MongoCollection;
 import dev.onehop.routing.internal.client.Explanations;
 import dev.onehop.routing.internal.client.RoutedMongoClient;
-import dev.onehop.routing.internal.client.RoutingMetrics;
 import dev.onehop.routing.internal.client.RoutingSettings;
+import dev.onehop.routing.internal.client.TableMetrics;
 import dev.onehop.routing.internal.direct.DirectRouter;
+import dev.onehop.routing.internal.router.CommandMeter;
 import dev.onehop.routing.internal.router.DirectClient;
 import dev.onehop.routing.internal.transport.Lanes;
 import dev.onehop.routing.internal.wire.EventLoops;
@@ -25,6 +27,7 @@ import io.micrometer.core.instrument.composite.CompositeMeterRegistry;
 import io.micrometer.observation.ObservationRegistry;
 import io.netty.channel.EventLoopGroup;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
@@ -71,8 +74,8 @@ public final class OneHop {
    * RoutingObservationContext#servers} tells.
    *
    * @param collection of a client that was built here
-   * @return a cold publisher of one explanation
-   * @throws IllegalArgumentException if the collection is another client's
+   * @return a cold publisher of one explanation, or of an {@link IllegalArgumentException} if the
+   *     collection is another client's
    */
   public static Publisher<RouteExplanation> explain(MongoCollection<?> collection, Bson filter) {
     return Explanations.read(
@@ -84,8 +87,8 @@ public final class OneHop {
    *
    * @param collection of a client that was built here
    * @param write one write of any kind
-   * @return a cold publisher of one explanation
-   * @throws IllegalArgumentException if the collection is another client's
+   * @return a cold publisher of one explanation, or of an {@link IllegalArgumentException} if the
+   *     collection is another client's
    */
   public static <T> Publisher<RouteExplanation> explain(
       MongoCollection<T> collection, WriteModel<? extends T> write) {
@@ -163,7 +166,8 @@ public final class OneHop {
      * give or take a quarter; 10 seconds by default. A range that moved is served over a detour for
      * that long at the most, as long as the config servers can be read; mostly much shorter, see
      * {@link #historyInterval}. After a failure the next attempt waits, from a quarter of a second
-     * up to a minute.
+     * up to a minute. In direct mode the shards and the cluster's default concerns are read that
+     * often, and a routing table when a shard refuses it as stale.
      *
      * @throws IllegalArgumentException if it is not positive
      */
@@ -213,7 +217,9 @@ public final class OneHop {
     /**
      * The names under which this application reaches the servers that the cluster's metadata names
      * otherwise, because of NAT, a private link or Kubernetes. Applied to every mongos and every
-     * shard's member that is discovered, before their hosts are compared.
+     * shard's member that is discovered, before their hosts are compared. In direct mode also to
+     * the config servers that are discovered; TLS then verifies the names used here. What the URI
+     * names stays as it is.
      *
      * @param names from {@code host:port} to {@code host:port}, or from {@code host} to {@code
      *     host} whatever the port is; what is not named stays as it is
@@ -254,7 +260,10 @@ public final class OneHop {
      * directShardOperations}. What it does not do itself (DDL, {@code $lookup} and {@code $out},
      * transactions, change streams, and aggregations over several shards) it hands to a mongos of
      * the URI; if the URI names config servers, such operations fail. The pool's {@code maxSize}
-     * then bounds the connections to each shard's server.
+     * then bounds the connections to each shard's server, which are not compressed.
+     *
+     * <p>{@link #shardRouters}, {@link #measureRoundTrips} and {@link #historyInterval} are for
+     * targeted mode only, also as options of the URI.
      */
     public Builder routing(RoutingMode routingMode) {
       this.mode = Objects.requireNonNull(routingMode, "routingMode");
@@ -289,11 +298,8 @@ public final class OneHop {
       if (asked.getTransportSettings() != null) {
         throw new IllegalArgumentException("direct mode brings a transport of its own");
       }
-      if (mapping != null || !routers.isEmpty()) {
-        throw new IllegalArgumentException(
-            "direct mode finds the shards' servers under the names that they have in the cluster:"
-                + " hostMapping and shardRouters are for targeted mode");
-      }
+      refuseWhatIsForTargetedMode();
+      refuseWhatDirectModeCannot(asked);
       DirectClient.Carrier carrier;
       Runnable release;
       if (pipeliningSettings == null) {
@@ -316,8 +322,53 @@ public final class OneHop {
           carrier,
           nettyOn(carrier.group()),
           DirectRouter::new,
-          new RoutingMetrics(routing.meterRegistry()),
+          new DirectClient.Options(
+              routing.refreshInterval(),
+              isMapped() ? routing.hostMapping() : null,
+              new TableMetrics(routing.meterRegistry()),
+              new CommandMeter(routing.meterRegistry(), routing.observationRegistry())),
           release);
+    }
+
+    private boolean isMapped() {
+      return mapping != null
+          || new PropertySources(uriOptions, given, System.getProperties())
+              .hostMapping()
+              .isPresent();
+    }
+
+    private void refuseWhatIsForTargetedMode() {
+      PropertySources sources = new PropertySources(uriOptions, given, System.getProperties());
+      List<String> useless = new ArrayList<>();
+      if (!routers.isEmpty() || sources.isGiven(OneHopProperty.SHARD_ROUTERS)) {
+        useless.add("shardRouters");
+      }
+      if (measure != null || sources.isGiven(OneHopProperty.MEASURE_ROUND_TRIPS)) {
+        useless.add("measureRoundTrips");
+      }
+      if (historyEvery != null || sources.isGiven(OneHopProperty.HISTORY_INTERVAL)) {
+        useless.add("historyInterval");
+      }
+      if (!useless.isEmpty()) {
+        throw new IllegalArgumentException(
+            "direct mode goes to the shards themselves, which tell when a routing table is stale: "
+                + String.join(", ", useless)
+                + " can be set in targeted mode only");
+      }
+    }
+
+    private static void refuseWhatDirectModeCannot(MongoClientSettings asked) {
+      if (asked.getSocketSettings().getProxySettings().isProxyEnabled()) {
+        throw new IllegalArgumentException("direct mode does not connect through a proxy");
+      }
+      if (asked.getInetAddressResolver() != null) {
+        throw new IllegalArgumentException(
+            "direct mode resolves names as the system does: hostMapping changes them before");
+      }
+      if (asked.getClusterSettings().getMode() == ClusterConnectionMode.LOAD_BALANCED) {
+        throw new IllegalArgumentException(
+            "direct mode needs the cluster's own servers, not a load balancer before them");
+      }
     }
 
     private static EventLoopGroup newGroup() {

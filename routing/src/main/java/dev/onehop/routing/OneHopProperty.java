@@ -11,13 +11,19 @@ package dev.onehop.routing;
 public enum OneHopProperty {
   /** {@link OneHop.Builder#refreshInterval}: a duration above zero; 10s by default. */
   REFRESH_INTERVAL("onehop.refreshInterval"),
-  /** {@link OneHop.Builder#historyInterval}: a duration, 0s for never; 2s by default. */
+  /**
+   * {@link OneHop.Builder#historyInterval}: a duration, 0s for never; 2s by default. Not in direct
+   * mode.
+   */
   HISTORY_INTERVAL("onehop.historyInterval"),
-  /** {@link OneHop.Builder#measureRoundTrips}: {@code true} (the default) or {@code false}. */
+  /**
+   * {@link OneHop.Builder#measureRoundTrips}: {@code true} (the default) or {@code false}. Not in
+   * direct mode.
+   */
   MEASURE_ROUND_TRIPS("onehop.measureRoundTrips"),
   /**
    * {@link OneHop.Builder#shardRouters}: shards and their mongoses, as {@code
-   * shard1=host:port|host:port,shard2=host:port}; none by default.
+   * shard1=host:port|host:port,shard2=host:port}; none by default. Not in direct mode.
    */
   SHARD_ROUTERS("onehop.shardRouters"),
   /**

@@ -68,6 +68,11 @@ final class PropertySources {
     return new Parsed(uri.substring(0, question + 1) + String.join("&", others), ours);
   }
 
+  /** Whether the URI or the properties have it; system properties are for every client there is. */
+  boolean isGiven(OneHopProperty property) {
+    return uri.containsKey(property) || properties.getProperty(property.key()) != null;
+  }
+
   Optional<Duration> duration(OneHopProperty property, boolean zeroAllowed) {
     return value(
         property,

@@ -7,18 +7,29 @@ import java.util.Locale;
  * of the meter {@link RoutingMeters#OPERATIONS}.
  */
 public enum RouteDecision {
-  /** One shard owns what the operation touches; it goes to the mongos beside it. */
+  /**
+   * One shard owns what the operation touches; it goes to the mongos beside it, in direct mode to
+   * the shard itself.
+   */
   OWNER,
   /** One shard owns it, but no usable mongos stands beside that shard: the nearest mongos. */
   NO_ROUTER_BESIDE,
-  /** More than one shard is concerned, or the filter does not tell: the nearest mongos. */
+  /**
+   * More than one shard is concerned, or the filter does not tell: the nearest mongos, in direct
+   * mode all of these shards.
+   */
   SEVERAL_SHARDS,
-  /** No routing table is to be had (yet), or this is no sharded cluster: the nearest mongos. */
+  /**
+   * No routing table is to be had (yet), or this is no sharded cluster: the nearest mongos. In
+   * direct mode what no shard was asked for, such as a read of the database {@code config}.
+   */
   NO_TABLE,
   /** The operation is not the first of its transaction: the mongos of that one. */
   TRANSACTION,
   /** Its session is none that this client has started: the nearest mongos, as it is. */
-  UNKNOWN_SESSION;
+  UNKNOWN_SESSION,
+  /** Direct mode does not do it itself: a mongos of the URI. */
+  HANDED_OVER;
 
   private final String tag = name().toLowerCase(Locale.ROOT).replace('_', '-');
 

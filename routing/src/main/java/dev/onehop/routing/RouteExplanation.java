@@ -13,7 +13,8 @@ import org.jspecify.annotations.Nullable;
  * @param decision what is decided
  * @param shards the shards that can be concerned, in alphabetical order; empty if there is no
  *     routing table
- * @param routers the mongoses that the operation goes to first; empty for the nearest
+ * @param routers the mongoses that the operation goes to first; empty for the nearest. In direct
+ *     mode the primaries of the shards, as far as they are known
  * @param reason what decided, in words
  * @param tableAge how long ago the routing table was found to be the newest; null if there is none
  */

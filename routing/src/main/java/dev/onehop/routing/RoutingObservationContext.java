@@ -17,8 +17,8 @@ import org.jspecify.annotations.Nullable;
 public final class RoutingObservationContext extends Observation.Context {
   private final String namespace;
   private final String operation;
-  private final RouteDecision decision;
-  private final @Nullable String shard;
+  private volatile RouteDecision decision;
+  private volatile @Nullable String shard;
   private final List<ServerAddress> servers = new CopyOnWriteArrayList<>();
 
   /** For the routed client itself. */
@@ -35,11 +35,12 @@ public final class RoutingObservationContext extends Observation.Context {
     return namespace;
   }
 
-  /** The method of the collection, such as {@code updateOne}. */
+  /** The method of the collection, such as {@code updateOne}; in direct mode the command. */
   public String operation() {
     return operation;
   }
 
+  /** What was decided; in direct mode it is known when the command has ended. */
   public RouteDecision decision() {
     return decision;
   }
@@ -55,6 +56,12 @@ public final class RoutingObservationContext extends Observation.Context {
    */
   public List<ServerAddress> servers() {
     return List.copyOf(servers);
+  }
+
+  /** For the routed client itself: the decision fell later than the observation began. */
+  public void decided(RouteDecision later, @Nullable String owner) {
+    decision = later;
+    shard = owner;
   }
 
   /** For the routed client itself: a command was sent. */

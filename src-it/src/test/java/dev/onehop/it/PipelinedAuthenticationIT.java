@@ -23,6 +23,7 @@ import dev.onehop.routing.transport.PipeliningSettings;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import javax.net.ssl.SSLContext;
@@ -250,7 +251,8 @@ class PipelinedAuthenticationIT {
               return engine;
             },
             credential,
-            BsonDocument.parse("{driver: {name: 'it', version: '1'}, os: {type: 'it'}}")));
+            BsonDocument.parse("{driver: {name: 'it', version: '1'}, os: {type: 'it'}}"),
+            Map.of()));
   }
 
   private static void directModesLanesWork(WireCredential credential, SSLContext context) {

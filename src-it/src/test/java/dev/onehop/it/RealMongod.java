@@ -27,65 +27,83 @@ public final class RealMongod implements AutoCloseable {
   public static final String PASSWORD = "correct horse";
 
   private final Path folder;
+  private final String replicaSet;
   private final int port;
   private final Process process;
 
-  private RealMongod(Path folder, int port, Process process) {
+  private RealMongod(Path folder, String replicaSet, int port, Process process) {
     this.folder = folder;
+    this.replicaSet = replicaSet;
     this.port = port;
     this.process = process;
   }
 
   /** Without authentication or TLS. */
   static RealMongod start() {
-    RealMongod mongod = launch(List.of());
+    RealMongod mongod = launch("it", List.of());
     try (MongoClient client = MongoClients.create(mongod.url())) {
-      mongod.initiate(client);
+      mongod.initiate(client, false);
     }
     return mongod;
   }
 
   /** With authentication and the user {@link #ADMIN}. */
   static RealMongod startWithAuthentication() {
-    return startWithAuthentication(List.of(), null);
+    return startWithAuthentication("it", List.of(), null, List.of("root"));
   }
 
   /** With authentication, and TLS by the certificates of a test. */
   public static RealMongod startWithTls(TestCertificates certificates) {
-    return startWithAuthentication(
-        List.of(
-            "--tlsMode",
-            "requireTLS",
-            "--tlsCertificateKeyFile",
-            certificates.serverPem().toString(),
-            "--tlsCAFile",
-            certificates.authorityPem().toString(),
-            "--tlsAllowConnectionsWithoutCertificates"),
-        certificates);
+    return startWithAuthentication("it", tls(certificates), certificates, List.of("root"));
+  }
+
+  /**
+   * A member of a sharded cluster, with authentication. Its administrator may also do what is the
+   * servers' own business.
+   *
+   * @param role {@code --configsvr} or {@code --shardsvr}
+   */
+  static RealMongod startSecured(
+      String replicaSet, String role, @Nullable TestCertificates certificates) {
+    List<String> options = new ArrayList<>(certificates == null ? List.of() : tls(certificates));
+    options.add(role);
+    return startWithAuthentication(replicaSet, options, certificates, List.of("root", "__system"));
+  }
+
+  private static List<String> tls(TestCertificates certificates) {
+    return List.of(
+        "--tlsMode",
+        "requireTLS",
+        "--tlsCertificateKeyFile",
+        certificates.serverPem().toString(),
+        "--tlsCAFile",
+        certificates.authorityPem().toString(),
+        "--tlsAllowConnectionsWithoutCertificates");
   }
 
   private static RealMongod startWithAuthentication(
-      List<String> options, @Nullable TestCertificates certificates) {
+      String replicaSet,
+      List<String> options,
+      @Nullable TestCertificates certificates,
+      List<String> roles) {
     try {
       Path keyFile = Files.createTempFile("onehop", ".key");
       Files.writeString(keyFile, "0123456789abcdef");
       Files.setPosixFilePermissions(keyFile, PosixFilePermissions.fromString("rw-------"));
       List<String> all = new ArrayList<>(options);
       all.addAll(List.of("--auth", "--keyFile", keyFile.toString()));
-      RealMongod mongod = launch(all);
+      RealMongod mongod = launch(replicaSet, all);
       MongoClientSettings.Builder settings =
           MongoClientSettings.builder().applyConnectionString(new ConnectionString(mongod.url()));
       if (certificates != null) {
         settings.applyToSslSettings(ssl -> ssl.enabled(true).context(certificates.trusting()));
       }
       try (MongoClient client = MongoClients.create(settings.build())) {
-        mongod.initiate(client);
+        mongod.initiate(client, options.contains("--configsvr"));
         client
             .getDatabase("admin")
             .runCommand(
-                new Document("createUser", ADMIN)
-                    .append("pwd", PASSWORD)
-                    .append("roles", List.of("root")));
+                new Document("createUser", ADMIN).append("pwd", PASSWORD).append("roles", roles));
       }
       Files.delete(keyFile);
       return mongod;
@@ -94,7 +112,7 @@ public final class RealMongod implements AutoCloseable {
     }
   }
 
-  private static RealMongod launch(List<String> options) {
+  private static RealMongod launch(String replicaSet, List<String> options) {
     try {
       Path mongod =
           new BinaryFinder(
@@ -118,7 +136,7 @@ public final class RealMongod implements AutoCloseable {
                   "--bind_ip",
                   "127.0.0.1",
                   "--replSet",
-                  "it",
+                  replicaSet,
                   "--wiredTigerCacheSizeGB",
                   "0.25",
                   "--logpath",
@@ -129,7 +147,7 @@ public final class RealMongod implements AutoCloseable {
               .redirectErrorStream(true)
               .redirectOutput(ProcessBuilder.Redirect.DISCARD)
               .start();
-      RealMongod started = new RealMongod(folder, port, process);
+      RealMongod started = new RealMongod(folder, replicaSet, port, process);
       Runtime.getRuntime().addShutdownHook(new Thread(process::destroyForcibly));
       return started;
     } catch (IOException e) {
@@ -137,16 +155,14 @@ public final class RealMongod implements AutoCloseable {
     }
   }
 
-  private void initiate(MongoClient client) {
-    client
-        .getDatabase("admin")
-        .runCommand(
-            new Document(
-                "replSetInitiate",
-                new Document("_id", "it")
-                    .append(
-                        "members",
-                        List.of(new Document("_id", 0).append("host", "localhost:" + port)))));
+  private void initiate(MongoClient client, boolean config) {
+    Document set =
+        new Document("_id", replicaSet)
+            .append("members", List.of(new Document("_id", 0).append("host", "localhost:" + port)));
+    if (config) {
+      set.append("configsvr", true);
+    }
+    client.getDatabase("admin").runCommand(new Document("replSetInitiate", set));
     for (int n = 0; n < 300; n++) {
       Document hello = client.getDatabase("admin").runCommand(new Document("hello", 1));
       if (hello.getBoolean("isWritablePrimary")) {

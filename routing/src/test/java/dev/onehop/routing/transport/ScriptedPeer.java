@@ -22,9 +22,9 @@ import org.bson.BsonDocument;
 import org.bson.BsonInt32;
 
 /** A server that answers hello as a mongod does, and anything else as a test wants it. */
-final class ScriptedPeer implements AutoCloseable {
+public final class ScriptedPeer implements AutoCloseable {
   /** What becomes of a command that is no hello. */
-  interface Script {
+  public interface Script {
     void on(OpMsg request, ChannelHandlerContext context);
   }
 
@@ -34,7 +34,7 @@ final class ScriptedPeer implements AutoCloseable {
   private final Channel listener;
 
   /** A peer that knows hello, and nothing else but its script. */
-  static ScriptedPeer withHello(Script script) {
+  public static ScriptedPeer withHello(Script script) {
     return new ScriptedPeer(
         new ChannelInitializer<>() {
           @Override
@@ -45,7 +45,7 @@ final class ScriptedPeer implements AutoCloseable {
   }
 
   /** A peer that is no MongoDB server at all. */
-  static ScriptedPeer raw(ChannelInitializer<Channel> connections) {
+  public static ScriptedPeer raw(ChannelInitializer<Channel> connections) {
     return new ScriptedPeer(connections);
   }
 
@@ -67,7 +67,7 @@ final class ScriptedPeer implements AutoCloseable {
             .channel();
   }
 
-  String url() {
+  public String url() {
     return "mongodb://127.0.0.1:"
         + ((InetSocketAddress) listener.localAddress()).getPort()
         + "/?directConnection=true";

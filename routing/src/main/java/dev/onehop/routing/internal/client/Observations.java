@@ -9,13 +9,11 @@ import com.mongodb.event.CommandStartedEvent;
 import com.mongodb.reactivestreams.client.ReactiveContextProvider;
 import dev.onehop.routing.RoutingObservationContext;
 import dev.onehop.routing.internal.client.OperationRouter.Route;
+import dev.onehop.routing.internal.observation.MapRequestContext;
 import io.micrometer.common.KeyValue;
 import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationRegistry;
 import java.util.List;
-import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Subscriber;
 import reactor.core.CoreSubscriber;
@@ -97,7 +95,7 @@ final class Observations {
           asked instanceof ReactiveContextProvider reactive
               ? reactive.getContext(subscriber)
               : null;
-      RequestContext known = context == null ? new OwnContext() : context;
+      RequestContext known = context == null ? new MapRequestContext() : context;
       if (subscriber instanceof CoreSubscriber<?> core
           && core.currentContext().getOrDefault(CURRENT, null) instanceof Observation observation
           && observation.getContext() instanceof RoutingObservationContext operation) {
@@ -115,47 +113,6 @@ final class Observations {
         RoutingObservationContext operation = context.get(RoutingObservationContext.class);
         operation.sentTo(event.getConnectionDescription().getServerAddress());
       }
-    }
-  }
-
-  private static final class OwnContext implements RequestContext {
-    private final Map<Object, Object> values = new ConcurrentHashMap<>();
-
-    @Override
-    // The driver's signature; the caller knows what it has put there.
-    @SuppressWarnings({"unchecked", "TypeParameterUnusedInFormals"})
-    public <T> T get(Object key) {
-      return (T) values.get(key);
-    }
-
-    @Override
-    public boolean hasKey(Object key) {
-      return values.containsKey(key);
-    }
-
-    @Override
-    public boolean isEmpty() {
-      return values.isEmpty();
-    }
-
-    @Override
-    public void put(Object key, Object value) {
-      values.put(key, value);
-    }
-
-    @Override
-    public void delete(Object key) {
-      values.remove(key);
-    }
-
-    @Override
-    public int size() {
-      return values.size();
-    }
-
-    @Override
-    public Stream<Map.Entry<Object, Object>> stream() {
-      return values.entrySet().stream();
     }
   }
 }

@@ -11,7 +11,6 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.MultiGauge;
 import io.micrometer.core.instrument.MultiGauge.Row;
 import io.micrometer.core.instrument.Tags;
-import io.micrometer.core.instrument.TimeGauge;
 import io.micrometer.core.instrument.Timer;
 import java.time.Duration;
 import java.util.List;
@@ -41,10 +40,9 @@ public final class RoutingMetrics implements RefreshListener {
   private final Map<String, Map<String, Last>> lasts = new ConcurrentHashMap<>();
 
   private final Map<FallbackKey, Counter> fallbacks = new ConcurrentHashMap<>();
-  private final Map<String, AtomicInteger> chunks = new ConcurrentHashMap<>();
+  private final TableMetrics tables;
   private final AtomicInteger shardsWithRouter;
   private final MultiGauge shardRouters;
-  private volatile Function<String, Optional<Duration>> age = namespace -> Optional.empty();
 
   /** How an operation ended. */
   enum Outcome {
@@ -68,6 +66,7 @@ public final class RoutingMetrics implements RefreshListener {
 
   public RoutingMetrics(MeterRegistry registry) {
     this.registry = registry;
+    this.tables = new TableMetrics(registry);
     this.shardsWithRouter =
         registry.gauge(RoutingMeters.SHARDS_WITH_ROUTER.meterName(), new AtomicInteger());
     this.shardRouters =
@@ -76,7 +75,7 @@ public final class RoutingMetrics implements RefreshListener {
 
   /** From where the ages of routing tables are asked. */
   void agesFrom(Function<String, Optional<Duration>> source) {
-    age = source;
+    tables.agesFrom(source);
   }
 
   /** An operation ended. */
@@ -163,29 +162,7 @@ public final class RoutingMetrics implements RefreshListener {
   @Override
   public void refreshed(
       String namespace, @Nullable RoutingTable table, Duration took, @Nullable Throwable failure) {
-    registry
-        .timer(
-            RoutingMeters.REFRESHES.meterName(),
-            Tags.of("namespace", namespace, "outcome", failure == null ? "ok" : "failed"))
-        .record(took);
-    if (table != null) {
-      chunks
-          .computeIfAbsent(namespace, this::tableGauges)
-          .set(table.isSharded() ? table.chunkCount() : 0);
-    }
-  }
-
-  private AtomicInteger tableGauges(String namespace) {
-    Tags tags = Tags.of("namespace", namespace);
-    TimeGauge.builder(
-            RoutingMeters.TABLE_AGE.meterName(),
-            this,
-            TimeUnit.MILLISECONDS,
-            metrics ->
-                metrics.age.apply(namespace).map(age -> (double) age.toMillis()).orElse(Double.NaN))
-        .tags(tags)
-        .register(registry);
-    return registry.gauge(RoutingMeters.TABLE_CHUNKS.meterName(), tags, new AtomicInteger());
+    tables.refreshed(namespace, table, took, failure);
   }
 
   private Timer timer(TimerKey key) {

@@ -1,5 +1,6 @@
 package dev.onehop.routing.internal.direct;
 
+import dev.onehop.core.table.RoutingTable;
 import dev.onehop.routing.internal.catalog.RoutingCatalog;
 import dev.onehop.routing.internal.catalog.UnknownNamespaceException;
 import dev.onehop.routing.internal.direct.cursor.CursorReplies;
@@ -13,9 +14,11 @@ import dev.onehop.routing.internal.direct.shard.ServerSet;
 import dev.onehop.routing.internal.direct.shard.ShardDirectory;
 import dev.onehop.routing.internal.direct.shard.Versions;
 import dev.onehop.routing.internal.wire.OpMsg;
+import dev.onehop.routing.internal.wire.ServerAddressName;
 import dev.onehop.routing.internal.wire.WirePool;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.function.Supplier;
 import org.bson.BsonArray;
@@ -39,7 +42,7 @@ import reactor.util.retry.Retry;
  * <p>Thread-safe.
  */
 public final class DirectRouter implements AutoCloseable {
-  private static final Duration REFRESH_INTERVAL = Duration.ofSeconds(30);
+  private static final Duration CLUSTER_REFRESH = Duration.ofSeconds(30);
   private static final Set<String> CONFIG_DATABASES = Set.of("admin", "config");
 
   private final WirePool pool;
@@ -58,7 +61,17 @@ public final class DirectRouter implements AutoCloseable {
   private final ChangeStreams changeStreams;
   private final Ddl ddl;
   private final Role role;
+  private final RoutingCatalog catalog;
   private final Disposable refreshing;
+
+  /**
+   * How what is known of the cluster is kept fresh.
+   *
+   * @param every how often the shards and the default concerns are read again; routing tables are
+   *     when a shard refuses one
+   * @param listener told of every refresh of a routing table
+   */
+  public record Refreshes(Duration every, RoutingCatalog.RefreshListener listener) {}
 
   /**
    * A router for a cluster.
@@ -66,14 +79,10 @@ public final class DirectRouter implements AutoCloseable {
    * @param seeds the cluster's config servers, or mongoses; taken over
    * @param watcher watches the shards' servers
    * @param pool connections to all of them; taken over
-   * @param listener told of every refresh of a routing table
    */
   public DirectRouter(
-      ServerSet seeds,
-      ServerSet.Factory watcher,
-      WirePool pool,
-      RoutingCatalog.RefreshListener listener) {
-    this(seeds, watcher, pool, listener, Versions.ATTACHED);
+      ServerSet seeds, ServerSet.Factory watcher, WirePool pool, Refreshes refreshes) {
+    this(seeds, watcher, pool, refreshes, Versions.ATTACHED);
   }
 
   /** For tests, which may leave the versions away to show what they are good for. */
@@ -81,16 +90,16 @@ public final class DirectRouter implements AutoCloseable {
       ServerSet seeds,
       ServerSet.Factory watcher,
       WirePool pool,
-      RoutingCatalog.RefreshListener listener,
+      Refreshes refreshes,
       Versions versions) {
-    this(seeds, watcher, pool, listener, versions, Role.APPLICATION);
+    this(seeds, watcher, pool, refreshes, versions, Role.APPLICATION);
   }
 
   private DirectRouter(
       ServerSet seeds,
       ServerSet.Factory watcher,
       WirePool pool,
-      RoutingCatalog.RefreshListener listener,
+      Refreshes refreshes,
       Versions versions,
       Role role) {
     this.pool = pool;
@@ -98,7 +107,7 @@ public final class DirectRouter implements AutoCloseable {
     ReplicaSet seedServers = new ReplicaSet(seeds, pool, clock);
     this.config = new ConfigServer(seedServers, clock);
     DefaultConcerns concerns = new DefaultConcerns();
-    RoutingCatalog catalog = new RoutingCatalog(config, listener);
+    this.catalog = new RoutingCatalog(config, refreshes.listener());
     this.role = role;
     this.directory = new ShardDirectory(config, watcher, pool, clock);
     this.transactions = new Transactions(directory, clock);
@@ -114,7 +123,7 @@ public final class DirectRouter implements AutoCloseable {
     this.refreshing =
         startCheck
             .done()
-            .thenMany(Flux.interval(Duration.ZERO, REFRESH_INTERVAL))
+            .thenMany(Flux.interval(Duration.ZERO, refreshes.every()))
             .onBackpressureDrop()
             .concatMap(tick -> concerns.refresh(config).then(rereadShards()))
             .retryWhen(Retry.fixedDelay(Long.MAX_VALUE, Duration.ofSeconds(1)))
@@ -131,7 +140,12 @@ public final class DirectRouter implements AutoCloseable {
    */
   public static DirectRouter asMongos(ServerSet seeds, ServerSet.Factory watcher, WirePool pool) {
     return new DirectRouter(
-        seeds, watcher, pool, RoutingCatalog.RefreshListener.NONE, Versions.ATTACHED, Role.MONGOS);
+        seeds,
+        watcher,
+        pool,
+        new Refreshes(CLUSTER_REFRESH, RoutingCatalog.RefreshListener.NONE),
+        Versions.ATTACHED,
+        Role.MONGOS);
   }
 
   // Shards come and go.
@@ -149,6 +163,24 @@ public final class DirectRouter implements AutoCloseable {
     return startCheck.known();
   }
 
+  /** A collection's routing table, as the next command would be routed by. */
+  public Mono<RoutingTable> table(String namespace) {
+    return startCheck.done().then(catalog.table(namespace));
+  }
+
+  /** How long ago a collection's table was found to be the newest; empty if there is none. */
+  public Optional<Duration> tableAge(String namespace) {
+    return catalog.age(namespace);
+  }
+
+  /** The primary of a shard; empty if none is known. */
+  public Optional<ServerAddressName> primary(String shard) {
+    ReplicaSet replicaSet = directory.known(shard);
+    return Optional.ofNullable(replicaSet)
+        .map(set -> set.servers().primary())
+        .map(ServerSet.Server::name);
+  }
+
   /** How one-shard commands are passed on without decoding them. */
   public OneShardForwarding forwarding() {
     return forwarding;
@@ -164,7 +196,9 @@ public final class DirectRouter implements AutoCloseable {
     return Mono.defer(
         () -> {
           OpMsg command = Acknowledgement.of(asked);
-          clock.observe(command.body());
+          if (role == Role.MONGOS) {
+            clock.observe(command.body());
+          }
           return startCheck
               .done()
               .then(Mono.defer(() -> role == Role.MONGOS ? run(command) : runOrHandOver(command)))

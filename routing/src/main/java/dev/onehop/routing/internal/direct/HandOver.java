@@ -67,19 +67,21 @@ final class HandOver {
         role == Role.MONGOS
             ? what
             : what
-                + ", which direct mode hands to a mongos if the URI names one (this one names config"
-                + " servers),");
+                + ", which direct mode hands to a mongos if the URI names one (this one names"
+                + " config servers),");
   }
 
   private Mono<BsonDocument> toMongos(OpMsg command) {
     ServerAddressName pinned = pinned(command);
-    Mono<Answer> answered =
-        pinned == null ? mongoses.send(command) : mongoses.sendTo(pinned, command);
-    return answered.map(
-        answer -> {
-          pin(command, answer.server());
-          return cursors.keep(mongoses, command, answer);
-        });
+    Mono<Answer> sent = pinned == null ? mongoses.send(command) : mongoses.sendTo(pinned, command);
+    return Mono.deferContextual(
+        context ->
+            sent.map(
+                answer -> {
+                  Journey.in(context).handedOver(answer.server());
+                  pin(command, answer.server());
+                  return cursors.keep(mongoses, command, answer);
+                }));
   }
 
   private @Nullable ServerAddressName pinned(OpMsg command) {

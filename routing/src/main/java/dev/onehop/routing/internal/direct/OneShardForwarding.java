@@ -49,22 +49,27 @@ public final class OneShardForwarding {
   private final Versions versions;
   private final Map<String, Suffixes> suffixes = new ConcurrentHashMap<>();
 
-  /** Told what became of a command: one of the methods is called, once, on an event loop. */
+  /** Told where a command goes, and then what became of it: by one call, on an event loop. */
   public interface Outcome {
+    /** Where it is sent, before one of the others is called. */
+    void sending(String command, String namespace, String shard, ServerAddressName server);
+
     /**
      * It was carried out, or refused for good.
      *
      * @param message the whole answer, under the command's id; the caller releases it
+     * @param ok whether it was carried out
      */
-    void replied(ByteBuf message);
+    void replied(ByteBuf message, boolean ok);
 
     /**
      * Nothing was carried out that must not be carried out again: the command is to be executed in
      * full.
      *
+     * @param refused whether the shard refused it, because the table is stale
      * @param first what to wait for before
      */
-    void notDone(Mono<Void> first);
+    void notDone(boolean refused, Mono<Void> first);
 
     /** Whether it was carried out is not known. */
     void failed(Throwable cause);
@@ -123,10 +128,10 @@ public final class OneShardForwarding {
     if (primary == null) {
       return null;
     }
-    clock.observe(frame, statement.clusterTimeAt());
     byte[] version = version(table, target.shard(), primary.maxWireVersion());
     byte[] concern = statement.hasConcern() ? new byte[0] : concerns.encoded(statement.name());
     ByteBuf message = statement.with(frame, version, concern);
+    outcome.sending(statement.name(), table.namespace(), target.shard(), primary.name());
     Exchange exchange =
         pool.exchange(
             primary.name(),
@@ -211,25 +216,25 @@ public final class OneShardForwarding {
       }
       clock.observe(message, head.clusterTimeAt());
       if (head.isPlain()) {
-        pass(message);
+        pass(message, true);
         return;
       }
       BsonDocument reply = OpMsg.decode(message.duplicate()).body();
       if (ErrorCodes.ok(reply) && head.cursorIdAt() >= 0) {
         keepCursor(message, head.cursorIdAt());
-        pass(message);
+        pass(message, true);
       } else if (isStale(reply)) {
-        outcome.notDone(catalog.refresh(table.namespace(), table).then().onErrorComplete());
+        outcome.notDone(true, catalog.refresh(table.namespace(), table).then().onErrorComplete());
       } else if (statement.retryability().isAgainAfter(reply)) {
-        outcome.notDone(Mono.empty());
+        outcome.notDone(false, Mono.empty());
       } else {
-        pass(message);
+        pass(message, ErrorCodes.ok(reply) && !reply.containsKey("writeErrors"));
       }
     }
 
-    private void pass(ByteBuf message) {
+    private void pass(ByteBuf message, boolean ok) {
       message.setIntLE(message.readerIndex() + 8, frame.getIntLE(frame.readerIndex() + 4));
-      outcome.replied(message);
+      outcome.replied(message, ok);
     }
 
     private void keepCursor(ByteBuf message, int idAt) {
@@ -248,7 +253,7 @@ public final class OneShardForwarding {
     @Override
     public void failed(Throwable cause) {
       if (cause instanceof IOException && statement.retryability().afterBreak()) {
-        outcome.notDone(Mono.empty());
+        outcome.notDone(false, Mono.empty());
       } else {
         outcome.failed(cause);
       }

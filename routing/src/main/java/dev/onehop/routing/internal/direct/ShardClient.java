@@ -71,7 +71,10 @@ final class ShardClient {
             replicaSet ->
                 Transactions.isPart(command)
                     ? inTransaction(replicaSet, shard, command, version)
-                    : versioned(replicaSet, concerns.complete(command), version));
+                    : versioned(replicaSet, concerns.complete(command), version))
+        .transformDeferredContextual(
+            (answered, context) ->
+                answered.doOnNext(answer -> Journey.in(context).sent(shard, answer.server())));
   }
 
   private static Mono<Answer> versioned(
@@ -132,8 +135,11 @@ final class ShardClient {
               // The shard may know of a move that the config server commits in a moment.
               Duration pause =
                   tries == 1 ? Duration.ZERO : FIRST_PAUSE.multipliedBy(1L << Math.min(tries, 7));
-              return Mono.delay(pause)
-                  .then(catalog.refresh(namespace, table))
+              return Mono.deferContextual(
+                      context -> {
+                        Journey.in(context).refused();
+                        return Mono.delay(pause).then(catalog.refresh(namespace, table));
+                      })
                   .flatMap(next -> attempt(namespace, next, attempt, tries + 1));
             });
   }

@@ -36,7 +36,8 @@ public final class ClientConnection extends ChannelInboundHandlerAdapter {
             local,
             context.channel().eventLoop(),
             context.alloc(),
-            new SocketReplies(context));
+            new SocketReplies(context),
+            null);
     requests.opened();
   }
 

@@ -52,8 +52,8 @@ public final class ClusterRouters {
                     .append("version", new BsonString("0.1.0")))
             .append("os", new BsonDocument("type", new BsonString(System.getProperty("os.name"))));
     return DirectRouter.asMongos(
-        MonitoredServers.replicaSets(settings).watch(configServer),
-        MonitoredServers.replicaSets(settings),
+        MonitoredServers.replicaSets(settings, null).watch(configServer),
+        MonitoredServers.replicaSets(settings, null),
         new WirePool(group, WireSettings.plain(localAddress, client, ways)));
   }
 }

@@ -27,16 +27,23 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+import java.util.function.UnaryOperator;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLEngine;
 import javax.net.ssl.SSLParameters;
 import org.bson.BsonDocument;
 import org.bson.BsonString;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** Makes the client of direct mode: the official one, on a {@link VirtualMongos}. */
 public final class DirectClient {
+  private static final Logger log = LoggerFactory.getLogger(DirectClient.class);
+
   /** As which the virtual mongos appears in errors and events. */
   private static final ServerAddress VIRTUAL = new ServerAddress("onehop-direct", 27017);
 
@@ -60,7 +67,28 @@ public final class DirectClient {
         ServerSet seeds,
         ServerSet.Factory watcher,
         WirePool pool,
-        RoutingCatalog.RefreshListener listener);
+        DirectRouter.Refreshes refreshes);
+  }
+
+  /**
+   * What is asked of direct mode beside the driver's own settings.
+   *
+   * @param refreshInterval how often the shards and the default concerns are read again
+   * @param hostMapping from the cluster's names to those that the application uses; null if these
+   *     are the same
+   * @param tables measures routing tables
+   * @param commands measures commands
+   */
+  public record Options(
+      Duration refreshInterval,
+      @Nullable UnaryOperator<ServerAddressName> hostMapping,
+      TableMeter tables,
+      CommandMeter commands) {}
+
+  /** Measures routing tables. */
+  public interface TableMeter extends RoutingCatalog.RefreshListener {
+    /** From where the ages of routing tables are asked. */
+    void agesFrom(Function<String, Optional<Duration>> source);
   }
 
   /**
@@ -68,6 +96,7 @@ public final class DirectClient {
    *
    * @param settings of the application: the seeds are the cluster's mongoses or config servers
    * @param monitoring transport of the connections that watch the servers
+   * @param options what else is asked
    * @param release stops what was started for this client, once it is closed
    */
   public static MongoClient create(
@@ -75,29 +104,40 @@ public final class DirectClient {
       Carrier carrier,
       TransportSettings monitoring,
       RouterFactory routers,
-      RoutingCatalog.RefreshListener listener,
+      Options options,
       Runnable release) {
+    if (!settings.getCompressorList().isEmpty()) {
+      log.warn(
+          "direct mode does not compress: {} is passed over, but for what watches the servers",
+          settings.getCompressorList());
+    }
     WirePool pool = new WirePool(carrier.group(), wireSettings(settings, carrier));
     MongoClientSettings watching =
         MongoClientSettings.builder(settings).transportSettings(monitoring).build();
     DirectRouter router =
         routers.create(
-            MonitoredServers.of(watching), MonitoredServers.replicaSets(watching), pool, listener);
-    DirectIdentity identity = new DirectIdentity(router);
-    VirtualMongos.put(carrier.group(), router, new LocalCommands(identity));
+            MonitoredServers.of(watching, options.hostMapping()),
+            MonitoredServers.replicaSets(watching, options.hostMapping()),
+            pool,
+            new DirectRouter.Refreshes(options.refreshInterval(), options.tables()));
+    options.tables().agesFrom(router::tableAge);
+    long handle = RouterHandles.put(router);
+    LocalCommands local = new LocalCommands(new DirectIdentity(router), handle);
+    VirtualMongos.put(carrier.group(), router, local, options.commands());
     Runnable close =
         () -> {
+          RouterHandles.remove(handle);
           router.close();
           release.run();
         };
     return MongoClients.create(
-        virtual(settings, carrier.group(), close),
+        virtual(settings, carrier.group(), options.commands(), close),
         MongoDriverInformation.builder().driverName("onehop").build());
   }
 
   /** The application's settings for a client that needs no credentials and no TLS. */
   private static MongoClientSettings virtual(
-      MongoClientSettings settings, EventLoopGroup group, Runnable close) {
+      MongoClientSettings settings, EventLoopGroup group, CommandMeter meter, Runnable close) {
     MongoClientSettings.Builder builder = MongoClientSettings.builder();
     builder
         .codecRegistry(settings.getCodecRegistry())
@@ -140,6 +180,7 @@ public final class DirectClient {
                 .eventLoopGroup(group)
                 .socketChannelClass(VirtualMongos.class)
                 .build());
+    meter.applyTo(builder, settings.getContextProvider());
     if (settings.getServerApi() != null) {
       builder.serverApi(settings.getServerApi());
     }

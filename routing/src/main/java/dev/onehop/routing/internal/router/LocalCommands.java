@@ -27,6 +27,7 @@ import reactor.core.publisher.Mono;
  */
 public final class LocalCommands {
   private final RouterIdentity identity;
+  private final @Nullable Long handle;
   private final AtomicInteger connections = new AtomicInteger();
   private final AtomicLong connectionsCreated = new AtomicLong();
   private final Map<Counter, LongAdder> counters = new EnumMap<>(Counter.class);
@@ -42,7 +43,15 @@ public final class LocalCommands {
   }
 
   public LocalCommands(RouterIdentity identity) {
+    this(identity, null);
+  }
+
+  /**
+   * @param handle the router's number in {@link RouterHandles}, null if it has none
+   */
+  LocalCommands(RouterIdentity identity, @Nullable Long handle) {
     this.identity = identity;
+    this.handle = handle;
     for (Counter counter : Counter.values()) {
       counters.put(counter, new LongAdder());
     }
@@ -71,6 +80,10 @@ public final class LocalCommands {
               ok(
                   new BsonDocument("isdbgrid", new BsonInt32(1))
                       .append("hostname", new BsonString(identity.advertised().host()))));
+      case "aggregate" ->
+          handle != null && RouterHandles.isQuestion(request)
+              ? Mono.just(RouterHandles.answer(handle))
+              : null;
       default -> null;
     };
   }

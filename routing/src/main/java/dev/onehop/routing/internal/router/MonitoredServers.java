@@ -14,7 +14,6 @@ import com.mongodb.connection.ServerDescription;
 import com.mongodb.connection.ServerType;
 import com.mongodb.event.ClusterDescriptionChangedEvent;
 import com.mongodb.event.ClusterListener;
-import com.mongodb.reactivestreams.client.MongoClient;
 import com.mongodb.reactivestreams.client.MongoClients;
 import dev.onehop.routing.internal.direct.shard.CommandFailure;
 import dev.onehop.routing.internal.direct.shard.ServerSet;
@@ -26,6 +25,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.function.UnaryOperator;
 import org.bson.BsonArray;
 import org.bson.BsonDocument;
 import org.bson.BsonString;
@@ -35,14 +36,14 @@ import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 
 /**
- * Servers as an official client sees them, which is there for nothing else than to watch them.
+ * Servers as official clients see them, which are there for nothing else than to watch them.
  *
  * <p>Thread-safe.
  */
 final class MonitoredServers implements ServerSet {
   private static final int FAILED_TO_SATISFY_READ_PREFERENCE = 133;
 
-  private final MongoClient client;
+  private final Runnable stopWatching;
   private final String seeds;
   private final Duration selectionTimeout;
   private final long localThresholdMillis;
@@ -50,58 +51,111 @@ final class MonitoredServers implements ServerSet {
   private volatile @Nullable ClusterDescription latest;
   private volatile @Nullable Server primary;
 
-  private MonitoredServers(MongoClientSettings settings, String seeds) {
+  private interface Watch {
+    /** Starts to watch, and gives what stops it. */
+    Runnable start(Consumer<ClusterDescription> listener);
+  }
+
+  private MonitoredServers(MongoClientSettings asked, String seeds, Watch watch) {
     this.seeds = seeds;
     this.selectionTimeout =
         Duration.ofMillis(
-            settings.getClusterSettings().getServerSelectionTimeout(TimeUnit.MILLISECONDS));
-    this.localThresholdMillis =
-        settings.getClusterSettings().getLocalThreshold(TimeUnit.MILLISECONDS);
-    MongoClientSettings watching =
-        MongoClientSettings.builder(settings)
-            .applyToConnectionPoolSettings(pool -> pool.minSize(0))
-            .applyToClusterSettings(
-                cluster ->
-                    cluster.addClusterListener(
-                        new ClusterListener() {
-                          @Override
-                          public void clusterDescriptionChanged(
-                              ClusterDescriptionChangedEvent event) {
-                            changed(event.getNewDescription());
-                          }
-                        }))
-            .build();
-    this.client =
-        MongoClients.create(
-            watching, MongoDriverInformation.builder().driverName("onehop").build());
+            asked.getClusterSettings().getServerSelectionTimeout(TimeUnit.MILLISECONDS));
+    this.localThresholdMillis = asked.getClusterSettings().getLocalThreshold(TimeUnit.MILLISECONDS);
+    this.stopWatching = watch.start(this::changed);
   }
 
-  /** Watches the servers that the settings name. */
-  static MonitoredServers of(MongoClientSettings settings) {
-    return new MonitoredServers(settings, settings.getClusterSettings().getHosts().toString());
+  /**
+   * Watches the servers that the settings name.
+   *
+   * @param mapping of the names that members of a replica set call each other; null if these are
+   *     the names by which they are reached
+   */
+  static MonitoredServers of(
+      MongoClientSettings asked, @Nullable UnaryOperator<ServerAddressName> mapping) {
+    MongoClientSettings settings = watching(asked);
+    ClusterSettings cluster = settings.getClusterSettings();
+    boolean discovered =
+        cluster.getMode() == ClusterConnectionMode.MULTIPLE && cluster.getSrvHost() == null;
+    return new MonitoredServers(
+        settings,
+        cluster.getHosts().toString(),
+        listener ->
+            mapping == null || !discovered
+                ? byTheDriver(settings, listener)
+                : new MemberWatch(
+                        settings,
+                        cluster.getHosts().stream().map(MonitoredServers::name).toList(),
+                        cluster.getRequiredReplicaSetName(),
+                        mapping,
+                        listener)
+                    ::close);
   }
 
-  /** Watches replica sets with the settings' timeouts, TLS and listeners. */
-  static ServerSet.Factory replicaSets(MongoClientSettings settings) {
+  /**
+   * Watches replica sets with the settings' timeouts, TLS and listeners.
+   *
+   * @param mapping as in {@link #of}, also of the names in {@code config.shards}
+   */
+  static ServerSet.Factory replicaSets(
+      MongoClientSettings asked, @Nullable UnaryOperator<ServerAddressName> mapping) {
+    MongoClientSettings settings = watching(asked);
     return connectionString -> {
       int slash = connectionString.indexOf('/');
-      List<ServerAddress> hosts =
+      String name = connectionString.substring(0, Math.max(0, slash));
+      List<ServerAddressName> members =
           Arrays.stream(connectionString.substring(slash + 1).split(",", -1))
               .map(member -> ServerAddressName.parse(member.trim()))
-              .map(member -> new ServerAddress(member.host(), member.port()))
               .toList();
       return new MonitoredServers(
-          MongoClientSettings.builder(settings)
-              .applyToClusterSettings(
-                  cluster ->
-                      cluster.applySettings(
-                          replicaSet(
-                              settings.getClusterSettings(),
-                              hosts,
-                              connectionString.substring(0, Math.max(0, slash)))))
-              .build(),
-          connectionString);
+          settings,
+          connectionString,
+          listener ->
+              mapping == null
+                  ? byTheDriver(
+                      MongoClientSettings.builder(settings)
+                          .applyToClusterSettings(
+                              cluster ->
+                                  cluster.applySettings(
+                                      replicaSet(
+                                          settings.getClusterSettings(),
+                                          members.stream()
+                                              .map(
+                                                  each ->
+                                                      new ServerAddress(each.host(), each.port()))
+                                              .toList(),
+                                          name)))
+                          .build(),
+                      listener)
+                  : new MemberWatch(
+                          settings, members.stream().map(mapping).toList(), name, mapping, listener)
+                      ::close);
     };
+  }
+
+  private static MongoClientSettings watching(MongoClientSettings settings) {
+    return MongoClientSettings.builder(settings)
+        .applyToConnectionPoolSettings(pool -> pool.minSize(0))
+        .build();
+  }
+
+  private static Runnable byTheDriver(
+      MongoClientSettings settings, Consumer<ClusterDescription> listener) {
+    return MongoClients.create(
+            MongoClientSettings.builder(settings)
+                .applyToClusterSettings(
+                    cluster ->
+                        cluster.addClusterListener(
+                            new ClusterListener() {
+                              @Override
+                              public void clusterDescriptionChanged(
+                                  ClusterDescriptionChangedEvent event) {
+                                listener.accept(event.getNewDescription());
+                              }
+                            }))
+                .build(),
+            MongoDriverInformation.builder().driverName("onehop").build())
+        ::close;
   }
 
   private static ClusterSettings replicaSet(
@@ -131,10 +185,11 @@ final class MonitoredServers implements ServerSet {
   }
 
   private static Server server(ServerDescription description) {
-    ServerAddress address = description.getAddress();
-    return new Server(
-        new ServerAddressName(address.getHost(), address.getPort()),
-        description.getMaxWireVersion());
+    return new Server(name(description.getAddress()), description.getMaxWireVersion());
+  }
+
+  private static ServerAddressName name(ServerAddress address) {
+    return new ServerAddressName(address.getHost(), address.getPort());
   }
 
   @Override
@@ -238,6 +293,6 @@ final class MonitoredServers implements ServerSet {
 
   @Override
   public void close() {
-    client.close();
+    stopWatching.run();
   }
 }

@@ -28,14 +28,15 @@ public final class VirtualMongos extends InProcessChannel {
 
   private @Nullable RequestLoop requests;
 
-  private record Behind(DirectRouter router, LocalCommands local) {}
+  private record Behind(DirectRouter router, LocalCommands local, CommandMeter meter) {}
 
   /** For the driver, which makes its channels by reflection of its own. */
   public VirtualMongos() {}
 
   /** Lets the channels on these event loops lead to a router. */
-  static void put(EventLoopGroup group, DirectRouter router, LocalCommands local) {
-    BEHIND.put(group, new Behind(router, local));
+  static void put(
+      EventLoopGroup group, DirectRouter router, LocalCommands local, CommandMeter meter) {
+    BEHIND.put(group, new Behind(router, local, meter));
   }
 
   @Override
@@ -51,7 +52,12 @@ public final class VirtualMongos extends InProcessChannel {
     }
     RequestLoop loop =
         new RequestLoop(
-            behind.router(), behind.local(), eventLoop(), alloc(), new ChannelReplies());
+            behind.router(),
+            behind.local(),
+            eventLoop(),
+            alloc(),
+            new ChannelReplies(),
+            behind.meter());
     loop.opened();
     requests = loop;
     behind

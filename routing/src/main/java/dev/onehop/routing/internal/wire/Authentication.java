@@ -170,7 +170,7 @@ final class Authentication {
     private static final long serialVersionUID = 1L;
 
     WireAuthenticationException(@Nullable WireCredential credential, String why) {
-      super(credential == null ? "hello refused: " + why : "user " + credential + ": " + why);
+      super(credential == null ? "hello refused: " + why : credential + ": " + why);
     }
   }
 }

@@ -21,6 +21,6 @@ public record WireCredential(
   @Override
   public String toString() {
     // Never the password.
-    return (user == null ? "" : user) + "@" + source;
+    return user == null ? "the certificate's user" : "user " + user + "@" + source;
   }
 }

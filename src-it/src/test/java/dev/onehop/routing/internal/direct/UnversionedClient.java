@@ -4,12 +4,19 @@ import com.mongodb.ConnectionString;
 import com.mongodb.MongoClientSettings;
 import com.mongodb.connection.TransportSettings;
 import com.mongodb.reactivestreams.client.MongoClient;
-import dev.onehop.routing.internal.catalog.RoutingCatalog;
+import dev.onehop.core.table.RoutingTable;
 import dev.onehop.routing.internal.direct.shard.Versions;
+import dev.onehop.routing.internal.router.CommandMeter;
 import dev.onehop.routing.internal.router.DirectClient;
 import dev.onehop.routing.internal.wire.EventLoops;
+import io.micrometer.core.instrument.composite.CompositeMeterRegistry;
+import io.micrometer.observation.ObservationRegistry;
 import io.netty.channel.EventLoopGroup;
+import java.time.Duration;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Direct mode without versions, which loses and misreads data: for the test that shows it. In this
@@ -30,9 +37,25 @@ public final class UnversionedClient {
         MongoClientSettings.builder().applyConnectionString(new ConnectionString(uri)).build(),
         new DirectClient.Carrier(group, EventLoops.socketChannelClass(), 100),
         transport,
-        (seeds, watcher, pool, listener) ->
-            new DirectRouter(seeds, watcher, pool, listener, Versions.OMITTED),
-        RoutingCatalog.RefreshListener.NONE,
+        (seeds, watcher, pool, refreshes) ->
+            new DirectRouter(seeds, watcher, pool, refreshes, Versions.OMITTED),
+        new DirectClient.Options(
+            Duration.ofSeconds(10),
+            null,
+            new Unmeasured(),
+            new CommandMeter(new CompositeMeterRegistry(), ObservationRegistry.NOOP)),
         () -> group.shutdownGracefully(0, 1, TimeUnit.SECONDS));
+  }
+
+  private static final class Unmeasured implements DirectClient.TableMeter {
+    @Override
+    public void agesFrom(Function<String, Optional<Duration>> source) {}
+
+    @Override
+    public void refreshed(
+        String namespace,
+        @Nullable RoutingTable table,
+        Duration took,
+        @Nullable Throwable failure) {}
   }
 }

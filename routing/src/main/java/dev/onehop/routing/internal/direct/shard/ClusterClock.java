@@ -13,6 +13,10 @@ import org.jspecify.annotations.Nullable;
  * The highest {@code $clusterTime} that any server has told. Gossiping it with a read of the
  * metadata makes that read causally later than the refusal which caused it.
  *
+ * <p>What an application's session tells is not believed: it goes with that session's command to
+ * the shard, which looks at the signature, and comes back from there. Nor is a server believed
+ * whose time the others refuse, for its clock jumped.
+ *
  * <p>Thread-safe.
  */
 public final class ClusterClock {
@@ -25,7 +29,7 @@ public final class ClusterClock {
 
   private final AtomicReference<@Nullable Told> latest = new AtomicReference<>();
 
-  /** Takes note of the time that a reply or a request carries, if it carries one. */
+  /** Takes note of the time that a message carries, if it carries one. */
   public void observe(BsonDocument message) {
     BsonValue told = message.get("$clusterTime");
     if (told == null || !told.isDocument()) {
@@ -60,6 +64,12 @@ public final class ClusterClock {
           new BsonDocument(
               "$clusterTime", BsonFields.rawDocument(message, at, BsonFields.endOf(message, at))));
     }
+  }
+
+  /** Forgets a time that a server refused, unless a later one was told meanwhile. */
+  void forget(BsonDocument refused) {
+    latest.updateAndGet(
+        current -> current == null || current.time().compareTo(time(refused)) <= 0 ? null : current);
   }
 
   /** The signed time as servers pass it on, null before the first one was seen. */

@@ -11,6 +11,7 @@ import org.bson.BsonInt32;
 import org.bson.BsonInt64;
 import org.bson.BsonString;
 import org.bson.BsonValue;
+import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /**
@@ -44,7 +45,24 @@ public final class ConfigServer implements ConfigReader {
     return replicaSet
         .send(message(database, command))
         .flatMap(ConfigServer::refuseFailed)
-        .map(Answer::document);
+        .map(Answer::document)
+        .onErrorResume(
+            e -> isTimeRefused(e, command),
+            e -> {
+              clock.forget(command.getDocument("$clusterTime"));
+              command.remove("$clusterTime");
+              return replicaSet
+                  .send(OpMsg.command(command))
+                  .flatMap(ConfigServer::refuseFailed)
+                  .map(Answer::document);
+            });
+  }
+
+  /** A server whose clock jumped must not keep us from the metadata. */
+  private static boolean isTimeRefused(Throwable failure, BsonDocument command) {
+    return command.containsKey("$clusterTime")
+        && failure instanceof CommandFailure refused
+        && ErrorCodes.isClusterTimeRefused(refused.code());
   }
 
   private OpMsg message(String database, BsonDocument command) {
@@ -65,25 +83,45 @@ public final class ConfigServer implements ConfigReader {
   public Mono<List<BsonDocument>> find(String collection, BsonDocument filter, BsonDocument sort) {
     return Mono.defer(
         () -> {
-          BsonDocument readConcern = new BsonDocument("level", new BsonString("majority"));
-          BsonDocument clusterTime = clock.clusterTime();
-          if (clusterTime != null) {
-            readConcern.append("afterClusterTime", ClusterClock.time(clusterTime));
-          }
-          BsonDocument find =
-              new BsonDocument("find", new BsonString(collection))
-                  .append("filter", filter)
-                  .append("batchSize", new BsonInt32(BATCH))
-                  .append("readConcern", readConcern)
-                  .append("$readPreference", PRIMARY_PREFERRED);
-          if (!sort.isEmpty()) {
-            find.append("sort", sort);
-          }
-          return replicaSet
-              .send(message("config", find))
-              .flatMap(ConfigServer::refuseFailed)
-              .flatMap(answer -> drain(collection, answer, new ArrayList<>()));
+          BsonDocument find = findCommand(collection, filter, sort, clock.clusterTime());
+          return read(collection, find)
+              .onErrorResume(
+                  e -> isTimeRefused(e, find),
+                  e -> {
+                    clock.forget(find.getDocument("$clusterTime"));
+                    return read(collection, findCommand(collection, filter, sort, null));
+                  });
         });
+  }
+
+  private static BsonDocument findCommand(
+      String collection,
+      BsonDocument filter,
+      BsonDocument sort,
+      @Nullable BsonDocument clusterTime) {
+    BsonDocument readConcern = new BsonDocument("level", new BsonString("majority"));
+    BsonDocument find =
+        new BsonDocument("find", new BsonString(collection))
+            .append("filter", filter)
+            .append("batchSize", new BsonInt32(BATCH))
+            .append("readConcern", readConcern)
+            .append("$readPreference", PRIMARY_PREFERRED)
+            .append("$db", new BsonString("config"));
+    if (!sort.isEmpty()) {
+      find.append("sort", sort);
+    }
+    if (clusterTime != null) {
+      readConcern.append("afterClusterTime", ClusterClock.time(clusterTime));
+      find.append("$clusterTime", clusterTime);
+    }
+    return find;
+  }
+
+  private Mono<List<BsonDocument>> read(String collection, BsonDocument find) {
+    return replicaSet
+        .send(OpMsg.command(find))
+        .flatMap(ConfigServer::refuseFailed)
+        .flatMap(answer -> drain(collection, answer, new ArrayList<>()));
   }
 
   private Mono<List<BsonDocument>> drain(

@@ -32,6 +32,9 @@ public final class ErrorCodes {
   private static final Set<Integer> NOT_PRIMARY =
       Set.of(10107, 13435, 11600, 11602, 13436, 189, 91, 10058);
 
+  // TimeProofMismatch, ClusterTimeFailsRateLimiter, KeyNotFound.
+  private static final Set<Integer> CLUSTER_TIME_REFUSED = Set.of(204, 205, 211);
+
   private ErrorCodes() {}
 
   /** The code of a command-level error or of a write error; 0 if there is none. */
@@ -48,6 +51,11 @@ public final class ErrorCodes {
   /** Whether a shard refused because the sender's table is old. */
   public static boolean isStale(int code) {
     return STALE.contains(code);
+  }
+
+  /** Whether a server does not believe the cluster time that came with the command. */
+  static boolean isClusterTimeRefused(int code) {
+    return CLUSTER_TIME_REFUSED.contains(code);
   }
 
   public static boolean isNotPrimary(int code) {

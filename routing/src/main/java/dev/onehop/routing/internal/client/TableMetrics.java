@@ -1,0 +1,64 @@
+package dev.onehop.routing.internal.client;
+
+import dev.onehop.core.table.RoutingTable;
+import dev.onehop.routing.RoutingMeters;
+import dev.onehop.routing.internal.router.DirectClient.TableMeter;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Tags;
+import io.micrometer.core.instrument.TimeGauge;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Measures refreshes of routing tables, their size and their age, in a Micrometer registry.
+ *
+ * <p>Thread-safe.
+ */
+public final class TableMetrics implements TableMeter {
+  private final MeterRegistry registry;
+  private final Map<String, AtomicInteger> chunks = new ConcurrentHashMap<>();
+  private volatile Function<String, Optional<Duration>> age = namespace -> Optional.empty();
+
+  public TableMetrics(MeterRegistry registry) {
+    this.registry = registry;
+  }
+
+  @Override
+  public void agesFrom(Function<String, Optional<Duration>> source) {
+    age = source;
+  }
+
+  @Override
+  public void refreshed(
+      String namespace, @Nullable RoutingTable table, Duration took, @Nullable Throwable failure) {
+    registry
+        .timer(
+            RoutingMeters.REFRESHES.meterName(),
+            Tags.of("namespace", namespace, "outcome", failure == null ? "ok" : "failed"))
+        .record(took);
+    if (table != null) {
+      chunks
+          .computeIfAbsent(namespace, this::gauges)
+          .set(table.isSharded() ? table.chunkCount() : 0);
+    }
+  }
+
+  private AtomicInteger gauges(String namespace) {
+    Tags tags = Tags.of("namespace", namespace);
+    TimeGauge.builder(
+            RoutingMeters.TABLE_AGE.meterName(),
+            this,
+            TimeUnit.MILLISECONDS,
+            metrics ->
+                metrics.age.apply(namespace).map(age -> (double) age.toMillis()).orElse(Double.NaN))
+        .tags(tags)
+        .register(registry);
+    return registry.gauge(RoutingMeters.TABLE_CHUNKS.meterName(), tags, new AtomicInteger());
+  }
+}

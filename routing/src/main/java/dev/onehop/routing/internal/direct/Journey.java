@@ -1,0 +1,103 @@
+package dev.onehop.routing.internal.direct;
+
+import dev.onehop.routing.RouteDecision;
+import dev.onehop.routing.internal.wire.ServerAddressName;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import reactor.util.context.Context;
+import reactor.util.context.ContextView;
+
+/**
+ * Where one command went, noted on the way by those who send it. It travels in the Reactor context.
+ *
+ * <p>Thread-safe; complete when the command has ended.
+ */
+public final class Journey {
+  // Nearly always there is one.
+  private @Nullable ServerAddressName first;
+  private @Nullable List<ServerAddressName> others;
+  private @Nullable String shard;
+  private RouteDecision decision = RouteDecision.NO_TABLE;
+  private int staleRetries;
+
+  /** The journey that is under way in a context; one that nobody looks at if there is none. */
+  static Journey in(ContextView context) {
+    return context.<Journey>getOrEmpty(Journey.class).orElseGet(Journey::new);
+  }
+
+  /** The context for a command whose journey this is. */
+  public Context into(Context context) {
+    return context.put(Journey.class, this);
+  }
+
+  /** It was sent to a shard that owns what it touches, or some of it. */
+  public synchronized void sent(String to, ServerAddressName server) {
+    add(server);
+    if (decision == RouteDecision.NO_TABLE) {
+      shard = to;
+      decision = RouteDecision.OWNER;
+    } else if (!to.equals(shard)) {
+      shard = null;
+      decision = RouteDecision.SEVERAL_SHARDS;
+    }
+  }
+
+  /** It was handed to a mongos. */
+  synchronized void handedOver(ServerAddressName mongos) {
+    add(mongos);
+    shard = null;
+    decision = RouteDecision.HANDED_OVER;
+  }
+
+  private void add(ServerAddressName server) {
+    if (first == null) {
+      first = server;
+      return;
+    }
+    if (others == null) {
+      others = new ArrayList<>();
+    }
+    others.add(server);
+  }
+
+  /** It was refused as stale, and is decided again. */
+  public synchronized void refused() {
+    staleRetries++;
+    shard = null;
+    decision = RouteDecision.NO_TABLE;
+  }
+
+  public synchronized RouteDecision decision() {
+    return decision;
+  }
+
+  /** The one shard that it went to; null if it was none or several. */
+  public synchronized @Nullable String shard() {
+    return shard;
+  }
+
+  /** The server that has answered; null if it was none or several at once. */
+  public synchronized @Nullable ServerAddressName server() {
+    return decision == RouteDecision.SEVERAL_SHARDS || first == null
+        ? null
+        : others == null ? first : others.get(others.size() - 1);
+  }
+
+  /** The servers that it was sent to, in order. */
+  public synchronized List<ServerAddressName> servers() {
+    List<ServerAddressName> servers = new ArrayList<>();
+    if (first != null) {
+      servers.add(first);
+    }
+    if (others != null) {
+      servers.addAll(others);
+    }
+    return servers;
+  }
+
+  /** How often a shard refused it, because the table was stale. */
+  public synchronized int staleRetries() {
+    return staleRetries;
+  }
+}

@@ -1,0 +1,257 @@
+package dev.onehop.routing;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.mongodb.ServerAddress;
+import com.mongodb.client.model.Filters;
+import com.mongodb.client.model.InsertOneModel;
+import com.mongodb.client.model.UpdateManyModel;
+import com.mongodb.client.model.Updates;
+import com.mongodb.reactivestreams.client.MongoClient;
+import com.mongodb.reactivestreams.client.MongoClients;
+import com.mongodb.reactivestreams.client.MongoCollection;
+import dev.onehop.routing.internal.direct.ScriptedCluster;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.micrometer.observation.Observation;
+import io.micrometer.observation.ObservationHandler;
+import io.micrometer.observation.ObservationRegistry;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.bson.BsonDocument;
+import org.bson.Document;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.reactivestreams.Publisher;
+import reactor.core.publisher.Mono;
+
+/**
+ * The client of direct mode on a scripted cluster: what it tells of itself, and the names it uses.
+ */
+class DirectClientTest {
+  private static final Duration TIMEOUT = Duration.ofSeconds(20);
+  private static final int WIRE_6_0 = 17;
+
+  private final SimpleMeterRegistry meters = new SimpleMeterRegistry();
+  private ScriptedCluster cluster;
+
+  @BeforeEach
+  void start() {
+    cluster = new ScriptedCluster(WIRE_6_0);
+  }
+
+  @AfterEach
+  void stop() {
+    cluster.close();
+  }
+
+  private OneHop.Builder builder() {
+    return OneHop.builder("mongodb://" + cluster.address("config") + "/")
+        .routing(RoutingMode.DIRECT)
+        .meterRegistry(meters);
+  }
+
+  private static MongoCollection<Document> collection(MongoClient client) {
+    return client.getDatabase("it").getCollection("c");
+  }
+
+  private long count(String... tags) {
+    return meters.get("onehop.operations").tags("mode", "direct").tags(tags).timer().count();
+  }
+
+  @Test
+  void commandsAreMeasuredWhereTheyWent() {
+    String first = cluster.address("s0").toString();
+    try (MongoClient client = builder().build()) {
+      for (int i = 1; i < 4; i++) {
+        run(collection(client).find(Filters.eq(-i)).first());
+      }
+      run(collection(client).find(Filters.gt("n", 1)).first());
+      cluster.script("s1", command -> failed(command, 987654));
+      assertThatThrownBy(() -> run(collection(client).insertOne(new Document("_id", 5))));
+      assertThatThrownBy(() -> run(client.getDatabase("it").createCollection("new")))
+          .hasMessageContaining("direct mode hands to a mongos if the URI names one");
+
+      assertThat(
+              count(
+                  "operation",
+                  "find",
+                  "decision",
+                  "owner",
+                  "shard",
+                  "s0",
+                  "server",
+                  first,
+                  "outcome",
+                  "ok"))
+          .isEqualTo(3);
+      assertThat(
+              count(
+                  "operation",
+                  "find",
+                  "decision",
+                  "several-shards",
+                  "shard",
+                  "none",
+                  "server",
+                  "none",
+                  "outcome",
+                  "ok"))
+          .isEqualTo(1);
+      assertThat(
+              count("operation", "insert", "decision", "owner", "shard", "s1", "outcome", "failed"))
+          .isEqualTo(1);
+      assertThat(count("operation", "create", "decision", "no-table", "outcome", "failed"))
+          .isEqualTo(1);
+      assertThat(meters.get("onehop.fallbacks").tag("reason", "handed-over").counter().count())
+          .isZero();
+      assertThat(meters.get("onehop.table.refreshes").tag("namespace", "it.c").timer().count())
+          .isEqualTo(1);
+      assertThat(meters.get("onehop.table.chunks").tag("namespace", "it.c").gauge().value())
+          .isEqualTo(2);
+      assertThat(meters.get("onehop.table.age").tag("namespace", "it.c").gauge().value())
+          .isBetween(0.0, 20.0);
+    }
+  }
+
+  @Test
+  void refusalsOfStaleTablesAreCounted() {
+    AtomicInteger refusals = new AtomicInteger();
+    try (MongoClient client = builder().build()) {
+      run(collection(client).find(Filters.eq(5)).first());
+      cluster.script(
+          "s1", command -> refusals.getAndIncrement() < 2 ? failed(command, 13388) : null);
+
+      assertThat(run(collection(client).find(Filters.eq(5)).first())).containsEntry("from", "s1");
+
+      assertThat(meters.get("onehop.stale.retries").tag("namespace", "it.c").counter().count())
+          .isEqualTo(2);
+      assertThat(count("operation", "find", "decision", "owner", "shard", "s1", "outcome", "ok"))
+          .isEqualTo(2);
+    }
+  }
+
+  private static BsonDocument failed(BsonDocument command, int code) {
+    return command.containsKey("hello")
+        ? null
+        : BsonDocument.parse("{ok: 0, errmsg: 'as scripted', code: %d}".formatted(code));
+  }
+
+  @Test
+  void commandsAreObservedUnderTheObservationOfTheSubscriber() {
+    Queue<RoutingObservationContext> ended = new ConcurrentLinkedQueue<>();
+    ObservationRegistry observations = ObservationRegistry.create();
+    observations
+        .observationConfig()
+        .observationHandler(
+            new ObservationHandler<RoutingObservationContext>() {
+              @Override
+              public void onStop(RoutingObservationContext context) {
+                ended.add(context);
+              }
+
+              @Override
+              public boolean supportsContext(Observation.Context context) {
+                return context instanceof RoutingObservationContext;
+              }
+            });
+    try (MongoClient client = builder().observationRegistry(observations).build()) {
+      Observation request = Observation.start("request", observations);
+
+      Mono.from(collection(client).find(Filters.eq(5)).first())
+          .contextWrite(context -> context.put("micrometer.observation", request))
+          .block(TIMEOUT);
+      cluster.script("s1", command -> failed(command, 987654));
+      assertThatThrownBy(() -> run(collection(client).insertOne(new Document("_id", 7))));
+
+      assertThat(ended).hasSize(2);
+      RoutingObservationContext find = ended.remove();
+      assertThat(find.getName()).isEqualTo("onehop.operation");
+      assertThat(find.operation()).isEqualTo("find");
+      assertThat(find.namespace()).isEqualTo("it.c");
+      assertThat(find.decision()).isEqualTo(RouteDecision.OWNER);
+      assertThat(find.shard()).contains("s1");
+      assertThat(find.servers())
+          .containsExactly(new ServerAddress(cluster.address("s1").toString()));
+      assertThat(find.getParentObservation()).isSameAs(request);
+      assertThat(find.getLowCardinalityKeyValue("mode").getValue()).isEqualTo("direct");
+      assertThat(find.getLowCardinalityKeyValue("decision").getValue()).isEqualTo("owner");
+      assertThat(find.getLowCardinalityKeyValue("server").getValue())
+          .isEqualTo(cluster.address("s1").toString());
+      RoutingObservationContext insert = ended.remove();
+      assertThat(insert.operation()).isEqualTo("insert");
+      assertThat(insert.getParentObservation()).isNull();
+      assertThat(insert.getError()).hasMessageContaining("as scripted");
+    }
+  }
+
+  @Test
+  void explanationsShowTheHopAndSendNothingToTheShards() {
+    try (MongoClient client = builder().build();
+        MongoClient foreign = MongoClients.create("mongodb://" + cluster.address("s1") + "/")) {
+      RouteExplanation read = run(OneHop.explain(collection(client), Filters.eq(-7)));
+      assertThat(read.decision()).isEqualTo(RouteDecision.OWNER);
+      assertThat(read.namespace()).isEqualTo("it.c");
+      assertThat(read.shards()).containsExactly("s0");
+      assertThat(read.routers())
+          .containsExactly(new ServerAddress(cluster.address("s0").toString()));
+      assertThat(read.tableAge()).isBetween(Duration.ZERO, TIMEOUT);
+      assertThat(
+              run(OneHop.explain(collection(client), new InsertOneModel<>(new Document("_id", 7))))
+                  .shards())
+          .containsExactly("s1");
+      RouteExplanation several =
+          run(
+              OneHop.explain(
+                  collection(client).withDocumentClass(BsonDocument.class),
+                  new UpdateManyModel<>(Filters.gte("n", 150), Updates.set("x", 1))));
+      assertThat(several.decision()).isEqualTo(RouteDecision.SEVERAL_SHARDS);
+      assertThat(several.shards()).containsExactly("s0", "s1");
+      assertThat(several.routers()).hasSize(2);
+      for (String shard : several.shards()) {
+        assertThat(cluster.seen(shard, "find")).isEmpty();
+        assertThat(cluster.seen(shard, "aggregate")).isEmpty();
+        assertThat(cluster.seen(shard, "insert")).isEmpty();
+        assertThat(cluster.seen(shard, "update")).isEmpty();
+      }
+
+      cluster.script(
+          "s1", command -> command.containsKey("aggregate") ? failed(command, 40324) : null);
+      assertThatThrownBy(() -> run(OneHop.explain(collection(foreign), Filters.eq(1))))
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessageContaining("not a collection of a client that OneHop built");
+    }
+  }
+
+  /** The cluster's own names, which nobody here can resolve, are replaced wherever they come up. */
+  @Test
+  void everyDiscoveredNameIsMapped() {
+    ScriptedCluster inside = new ScriptedCluster(WIRE_6_0, name -> name + ".inside.invalid:27018");
+    try (inside;
+        MongoClient client =
+            OneHop.builder(
+                    "mongodb://"
+                        + inside.address("config")
+                        + "/?replicaSet=config&serverSelectionTimeoutMS=5000")
+                .routing(RoutingMode.DIRECT)
+                .hostMapping(
+                    Map.of(
+                        "config.inside.invalid:27018", inside.address("config").toString(),
+                        "s0.inside.invalid:27018", inside.address("s0").toString(),
+                        "s1.inside.invalid:27018", inside.address("s1").toString()))
+                .build()) {
+      assertThat(run(collection(client).find(Filters.eq(-5)).first())).containsEntry("from", "s0");
+      assertThat(run(collection(client).find(Filters.eq(5)).first())).containsEntry("from", "s1");
+      assertThat(run(OneHop.explain(collection(client), Filters.eq(5))).routers())
+          .containsExactly(new ServerAddress(inside.address("s1").toString()));
+    }
+  }
+
+  private static <T> T run(Publisher<T> operation) {
+    return Mono.from(operation).block(TIMEOUT);
+  }
+}

@@ -1,0 +1,98 @@
+package dev.onehop.routing;
+
+import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.mongodb.connection.TransportSettings;
+import java.net.InetAddress;
+import java.time.Duration;
+import java.util.List;
+import java.util.Properties;
+import java.util.function.Consumer;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** What can't be done in direct mode is refused when the client is built, and not passed over. */
+class DirectModeSettingsTest {
+  private static final String URI = "mongodb://localhost:1/";
+
+  private static void assertRefused(OneHop.Builder builder, String part) {
+    assertThatThrownBy(builder.routing(RoutingMode.DIRECT)::build)
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("direct mode")
+        .hasMessageContaining(part);
+  }
+
+  private static OneHop.Builder with(Consumer<OneHop.Builder> change) {
+    OneHop.Builder builder = OneHop.builder(URI);
+    change.accept(builder);
+    return builder;
+  }
+
+  @Test
+  void whatIsForTargetedModeIsRefused() {
+    assertRefused(with(b -> b.shardRouters("s0", "a:1")), "shardRouters can be set in targeted");
+    assertRefused(with(b -> b.measureRoundTrips(false)), "measureRoundTrips");
+    assertRefused(with(b -> b.historyInterval(Duration.ofSeconds(1))), "historyInterval");
+    assertRefused(
+        with(b -> b.shardRouters("s0", "a:1").historyInterval(Duration.ofSeconds(1))),
+        "shardRouters, historyInterval");
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "onehop.shardRouters, s0=a:1, shardRouters",
+    "onehop.measureRoundTrips, true, measureRoundTrips",
+    "onehop.historyInterval, 1s, historyInterval"
+  })
+  void alsoInTheUriAndInTheProperties(String key, String value, String name) {
+    Properties properties = new Properties();
+    properties.setProperty(key, value);
+
+    assertRefused(OneHop.builder(URI + "?" + key + "=" + value), name);
+    assertRefused(OneHop.builder(URI).properties(properties), name);
+  }
+
+  /** It may be meant for the other clients of the application. */
+  @Test
+  void aSystemPropertyIsPassedOver() {
+    System.setProperty("onehop.measureRoundTrips", "false");
+    try {
+      assertThatCode(() -> OneHop.builder(URI).routing(RoutingMode.DIRECT).build().close())
+          .doesNotThrowAnyException();
+    } finally {
+      System.clearProperty("onehop.measureRoundTrips");
+    }
+  }
+
+  @Test
+  void whatItsConnectionsCannotDoIsRefused() {
+    assertRefused(
+        with(
+            b ->
+                b.applyToClientSettings(
+                    s -> s.transportSettings(TransportSettings.nettyBuilder().build()))),
+        "transport");
+    assertRefused(
+        with(
+            b ->
+                b.applyToClientSettings(
+                    s -> s.inetAddressResolver(host -> List.of(InetAddress.getLoopbackAddress())))),
+        "hostMapping");
+    assertRefused(OneHop.builder("mongodb://localhost:1/?loadBalanced=true"), "load balancer");
+    assertRefused(
+        OneHop.builder("mongodb://localhost:1/?proxyHost=localhost&proxyPort=2"), "proxy");
+  }
+
+  @Test
+  void whatItCanDoIsTaken() {
+    assertThatCode(
+            () ->
+                OneHop.builder(URI + "?onehop.hostMapping=a=b&onehop.refreshInterval=5s")
+                    .routing(RoutingMode.DIRECT)
+                    .build()
+                    .close())
+        .doesNotThrowAnyException();
+  }
+}

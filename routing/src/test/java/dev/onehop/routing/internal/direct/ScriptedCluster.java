@@ -1,0 +1,260 @@
+package dev.onehop.routing.internal.direct;
+
+import dev.onehop.routing.internal.catalog.RoutingCatalog;
+import dev.onehop.routing.internal.direct.shard.CommandFailure;
+import dev.onehop.routing.internal.direct.shard.ServerSet;
+import dev.onehop.routing.internal.wire.EventLoops;
+import dev.onehop.routing.internal.wire.LegacyHello;
+import dev.onehop.routing.internal.wire.OpMsg;
+import dev.onehop.routing.internal.wire.ServerAddressName;
+import dev.onehop.routing.internal.wire.WireFrames;
+import dev.onehop.routing.internal.wire.WirePool;
+import dev.onehop.routing.internal.wire.WireSettings;
+import dev.onehop.routing.transport.ScriptedPeer;
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInitializer;
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.SimpleChannelInboundHandler;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+import java.util.function.UnaryOperator;
+import org.bson.BsonArray;
+import org.bson.BsonBoolean;
+import org.bson.BsonDateTime;
+import org.bson.BsonDocument;
+import org.bson.BsonInt32;
+import org.bson.BsonInt64;
+import org.bson.BsonString;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+
+/**
+ * A config server and the shards {@code s0} and {@code s1} that answer what a test wants, over real
+ * sockets. The collection {@code it.c} is sharded by {@code _id}: negative ones are on {@code s0}.
+ */
+public final class ScriptedCluster implements AutoCloseable {
+  private static final Duration TIMEOUT = Duration.ofSeconds(20);
+  private static final String TABLE =
+      """
+      {collections: [{_id: 'it.c', lastmodEpoch: {$oid: '650000000000000000000001'},
+         timestamp: {$timestamp: {t: 1, i: 1}}, key: {_id: 1},
+         uuid: {$uuid: '00000000-0000-4000-8000-000000000001'}}],
+       databases: [{_id: 'it', primary: 's0', version: {
+         uuid: {$uuid: '00000000-0000-4000-8000-000000000002'},
+         timestamp: {$timestamp: {t: 1, i: 1}}, lastMod: 1}}],
+       chunks: [
+         {_id: 1, min: {_id: {$minKey: 1}}, max: {_id: 0}, shard: 's0',
+          lastmod: {$timestamp: {t: 1, i: 0}},
+          uuid: {$uuid: '00000000-0000-4000-8000-000000000001'}},
+         {_id: 2, min: {_id: 0}, max: {_id: {$maxKey: 1}}, shard: 's1',
+          lastmod: {$timestamp: {t: 1, i: 1}},
+          uuid: {$uuid: '00000000-0000-4000-8000-000000000001'}}]}
+      """;
+
+  /** What a server answers; null to do as a well-behaved one. */
+  public interface Script extends Function<BsonDocument, @Nullable BsonDocument> {}
+
+  private final EventLoopGroup group = EventLoops.newGroup("scripted-cluster", 1);
+  private final Map<String, ScriptedPeer> peers = new TreeMap<>();
+  private final Map<String, Script> scripts = new ConcurrentHashMap<>();
+  private final List<BsonDocument> seen = Collections.synchronizedList(new ArrayList<>());
+  private final int maxWireVersion;
+  private final UnaryOperator<String> naming;
+  private @Nullable DirectRouter router;
+
+  public ScriptedCluster(int maxWireVersion) {
+    this(maxWireVersion, null);
+  }
+
+  /**
+   * @param naming from {@code config}, {@code s0} and {@code s1} to what the servers call
+   *     themselves; null for their addresses
+   */
+  public ScriptedCluster(int maxWireVersion, @Nullable UnaryOperator<String> naming) {
+    this.maxWireVersion = maxWireVersion;
+    this.naming = naming == null ? name -> address(name).toString() : naming;
+    for (String name : List.of("config", "s0", "s1")) {
+      peers.put(
+          name,
+          ScriptedPeer.raw(
+              new ChannelInitializer<>() {
+                @Override
+                protected void initChannel(Channel channel) {
+                  channel.pipeline().addLast(new WireFrames(), new Answers(name));
+                }
+              }));
+    }
+  }
+
+  /** Where a server is. */
+  public ServerAddressName address(String name) {
+    return ServerAddressName.parse(peers.get(name).url().replaceFirst("mongodb://([^/]*).*", "$1"));
+  }
+
+  private synchronized DirectRouter router() {
+    if (router == null) {
+      router =
+          new DirectRouter(
+              new OneServer(address("config"), maxWireVersion),
+              set ->
+                  new OneServer(
+                      ServerAddressName.parse(set.replaceFirst(".*/", "")), maxWireVersion),
+              new WirePool(group, WireSettings.plain(null, new BsonDocument(), Map.of())),
+              new DirectRouter.Refreshes(Duration.ofHours(1), RoutingCatalog.RefreshListener.NONE));
+    }
+    return router;
+  }
+
+  /** Lets a server answer as it is told to, from now on. */
+  public void script(String server, Script script) {
+    scripts.put(server, script);
+  }
+
+  /** Has the router execute a command, given in relaxed JSON; what fails is a reply, too. */
+  BsonDocument execute(String command) {
+    return router()
+        .execute(OpMsg.command(BsonDocument.parse(command)))
+        .onErrorResume(failure -> Mono.just(CommandFailure.toReply(failure, false)))
+        .block(TIMEOUT);
+  }
+
+  /** The commands of a name that a server was sent, in order. */
+  public List<BsonDocument> seen(String server, String command) {
+    synchronized (seen) {
+      return seen.stream()
+          .filter(
+              each ->
+                  each.getString("to").getValue().equals(server)
+                      && each.getDocument("command").getFirstKey().equals(command))
+          .map(each -> each.getDocument("command"))
+          .toList();
+    }
+  }
+
+  private BsonDocument answer(String server, OpMsg request) {
+    BsonDocument command = new BsonDocument();
+    command.putAll(request.body());
+    for (String list : List.of("documents", "updates", "deletes")) {
+      if (!request.documents(list).isEmpty()) {
+        command.put(list, new BsonArray(request.documents(list)));
+      }
+    }
+    seen.add(new BsonDocument("to", new BsonString(server)).append("command", command));
+    Script script = scripts.get(server);
+    BsonDocument scripted = script == null ? null : script.apply(command);
+    return scripted != null ? scripted : behaved(server, command);
+  }
+
+  private BsonDocument behaved(String server, BsonDocument command) {
+    BsonDocument ok = BsonDocument.parse("{ok: 1}");
+    return switch (command.getFirstKey()) {
+      case "hello" -> hello(server);
+      case "buildInfo" -> ok.append("version", new BsonString("6.0.5"));
+      case "insert" -> ok.append("n", new BsonInt32(command.getArray("documents").size()));
+      case "update", "delete" -> ok.append("n", new BsonInt32(1));
+      case "find", "aggregate" ->
+          cursor(
+              server.equals("config")
+                  ? metadata(command.getString("find").getValue())
+                  : new BsonArray(List.of(new BsonDocument("from", new BsonString(server)))));
+      default -> ok;
+    };
+  }
+
+  private BsonDocument hello(String server) {
+    BsonDocument hello =
+        new BsonDocument("ok", new BsonInt32(1))
+            .append("helloOk", BsonBoolean.TRUE)
+            .append("isWritablePrimary", BsonBoolean.TRUE)
+            .append("ismaster", BsonBoolean.TRUE)
+            .append("secondary", BsonBoolean.FALSE)
+            .append("setName", new BsonString(server))
+            .append("setVersion", new BsonInt32(1))
+            .append("hosts", new BsonArray(List.of(new BsonString(naming.apply(server)))))
+            .append("primary", new BsonString(naming.apply(server)))
+            .append("me", new BsonString(naming.apply(server)))
+            .append("minWireVersion", new BsonInt32(0))
+            .append("maxWireVersion", new BsonInt32(maxWireVersion))
+            .append("maxBsonObjectSize", new BsonInt32(16 * 1024 * 1024))
+            .append("maxMessageSizeBytes", new BsonInt32(48_000_000))
+            .append("maxWriteBatchSize", new BsonInt32(100_000))
+            .append("logicalSessionTimeoutMinutes", new BsonInt32(30))
+            .append("localTime", new BsonDateTime(0));
+    return server.equals("config") ? hello.append("configsvr", new BsonInt32(2)) : hello;
+  }
+
+  private BsonArray metadata(String collection) {
+    BsonArray shards = new BsonArray();
+    for (String name : List.of("s0", "s1")) {
+      shards.add(
+          new BsonDocument("_id", new BsonString(name))
+              .append("host", new BsonString(name + "/" + naming.apply(name))));
+    }
+    return collection.equals("shards")
+        ? shards
+        : BsonDocument.parse(TABLE).getArray(collection, new BsonArray());
+  }
+
+  public static BsonDocument cursor(BsonArray batch) {
+    return new BsonDocument(
+            "cursor",
+            new BsonDocument("firstBatch", batch)
+                .append("id", new BsonInt64(0))
+                .append("ns", new BsonString("it.c")))
+        .append("ok", new BsonInt32(1));
+  }
+
+  @Override
+  public void close() {
+    if (router != null) {
+      router.close();
+    }
+    peers.values().forEach(ScriptedPeer::close);
+    group.shutdownGracefully(0, 1, TimeUnit.SECONDS).syncUninterruptibly();
+  }
+
+  private final class Answers extends SimpleChannelInboundHandler<ByteBuf> {
+    private final String server;
+
+    Answers(String server) {
+      this.server = server;
+    }
+
+    @Override
+    protected void channelRead0(ChannelHandlerContext context, ByteBuf frame) {
+      ByteBuf reply = context.alloc().buffer();
+      if (LegacyHello.is(frame)) {
+        LegacyHello.reply(frame, 1, hello(server), reply);
+        context.writeAndFlush(reply);
+        return;
+      }
+      OpMsg request = OpMsg.decode(frame);
+      request.reply(1, answer(server, request)).encode(reply);
+      context.writeAndFlush(reply);
+    }
+  }
+
+  private record OneServer(ServerAddressName name, int maxWireVersion) implements ServerSet {
+    @Override
+    public Server primary() {
+      return new Server(name, maxWireVersion);
+    }
+
+    @Override
+    public Mono<Server> select(@Nullable BsonDocument readPreference) {
+      return Mono.just(primary());
+    }
+
+    @Override
+    public void close() {}
+  }
+}

@@ -1,0 +1,300 @@
+package dev.onehop.it;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.mongodb.MongoClientSettings;
+import com.mongodb.MongoCredential;
+import com.mongodb.client.model.Filters;
+import com.mongodb.client.model.Sorts;
+import com.mongodb.client.model.Updates;
+import com.mongodb.reactivestreams.client.MongoClient;
+import com.mongodb.reactivestreams.client.MongoCollection;
+import dev.onehop.routing.OneHop;
+import dev.onehop.routing.RoutingMode;
+import java.time.Duration;
+import java.util.List;
+import java.util.function.Consumer;
+import javax.net.ssl.SSLContext;
+import org.bson.Document;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.reactivestreams.Publisher;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/**
+ * Direct mode's own connections to the config server and to every shard: all of them authenticate,
+ * speak TLS and look at the server's name, and say clearly which server refuses what.
+ */
+class DirectAuthenticationIT {
+  private static final Duration TIMEOUT = Duration.ofSeconds(60);
+  private static final int HALF = 100;
+
+  private static TestCertificates certificates;
+  private static SecuredCluster cluster;
+
+  @BeforeAll
+  static void start() {
+    certificates = TestCertificates.create();
+    cluster = SecuredCluster.startWithTls(certificates);
+    for (String mechanism : List.of("SCRAM-SHA-1", "SCRAM-SHA-256")) {
+      cluster.createUser(
+          new Document("createUser", mechanism)
+              .append("pwd", "secret")
+              .append("mechanisms", List.of(mechanism))
+              .append("roles", roles()),
+          "admin",
+          "config",
+          "one",
+          "two");
+    }
+    cluster.createUser(
+        new Document("createUser", TestCertificates.CLIENT).append("roles", roles()),
+        "$external",
+        "config",
+        "one",
+        "two");
+    cluster.shardCollection("everything", HALF);
+  }
+
+  @AfterAll
+  static void stop() {
+    if (cluster != null) {
+      cluster.close();
+    }
+  }
+
+  private static List<Document> roles() {
+    return List.of(
+        new Document("role", "readWrite").append("db", "it"),
+        new Document("role", "read").append("db", "config"));
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "SCRAM-SHA-1, false",
+    "SCRAM-SHA-256, false",
+    "SCRAM-SHA-1, true",
+    "SCRAM-SHA-256, true"
+  })
+  void scramNegotiatesItsMechanism(String user, boolean pipelining) {
+    everythingWorks(
+        client(
+            "",
+            pipelining,
+            s ->
+                s.credential(
+                    MongoCredential.createCredential(user, "admin", "secret".toCharArray()))));
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"SCRAM-SHA-1", "SCRAM-SHA-256"})
+  void scramByName(String mechanism) {
+    everythingWorks(
+        client(
+            "",
+            false,
+            s ->
+                s.credential(
+                    mechanism.equals("SCRAM-SHA-1")
+                        ? MongoCredential.createScramSha1Credential(
+                            mechanism, "admin", "secret".toCharArray())
+                        : MongoCredential.createScramSha256Credential(
+                            mechanism, "admin", "secret".toCharArray()))));
+  }
+
+  @Test
+  void scramByTheUri() {
+    everythingWorks(
+        OneHop.builder(
+                cluster.url().replace("//", "//SCRAM-SHA-256:secret@")
+                    + "?tls=true&authSource=admin&authMechanism=SCRAM-SHA-256")
+            .applyToClientSettings(
+                s -> s.applyToSslSettings(ssl -> ssl.context(certificates.trusting())))
+            .routing(RoutingMode.DIRECT)
+            .build());
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void x509(boolean pipelining) {
+    everythingWorks(
+        client(
+            "",
+            pipelining,
+            s ->
+                s.credential(MongoCredential.createMongoX509Credential())
+                    .applyToSslSettings(ssl -> ssl.context(certificates.client()))));
+  }
+
+  @Test
+  void x509WithoutACertificateIsRefused() {
+    assertRefused(
+        client("", false, s -> s.credential(MongoCredential.createMongoX509Credential())),
+        cluster.address("config") + " refuses the certificate's user: No verified subject name");
+  }
+
+  @Test
+  void aWrongPasswordIsRefusedWithTheServerAndTheUser() {
+    assertRefused(
+        client(
+            "",
+            false,
+            s ->
+                s.credential(
+                    MongoCredential.createCredential(
+                        "SCRAM-SHA-256", "admin", "wrong".toCharArray()))),
+        cluster.address("config") + " refuses user SCRAM-SHA-256@admin: Authentication failed");
+  }
+
+  @Test
+  void anUnknownUserIsRefusedWithTheServerAndTheUser() {
+    assertRefused(
+        client(
+            "",
+            true,
+            s ->
+                s.credential(
+                    MongoCredential.createCredential("nobody", "admin", "x".toCharArray()))),
+        cluster.address("config") + " refuses user nobody@admin: Authentication failed");
+  }
+
+  @Test
+  void withoutCredentialsNothingIsServed() {
+    assertRefused(client("", false, s -> {}), "requires authentication");
+  }
+
+  @Test
+  void mechanismsThatAreNotSpokenAreRefusedAtOnce() {
+    assertThatThrownBy(
+            () ->
+                client(
+                    "",
+                    false,
+                    s ->
+                        s.credential(
+                            MongoCredential.createPlainCredential(
+                                "u", "$external", "p".toCharArray()))))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("SCRAM or X.509, not by PLAIN");
+  }
+
+  @Test
+  void aServerUnderAnotherNameIsRefused() {
+    String port = cluster.url().replaceAll("\\D", "");
+    assertRefused(
+        OneHop.builder("mongodb://127.0.0.1:" + port + "/?serverSelectionTimeoutMS=2000")
+            .applyToClientSettings(
+                s ->
+                    s.credential(scram())
+                        .applyToSslSettings(
+                            ssl -> ssl.enabled(true).context(certificates.trusting())))
+            .routing(RoutingMode.DIRECT)
+            .build(),
+        "127.0.0.1:" + port,
+        "No subject alternative names");
+  }
+
+  /** Unless the application wants it so. */
+  @Test
+  void aServerUnderAnotherNameIsTakenIfThatIsAllowed() {
+    String port = cluster.url().replaceAll("\\D", "");
+    everythingWorks(
+        OneHop.builder("mongodb://127.0.0.1:" + port + "/")
+            .applyToClientSettings(
+                s ->
+                    s.credential(scram())
+                        .applyToSslSettings(
+                            ssl ->
+                                ssl.enabled(true)
+                                    .invalidHostNameAllowed(true)
+                                    .context(certificates.trusting())))
+            .routing(RoutingMode.DIRECT)
+            .build());
+  }
+
+  @Test
+  void aServerOfAnUnknownAuthorityIsRefused() throws Exception {
+    SSLContext standard = SSLContext.getDefault();
+    assertRefused(
+        client(
+            "?serverSelectionTimeoutMS=2000",
+            false,
+            s -> s.credential(scram()).applyToSslSettings(ssl -> ssl.context(standard))),
+        cluster.address("config"),
+        "unable to find valid certification path");
+  }
+
+  @Test
+  void withoutTlsNothingIsServed() {
+    assertRefused(
+        OneHop.builder(cluster.url() + "?serverSelectionTimeoutMS=2000")
+            .applyToClientSettings(s -> s.credential(scram()))
+            .routing(RoutingMode.DIRECT)
+            .build(),
+        cluster.address("config") + " is unreachable");
+  }
+
+  private static MongoCredential scram() {
+    return MongoCredential.createCredential("SCRAM-SHA-256", "admin", "secret".toCharArray());
+  }
+
+  private static MongoClient client(
+      String options, boolean pipelining, Consumer<MongoClientSettings.Builder> change) {
+    OneHop.Builder builder =
+        OneHop.builder(cluster.url() + options)
+            .applyToClientSettings(
+                settings -> {
+                  settings.applyToSslSettings(
+                      ssl -> ssl.enabled(true).context(certificates.trusting()));
+                  change.accept(settings);
+                })
+            .routing(RoutingMode.DIRECT);
+    return (pipelining ? builder.pipelining(p -> {}) : builder).build();
+  }
+
+  private static void assertRefused(MongoClient client, String... parts) {
+    try (client) {
+      MongoCollection<Document> collection = client.getDatabase("it").getCollection("everything");
+      assertThatThrownBy(() -> run(collection.find().first())).hasMessageContainingAll(parts);
+    }
+  }
+
+  /** On both shards, over many connections. */
+  private static void everythingWorks(MongoClient client) {
+    try (client) {
+      MongoCollection<Document> collection = client.getDatabase("it").getCollection("everything");
+      run(collection.deleteMany(new Document()));
+      Flux.range(0, 2 * HALF)
+          .flatMap(n -> collection.insertOne(new Document("_id", n)), 32)
+          .blockLast(TIMEOUT);
+      assertThat(
+              Flux.from(collection.find().sort(Sorts.ascending("_id")).batchSize(30))
+                  .map(found -> found.getInteger("_id"))
+                  .collectList()
+                  .block(TIMEOUT))
+          .hasSize(2 * HALF)
+          .isSorted();
+      assertThat(
+              run(collection.updateMany(Filters.gte("_id", 50), Updates.set("x", 1)))
+                  .getModifiedCount())
+          .isEqualTo(150);
+    }
+    try (var one = cluster.administrator("one");
+        var two = cluster.administrator("two")) {
+      assertThat(one.getDatabase("it").getCollection("everything").countDocuments())
+          .isEqualTo(HALF);
+      assertThat(two.getDatabase("it").getCollection("everything").countDocuments())
+          .isEqualTo(HALF);
+    }
+  }
+
+  private static <T> T run(Publisher<T> operation) {
+    return Mono.from(operation).block(TIMEOUT);
+  }
+}

@@ -1,0 +1,293 @@
+package dev.onehop.it;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.mongodb.MongoCommandException;
+import com.mongodb.MongoException;
+import com.mongodb.client.model.Accumulators;
+import com.mongodb.client.model.Aggregates;
+import com.mongodb.client.model.Filters;
+import com.mongodb.client.model.Indexes;
+import com.mongodb.client.model.Sorts;
+import com.mongodb.client.model.Updates;
+import com.mongodb.reactivestreams.client.ClientSession;
+import com.mongodb.reactivestreams.client.MongoClient;
+import com.mongodb.reactivestreams.client.MongoCollection;
+import com.mongodb.reactivestreams.client.MongoDatabase;
+import dev.onehop.routing.OneHop;
+import dev.onehop.routing.RoutingMode;
+import dev.onehop.testbed.Testbed;
+import dev.onehop.testbed.Topology;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
+import java.util.stream.IntStream;
+import org.bson.BsonDocument;
+import org.bson.BsonInt32;
+import org.bson.Document;
+import org.bson.conversions.Bson;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.reactivestreams.Publisher;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/**
+ * What direct mode does not do itself is handed to a mongos if the URI names one, and refused in
+ * clear words if it names config servers. The mongos is the testbed's stand-in router, a process of
+ * its own that is reached as any mongos is, by its address in the URI.
+ */
+class DirectHandOverIT {
+  private static final Duration TIMEOUT = Duration.ofSeconds(30);
+
+  private static Testbed testbed;
+  private static final SimpleMeterRegistry meters = new SimpleMeterRegistry();
+  private static MongoClient client;
+  private static MongoClient withoutMongos;
+  private static int collections;
+
+  @BeforeAll
+  static void start() {
+    testbed = Testbed.builder(Topology.named("single-host")).start();
+    client =
+        OneHop.builder(testbed.url()).routing(RoutingMode.DIRECT).meterRegistry(meters).build();
+    withoutMongos =
+        OneHop.builder("mongodb://" + testbed.configServers().replaceFirst(".*/", ""))
+            .routing(RoutingMode.DIRECT)
+            .build();
+  }
+
+  @AfterAll
+  static void stop() {
+    if (client != null) {
+      client.close();
+      withoutMongos.close();
+    }
+    if (testbed != null) {
+      testbed.close();
+    }
+  }
+
+  @Test
+  void transactionsOverShardsAreCommittedWhole() {
+    MongoCollection<Document> collection = loaded();
+    double before = handedOver();
+
+    inTransaction(
+        session ->
+            Flux.concat(
+                collection.updateOne(session, Filters.eq(1), Updates.set("n", -1)),
+                collection.updateOne(session, Filters.eq(150), Updates.set("n", -1)),
+                collection.insertOne(session, new Document("_id", 299_000).append("n", -1))),
+        true);
+
+    assertThat(run(collection.countDocuments(Filters.eq("n", -1)))).isEqualTo(3);
+    // Three statements and the commit.
+    assertThat(handedOver() - before).isEqualTo(4);
+  }
+
+  @Test
+  void transactionsOverShardsAreAbortedWhole() {
+    MongoCollection<Document> collection = loaded();
+
+    inTransaction(
+        session ->
+            Flux.concat(
+                collection.updateOne(session, Filters.eq(1), Updates.set("n", -1)),
+                collection.deleteOne(session, Filters.eq(299)),
+                // It reads what it wrote.
+                Mono.from(collection.countDocuments(session, Filters.eq("n", -1)))
+                    .doOnNext(count -> assertThat(count).isEqualTo(1))),
+        false);
+
+    assertThat(run(collection.countDocuments(Filters.eq("n", -1)))).isZero();
+    assertThat(run(collection.countDocuments())).isEqualTo(300);
+  }
+
+  @Test
+  void collectionsAndIndexesAreMadeAndDropped() {
+    MongoDatabase database = client.getDatabase("it");
+    String name = "made" + ++collections;
+    double before = handedOver();
+
+    run(database.createCollection(name));
+    MongoCollection<Document> collection = database.getCollection(name);
+    run(collection.createIndex(Indexes.ascending("n")));
+    run(collection.insertOne(new Document("_id", 1).append("n", 1)));
+    assertThat(all(collection.listIndexes())).hasSize(2);
+    run(collection.dropIndex("n_1"));
+    assertThat(all(collection.listIndexes())).hasSize(1);
+    run(collection.drop());
+
+    assertThat(run(collection.countDocuments())).isZero();
+    assertThat(all(database.listCollectionNames())).doesNotContain(name);
+    assertThat(handedOver() - before).isEqualTo(4);
+  }
+
+  @Test
+  void changesAreWatchedOverAllShards() {
+    MongoCollection<Document> collection = loaded();
+    BsonDocument beginning =
+        run(client.getDatabase("admin").runCommand(new Document("ping", 1), BsonDocument.class));
+    for (int key : List.of(1, 150, 299)) {
+      run(collection.updateOne(Filters.eq(key), Updates.set("n", -key)));
+    }
+
+    assertThat(
+            Flux.from(
+                    collection
+                        .watch()
+                        .startAtOperationTime(beginning.getTimestamp("operationTime")))
+                .map(event -> event.getDocumentKey().getInt32("_id").getValue())
+                .take(3)
+                .collectList()
+                .block(TIMEOUT))
+        .containsExactly(1, 150, 299);
+  }
+
+  @Test
+  void snapshotsAreReadOverAllShards() {
+    MongoCollection<Document> collection = loaded();
+    var options =
+        com.mongodb.ClientSessionOptions.builder().snapshot(true).causallyConsistent(false).build();
+
+    List<Integer> seen =
+        Flux.usingWhen(
+                client.startSession(options),
+                session ->
+                    Mono.from(collection.find(session, Filters.eq(5)).first())
+                        // Later than the snapshot.
+                        .then(Mono.from(collection.deleteMany(new Document())))
+                        .thenMany(collection.find(session).sort(Sorts.ascending("_id"))),
+                session -> Mono.fromRunnable(session::close))
+            .map(found -> found.getInteger("_id"))
+            .collectList()
+            .block(TIMEOUT);
+
+    assertThat(seen).hasSize(300);
+    assertThat(run(collection.countDocuments())).isZero();
+  }
+
+  /** The stand-in refuses them in its turn; a mongos would do them. Nothing is done by halves. */
+  @Test
+  void whatTheRouterRefusesIsRefused() {
+    MongoCollection<Document> collection = loaded();
+
+    for (Map.Entry<String, List<Bson>> each : pipelines().entrySet()) {
+      double before = handedOver();
+      assertThatThrownBy(() -> all(collection.aggregate(each.getValue())))
+          .as(each.getKey())
+          .isInstanceOf(MongoCommandException.class)
+          // Its own words, not ours.
+          .hasMessageNotContaining("direct mode hands to a mongos");
+      assertThat(handedOver() - before).as(each.getKey()).isEqualTo(1);
+    }
+    assertThat(all(client.getDatabase("it").listCollectionNames())).doesNotContain("elsewhere");
+  }
+
+  @Test
+  void withoutAMongosAllOfItIsRefusedInClearWords() {
+    MongoCollection<Document> loaded = loaded();
+    MongoCollection<Document> collection =
+        withoutMongos.getDatabase("it").getCollection(loaded.getNamespace().getCollectionName());
+
+    for (Map.Entry<String, List<Bson>> each : pipelines().entrySet()) {
+      assertRefused(each.getKey(), () -> all(collection.aggregate(each.getValue())));
+    }
+    assertRefused(
+        "create", () -> run(withoutMongos.getDatabase("it").createCollection("elsewhere")));
+    assertRefused("drop", () -> run(collection.drop()));
+    assertRefused("dropDatabase", () -> run(withoutMongos.getDatabase("it").drop()));
+    assertRefused("createIndexes", () -> run(collection.createIndex(Indexes.ascending("n"))));
+    assertRefused("$changeStream", () -> all(collection.watch()));
+    assertRefused(
+        "a transaction",
+        () ->
+            Mono.usingWhen(
+                    withoutMongos.startSession(),
+                    session -> {
+                      session.startTransaction();
+                      return Mono.from(
+                          collection.updateOne(session, Filters.eq(1), Updates.set("n", -1)));
+                    },
+                    session -> Mono.fromRunnable(session::close))
+                .block(TIMEOUT));
+
+    // Nothing of it was done, and everything else is.
+    assertThat(all(withoutMongos.getDatabase("it").listCollectionNames()))
+        .doesNotContain("elsewhere");
+    assertThat(run(collection.countDocuments())).isEqualTo(300);
+    assertThat(run(collection.find(Filters.eq(1)).first())).containsEntry("n", 1);
+  }
+
+  private static Map<String, List<Bson>> pipelines() {
+    return Map.of(
+        "$lookup", List.of(Aggregates.lookup("other", "n", "_id", "found")),
+        "$out", List.of(Aggregates.match(Filters.eq(5)), Aggregates.out("elsewhere")),
+        "$merge", List.of(Aggregates.match(Filters.eq(5)), Aggregates.merge("elsewhere")),
+        "$graphLookup", List.of(Aggregates.graphLookup("other", "$n", "n", "_id", "found")),
+        "$unionWith", List.of(Aggregates.unionWith("other", List.of())),
+        "aggregation over several shards",
+            List.of(Aggregates.group("$even", Accumulators.sum("sum", "$n"))));
+  }
+
+  private static void assertRefused(String what, Runnable operation) {
+    assertThatThrownBy(operation::run)
+        .as(what)
+        .isInstanceOfSatisfying(MongoException.class, e -> assertThat(e.getCode()).isEqualTo(115))
+        .hasMessageContaining(what)
+        .hasMessageContaining("direct mode hands to a mongos if the URI names one")
+        .hasMessageContaining("config servers");
+  }
+
+  private static double handedOver() {
+    return meters.get("onehop.fallbacks").tags("reason", "handed-over").counter().count();
+  }
+
+  private static void inTransaction(
+      Function<ClientSession, Publisher<?>> statements, boolean commit) {
+    Mono.usingWhen(
+            client.startSession(),
+            session -> {
+              session.startTransaction();
+              return Flux.from(statements.apply(session))
+                  .then(
+                      Mono.defer(
+                          () ->
+                              Mono.from(
+                                  commit
+                                      ? session.commitTransaction()
+                                      : session.abortTransaction())));
+            },
+            session -> Mono.fromRunnable(session::close))
+        .block(TIMEOUT);
+  }
+
+  /** A new collection with a third of its documents on each shard. */
+  private static MongoCollection<Document> loaded() {
+    String name = "handover" + ++collections;
+    testbed.shardCollection(
+        "it." + name,
+        new BsonDocument("_id", new BsonInt32(1)),
+        IntStream.of(100, 200).mapToObj(i -> new BsonDocument("_id", new BsonInt32(i))).toList());
+    MongoCollection<Document> collection = client.getDatabase("it").getCollection(name);
+    run(
+        collection.insertMany(
+            IntStream.range(0, 300)
+                .mapToObj(i -> new Document("_id", i).append("n", i).append("even", i % 2 == 0))
+                .toList()));
+    return collection;
+  }
+
+  private static <T> List<T> all(Publisher<T> operation) {
+    return Flux.from(operation).collectList().block(TIMEOUT);
+  }
+
+  private static <T> T run(Publisher<T> operation) {
+    return Mono.from(operation).block(TIMEOUT);
+  }
+}

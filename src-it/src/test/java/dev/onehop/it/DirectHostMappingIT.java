@@ -1,0 +1,152 @@
+package dev.onehop.it;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.mongodb.MongoCredential;
+import com.mongodb.ServerAddress;
+import com.mongodb.client.model.Filters;
+import com.mongodb.reactivestreams.client.MongoClient;
+import com.mongodb.reactivestreams.client.MongoCollection;
+import dev.onehop.routing.OneHop;
+import dev.onehop.routing.RoutingMode;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+import org.bson.Document;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.reactivestreams.Publisher;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/**
+ * Direct mode where the cluster's names are not those by which the application reaches it: each
+ * server is behind a link of its own, and everything goes over these.
+ */
+class DirectHostMappingIT {
+  private static final Duration TIMEOUT = Duration.ofSeconds(30);
+  private static final int NEVER = 1_000_000_000;
+
+  private static SecuredCluster cluster;
+  private final Map<String, CuttingLink> links = new LinkedHashMap<>();
+
+  @BeforeAll
+  static void start() {
+    cluster = SecuredCluster.start();
+    cluster.shardCollection("mapped", 100);
+  }
+
+  @AfterAll
+  static void stop() {
+    if (cluster != null) {
+      cluster.close();
+    }
+  }
+
+  @BeforeEach
+  void link() {
+    for (String server : List.of("config", "one", "two")) {
+      int port = Integer.parseInt(cluster.address(server).replaceFirst(".*:", ""));
+      CuttingLink link = new CuttingLink(port, 0, NEVER, 1);
+      link.stopCutting();
+      links.put(server, link);
+    }
+  }
+
+  @AfterEach
+  void unlink() {
+    links.values().forEach(CuttingLink::close);
+  }
+
+  private String mapped(String server) {
+    return "127.0.0.1:" + links.get(server).port();
+  }
+
+  private Map<String, String> mapping() {
+    return links.keySet().stream().collect(Collectors.toMap(cluster::address, this::mapped));
+  }
+
+  @Test
+  void everyServerIsReachedUnderItsMappedName() {
+    try (MongoClient client =
+        builder(cluster.url() + "?replicaSet=config&serverSelectionTimeoutMS=3000")
+            .hostMapping(mapping())
+            .build()) {
+      everythingGoesOverTheLinks(client);
+    }
+  }
+
+  @Test
+  void theMappingMayBeInTheUri() {
+    String mapping =
+        mapping().entrySet().stream()
+            .map(each -> each.getKey() + "=" + each.getValue())
+            .collect(Collectors.joining(","));
+    try (MongoClient client =
+        builder(
+                cluster.url()
+                    + "?replicaSet=config&serverSelectionTimeoutMS=3000&onehop.hostMapping="
+                    + mapping)
+            .build()) {
+      everythingGoesOverTheLinks(client);
+    }
+  }
+
+  /**
+   * The config server that the URI names is found, and then asked under the name it is mapped to.
+   */
+  @Test
+  void aConfigServerWhoseMappedNameLeadsNowhereIsNotReached() {
+    links.get("config").close();
+    try (MongoClient client =
+        builder(cluster.url() + "?replicaSet=config&serverSelectionTimeoutMS=2000")
+            .hostMapping(mapping())
+            .build()) {
+      assertThatThrownBy(() -> run(collection(client).find().first()))
+          .hasMessageContaining(mapped("config") + " is unreachable");
+    }
+  }
+
+  private void everythingGoesOverTheLinks(MongoClient client) {
+    MongoCollection<Document> collection = collection(client);
+    run(collection.deleteMany(new Document()));
+    Flux.range(0, 200)
+        .flatMap(n -> collection.insertOne(new Document("_id", n)), 16)
+        .blockLast(TIMEOUT);
+    assertThat(run(collection.countDocuments())).isEqualTo(200);
+    assertThat(run(OneHop.explain(collection, Filters.eq(5))).routers())
+        .containsExactly(new ServerAddress(mapped("one")));
+    assertThat(run(OneHop.explain(collection, Filters.eq(150))).routers())
+        .containsExactly(new ServerAddress(mapped("two")));
+
+    links.get("one").close();
+
+    assertThatThrownBy(() -> run(collection.find(Filters.eq(5)).first()))
+        .hasMessageContaining(mapped("one"));
+    assertThat(run(collection.find(Filters.eq(150)).first())).containsEntry("_id", 150);
+  }
+
+  private static OneHop.Builder builder(String uri) {
+    return OneHop.builder(uri)
+        .applyToClientSettings(
+            settings ->
+                settings.credential(
+                    MongoCredential.createCredential(
+                        RealMongod.ADMIN, "admin", RealMongod.PASSWORD.toCharArray())))
+        .routing(RoutingMode.DIRECT);
+  }
+
+  private static MongoCollection<Document> collection(MongoClient client) {
+    return client.getDatabase("it").getCollection("mapped");
+  }
+
+  private static <T> T run(Publisher<T> operation) {
+    return Mono.from(operation).block(TIMEOUT);
+  }
+}

@@ -1,0 +1,317 @@
+package dev.onehop.it;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.mongodb.MongoNamespace;
+import com.mongodb.client.MongoClients;
+import com.mongodb.client.model.Filters;
+import com.mongodb.client.model.Indexes;
+import com.mongodb.client.model.Updates;
+import com.mongodb.reactivestreams.client.MongoClient;
+import com.mongodb.reactivestreams.client.MongoCollection;
+import dev.onehop.routing.OneHop;
+import dev.onehop.routing.RoutingMode;
+import dev.onehop.testbed.Testbed;
+import dev.onehop.testbed.TestbedException;
+import dev.onehop.testbed.Topology;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.Random;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.stream.IntStream;
+import org.bson.BsonDocument;
+import org.bson.BsonInt32;
+import org.bson.Document;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.reactivestreams.Publisher;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/**
+ * Databases and collections that are dropped, created again, renamed and refined behind direct
+ * mode's back, by way of the router, while it works on them: no wrong answer.
+ */
+class DirectMetadataChangesIT {
+  private static final Duration TIMEOUT = Duration.ofSeconds(60);
+  private static final int KEYS = 10_000;
+  private static final int THREADS = 8;
+  private static final int ROUNDS = 5;
+
+  private static Testbed testbed;
+  private static MongoClient client;
+  private static com.mongodb.client.MongoClient router;
+
+  @BeforeAll
+  static void start() {
+    testbed = Testbed.builder(Topology.named("single-host")).start();
+    client = OneHop.builder(testbed.url()).routing(RoutingMode.DIRECT).build();
+    router = MongoClients.create(testbed.url());
+  }
+
+  @AfterAll
+  static void stop() {
+    if (client != null) {
+      client.close();
+      router.close();
+    }
+    if (testbed != null) {
+      testbed.close();
+    }
+  }
+
+  @Test
+  void aDatabaseDroppedAndCreatedAgain() throws InterruptedException {
+    underWay("phoenix", "c", () -> router.getDatabase("phoenix").drop());
+  }
+
+  @Test
+  void aCollectionDroppedAndCreatedAgain() throws InterruptedException {
+    underWay("it", "again", () -> router.getDatabase("it").getCollection("again").drop());
+  }
+
+  /** From when to when a change was under way, and since when all was quiet again. */
+  private record Change(long start, long end, long settled) {}
+
+  /** When an acknowledged write was under way. */
+  private record Written(long start, long end) {}
+
+  /** When an operation was under way that failed, and why. */
+  private record Failed(long start, long end, String message) {}
+
+  /**
+   * Inserts and reads while the collection goes and comes: what was acknowledged before a drop is
+   * not read after it, what was written after the last drop is there, and errors are shown only
+   * while a change is under way.
+   */
+  private static void underWay(String database, String name, Runnable drop)
+      throws InterruptedException {
+    MongoCollection<Document> collection = client.getDatabase(database).getCollection(name);
+    shard(database + "." + name);
+    List<Change> changes = new CopyOnWriteArrayList<>();
+    Map<Integer, Written> written = new ConcurrentHashMap<>();
+    Queue<String> wrong = new ConcurrentLinkedQueue<>();
+    Queue<Failed> errors = new ConcurrentLinkedQueue<>();
+    LongAdder operations = new LongAdder();
+    AtomicInteger next = new AtomicInteger();
+    boolean[] stopping = {false};
+    // The change that has begun and is not in the list yet.
+    long[] begun = {0};
+    List<Thread> threads = new ArrayList<>();
+    for (int i = 0; i < THREADS; i++) {
+      Random random = new Random(i);
+      threads.add(
+          new Thread(
+              () -> {
+                while (!stopping[0]) {
+                  long start = System.nanoTime();
+                  try {
+                    int last = next.get();
+                    if (last == 0 || (last < KEYS - THREADS && random.nextInt(3) == 0)) {
+                      // Spread over the shards, each once.
+                      int key = (int) ((long) next.getAndIncrement() * 7_919 % KEYS);
+                      run(collection.insertOne(new Document("_id", key)));
+                      written.put(key, new Written(start, System.nanoTime()));
+                    } else {
+                      int key = (int) ((long) random.nextInt(last) * 7_919 % KEYS);
+                      Written known = written.get(key);
+                      boolean found = run(collection.find(Filters.eq(key)).first()) != null;
+                      if (known != null) {
+                        check(key, known, found, start, changes, begun, wrong);
+                      }
+                    }
+                    operations.increment();
+                  } catch (RuntimeException e) {
+                    errors.add(
+                        new Failed(start, System.nanoTime(), String.valueOf(e.getMessage())));
+                  }
+                }
+              }));
+    }
+    threads.forEach(Thread::start);
+    for (int round = 0; round < ROUNDS; round++) {
+      Thread.sleep(400);
+      long start = System.nanoTime();
+      begun[0] = start;
+      drop.run();
+      long end = System.nanoTime();
+      shard(database + "." + name);
+      changes.add(new Change(start, end, System.nanoTime()));
+      begun[0] = 0;
+    }
+    Thread.sleep(400);
+    stopping[0] = true;
+    for (Thread thread : threads) {
+      thread.join();
+    }
+    System.out.println(
+        "METADATA: %d operations, %d inserts, %d drops of %s.%s, %d errors meanwhile: %s"
+            .formatted(
+                operations.sum(),
+                written.size(),
+                changes.size(),
+                database,
+                name,
+                errors.size(),
+                errors.stream().map(Failed::message).distinct().limit(5).toList()));
+
+    assertThat(wrong).isEmpty();
+    assertThat(operations.sum()).isGreaterThan(200);
+    assertThat(errors)
+        .as("errors while nothing changed")
+        .allMatch(
+            failed ->
+                changes.stream()
+                    .anyMatch(
+                        change ->
+                            failed.end() > change.start() && failed.start() < change.settled()));
+    // Nothing that was written since is missing, and nothing else is there but what was under way.
+    Change last = changes.get(changes.size() - 1);
+    List<Integer> stored =
+        Flux.from(collection.find()).map(d -> d.getInteger("_id")).collectList().block(TIMEOUT);
+    assertThat(stored).doesNotHaveDuplicates();
+    written.forEach(
+        (key, times) -> {
+          if (times.start() > last.end()) {
+            assertThat(stored).contains(key);
+          } else if (times.end() < last.start()) {
+            assertThat(stored).doesNotContain(key);
+          }
+        });
+  }
+
+  private static void check(
+      int key,
+      Written known,
+      boolean found,
+      long readStart,
+      List<Change> changes,
+      long[] begun,
+      Queue<String> wrong) {
+    long readEnd = System.nanoTime();
+    if (found) {
+      if (changes.stream()
+          .anyMatch(change -> known.end() < change.start() && change.end() < readStart)) {
+        wrong.add("a dropped document was read: " + key);
+      }
+    } else {
+      long underWay = begun[0];
+      boolean explained =
+          (underWay != 0 && underWay < readEnd)
+              || changes.stream()
+                  .anyMatch(change -> change.end() > known.start() && change.start() < readEnd);
+      if (!explained) {
+        wrong.add("an acknowledged document was not read: " + key);
+      }
+    }
+  }
+
+  @Test
+  void aRenamedCollection() {
+    shard("it.before");
+    MongoCollection<Document> before = client.getDatabase("it").getCollection("before");
+    MongoCollection<Document> after = client.getDatabase("it").getCollection("after");
+    fill(before);
+    assertThat(run(after.find(Filters.eq(1)).first())).isNull();
+
+    router
+        .getDatabase("it")
+        .getCollection("before")
+        .renameCollection(new MongoNamespace("it", "after"));
+
+    for (int key = 0; key < KEYS; key += 1_000) {
+      assertThat(run(before.find(Filters.eq(key)).first())).isNull();
+      assertThat(run(after.find(Filters.eq(key)).first())).isNotNull();
+    }
+    assertThat(run(after.countDocuments())).isEqualTo(10);
+    assertThat(run(before.countDocuments())).isZero();
+    assertThat(run(after.updateOne(Filters.eq(9_000), Updates.set("x", 1))).getModifiedCount())
+        .isEqualTo(1);
+    // The old name is free, and a new collection of that name another one.
+    run(before.insertOne(new Document("_id", 9_000).append("new", true)));
+    assertThat(run(before.countDocuments())).isEqualTo(1);
+    assertThat(run(after.find(Filters.eq(9_000)).first())).doesNotContainKey("new");
+  }
+
+  @Test
+  void aRefinedShardKey() {
+    shard("it.refined");
+    MongoCollection<Document> collection = client.getDatabase("it").getCollection("refined");
+    fill(collection);
+    run(collection.createIndex(Indexes.ascending("_id", "x")));
+
+    refine("it", "refined", new Document("_id", 1).append("x", 1));
+
+    for (int key = 0; key < KEYS; key += 1_000) {
+      assertThat(run(collection.find(Filters.eq(key)).first())).isNotNull();
+      assertThat(
+              run(collection.updateOne(Filters.eq(key), Updates.set("seen", true)))
+                  .getModifiedCount())
+          .isEqualTo(1);
+      run(collection.insertOne(new Document("_id", key + 1).append("x", key)));
+    }
+    assertThat(run(collection.countDocuments())).isEqualTo(20);
+    assertThat(testbed.evidence("it.refined").placement().isRight()).isTrue();
+    assertThat(run(collection.deleteMany(Filters.gte("_id", 0))).getDeletedCount()).isEqualTo(20);
+  }
+
+  /** As a mongos has the database's primary shard do it. */
+  private static void refine(String database, String collection, Document key) {
+    Document entry =
+        router.getDatabase("config").getCollection("databases").find(Filters.eq(database)).first();
+    int port =
+        testbed.topology().shards().stream()
+            .filter(shard -> shard.name().equals(entry.getString("primary")))
+            .findFirst()
+            .orElseThrow()
+            .port();
+    try (com.mongodb.client.MongoClient primary =
+        MongoClients.create("mongodb://127.30.0.1:" + port + "/?directConnection=true")) {
+      primary
+          .getDatabase(database)
+          .runCommand(
+              new Document("_shardsvrRefineCollectionShardKey", collection)
+                  .append("newShardKey", key)
+                  .append("databaseVersion", entry.get("version"))
+                  .append("writeConcern", new Document("w", "majority")));
+    }
+  }
+
+  private static void fill(MongoCollection<Document> collection) {
+    for (int key = 0; key < KEYS; key += 1_000) {
+      run(collection.insertOne(new Document("_id", key).append("x", key)));
+    }
+  }
+
+  /**
+   * Whoever writes in between makes a collection of that name, which is in the way for a moment.
+   */
+  private static void shard(String namespace) {
+    List<BsonDocument> points =
+        IntStream.of(KEYS / 3, KEYS / 3 * 2)
+            .mapToObj(i -> new BsonDocument("_id", new BsonInt32(i)))
+            .toList();
+    for (int tries = 1; ; tries++) {
+      try {
+        testbed.shardCollection(namespace, new BsonDocument("_id", new BsonInt32(1)), points);
+        return;
+      } catch (TestbedException e) {
+        if (tries == 5) {
+          throw e;
+        }
+      }
+    }
+  }
+
+  private static <T> T run(Publisher<T> operation) {
+    return Mono.from(operation).block(TIMEOUT);
+  }
+}

@@ -1,0 +1,226 @@
+package dev.onehop.it;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.mongodb.MongoCommandException;
+import com.mongodb.MongoException;
+import com.mongodb.reactivestreams.client.MongoClient;
+import com.mongodb.reactivestreams.client.MongoCollection;
+import dev.onehop.routing.OneHop;
+import dev.onehop.routing.RoutingMode;
+import java.io.File;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+import org.bson.Document;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Assumptions;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.reactivestreams.Publisher;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/** What a user of direct mode needs, what is said when something is missing, and who makes it. */
+class DirectRightsIT {
+  private static final Duration TIMEOUT = Duration.ofSeconds(60);
+  private static final Document DATA = new Document("role", "readWrite").append("db", "it");
+  private static final Document ROUTING = new Document("role", "read").append("db", "config");
+
+  private static SecuredCluster cluster;
+
+  @BeforeAll
+  static void start() {
+    cluster = SecuredCluster.start();
+    cluster.shardCollection("rights", 100);
+  }
+
+  @AfterAll
+  static void stop() {
+    if (cluster != null) {
+      cluster.close();
+    }
+  }
+
+  @Test
+  void theSameUserEverywhereIsEnough() {
+    create("complete", List.of(DATA, ROUTING), "config");
+    create("complete", List.of(DATA), "one", "two");
+
+    try (MongoClient client = client("complete")) {
+      everythingWorks(client);
+    }
+  }
+
+  @Test
+  void aUserThatOneShardDoesNotKnowIsToldWhich() {
+    create("incomplete", List.of(DATA, ROUTING), "config", "one");
+
+    assertRefused(
+        "incomplete",
+        18,
+        "shard two does not take the user",
+        cluster.address("two") + " refuses user incomplete@admin: Authentication failed",
+        "docker/direct-users.js");
+  }
+
+  @Test
+  void aUserWhoMayNotReadTheRoutingMetadataIsToldThePrivilege() {
+    create("blind", List.of(DATA), "config", "one", "two");
+
+    assertRefused("blind", 13, "Missing privilege: action find on the database config");
+  }
+
+  /** What the data's own rights forbid is the servers' to say, as ever. */
+  @Test
+  void aUserWithoutRightsOnTheDataIsRefusedByTheShard() {
+    create("stranger", List.of(ROUTING), "config");
+    create("stranger", List.of(new Document("role", "read").append("db", "other")), "one", "two");
+
+    assertRefused("stranger", 13, "not authorized on it to execute command");
+  }
+
+  /** A user that is made while the application waits is found without a restart. */
+  @Test
+  void whatWasMissingIsFoundWhenItIsThere() throws InterruptedException {
+    create("late", List.of(DATA, ROUTING), "config", "one");
+    try (MongoClient client = client("late")) {
+      assertThatThrownBy(() -> run(rights(client).find().first()))
+          .hasMessageContaining("shard two does not take the user");
+      create("late", List.of(DATA), "two");
+      Thread.sleep(1_100); // A refusal is kept for a second.
+
+      everythingWorks(client);
+    }
+  }
+
+  /** With {@code mongosh} on the PATH, or where {@code onehop.it.mongosh} says. */
+  @Test
+  void theScriptMakesTheUser() throws IOException, InterruptedException {
+    List<String> mongosh = mongosh();
+
+    for (String password : List.of("first password", "s&cond/p@ss:word")) {
+      String output = script(mongosh, "scripted", password);
+
+      assertThat(output)
+          .contains("config servers: scripted is there", "one: scripted", "two: scripted");
+      try (MongoClient client = client("scripted", password)) {
+        everythingWorks(client);
+      }
+    }
+    assertThat(cluster.roles("one", "scripted")).containsExactly(DATA);
+    assertThat(cluster.roles("two", "scripted")).containsExactly(DATA);
+    assertThat(cluster.roles("config", "scripted"))
+        .containsExactlyInAnyOrder(
+            DATA, ROUTING, new Document("role", "clusterMonitor").append("db", "admin"));
+  }
+
+  private static String script(List<String> mongosh, String user, String password)
+      throws IOException, InterruptedException {
+    Path script = Path.of("../docker/direct-users.js").toRealPath();
+    List<String> command = new java.util.ArrayList<>(mongosh);
+    command.addAll(
+        List.of(
+            cluster
+                    .url()
+                    .replace(
+                        "//",
+                        "//"
+                            + RealMongod.ADMIN
+                            + ":"
+                            + RealMongod.PASSWORD.replace(" ", "%20")
+                            + "@")
+                + "?authSource=admin&directConnection=true",
+            "--quiet",
+            "--file",
+            script.toString()));
+    ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
+    builder.environment().put("ONEHOP_USER", user);
+    builder.environment().put("ONEHOP_PASSWORD", password);
+    builder.environment().put("ONEHOP_DATABASES", "it");
+    builder.environment().put("ONEHOP_SHARD_ADMIN", RealMongod.ADMIN);
+    builder.environment().put("ONEHOP_SHARD_ADMIN_PASSWORD", RealMongod.PASSWORD);
+    Process process = builder.start();
+    process.getOutputStream().close();
+    String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    assertThat(process.waitFor()).as(output).isZero();
+    return output;
+  }
+
+  private static List<String> mongosh() {
+    String told = System.getProperty("onehop.it.mongosh", "");
+    if (!told.isEmpty()) {
+      return List.of(told.split(" "));
+    }
+    Optional<Path> found =
+        Arrays.stream(System.getenv("PATH").split(File.pathSeparator))
+            .map(folder -> Path.of(folder, "mongosh"))
+            .filter(Files::isExecutable)
+            .findFirst();
+    Assumptions.assumeTrue(found.isPresent(), "skipped: there is no mongosh");
+    return List.of(found.orElseThrow().toString());
+  }
+
+  private static void create(String user, List<Document> roles, String... servers) {
+    cluster.createUser(
+        new Document("createUser", user).append("pwd", "secret").append("roles", roles),
+        "admin",
+        servers);
+  }
+
+  private static MongoClient client(String user) {
+    return client(user, "secret");
+  }
+
+  private static MongoClient client(String user, String password) {
+    return OneHop.builder(cluster.url())
+        .applyToClientSettings(
+            settings ->
+                settings.credential(
+                    com.mongodb.MongoCredential.createCredential(
+                        user, "admin", password.toCharArray())))
+        .routing(RoutingMode.DIRECT)
+        .build();
+  }
+
+  private static MongoCollection<Document> rights(MongoClient client) {
+    return client.getDatabase("it").getCollection("rights");
+  }
+
+  private static void assertRefused(String user, int code, String... parts) {
+    try (MongoClient client = client(user)) {
+      assertThatThrownBy(() -> run(rights(client).find().first()))
+          .isInstanceOfSatisfying(
+              MongoException.class, e -> assertThat(e.getCode()).isEqualTo(code))
+          .hasMessageContainingAll(parts);
+      assertThatThrownBy(() -> run(rights(client).insertOne(new Document("_id", -1))))
+          .isInstanceOf(MongoCommandException.class)
+          .hasMessageContainingAll(parts);
+    }
+    // Nothing of it was done.
+    try (var shard = cluster.administrator("one")) {
+      assertThat(
+              shard.getDatabase("it").getCollection("rights").find(new Document("_id", -1)).first())
+          .isNull();
+    }
+  }
+
+  private static void everythingWorks(MongoClient client) {
+    MongoCollection<Document> collection = rights(client);
+    run(collection.deleteMany(new Document()));
+    Flux.range(0, 200)
+        .flatMap(n -> collection.insertOne(new Document("_id", n)), 16)
+        .blockLast(TIMEOUT);
+    assertThat(run(collection.countDocuments())).isEqualTo(200);
+  }
+
+  private static <T> T run(Publisher<T> operation) {
+    return Mono.from(operation).block(TIMEOUT);
+  }
+}
