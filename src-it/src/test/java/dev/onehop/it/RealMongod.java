@@ -22,9 +22,9 @@ import org.bson.Document;
 import org.jspecify.annotations.Nullable;
 
 /** One mongod, a replica set of its own, with authentication or TLS where a test wants them. */
-final class RealMongod implements AutoCloseable {
-  static final String ADMIN = "root";
-  static final String PASSWORD = "correct horse";
+public final class RealMongod implements AutoCloseable {
+  public static final String ADMIN = "root";
+  public static final String PASSWORD = "correct horse";
 
   private final Path folder;
   private final int port;
@@ -51,7 +51,7 @@ final class RealMongod implements AutoCloseable {
   }
 
   /** With authentication, and TLS by the certificates of a test. */
-  static RealMongod startWithTls(TestCertificates certificates) {
+  public static RealMongod startWithTls(TestCertificates certificates) {
     return startWithAuthentication(
         List.of(
             "--tlsMode",
@@ -162,7 +162,7 @@ final class RealMongod implements AutoCloseable {
     throw new IllegalStateException("mongod did not become primary: see " + folder);
   }
 
-  int port() {
+  public int port() {
     return port;
   }
 
@@ -176,7 +176,7 @@ final class RealMongod implements AutoCloseable {
   }
 
   /** The administrator's credential. */
-  static MongoCredential administrator() {
+  public static MongoCredential administrator() {
     return MongoCredential.createCredential(ADMIN, "admin", PASSWORD.toCharArray());
   }
 

@@ -8,8 +8,6 @@ import com.mongodb.client.model.Updates;
 import com.mongodb.reactivestreams.client.MongoClient;
 import com.mongodb.reactivestreams.client.MongoCollection;
 import dev.onehop.routing.OneHop;
-import dev.onehop.testbed.RunningTestbed;
-import dev.onehop.testbed.RunningTestbed.ServerStatus;
 import dev.onehop.testbed.Testbed;
 import dev.onehop.testbed.Topology;
 import dev.onehop.testbed.evidence.RouterSampling;
@@ -20,11 +18,10 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
-import org.bson.BsonDocument;
-import org.bson.BsonInt32;
 import org.bson.Document;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
@@ -34,6 +31,7 @@ import reactor.core.publisher.Mono;
  * A mongos beside a shard goes away under load: nothing fails, nothing is lost or done twice, and
  * operations go back to it when it returns.
  */
+@Tag("alone")
 class RouterFailureIT {
   private static final String NAMESPACE = "it.failures";
   private static final String MONGOS = "127.27.2.1:27017";
@@ -55,10 +53,7 @@ class RouterFailureIT {
   void start() {
     TestCluster.requireProcesses();
     testbed = Testbed.builder(Topology.named("us-2014")).start();
-    testbed.shardCollection(
-        NAMESPACE,
-        new BsonDocument("_id", new BsonInt32(1)),
-        IntStream.of(100, 200).mapToObj(i -> new BsonDocument("_id", new BsonInt32(i))).toList());
+    testbed.shardCollection(NAMESPACE, Numbered.KEY, Numbered.splitAt(100, 200));
     client = OneHop.builder(testbed.url()).build();
     collection = client.getDatabase("it").getCollection("failures");
     Mono.from(
@@ -100,16 +95,7 @@ class RouterFailureIT {
     Load load = new Load(collection);
     await().atMost(TIMEOUT).until(() -> load.operations() > 500);
 
-    ProcessHandle mongos =
-        RunningTestbed.all().stream()
-            .filter(running -> running.topologyName().equals("us-2014"))
-            .flatMap(running -> running.servers().stream())
-            .filter(server -> server.address().equals(MONGOS))
-            .map(ServerStatus::pid)
-            .map(pid -> ProcessHandle.of(pid).orElseThrow())
-            .findFirst()
-            .orElseThrow();
-    boolean unused = mongos.destroyForcibly();
+    TestCluster.kill("us-2014", MONGOS);
     pause(Duration.ofSeconds(10));
 
     load.stopAndCheck();

@@ -28,7 +28,8 @@ import org.openjdk.jmh.runner.options.VerboseMode;
  * One check: runs both sides of every bar in rounds, in forks of JMH that take turns.
  *
  * <p>A machine that others use too has slow minutes. Both sides of a ratio are therefore measured
- * within seconds of each other, and several times; the median of the ratios is what counts.
+ * within seconds of each other, and several times; the median of the ratios is what counts. Rounds
+ * that can't change what the median says are left out.
  */
 final class Check {
   private final Bars bars;
@@ -54,7 +55,11 @@ final class Check {
     int most = bars.bars().stream().mapToInt(Bar::rounds).max().orElseThrow();
     for (int round = 0; round < most; round++) {
       int now = round;
-      run("round " + (round + 1), bars.bars().stream().filter(b -> b.rounds() > now).toList());
+      run(
+          "round " + (round + 1),
+          bars.bars().stream()
+              .filter(bar -> bar.rounds() > now && !verdict(bar).isCertain())
+              .toList());
     }
     List<Verdict> verdicts = verdicts();
     for (int round = 0; round < bars.moreRounds() && !allHeld(verdicts); round++) {

@@ -8,7 +8,7 @@ import java.util.Map;
  * What a bar's rounds said.
  *
  * @param bar the bar
- * @param ratios per round, how many times as fast the benchmark was as its baseline, at least one
+ * @param ratios per round, how many times as fast the benchmark was as its baseline
  */
 record Verdict(Bar bar, List<Double> ratios) {
 
@@ -25,6 +25,11 @@ record Verdict(Bar bar, List<Double> ratios) {
 
   boolean held() {
     return ratio() >= bar.atLeast();
+  }
+
+  /** Whether the bar is held whatever its other rounds would say: most of them have said so. */
+  boolean isCertain() {
+    return 2 * ratios.stream().filter(ratio -> ratio >= bar.atLeast()).count() > bar.rounds();
   }
 
   /** For the table. */
