@@ -16,7 +16,9 @@ public enum RouteDecision {
   /** No routing table is to be had (yet), or this is no sharded cluster: the nearest mongos. */
   NO_TABLE,
   /** The operation is not the first of its transaction: the mongos of that one. */
-  TRANSACTION;
+  TRANSACTION,
+  /** Its session is none that this client has started: the nearest mongos, as it is. */
+  UNKNOWN_SESSION;
 
   private final String tag = name().toLowerCase(Locale.ROOT).replace('_', '-');
 

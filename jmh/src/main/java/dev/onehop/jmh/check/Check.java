@@ -12,7 +12,9 @@ import java.util.function.Consumer;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.profile.GCProfiler;
 import org.openjdk.jmh.results.BenchmarkResult;
+import org.openjdk.jmh.results.Result;
 import org.openjdk.jmh.results.RunResult;
 import org.openjdk.jmh.runner.BenchmarkList;
 import org.openjdk.jmh.runner.BenchmarkListEntry;
@@ -32,6 +34,9 @@ import org.openjdk.jmh.runner.options.VerboseMode;
  * that can't change what the median says are left out.
  */
 final class Check {
+  /** As JMH's profiler calls it. */
+  private static final String ALLOCATED = "gc.alloc.rate.norm";
+
   private final Bars bars;
   private final Consumer<String> progress;
   private final Map<Side, List<RunResult>> results = new LinkedHashMap<>();
@@ -109,6 +114,7 @@ final class Check {
             .measurementIterations(side.measurement().iterations())
             .measurementTime(TimeValue.milliseconds(side.measurement().milliseconds()))
             .verbosity(VerboseMode.SILENT)
+            .addProfiler(GCProfiler.class)
             .shouldFailOnError(true);
     side.parameters().forEach(options::param);
     Collection<RunResult> results;
@@ -153,10 +159,18 @@ final class Check {
     List<RunResult> fast = results.getOrDefault(bar.benchmark(), List.of());
     List<RunResult> base = results.getOrDefault(bar.baseline(), List.of());
     List<Double> ratios = new ArrayList<>();
+    List<Double> moreBytes = new ArrayList<>();
     for (int i = 0; i < Math.min(fast.size(), base.size()); i++) {
       ratios.add(speed(fast.get(i)) / speed(base.get(i)));
+      moreBytes.add(bytes(fast.get(i)) - bytes(base.get(i)));
     }
-    return new Verdict(bar, ratios);
+    return new Verdict(bar, ratios, moreBytes);
+  }
+
+  /** Allocated per operation, on all threads. */
+  private static double bytes(RunResult result) {
+    Result<?> bytes = result.getSecondaryResults().get(ALLOCATED);
+    return bytes == null ? Double.NaN : bytes.getScore();
   }
 
   /** Operations in a time; JMH's other modes give the time of an operation. */

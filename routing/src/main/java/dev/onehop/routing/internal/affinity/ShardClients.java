@@ -213,6 +213,9 @@ public final class ShardClients implements AutoCloseable {
     return connect.connect(
         MongoClientSettings.builder(settings)
             .applyToClusterSettings(builder -> builder.applySettings(here))
+            .applyToServerSettings(
+                builder ->
+                    builder.applySettings(SingleServer.soonHeard(settings.getServerSettings())))
             .build());
   }
 }

@@ -25,6 +25,7 @@ import java.net.InetAddress;
 import java.security.NoSuchAlgorithmException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import javax.net.ssl.SSLContext;
@@ -180,7 +181,8 @@ public final class DirectClient {
             settings.getConnectionPoolSettings().getMaxConnectionIdleTime(TimeUnit.MILLISECONDS)),
         tls(settings.getSslSettings()),
         credential(settings.getCredential()),
-        client);
+        client,
+        Map.of());
   }
 
   private static WireSettings.@Nullable Tls tls(SslSettings settings) {

@@ -28,6 +28,7 @@ final class RequestLoop {
   private final ByteBufAllocator allocator;
   private final Replies replies;
   private final Queue<ByteBuf> waiting = new ArrayDeque<>(2);
+  private int waitingBytes;
   private @Nullable Disposable running;
   private boolean busy;
   private boolean closed;
@@ -68,18 +69,21 @@ final class RequestLoop {
     local.connectionClosed();
     waiting.forEach(ByteBuf::release);
     waiting.clear();
+    waitingBytes = 0;
     if (running != null) {
       running.dispose();
     }
   }
 
-  boolean isBusy() {
-    return busy;
+  /** The size of the requests that wait until those before them are answered. */
+  int waitingBytes() {
+    return waitingBytes;
   }
 
   /** Takes over a request. */
   void add(ByteBuf frame) {
     waiting.add(frame);
+    waitingBytes += frame.readableBytes();
     next();
   }
 
@@ -90,6 +94,7 @@ final class RequestLoop {
         replies.idle();
         return;
       }
+      waitingBytes -= frame.readableBytes();
       busy = true;
       serve(frame);
     }

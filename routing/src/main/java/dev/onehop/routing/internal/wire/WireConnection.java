@@ -11,7 +11,6 @@ import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoop;
 import io.netty.handler.ssl.SslHandler;
 import java.io.IOException;
-import java.net.InetSocketAddress;
 import java.util.ArrayDeque;
 import java.util.Queue;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -101,7 +100,7 @@ final class WireConnection {
     if (settings.localAddress() != null) {
       bootstrap.localAddress(settings.localAddress());
     }
-    return bootstrap.connect(new InetSocketAddress(server.host(), server.port()));
+    return bootstrap.connect(settings.way(server));
   }
 
   private void connected(

@@ -1,8 +1,10 @@
 package dev.onehop.routing.internal.wire;
 
 import io.netty.channel.socket.SocketChannel;
+import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.time.Duration;
+import java.util.Map;
 import javax.net.ssl.SSLEngine;
 import org.bson.BsonDocument;
 import org.jspecify.annotations.Nullable;
@@ -19,6 +21,7 @@ import org.jspecify.annotations.Nullable;
  * @param tls makes the TLS engines, null for no TLS
  * @param credential who to authenticate as, null for nobody
  * @param client the {@code client} document of the handshake
+ * @param ways where to connect to for servers that are not to be reached by their own address
  */
 public record WireSettings(
     Class<? extends SocketChannel> channelClass,
@@ -29,7 +32,14 @@ public record WireSettings(
     Duration maxIdle,
     @Nullable Tls tls,
     @Nullable WireCredential credential,
-    BsonDocument client) {
+    BsonDocument client,
+    Map<ServerAddressName, InetSocketAddress> ways) {
+
+  /** Where to connect to for a server. */
+  InetSocketAddress way(ServerAddressName server) {
+    InetSocketAddress way = ways.get(server);
+    return way == null ? new InetSocketAddress(server.host(), server.port()) : way;
+  }
 
   /** Makes TLS engines. Thread-safe. */
   @FunctionalInterface
@@ -39,7 +49,10 @@ public record WireSettings(
   }
 
   /** Plain connections without authentication or a limit, as a router within a cluster has. */
-  public static WireSettings plain(@Nullable SocketAddress localAddress, BsonDocument client) {
+  public static WireSettings plain(
+      @Nullable SocketAddress localAddress,
+      BsonDocument client,
+      Map<ServerAddressName, InetSocketAddress> ways) {
     return new WireSettings(
         EventLoops.socketChannelClass(),
         localAddress,
@@ -49,6 +62,7 @@ public record WireSettings(
         Duration.ZERO,
         null,
         null,
-        client);
+        client,
+        Map.copyOf(ways));
   }
 }
