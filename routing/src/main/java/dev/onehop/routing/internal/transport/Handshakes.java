@@ -66,6 +66,13 @@ final class Handshakes {
 
   private void found(Lane lane, ByteBuf message) {
     WireSocket socket = pool.server().fresh(lane);
+    if (socket.isClosed()) {
+      PipelineException cause = pool.server().cannotOpen();
+      message.release();
+      lane.fail(cause);
+      pool.shared().failWaiting(cause);
+      return;
+    }
     pool.claim(socket);
     socket.founder = lane;
     lane.founded = socket;
@@ -234,6 +241,10 @@ final class Handshakes {
       throw new IllegalStateException("no hello");
     }
     WireSocket socket = pool.server().fresh(lane);
+    if (socket.isClosed()) {
+      whenFailed.accept(pool.server().cannotOpen());
+      return;
+    }
     pool.claim(socket);
     replaying++;
     socket.opening =

@@ -46,7 +46,12 @@ final class ServerSockets {
       // It may still turn out unreachable with the hello, which the driver treats the same way.
       end.connected();
     } else {
-      (connecting == null ? open(lane) : connecting).awaitConnect(lane);
+      WireSocket socket = connecting == null ? open(lane) : connecting;
+      if (socket.isClosed()) {
+        end.connectFailed(cannotOpen());
+      } else {
+        socket.awaitConnect(lane);
+      }
     }
   }
 
@@ -81,6 +86,11 @@ final class ServerSockets {
       }
     }
     return open(lane);
+  }
+
+  /** Why a socket was closed before it could be used: the event loop takes no more of them. */
+  PipelineException cannotOpen() {
+    return new PipelineException("no socket to " + name() + " can be opened any more");
   }
 
   /** Whether a socket can be opened: with TLS, an engine that the driver made is needed. */
