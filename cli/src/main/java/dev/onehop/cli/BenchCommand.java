@@ -1,9 +1,11 @@
 package dev.onehop.cli;
 
 import dev.onehop.cli.bench.BenchPlan;
+import dev.onehop.cli.bench.ClusterSource;
 import dev.onehop.cli.bench.Mode;
 import dev.onehop.cli.bench.Pipelining;
 import dev.onehop.cli.bench.Workload;
+import dev.onehop.testbed.Topology;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -11,6 +13,7 @@ import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.TreeSet;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
@@ -42,6 +45,7 @@ import picocli.CommandLine.Spec;
       "  onehop bench --topology single-host --threads 16",
       "  onehop bench --modes async,targeted-async --threads 8,32 --duration 20s",
       "  onehop bench --workload my.workload -p requestdistribution=uniform",
+      "  ONEHOP_PASSWORD=... onehop bench --url 'mongodb://user@mongos1,mongos2/?tls=true'",
       "  onehop bench --seed-experiment   the experiment of 2014 (long)",
       "",
       "Exit code: 0 all points ran without errors, 1 the run or an operation failed,",
@@ -117,7 +121,7 @@ final class BenchCommand implements Callable<Integer> {
       converter = DurationConverter.class,
       description =
           "Unmeasured operations before each point. Default: 4s (--quick: 3s); 15s on a topology"
-              + " without delays, where the just-in-time compilers' work would be measured.")
+              + " without delays and with --url, where the just-in-time compilers' work would be measured.")
   @Nullable Duration warmup;
 
   @Option(
@@ -149,13 +153,56 @@ final class BenchCommand implements Callable<Integer> {
               + " per point, 5 connections, threads 10,25,50,75,100.")
   boolean seedExperiment;
 
+  @Option(
+      names = "--url",
+      paramLabel = "URL",
+      description =
+          "Use a cluster of your own: the URL of its mongoses, with a user where it has access"
+              + " control, whose password is taken from ONEHOP_PASSWORD. --tls-ca, too, holds for"
+              + " it.")
+  @Nullable String url;
+
+  @Option(
+      names = "--overwrite",
+      description = "With --url: delete the documents that are in the collection (usertable).")
+  boolean overwrite;
+
+  /** What excludes a cluster of one's own. */
+  private static final List<String> NOT_WITH_URL =
+      List.of("--topology", "--mongod", "--mongos", "--fcv", "--existing", "--key-file");
+
   @Override
   public Integer call() {
     servers.check();
     Workload workload = workload();
-    BenchPlan plan = plan(workload.records());
+    @Nullable Topology topology = topology();
+    BenchPlan plan = plan(workload.records(), topology);
     PrintWriter stdout = spec.commandLine().getOut();
-    return new BenchRun(servers, plan, workload, out, commandLine(), stdout).run();
+    return new BenchRun(source(topology), plan, workload, out, commandLine(), stdout).run();
+  }
+
+  /** The topology to start; null for a cluster of the user's own. */
+  @Nullable Topology topology() {
+    if (url == null) {
+      if (overwrite) {
+        throw Failure.usage("--overwrite goes with --url");
+      }
+      return servers.resolveTopology();
+    }
+    for (String option : NOT_WITH_URL) {
+      if (spec.commandLine().getParseResult().hasMatchedOption(option)) {
+        throw Failure.usage(option + " and --url exclude each other");
+      }
+    }
+    return null;
+  }
+
+  private ClusterSource source(@Nullable Topology topology) {
+    return topology == null
+        ? ClusterSource.at(servers.existingOptions.url(Objects.requireNonNull(url)), overwrite)
+        : ClusterSource.testbed(
+            servers.testbed(topology),
+            servers.existing ? servers.existingOptions::application : open -> open);
   }
 
   /**
@@ -184,9 +231,10 @@ final class BenchCommand implements Callable<Integer> {
    * What the options ask for.
    *
    * @param recordCount the documents that the workload loads
+   * @param topology what is started; null for a cluster of the user's own
    * @throws Failure if they contradict each other or are out of range
    */
-  BenchPlan plan(long recordCount) {
+  BenchPlan plan(long recordCount, @Nullable Topology topology) {
     if (seedExperiment) {
       ParseResult parsed = spec.commandLine().getParseResult();
       for (String option : NOT_WITH_SEED) {
@@ -194,7 +242,7 @@ final class BenchCommand implements Callable<Integer> {
           throw Failure.usage(option + " and --seed-experiment exclude each other");
         }
       }
-      return plan(SEED_THREADS, DEFAULT_CONNECTIONS, recordCount, SEED_OPERATIONS, null);
+      return plan(SEED_THREADS, DEFAULT_CONNECTIONS, recordCount, SEED_OPERATIONS, null, topology);
     }
     if (operations != null && duration != null) {
       throw Failure.usage("--operations and --duration exclude each other");
@@ -214,7 +262,7 @@ final class BenchCommand implements Callable<Integer> {
     } else if (measured.compareTo(Duration.ofSeconds(1)) < 0) {
       throw Failure.usage("--duration must be at least 1s");
     }
-    return plan(chosenThreads(), pool, recordCount, operations, measured);
+    return plan(chosenThreads(), pool, recordCount, operations, measured, topology);
   }
 
   private BenchPlan plan(
@@ -222,7 +270,8 @@ final class BenchCommand implements Callable<Integer> {
       int pool,
       long recordCount,
       @Nullable Long operationsPerPoint,
-      @Nullable Duration measured) {
+      @Nullable Duration measured,
+      @Nullable Topology topology) {
     return new BenchPlan(
         chosenModes(),
         threadCounts,
@@ -230,15 +279,15 @@ final class BenchCommand implements Callable<Integer> {
         recordCount,
         operationsPerPoint,
         measured,
-        warmup == null ? defaultWarmup() : warmup,
+        warmup == null ? defaultWarmup(topology) : warmup,
         BenchPlan.LARGE_POOL,
         quick,
         pipelining == null ? Pipelining.TARGETED : Pipelining.named(pipelining),
         properties);
   }
 
-  private Duration defaultWarmup() {
-    if (!servers.resolveTopology().hasDelays()) {
+  private Duration defaultWarmup(@Nullable Topology topology) {
+    if (topology == null || !topology.hasDelays()) {
       return Duration.ofSeconds(15);
     }
     return Duration.ofSeconds(quick ? 3 : 4);

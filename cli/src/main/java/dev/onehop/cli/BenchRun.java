@@ -2,11 +2,11 @@ package dev.onehop.cli;
 
 import dev.onehop.cli.bench.BenchPlan;
 import dev.onehop.cli.bench.BenchSession;
+import dev.onehop.cli.bench.ClusterSource;
 import dev.onehop.cli.bench.Workload;
 import dev.onehop.cli.report.Report;
 import dev.onehop.cli.report.ResultsTable;
 import dev.onehop.cli.results.Results;
-import dev.onehop.testbed.Topology;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
@@ -24,7 +24,7 @@ final class BenchRun {
   private static final DateTimeFormatter FOLDER_NAME =
       DateTimeFormatter.ofPattern("yyyy-MM-dd'T'HH-mm-ss");
 
-  private final ServerOptions servers;
+  private final ClusterSource source;
   private final BenchPlan plan;
   private final Workload workload;
   private final @Nullable Path out;
@@ -32,13 +32,13 @@ final class BenchRun {
   private final PrintWriter stdout;
 
   BenchRun(
-      ServerOptions servers,
+      ClusterSource source,
       BenchPlan plan,
       Workload workload,
       @Nullable Path out,
       String command,
       PrintWriter stdout) {
-    this.servers = servers;
+    this.source = source;
     this.plan = plan;
     this.workload = workload;
     this.out = out;
@@ -48,17 +48,9 @@ final class BenchRun {
 
   /** Runs it; the exit code. */
   int run() {
-    Topology topology = servers.resolveTopology();
     Path folder = createFolder();
     BenchSession session =
-        new BenchSession(
-            servers.testbed(topology),
-            plan,
-            workload,
-            folder,
-            Home.folder(),
-            command,
-            Terminal.detect());
+        new BenchSession(source, plan, workload, folder, Home.folder(), command, Terminal.detect());
     Failure failure = session.run();
     Results results = session.results();
     if (results != null) {

@@ -1,5 +1,6 @@
 package dev.onehop.cli;
 
+import dev.onehop.cli.bench.ClusterUrl;
 import dev.onehop.testbed.ExistingServers;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
@@ -35,6 +36,23 @@ final class ExistingOptions {
               keyFile, password("ONEHOP_ADMIN_PASSWORD"), password("ONEHOP_PASSWORD"));
     }
     return authority == null ? servers : servers.withTls(authority);
+  }
+
+  /**
+   * A cluster by its URL.
+   *
+   * @throws Failure if the URL is none, holds a password, or names a user who has none
+   */
+  ClusterUrl url(String url) {
+    return ClusterUrl.parse(url, System.getenv("ONEHOP_PASSWORD"), authority);
+  }
+
+  /** How the user that was created for applications is let in by the servers' mongoses. */
+  ClusterUrl application(ClusterUrl open) {
+    return open.as(
+        ExistingServers.APPLICATION,
+        keyFile == null ? null : password("ONEHOP_PASSWORD"),
+        authority);
   }
 
   /** Passwords come by the environment, as command lines are seen by everybody. */

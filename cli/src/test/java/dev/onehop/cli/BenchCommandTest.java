@@ -45,7 +45,7 @@ class BenchCommandTest {
 
   private BenchPlan plan(String... args) {
     BenchCommand command = parse(args);
-    return command.plan(command.workload().records());
+    return command.plan(command.workload().records(), command.topology());
   }
 
   @Test
@@ -74,7 +74,7 @@ class BenchCommandTest {
   void theSeedExperimentHasItsOwnParameters() {
     BenchCommand command = parse("--seed-experiment");
     assertThat(command.workload().records()).isEqualTo(100_000);
-    BenchPlan plan = command.plan(100_000);
+    BenchPlan plan = command.plan(100_000, command.topology());
     assertThat(plan.threads()).containsExactly(10, 25, 50, 75, 100);
     assertThat(plan.operations()).isEqualTo(100_000);
     assertThat(plan.duration()).isNull();

@@ -12,11 +12,13 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A short bench run on real servers: what it leaves has the shape that others rely on. */
+@Tag("alone")
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class BenchIT {
 
@@ -44,6 +46,9 @@ class BenchIT {
                 "2,8",
                 "--duration",
                 "2s",
+                // It isn't judged how fast anything is.
+                "--warmup",
+                "1s",
                 "--records",
                 String.valueOf(RECORDS),
                 "--quick",

@@ -13,8 +13,6 @@ import com.mongodb.reactivestreams.client.MongoClient;
 import com.mongodb.reactivestreams.client.MongoCollection;
 import dev.onehop.routing.OneHop;
 import dev.onehop.routing.RoutingMode;
-import dev.onehop.testbed.RunningTestbed;
-import dev.onehop.testbed.RunningTestbed.ServerStatus;
 import dev.onehop.testbed.Testbed;
 import dev.onehop.testbed.Topology;
 import java.time.Duration;
@@ -25,8 +23,6 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
-import org.bson.BsonDocument;
-import org.bson.BsonInt32;
 import org.bson.Document;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -67,10 +63,7 @@ class DirectFailureIT {
   void start() {
     testbed =
         Testbed.builder(Topology.parse("direct-failures.yaml", TOPOLOGY)).withoutRouters().start();
-    testbed.shardCollection(
-        "it.failures",
-        new BsonDocument("_id", new BsonInt32(1)),
-        List.of(new BsonDocument("_id", new BsonInt32(KEYS / 2))));
+    testbed.shardCollection("it.failures", Numbered.KEY, Numbered.splitAt(KEYS / 2));
     String configServers = testbed.configServers();
     url =
         "mongodb://"
@@ -149,7 +142,7 @@ class DirectFailureIT {
     threads.forEach(Thread::start);
     await().atMost(TIMEOUT).until(() -> reads.sum() > 200 && acknowledged.size() == KEYS);
 
-    kill("127.31.0.1:27018");
+    TestCluster.kill("direct-failures", "127.31.0.1:27018");
     long killed = System.nanoTime();
     Mono.delay(Duration.ofSeconds(20)).block();
     stopping[0] = true;
@@ -169,7 +162,7 @@ class DirectFailureIT {
   @Test
   void withoutAConfigServerRoutesGoOnFromTheTablesAtHand() {
     assertThat(run(collection.find(Filters.eq(1)).first())).containsKey("n");
-    kill("127.31.0.1:27019");
+    TestCluster.kill("direct-failures", "127.31.0.1:27019");
 
     for (int key = 0; key < KEYS; key++) {
       assertThat(
@@ -183,19 +176,6 @@ class DirectFailureIT {
           .hasMessageContaining("127.31.0.1:27019")
           .hasMessageContaining("unreachable");
     }
-  }
-
-  private static void kill(String address) {
-    ProcessHandle server =
-        RunningTestbed.all().stream()
-            .filter(running -> running.topologyName().equals("direct-failures"))
-            .flatMap(running -> running.servers().stream())
-            .filter(status -> status.address().equals(address))
-            .map(ServerStatus::pid)
-            .map(pid -> ProcessHandle.of(pid).orElseThrow())
-            .findFirst()
-            .orElseThrow();
-    assertThat(server.destroyForcibly()).isTrue();
   }
 
   private static <T> T run(Publisher<T> operation) {

@@ -61,6 +61,9 @@ class DirectModeIT {
   private static final int DOCUMENTS = 300;
   private static final int RANDOM_FINDS = 10_000;
 
+  /** Enough for several batches of each shard; more only take longer to be sent. */
+  private static final int FOUND_AMONG = 240;
+
   private static Testbed testbed;
   private static MongoClient client;
   private static int collections;
@@ -307,7 +310,7 @@ class DirectModeIT {
   void findsEqualThoseOfAnUnshardedCollection() {
     Random random = new Random(42);
     List<Document> documents =
-        IntStream.range(0, 600)
+        IntStream.range(0, FOUND_AMONG)
             .mapToObj(
                 i ->
                     new Document("_id", i)
@@ -316,7 +319,7 @@ class DirectModeIT {
                         // Not another array: a sort by two of them is refused.
                         .append("c", new Document("d", random.nextInt(9)).append("e", i % 7)))
             .toList();
-    String sharded = sharded(200, 400);
+    String sharded = sharded(FOUND_AMONG / 3, 2 * FOUND_AMONG / 3);
     MongoCollection<Document> many = client.getDatabase("it").getCollection(sharded);
     MongoCollection<Document> one = client.getDatabase("it").getCollection(sharded + "one");
     run(many.insertMany(documents));
@@ -342,11 +345,17 @@ class DirectModeIT {
           switch (random.nextInt(6)) {
             case 0 -> new Document();
             case 1 -> Filters.eq("b", random.nextInt(20));
-            case 2 -> Filters.gte("_id", random.nextInt(600));
-            case 3 -> Filters.in("_id", random.nextInt(600), random.nextInt(600), 599);
+            case 2 -> Filters.gte("_id", random.nextInt(FOUND_AMONG));
+            case 3 ->
+                Filters.in(
+                    "_id",
+                    random.nextInt(FOUND_AMONG),
+                    random.nextInt(FOUND_AMONG),
+                    FOUND_AMONG - 1);
             case 4 -> Filters.lt("c.e", random.nextInt(7));
             default ->
-                Filters.or(Filters.eq("a", value(random)), Filters.lt("_id", random.nextInt(600)));
+                Filters.or(
+                    Filters.eq("a", value(random)), Filters.lt("_id", random.nextInt(FOUND_AMONG)));
           };
       // Ties are broken by _id, as nothing else makes the order of two servers the same.
       List<String> fields = new ArrayList<>(List.of("a", "b", "c", "c.d", "c.e", "missing"));
@@ -370,10 +379,10 @@ class DirectModeIT {
       return new RandomFind(
           filter,
           sort,
-          random.nextBoolean() ? random.nextInt(100) : 0,
-          random.nextBoolean() ? random.nextInt(200) : 0,
+          random.nextBoolean() ? random.nextInt(40) : 0,
+          random.nextBoolean() ? random.nextInt(80) : 0,
           projection,
-          random.nextBoolean() ? 1 + random.nextInt(100) : 0);
+          random.nextBoolean() ? 1 + random.nextInt(40) : 0);
     }
 
     FindPublisher<Document> on(MongoCollection<Document> collection) {

@@ -27,13 +27,12 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.stream.IntStream;
 import org.bson.BsonDocument;
-import org.bson.BsonInt32;
 import org.bson.BsonMinKey;
 import org.bson.Document;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.reactivestreams.Publisher;
 import reactor.core.Disposable;
@@ -44,6 +43,7 @@ import reactor.core.publisher.Mono;
  * How soon routed operations follow what changes in the cluster. Where they were served, the
  * shards' profilers tell.
  */
+@Tag("alone")
 class FreshnessIT {
   private static final Duration TIMEOUT = Duration.ofSeconds(30);
   private static final Duration REFRESH = Duration.ofSeconds(3);
@@ -98,7 +98,7 @@ class FreshnessIT {
     try (MongoClient client =
         OneHop.builder(testbed.url()).historyInterval(Duration.ofMillis(500)).build()) {
       MongoCollection<Document> collection = client.getDatabase("it").getCollection(name);
-      run(collection.insertMany(documents()));
+      run(collection.insertMany(Numbered.documents(DOCUMENTS)));
       assertThat(explained(collection, 299)).isEqualTo(List.of("shard-ca"));
 
       testbed.dropCollection("it." + name);
@@ -108,10 +108,7 @@ class FreshnessIT {
               () -> assertThat(explanation(collection, 299).reason()).contains("unsharded"));
       assertThat(run(collection.countDocuments())).isZero();
 
-      testbed.shardCollection(
-          "it." + name,
-          new BsonDocument("_id", new BsonInt32(1)),
-          IntStream.of(290, 295).mapToObj(i -> new BsonDocument("_id", new BsonInt32(i))).toList());
+      testbed.shardCollection("it." + name, Numbered.KEY, Numbered.splitAt(290, 295));
       // A refresh may come between the moves that place the chunks: wait until all are seen.
       await()
           .atMost(TIMEOUT)
@@ -121,7 +118,7 @@ class FreshnessIT {
                 assertThat(explained(collection, 290)).isEqualTo(List.of("shard-or"));
                 assertThat(explained(collection, 295)).isEqualTo(List.of("shard-ca"));
               });
-      run(collection.insertMany(documents()));
+      run(collection.insertMany(Numbered.documents(DOCUMENTS)));
       try (RouterSampling sampling = testbed.evidence("it." + name).sampleRouters(1)) {
         for (int i = 0; i < 50; i++) {
           assertThat(run(collection.find(Filters.eq(250 + i)).first())).containsEntry("n", 250 + i);
@@ -167,6 +164,8 @@ class FreshnessIT {
       run(collection.insertOne(new Document("_id", 150)));
       assertThat(run(collection.find(Filters.eq(150)).first())).containsEntry("_id", 150);
       assertThat(run(collection.find(Filters.gte("_id", 0)).first())).containsEntry("_id", 150);
+      // A result may be there a moment before its operation has ended.
+      await().atMost(TIMEOUT).until(() -> ended.size() == 3);
 
       assertThat(ended)
           .filteredOn(each -> each.decision() == RouteDecision.OWNER)
@@ -216,7 +215,7 @@ class FreshnessIT {
     AtomicBoolean stopped = new AtomicBoolean();
     try (MongoClient client = builder.build()) {
       MongoCollection<Document> collection = client.getDatabase("it").getCollection(name);
-      run(collection.insertMany(documents()));
+      run(collection.insertMany(Numbered.documents(DOCUMENTS)));
       Disposable load =
           Flux.range(0, CONCURRENCY)
               .flatMap(
@@ -266,19 +265,8 @@ class FreshnessIT {
   /** A new collection over all shards, a third of the ids 0 to 299 on each. */
   private static String sharded() {
     String name = "fresh" + collections++;
-    testbed.shardCollection(
-        "it." + name,
-        new BsonDocument("_id", new BsonInt32(1)),
-        IntStream.of(50, 100, 150, 200, 250)
-            .mapToObj(i -> new BsonDocument("_id", new BsonInt32(i)))
-            .toList());
+    testbed.shardCollection("it." + name, Numbered.KEY, Numbered.splitAt(50, 100, 150, 200, 250));
     return name;
-  }
-
-  private static List<Document> documents() {
-    return IntStream.range(0, DOCUMENTS)
-        .mapToObj(i -> new Document("_id", i).append("n", i))
-        .toList();
   }
 
   private static <T> T run(Publisher<T> operation) {

@@ -22,9 +22,9 @@ import org.bson.Document;
 import org.jspecify.annotations.Nullable;
 
 /** One mongod, a replica set of its own, with authentication or TLS where a test wants them. */
-final class RealMongod implements AutoCloseable {
-  static final String ADMIN = "root";
-  static final String PASSWORD = "correct horse";
+public final class RealMongod implements AutoCloseable {
+  public static final String ADMIN = "root";
+  public static final String PASSWORD = "correct horse";
 
   private final Path folder;
   private final String replicaSet;
@@ -53,7 +53,7 @@ final class RealMongod implements AutoCloseable {
   }
 
   /** With authentication, and TLS by the certificates of a test. */
-  static RealMongod startWithTls(TestCertificates certificates) {
+  public static RealMongod startWithTls(TestCertificates certificates) {
     return startWithAuthentication("it", tls(certificates), certificates, List.of("root"));
   }
 
@@ -63,7 +63,7 @@ final class RealMongod implements AutoCloseable {
    *
    * @param role {@code --configsvr} or {@code --shardsvr}
    */
-  static RealMongod startSecured(
+  public static RealMongod startSecured(
       String replicaSet, String role, @Nullable TestCertificates certificates) {
     List<String> options = new ArrayList<>(certificates == null ? List.of() : tls(certificates));
     options.add(role);
@@ -178,7 +178,7 @@ final class RealMongod implements AutoCloseable {
     throw new IllegalStateException("mongod did not become primary: see " + folder);
   }
 
-  int port() {
+  public int port() {
     return port;
   }
 
@@ -192,7 +192,7 @@ final class RealMongod implements AutoCloseable {
   }
 
   /** The administrator's credential. */
-  static MongoCredential administrator() {
+  public static MongoCredential administrator() {
     return MongoCredential.createCredential(ADMIN, "admin", PASSWORD.toCharArray());
   }
 

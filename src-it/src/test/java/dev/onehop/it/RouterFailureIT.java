@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 import com.mongodb.client.model.Filters;
 import com.mongodb.client.model.Updates;
 import com.mongodb.reactivestreams.client.MongoClient;
+import com.mongodb.reactivestreams.client.MongoClients;
 import com.mongodb.reactivestreams.client.MongoCollection;
 import dev.onehop.routing.OneHop;
 import dev.onehop.testbed.RunningTestbed;
@@ -13,18 +14,21 @@ import dev.onehop.testbed.RunningTestbed.ServerStatus;
 import dev.onehop.testbed.Testbed;
 import dev.onehop.testbed.Topology;
 import dev.onehop.testbed.evidence.RouterSampling;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
-import org.bson.BsonDocument;
-import org.bson.BsonInt32;
 import org.bson.Document;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
@@ -33,7 +37,11 @@ import reactor.core.publisher.Mono;
 /**
  * A mongos beside a shard goes away under load: nothing fails, nothing is lost or done twice, and
  * operations go back to it when it returns.
+ *
+ * <p>{@code -Donehop.it.stall.seconds=2 -Donehop.it.back.seconds=10} is what a quiet machine must
+ * hold.
  */
+@Tag("alone")
 class RouterFailureIT {
   private static final String NAMESPACE = "it.failures";
   private static final String MONGOS = "127.27.2.1:27017";
@@ -41,10 +49,14 @@ class RouterFailureIT {
   private static final int DOCUMENTS = 300;
   private static final int CONCURRENCY = 32;
 
-  /** Two and ten seconds on a quiet machine; a build shares its machine with others. */
-  private static final Duration LONGEST_STALL = Duration.ofSeconds(6);
+  /** Two seconds on a quiet machine; a build shares its machine with others. */
+  private static final Duration LONGEST_STALL =
+      Duration.ofSeconds(Integer.getInteger("onehop.it.stall.seconds", 6));
 
-  private static final Duration BACK_WITHIN = Duration.ofSeconds(20);
+  /** Ten seconds on a quiet machine. */
+  private static final Duration BACK_WITHIN =
+      Duration.ofSeconds(Integer.getInteger("onehop.it.back.seconds", 20));
+
   private static final Duration TIMEOUT = Duration.ofSeconds(30);
 
   private Testbed testbed;
@@ -55,10 +67,7 @@ class RouterFailureIT {
   void start() {
     TestCluster.requireProcesses();
     testbed = Testbed.builder(Topology.named("us-2014")).start();
-    testbed.shardCollection(
-        NAMESPACE,
-        new BsonDocument("_id", new BsonInt32(1)),
-        IntStream.of(100, 200).mapToObj(i -> new BsonDocument("_id", new BsonInt32(i))).toList());
+    testbed.shardCollection(NAMESPACE, Numbered.KEY, Numbered.splitAt(100, 200));
     client = OneHop.builder(testbed.url()).build();
     collection = client.getDatabase("it").getCollection("failures");
     Mono.from(
@@ -90,29 +99,74 @@ class RouterFailureIT {
     long whileAway = load.operations();
     testbed.setBlocked(MONGOS, false);
 
-    await().atMost(BACK_WITHIN).until(() -> besideOwner() == 1);
+    awaitBack();
     assertThat(load.operations()).isGreaterThan(whileAway);
     load.stopAndCheck();
   }
 
   @Test
-  void killed() {
+  void killedAndStartedAgain() throws IOException, InterruptedException {
     Load load = new Load(collection);
     await().atMost(TIMEOUT).until(() -> load.operations() > 500);
 
-    ProcessHandle mongos =
-        RunningTestbed.all().stream()
-            .filter(running -> running.topologyName().equals("us-2014"))
-            .flatMap(running -> running.servers().stream())
-            .filter(server -> server.address().equals(MONGOS))
-            .map(ServerStatus::pid)
-            .map(pid -> ProcessHandle.of(pid).orElseThrow())
-            .findFirst()
-            .orElseThrow();
+    ProcessHandle mongos = mongos();
+    ProcessBuilder again = commandOf(mongos);
     boolean unused = mongos.destroyForcibly();
     pause(Duration.ofSeconds(10));
+    assertThat(besideOwner()).isLessThan(1);
 
-    load.stopAndCheck();
+    Process returned = again.start();
+    try {
+      awaitAnswer();
+      awaitBack();
+      load.stopAndCheck();
+    } finally {
+      Process ended = returned.destroyForcibly();
+      assertThat(ended.waitFor(TIMEOUT.toSeconds(), TimeUnit.SECONDS)).isTrue();
+    }
+  }
+
+  private static ProcessHandle mongos() {
+    return RunningTestbed.all().stream()
+        .filter(running -> running.topologyName().equals("us-2014"))
+        .flatMap(running -> running.servers().stream())
+        .filter(server -> server.address().equals(MONGOS))
+        .map(ServerStatus::pid)
+        .map(pid -> ProcessHandle.of(pid).orElseThrow())
+        .findFirst()
+        .orElseThrow();
+  }
+
+  /** What starts a process once more, as it was started. */
+  private static ProcessBuilder commandOf(ProcessHandle process) throws IOException {
+    Path proc = Path.of("/proc", Long.toString(process.pid()));
+    ProcessBuilder builder =
+        new ProcessBuilder(List.of(Files.readString(proc.resolve("cmdline")).split("\0")))
+            .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+            .redirectError(ProcessBuilder.Redirect.DISCARD);
+    for (String variable : Files.readString(proc.resolve("environ")).split("\0")) {
+      int equals = variable.indexOf('=');
+      if (equals > 0) {
+        builder.environment().put(variable.substring(0, equals), variable.substring(equals + 1));
+      }
+    }
+    return builder.directory(proc.resolve("cwd").toRealPath().toFile());
+  }
+
+  /** Waits until the mongos itself answers. */
+  private static void awaitAnswer() {
+    try (MongoClient direct =
+        MongoClients.create("mongodb://" + MONGOS + "/?directConnection=true")) {
+      Document pong =
+          Mono.from(direct.getDatabase("admin").runCommand(new Document("ping", 1))).block(TIMEOUT);
+      assertThat(pong).isNotNull();
+    }
+  }
+
+  private void awaitBack() {
+    long start = System.nanoTime();
+    await().atMost(BACK_WITHIN).until(() -> besideOwner() == 1);
+    System.err.printf("back after %s%n", Duration.ofNanos(System.nanoTime() - start));
   }
 
   private double besideOwner() {
@@ -187,7 +241,9 @@ class RouterFailureIT {
         int id = document.getInteger("_id");
         assertThat(document.getInteger("n")).as("document %d", id).isEqualTo(acknowledged.get(id));
       }
-      assertThat(Duration.ofNanos(slowestNanos.get())).isLessThanOrEqualTo(LONGEST_STALL);
+      Duration slowest = Duration.ofNanos(slowestNanos.get());
+      System.err.printf("%d operations, the slowest took %s%n", operations.get(), slowest);
+      assertThat(slowest).isLessThanOrEqualTo(LONGEST_STALL);
     }
   }
 }

@@ -22,13 +22,13 @@ import org.jspecify.annotations.Nullable;
  *
  * @param folder where the files are
  */
-record TestCertificates(Path folder) {
+public record TestCertificates(Path folder) {
   /** The subject of the client's certificate, which is its user name. */
   static final String CLIENT = "CN=client,OU=users,O=onehop";
 
   private static final String PASSWORD = "changeit";
 
-  static TestCertificates create() {
+  public static TestCertificates create() {
     try {
       TestCertificates made = new TestCertificates(Files.createTempDirectory("onehop-tls"));
       made.keyPair("authority", "CN=authority,O=onehop", "-ext", "bc:c");
@@ -48,12 +48,12 @@ record TestCertificates(Path folder) {
     return folder.resolve("server.pem");
   }
 
-  Path authorityPem() {
+  public Path authorityPem() {
     return folder.resolve("authority.pem");
   }
 
   /** A context that trusts the authority and shows no certificate. */
-  SSLContext trusting() {
+  public SSLContext trusting() {
     return context(null);
   }
 

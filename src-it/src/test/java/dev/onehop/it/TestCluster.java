@@ -1,11 +1,13 @@
 package dev.onehop.it;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import com.mongodb.ConnectionString;
+import dev.onehop.testbed.ExistingCluster;
 import dev.onehop.testbed.GeoShardedCluster;
+import dev.onehop.testbed.RunningTestbed;
 import dev.onehop.testbed.Testbed;
 import dev.onehop.testbed.Topology;
-import dev.onehop.testbed.internal.cluster.Cluster;
-import dev.onehop.testbed.internal.cluster.ShardedCollection;
 import java.util.List;
 import java.util.Locale;
 import org.bson.BsonDocument;
@@ -33,11 +35,11 @@ final class TestCluster implements AutoCloseable {
 
   private final String url;
   private final @Nullable Testbed testbed;
-  private final @Nullable Cluster outside;
+  private final @Nullable ExistingCluster outside;
   private final Runnable end;
 
   private TestCluster(
-      String url, @Nullable Testbed testbed, @Nullable Cluster outside, Runnable end) {
+      String url, @Nullable Testbed testbed, @Nullable ExistingCluster outside, Runnable end) {
     this.url = url;
     this.testbed = testbed;
     this.outside = outside;
@@ -48,7 +50,7 @@ final class TestCluster implements AutoCloseable {
   static TestCluster start(Topology topology) {
     if (!URL.isEmpty()) {
       System.out.println("on the cluster of -Donehop.it.url");
-      Cluster cluster = Cluster.through(new ConnectionString(URL));
+      ExistingCluster cluster = ExistingCluster.at(new ConnectionString(URL), null);
       return new TestCluster(URL, null, cluster, cluster::close);
     }
     switch (PROVIDER) {
@@ -95,7 +97,7 @@ final class TestCluster implements AutoCloseable {
   /** The shards' names, in the order in which collections are spread over them. */
   List<String> shards() {
     return testbed == null
-        ? outside.shardNames()
+        ? outside.shards()
         : testbed.topology().shards().stream().map(shard -> shard.name()).toList();
   }
 
@@ -105,10 +107,8 @@ final class TestCluster implements AutoCloseable {
       testbed.shardCollection(namespace, key, splitPoints);
       return;
     }
-    ShardedCollection collection = new ShardedCollection(outside, namespace);
-    collection.drop();
-    collection.create(key, null);
-    collection.spread(splitPoints);
+    outside.dropCollection(namespace);
+    outside.shardCollection(namespace, key, splitPoints);
   }
 
   void shardHashedCollection(String namespace, BsonDocument key, int chunks) {
@@ -116,16 +116,15 @@ final class TestCluster implements AutoCloseable {
       testbed.shardHashedCollection(namespace, key, chunks);
       return;
     }
-    ShardedCollection collection = new ShardedCollection(outside, namespace);
-    collection.drop();
-    collection.create(key, chunks);
+    outside.dropCollection(namespace);
+    outside.shardHashedCollection(namespace, key, chunks);
   }
 
   void moveRange(String namespace, BsonDocument min, String toShard) {
     if (testbed != null) {
       testbed.moveRange(namespace, min, toShard);
     } else {
-      new ShardedCollection(outside, namespace).moveRange(min, null, toShard);
+      outside.moveRange(namespace, min, toShard);
     }
   }
 
@@ -144,6 +143,19 @@ final class TestCluster implements AutoCloseable {
     Assumptions.assumeTrue(
         testbed != null, () -> "skipped on a cluster from outside, which shows no " + what);
     return testbed;
+  }
+
+  /** Ends a server process of a testbed that runs here, at once. */
+  static void kill(String topology, String address) {
+    ProcessHandle server =
+        RunningTestbed.all().stream()
+            .filter(running -> running.topologyName().equals(topology))
+            .flatMap(running -> running.servers().stream())
+            .filter(status -> status.address().equals(address))
+            .map(status -> ProcessHandle.of(status.pid()).orElseThrow())
+            .findFirst()
+            .orElseThrow();
+    assertThat(server.destroyForcibly()).isTrue();
   }
 
   /** Skips a test that ends or stops server processes where servers are no processes of ours. */

@@ -5,7 +5,6 @@ import com.github.dockerjava.api.model.AccessMode;
 import com.github.dockerjava.api.model.Bind;
 import com.github.dockerjava.api.model.Volume;
 import dev.onehop.testbed.ServerInfo.RouterKind;
-import dev.onehop.testbed.internal.cluster.Access;
 import dev.onehop.testbed.internal.cluster.Server;
 import dev.onehop.testbed.internal.docker.Engine;
 import dev.onehop.testbed.internal.docker.Image;
@@ -144,11 +143,6 @@ final class ContainerPlatform implements Platform {
     plan.all()
         .forEach(server -> hosts.put(server.listenAddress().getAddress(), server.host().name()));
     return hosts;
-  }
-
-  @Override
-  public Access access() {
-    return Access.OPEN;
   }
 
   @Override

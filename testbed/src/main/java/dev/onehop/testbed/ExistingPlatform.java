@@ -98,11 +98,6 @@ final class ExistingPlatform implements Platform {
   }
 
   @Override
-  public boolean outlivesTestbed() {
-    return true;
-  }
-
-  @Override
   public void initiated(ReplicaSet configServers) {
     @Nullable Login login = servers.login();
     if (login != null) {

@@ -3,15 +3,9 @@ package dev.onehop.testbed;
 import com.mongodb.MongoCredential;
 import dev.onehop.testbed.internal.cluster.Access;
 import java.io.IOException;
-import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.security.GeneralSecurityException;
-import java.security.KeyStore;
-import java.security.cert.Certificate;
-import java.security.cert.CertificateFactory;
 import javax.net.ssl.SSLContext;
-import javax.net.ssl.TrustManagerFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -82,23 +76,7 @@ public final class ExistingServers {
    * @throws TestbedException if it can't be read or holds none
    */
   public ExistingServers withTls(Path authority) {
-    try (InputStream in = Files.newInputStream(authority)) {
-      KeyStore trusted = KeyStore.getInstance("PKCS12");
-      trusted.load(null, null);
-      int count = 0;
-      for (Certificate certificate :
-          CertificateFactory.getInstance("X.509").generateCertificates(in)) {
-        trusted.setCertificateEntry("authority" + count++, certificate);
-      }
-      TrustManagerFactory trust =
-          TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
-      trust.init(trusted);
-      SSLContext context = SSLContext.getInstance("TLS");
-      context.init(null, trust.getTrustManagers(), null);
-      return new ExistingServers(login, context);
-    } catch (IOException | GeneralSecurityException e) {
-      throw new TestbedException("cannot use the certificates of " + authority + ": " + e, e);
-    }
+    return new ExistingServers(login, TrustedAuthority.read(authority).context());
   }
 
   @Nullable Login login() {

@@ -33,21 +33,14 @@ interface Platform extends AutoCloseable {
    */
   Map<InetAddress, String> hostByAddress();
 
-  /** How the testbed itself is let in by config servers and shards. */
-  Access access();
+  /** How the testbed itself is let in by config servers and shards; by all, unless they say. */
+  default Access access() {
+    return Access.OPEN;
+  }
 
   /** How it is let in by routers. */
   default Access routerAccess() {
     return access();
-  }
-
-  /**
-   * Whether the servers and their data go on when the testbed ends. If not, shards acknowledge a
-   * majority's writes before their journals are flushed: that time, most of a local update's, would
-   * hide what is measured, and it protects data that is deleted anyway.
-   */
-  default boolean outlivesTestbed() {
-    return false;
   }
 
   /** All replica sets have primaries; no router and no shard is part of the cluster yet. */

@@ -3,7 +3,6 @@ package dev.onehop.testbed;
 import dev.onehop.testbed.ServerInfo.RouterKind;
 import dev.onehop.testbed.internal.binaries.BinaryFinder;
 import dev.onehop.testbed.internal.binaries.ServerBinaries;
-import dev.onehop.testbed.internal.cluster.Access;
 import dev.onehop.testbed.internal.cluster.Server;
 import dev.onehop.testbed.internal.link.Callers;
 import dev.onehop.testbed.internal.process.Ports;
@@ -135,11 +134,6 @@ final class ProcessPlatform implements Platform {
       }
     }
     return hosts;
-  }
-
-  @Override
-  public Access access() {
-    return Access.OPEN;
   }
 
   @Override

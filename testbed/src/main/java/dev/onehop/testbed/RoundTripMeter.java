@@ -12,6 +12,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import javax.net.ssl.SSLContext;
 import org.bson.BsonBinaryWriter;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
@@ -19,6 +20,7 @@ import org.bson.BsonString;
 import org.bson.codecs.BsonDocumentCodec;
 import org.bson.codecs.EncoderContext;
 import org.bson.io.BasicOutputBuffer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Measures round trips with {@code ping} commands, one at a time on an idle connection, written and
@@ -38,7 +40,7 @@ final class RoundTripMeter {
 
   private RoundTripMeter() {}
 
-  static RoundTrips measure(Topology topology, ClusterPlan plan) {
+  static RoundTrips measure(Topology topology, ClusterPlan plan, @Nullable SSLContext tls) {
     Map<String, Duration> configured = new LinkedHashMap<>();
     Map<String, CompletableFuture<Duration>> pending = new LinkedHashMap<>();
     for (Host host : topology.hosts()) {
@@ -49,7 +51,7 @@ final class RoundTripMeter {
           .ifPresent(
               server -> {
                 configured.put(host.name(), topology.roundTrip(topology.client(), host));
-                pending.put(host.name(), start(server));
+                pending.put(host.name(), start(server, tls));
               });
     }
     Map<String, Duration> measured = new LinkedHashMap<>();
@@ -61,13 +63,13 @@ final class RoundTripMeter {
     return new RoundTrips(configured, measured);
   }
 
-  private static CompletableFuture<Duration> start(Server server) {
+  private static CompletableFuture<Duration> start(Server server, @Nullable SSLContext tls) {
     CompletableFuture<Duration> median = new CompletableFuture<>();
     Thread thread =
         new Thread(
             () -> {
               try {
-                median.complete(median(server));
+                median.complete(median(server, tls));
               } catch (IOException | RuntimeException e) {
                 median.completeExceptionally(
                     new TestbedException(server.advertised() + " does not answer: " + e, e));
@@ -79,8 +81,9 @@ final class RoundTripMeter {
     return median;
   }
 
-  private static Duration median(Server server) throws IOException {
-    try (Socket socket = new Socket()) {
+  private static Duration median(Server server, @Nullable SSLContext tls) throws IOException {
+    // A ping needs no login.
+    try (Socket socket = tls == null ? new Socket() : tls.getSocketFactory().createSocket()) {
       socket.setTcpNoDelay(true);
       socket.setSoTimeout(30_000);
       socket.connect(server.advertisedAddress());

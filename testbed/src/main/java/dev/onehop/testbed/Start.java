@@ -104,7 +104,7 @@ final class Start {
             .toList();
     @Nullable Cluster cluster = null;
     try {
-      initiate(config, shards, platform.outlivesTestbed());
+      initiate(config, shards);
       platform.initiated(config);
       phaseDone("replica sets");
       @Nullable String fcv =
@@ -160,13 +160,11 @@ final class Start {
     return started;
   }
 
-  private static void initiate(ReplicaSet config, List<ReplicaSet> shards, boolean journaled) {
+  private static void initiate(ReplicaSet config, List<ReplicaSet> shards) {
     List<ReplicaSet> sets = new ArrayList<>(shards);
     sets.add(config);
     List<CompletableFuture<Void>> initiated =
-        sets.stream()
-            .map(set -> CompletableFuture.runAsync(() -> set.initiate(journaled)))
-            .toList();
+        sets.stream().map(set -> CompletableFuture.runAsync(set::initiate)).toList();
     joined(() -> initiated.forEach(CompletableFuture::join));
   }
 

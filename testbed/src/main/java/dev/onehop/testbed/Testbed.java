@@ -185,7 +185,8 @@ public final class Testbed implements AutoCloseable {
    * @throws TestbedException if a router refuses an operation
    */
   public void warmUpRouters(String namespace) {
-    RouterWarmup warmup = new RouterWarmup(cluster, run.plan().routers(), run.platform().access());
+    RouterWarmup warmup =
+        new RouterWarmup(cluster, run.plan().routers(), run.platform().routerAccess());
     withoutDelays(() -> warmup.run(new MongoNamespace(namespace)));
   }
 
@@ -208,7 +209,7 @@ public final class Testbed implements AutoCloseable {
    * @throws TestbedException if a server does not answer
    */
   public RoundTrips measureRoundTrips() {
-    return RoundTripMeter.measure(topology, run.plan());
+    return RoundTripMeter.measure(topology, run.plan(), run.platform().access().tls());
   }
 
   /**

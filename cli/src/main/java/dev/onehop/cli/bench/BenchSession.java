@@ -4,7 +4,6 @@ import dev.onehop.cli.Failure;
 import dev.onehop.cli.Terminal;
 import dev.onehop.cli.report.Report;
 import dev.onehop.cli.results.Results;
-import dev.onehop.testbed.Testbed;
 import dev.onehop.testbed.TestbedException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -19,11 +18,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class BenchSession {
 
-  private static final String STAND_IN =
-      "note: no mongos binary was found; STAND-IN routers take their places (--mongos PATH gives"
-          + " a real one)";
-
-  private final Testbed.Builder builder;
+  private final ClusterSource source;
   private final BenchPlan plan;
   private final Workload workload;
   private final Path folder;
@@ -31,26 +26,26 @@ public final class BenchSession {
   private final String command;
   private final Terminal terminal;
   private @Nullable Bench bench;
-  private @Nullable Testbed testbed;
+  private @Nullable Cluster cluster;
   private volatile boolean interrupted;
 
   /**
    * Prepares a run.
    *
-   * @param builder the testbed to start, its progress listener still free
+   * @param source where the cluster comes from
    * @param folder where results and logs go
    * @param home the project's folder, for its revision
    * @param command the command line that repeats the run
    */
   public BenchSession(
-      Testbed.Builder builder,
+      ClusterSource source,
       BenchPlan plan,
       Workload workload,
       Path folder,
       Path home,
       String command,
       Terminal terminal) {
-    this.builder = builder;
+    this.source = source;
     this.plan = plan;
     this.workload = workload;
     this.folder = folder;
@@ -85,17 +80,17 @@ public final class BenchSession {
   }
 
   private void run(Progress progress, String started) {
-    progress.phase("starting servers");
-    Testbed running = builder.progress(line -> progress.phase("starting servers: " + line)).start();
+    Cluster opened = source.open(progress);
     synchronized (this) {
-      testbed = running;
+      cluster = opened;
     }
-    progress.phase("measuring round trips");
-    TestbedCluster cluster = TestbedCluster.of(running);
-    if (cluster.server().router().isStandIn()) {
-      progress.note(STAND_IN);
+    try (YcsbSecrets secrets = YcsbSecrets.of(opened.url())) {
+      run(opened, secrets, progress, started);
     }
-    Duration estimate = plan.estimate(PointRunner.meanShardRoundTripMillis(cluster));
+  }
+
+  private void run(Cluster opened, YcsbSecrets secrets, Progress progress, String started) {
+    Duration estimate = plan.estimate(PointRunner.meanShardRoundTripMillis(opened));
     progress.note(plan.points().size() + " points, about " + Progress.about(estimate) + " in all");
     progress.remaining(estimate.plusSeconds(8));
     YcsbCommand ycsb =
@@ -103,15 +98,15 @@ public final class BenchSession {
             Path.of(System.getProperty("java.home"), "bin", "java"),
             System.getProperty("java.class.path"),
             workload,
-            cluster.url(),
-            running.topology().hasDelays());
+            secrets,
+            opened.isFar());
     Bench next =
         new Bench(
-            plan, workload, cluster, ycsb, progress, folder, Machine.facts(home), started, command);
+            plan, workload, opened, ycsb, progress, folder, Machine.facts(home), started, command);
     synchronized (this) {
       bench = next;
     }
-    running.onProcessDeath(failure -> next.serverDied(failure.describe()));
+    opened.onServerDeath(next::serverDied);
     next.run();
   }
 
@@ -143,13 +138,13 @@ public final class BenchSession {
   }
 
   private void close(Progress progress) {
-    Testbed running;
+    Cluster opened;
     synchronized (this) {
-      running = testbed;
+      opened = cluster;
     }
-    if (running != null) {
+    if (opened != null) {
       progress.lastPhase("stopping servers");
-      running.close();
+      opened.close();
     }
   }
 

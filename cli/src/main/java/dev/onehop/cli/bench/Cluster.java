@@ -5,20 +5,24 @@ import dev.onehop.cli.results.ServerFacts;
 import dev.onehop.cli.results.TopologyFacts;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /** The running cluster that a bench measures: what {@link Bench} needs of the testbed. */
-interface Cluster {
+interface Cluster extends AutoCloseable {
 
   /** Where things stand, round trips measured. */
   TopologyFacts topology();
 
   ServerFacts server();
 
-  /** Connection string to the routers that an application here would use, database included. */
-  String url();
+  /** The routers that an application here would use, database included. */
+  ClusterUrl url();
 
-  /** The host of each shard's primary. */
+  /** Whether distances limit the rate, rather than processors. */
+  boolean isFar();
+
+  /** The host of each shard's primary, as far as it is known. */
   Map<String, String> shardHosts();
 
   /** Shards a collection of the bench's database on {@code {_id: 1}}, split at these ids. */
@@ -27,8 +31,14 @@ interface Cluster {
   /** Makes the routers as quick as they are after a while, with operations that change nothing. */
   void warmUp(String collection);
 
-  /** Asks each shard for its documents and the config server for who owns them. */
-  Placement placement(String collection);
+  /**
+   * Asks each shard for its documents and the config server for who owns them.
+   *
+   * @param expected how many documents there should be
+   * @return null where shards can't be asked
+   * @throws dev.onehop.cli.Failure if there are others, or not all of them on their owners
+   */
+  @Nullable Placement placement(String collection, long expected);
 
   /**
    * Begins to collect the servers' evidence of who serves a collection's operations.
@@ -36,6 +46,16 @@ interface Cluster {
    * @param sampleRate the fraction of operations to look at closely, above 0 and up to 1
    */
   Watch watch(String collection, double sampleRate);
+
+  /** What could not be found out, and why; empty if all could. */
+  List<String> missing();
+
+  /** Is told once of a server that ends by itself, where that is noticed. */
+  void onServerDeath(Consumer<String> listener);
+
+  /** Ends what was started. */
+  @Override
+  void close();
 
   /** Evidence being collected. */
   interface Watch extends AutoCloseable {
@@ -56,7 +76,7 @@ interface Cluster {
   /**
    * What servers say about a window.
    *
-   * @param share the fraction of operations that each shard served
+   * @param share the fraction of operations that each shard served; empty if that can't be told
    * @param besideOwner the fraction that came to the owner from a router on its host; null if
    *     nothing was seen
    * @param sample how many operations that fraction is of; null likewise

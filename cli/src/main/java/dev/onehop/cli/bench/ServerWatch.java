@@ -2,10 +2,12 @@ package dev.onehop.cli.bench;
 
 import dev.onehop.testbed.TestbedException;
 import dev.onehop.testbed.evidence.BesideOwner;
+import dev.onehop.testbed.evidence.OperationCounts;
 import dev.onehop.testbed.evidence.RouterSampling;
-import dev.onehop.testbed.evidence.ServerEvidence;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Evidence of one point: the shards' counters, read again and again, and a sample of the operations
@@ -15,8 +17,8 @@ final class ServerWatch implements Cluster.Watch {
 
   private static final Duration INTERVAL = Duration.ofMillis(500);
 
-  private final ServerEvidence servers;
-  private final RouterSampling routers;
+  private final Supplier<OperationCounts> counters;
+  private final @Nullable RouterSampling routers;
   private final boolean samplesAll;
   private final ShareSampler shares = new ShareSampler();
   private final Thread thread;
@@ -25,13 +27,15 @@ final class ServerWatch implements Cluster.Watch {
   /**
    * Begins to watch.
    *
-   * @param servers the servers to ask about a collection
-   * @param sampleRate the fraction of operations to look at closely
+   * @param counters asks the shards for what they have executed
+   * @param routers the sample of operations, begun already; null if there can be none
+   * @param samplesAll whether the sample is of all operations
    */
-  ServerWatch(ServerEvidence servers, double sampleRate) {
-    this.servers = servers;
-    this.routers = servers.sampleRouters(sampleRate);
-    this.samplesAll = sampleRate == 1;
+  ServerWatch(
+      Supplier<OperationCounts> counters, @Nullable RouterSampling routers, boolean samplesAll) {
+    this.counters = counters;
+    this.routers = routers;
+    this.samplesAll = samplesAll;
     this.thread = new Thread(this::sampleUntilEnded, "server-watch");
     sample();
     thread.setDaemon(true);
@@ -54,7 +58,7 @@ final class ServerWatch implements Cluster.Watch {
 
   private void sample() {
     long asked = System.nanoTime();
-    var counts = servers.operationCounts().byShard();
+    var counts = counters.get().byShard();
     long counted = asked + (System.nanoTime() - asked) / 2;
     counts.forEach((shard, operations) -> shares.add(shard, counted, operations));
   }
@@ -63,6 +67,9 @@ final class ServerWatch implements Cluster.Watch {
   public Cluster.Evidence evidence(long fromNanos, long toNanos) {
     end();
     sample();
+    if (routers == null) {
+      return new Cluster.Evidence(shares.shares(fromNanos, toNanos), null, null);
+    }
     BesideOwner beside = routers.besideOwner(time(fromNanos), time(toNanos));
     return new Cluster.Evidence(
         // At few operations a second, interpolated counts would be mostly the warm-up's.
@@ -90,7 +97,9 @@ final class ServerWatch implements Cluster.Watch {
   public void close() {
     end();
     try {
-      routers.close();
+      if (routers != null) {
+        routers.close();
+      }
     } catch (TestbedException e) {
       // The servers are gone, and the sampling with them.
     }

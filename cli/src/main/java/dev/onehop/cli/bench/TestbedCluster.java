@@ -1,5 +1,6 @@
 package dev.onehop.cli.bench;
 
+import dev.onehop.cli.Failure;
 import dev.onehop.cli.results.RunFacts.Placement;
 import dev.onehop.cli.results.ServerFacts;
 import dev.onehop.cli.results.TopologyFacts;
@@ -17,6 +18,8 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.function.Consumer;
+import java.util.function.Function;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
 import org.bson.BsonString;
@@ -29,11 +32,14 @@ final class TestbedCluster implements Cluster {
   private static final BsonDocument SHARD_KEY = new BsonDocument("_id", new BsonInt32(1));
 
   private final Testbed testbed;
+  private final ClusterUrl url;
   private final TopologyFacts topology;
   private final ServerFacts server;
 
-  private TestbedCluster(Testbed testbed, TopologyFacts topology, ServerFacts server) {
+  private TestbedCluster(
+      Testbed testbed, ClusterUrl url, TopologyFacts topology, ServerFacts server) {
     this.testbed = testbed;
+    this.url = url;
     this.topology = topology;
     this.server = server;
   }
@@ -41,8 +47,10 @@ final class TestbedCluster implements Cluster {
   /**
    * Takes a running testbed and measures its round trips; again, if they are not as configured, as
    * servers that have just started may still be busy.
+   *
+   * @param access how applications are let in
    */
-  static TestbedCluster of(Testbed testbed) {
+  static TestbedCluster of(Testbed testbed, Function<ClusterUrl, ClusterUrl> access) {
     TopologyFacts topology = measure(testbed);
     for (int again = 0; again < 3 && !RoundTripCheck.violations(topology).isEmpty(); again++) {
       topology = measure(testbed);
@@ -50,6 +58,8 @@ final class TestbedCluster implements Cluster {
     ServerInfo info = testbed.server();
     return new TestbedCluster(
         testbed,
+        // Write concern as in YCSB's own default URL.
+        access.apply(ClusterUrl.open(testbed.url() + "/" + DATABASE + "?w=1")),
         topology,
         new ServerFacts(
             info.mongodVersion(),
@@ -106,7 +116,7 @@ final class TestbedCluster implements Cluster {
     return roles;
   }
 
-  private static double millis(Duration duration) {
+  static double millis(Duration duration) {
     return Math.round(duration.toNanos() / 1e3) / 1e3;
   }
 
@@ -121,9 +131,13 @@ final class TestbedCluster implements Cluster {
   }
 
   @Override
-  public String url() {
-    // Write concern as in YCSB's own default URL.
-    return testbed.url() + "/" + DATABASE + "?w=1";
+  public ClusterUrl url() {
+    return url;
+  }
+
+  @Override
+  public boolean isFar() {
+    return testbed.topology().hasDelays();
   }
 
   @Override
@@ -151,14 +165,37 @@ final class TestbedCluster implements Cluster {
   }
 
   @Override
-  public Placement placement(String collection) {
+  public Placement placement(String collection, long expected) {
     dev.onehop.testbed.evidence.Placement seen = evidence(collection).placement();
+    if (seen.misplaced() > 0 || seen.documents() != expected) {
+      throw Failure.run(
+          "after loading, %d of %d documents are there, %d of them not on their owner: %s"
+              .formatted(seen.documents(), expected, seen.misplaced(), seen.stored()),
+          null);
+    }
     return new Placement(seen.stored(), seen.misplaced());
   }
 
   @Override
   public Watch watch(String collection, double sampleRate) {
-    return new ServerWatch(evidence(collection), sampleRate);
+    ServerEvidence evidence = evidence(collection);
+    return new ServerWatch(
+        evidence::operationCounts, evidence.sampleRouters(sampleRate), sampleRate == 1);
+  }
+
+  @Override
+  public List<String> missing() {
+    return List.of();
+  }
+
+  @Override
+  public void onServerDeath(Consumer<String> listener) {
+    testbed.onProcessDeath(failure -> listener.accept(failure.describe()));
+  }
+
+  @Override
+  public void close() {
+    testbed.close();
   }
 
   private ServerEvidence evidence(String collection) {

@@ -26,20 +26,24 @@ final class YcsbCommand {
   private final Path java;
   private final String classPath;
   private final Workload workload;
-  private final String url;
+  private final YcsbSecrets secrets;
   private final boolean quickCompilerOnly;
 
   /**
-   * @param url of the cluster
+   * @param secrets with the cluster's URL
    * @param quickCompilerOnly whether to leave out the JVM's optimizing compiler: where distances
    *     limit the rate, it takes longer than a point and the processors away from what is measured
    */
   YcsbCommand(
-      Path java, String classPath, Workload workload, String url, boolean quickCompilerOnly) {
+      Path java,
+      String classPath,
+      Workload workload,
+      YcsbSecrets secrets,
+      boolean quickCompilerOnly) {
     this.java = java;
     this.classPath = classPath;
     this.workload = workload;
-    this.url = url;
+    this.secrets = secrets;
     this.quickCompilerOnly = quickCompilerOnly;
   }
 
@@ -108,12 +112,13 @@ final class YcsbCommand {
     if (quickCompilerOnly) {
       command.add("-XX:TieredStopAtLevel=1");
     }
+    command.addAll(secrets.jvmOptions());
     command.addAll(List.of("-cp", classPath, YcsbChild.class.getName(), phase, "-s"));
     command.addAll(List.of("-db", mode.dbClass(), "-threads", String.valueOf(threads)));
+    command.addAll(List.of("-P", secrets.properties().toString()));
     for (Map.Entry<String, String> entry : workload.properties().entrySet()) {
       property(command, entry.getKey(), entry.getValue());
     }
-    property(command, "mongodb.url", url);
     property(command, "status.interval", 1);
     return command;
   }

@@ -106,6 +106,9 @@ public final class Report {
     if (run != null && run.placement() != null && run.placement().misplaced() > 0) {
       notice(html, Format.count(run.placement().misplaced()) + " documents were misplaced.");
     }
+    if (run != null) {
+      run.missing().forEach(what -> notice(html, "Not known: " + what + "."));
+    }
     if (results.server().router().isStandIn()) {
       notice(
           html,

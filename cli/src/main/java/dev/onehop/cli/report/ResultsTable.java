@@ -161,6 +161,12 @@ public final class ResultsTable {
           .append(String.join(" / ", shards))
           .append(", by the servers' counters\n");
     }
+    if (results.run() != null) {
+      results
+          .run()
+          .missing()
+          .forEach(what -> notes.append("not known: ").append(what).append('\n'));
+    }
     notes.append("beside owner: operations that reached their shard from a router on its host\n");
     if (results.detour() != null) {
       notes.append(DetourText.of(results.detour())).append('\n');

@@ -1,5 +1,6 @@
 package dev.onehop.cli.results;
 
+import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -14,7 +15,8 @@ import org.jspecify.annotations.Nullable;
  * @param records documents that were loaded
  * @param workload the workload's name or file
  * @param properties YCSB properties given on the command line
- * @param placement what the check of the documents' places found
+ * @param placement what the check of the documents' places found; null where shards can't be asked
+ * @param missing what could not be found out, and why, in words
  */
 public record RunFacts(
     String started,
@@ -25,11 +27,13 @@ public record RunFacts(
     long records,
     String workload,
     Map<String, String> properties,
-    @Nullable Placement placement) {
+    @Nullable Placement placement,
+    List<String> missing) {
 
-  /** Properties that a file left out are none. */
+  /** What a file left out is none. */
   public RunFacts {
     properties = properties == null ? Map.of() : properties;
+    missing = missing == null ? List.of() : List.copyOf(missing);
   }
 
   /**

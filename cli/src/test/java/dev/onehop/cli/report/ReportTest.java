@@ -114,7 +114,8 @@ class ReportTest {
                 1,
                 "<w>",
                 Map.of("k", "<v>"),
-                null),
+                null,
+                List.of("<u>share</u>")),
             new TopologyFacts(
                 "<script>alert(1)</script>",
                 topology.client(),
@@ -126,9 +127,10 @@ class ReportTest {
             null,
             sample.points());
     String html = Report.html(hostile, folder);
-    assertThat(html).doesNotContain("<script", "<i>stopped", "<w>", "<v>", "<b>&'");
+    assertThat(html).doesNotContain("<script", "<i>stopped", "<u>share", "<w>", "<v>", "<b>&'");
     assertThat(html).contains("&lt;script&gt;", "bench &#39;&lt;b&gt;&amp;&#39;");
     assertThat(html).contains("Unfinished run: 11 of 12 points");
+    assertThat(html).contains("Not known: &lt;u&gt;share&lt;/u&gt;.");
   }
 
   @Test

@@ -41,7 +41,8 @@ public final class SampleResults {
             10_000,
             "workloada",
             Map.of(),
-            new RunFacts.Placement(Map.of("or1", 3334L, "ca1", 3333L, "va2", 3333L), 0)),
+            new RunFacts.Placement(Map.of("or1", 3334L, "ca1", 3333L, "va2", 3333L), 0),
+            List.of()),
         topology(),
         new ServerFacts("6.0.5", new ServerFacts.Router("stand-in", "0.1.0"), "6.0"),
         new MachineFacts(

@@ -74,6 +74,11 @@ public final class Target {
     return new Target(table, List.copyOf(shards), NO_CHUNK, chunks, false, reason);
   }
 
+  /** The routing table that tells so. */
+  public RoutingTable table() {
+    return table;
+  }
+
   /** The shards to go to: at least one, in alphabetical order. */
   public List<String> shards() {
     return shards;

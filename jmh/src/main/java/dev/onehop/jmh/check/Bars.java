@@ -82,6 +82,7 @@ record Bars(List<Bar> bars, int moreRounds) {
         "parameters",
         "baseline parameters",
         "at least",
+        "more bytes",
         "rounds",
         "warmup",
         "measurement");
@@ -97,6 +98,7 @@ record Bars(List<Bar> bars, int moreRounds) {
         new Side(bar.text("benchmark"), common, warm, measure),
         new Side(bar.text("baseline"), baseline, warm, measure),
         bar.positive("at least"),
+        bar.has("more bytes") ? bar.wholeNumber("more bytes", 0) : null,
         bar.has("rounds") ? bar.wholeNumber("rounds", 1) : rounds);
   }
 

@@ -12,7 +12,9 @@ import java.util.function.Consumer;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.profile.GCProfiler;
 import org.openjdk.jmh.results.BenchmarkResult;
+import org.openjdk.jmh.results.Result;
 import org.openjdk.jmh.results.RunResult;
 import org.openjdk.jmh.runner.BenchmarkList;
 import org.openjdk.jmh.runner.BenchmarkListEntry;
@@ -28,9 +30,13 @@ import org.openjdk.jmh.runner.options.VerboseMode;
  * One check: runs both sides of every bar in rounds, in forks of JMH that take turns.
  *
  * <p>A machine that others use too has slow minutes. Both sides of a ratio are therefore measured
- * within seconds of each other, and several times; the median of the ratios is what counts.
+ * within seconds of each other, and several times; the median of the ratios is what counts. Rounds
+ * that can't change what the median says are left out.
  */
 final class Check {
+  /** As JMH's profiler calls it. */
+  private static final String ALLOCATED = "gc.alloc.rate.norm";
+
   private final Bars bars;
   private final Consumer<String> progress;
   private final Map<Side, List<RunResult>> results = new LinkedHashMap<>();
@@ -54,7 +60,11 @@ final class Check {
     int most = bars.bars().stream().mapToInt(Bar::rounds).max().orElseThrow();
     for (int round = 0; round < most; round++) {
       int now = round;
-      run("round " + (round + 1), bars.bars().stream().filter(b -> b.rounds() > now).toList());
+      run(
+          "round " + (round + 1),
+          bars.bars().stream()
+              .filter(bar -> bar.rounds() > now && !verdict(bar).isCertain())
+              .toList());
     }
     List<Verdict> verdicts = verdicts();
     for (int round = 0; round < bars.moreRounds() && !allHeld(verdicts); round++) {
@@ -104,6 +114,7 @@ final class Check {
             .measurementIterations(side.measurement().iterations())
             .measurementTime(TimeValue.milliseconds(side.measurement().milliseconds()))
             .verbosity(VerboseMode.SILENT)
+            .addProfiler(GCProfiler.class)
             .shouldFailOnError(true);
     side.parameters().forEach(options::param);
     Collection<RunResult> results;
@@ -148,10 +159,18 @@ final class Check {
     List<RunResult> fast = results.getOrDefault(bar.benchmark(), List.of());
     List<RunResult> base = results.getOrDefault(bar.baseline(), List.of());
     List<Double> ratios = new ArrayList<>();
+    List<Double> moreBytes = new ArrayList<>();
     for (int i = 0; i < Math.min(fast.size(), base.size()); i++) {
       ratios.add(speed(fast.get(i)) / speed(base.get(i)));
+      moreBytes.add(bytes(fast.get(i)) - bytes(base.get(i)));
     }
-    return new Verdict(bar, ratios);
+    return new Verdict(bar, ratios, moreBytes);
+  }
+
+  /** Allocated per operation, on all threads. */
+  private static double bytes(RunResult result) {
+    Result<?> bytes = result.getSecondaryResults().get(ALLOCATED);
+    return bytes == null ? Double.NaN : bytes.getScore();
   }
 
   /** Operations in a time; JMH's other modes give the time of an operation. */

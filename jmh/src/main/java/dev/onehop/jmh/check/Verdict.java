@@ -1,5 +1,6 @@
 package dev.onehop.jmh.check;
 
+import java.util.Collection;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -8,23 +9,43 @@ import java.util.Map;
  * What a bar's rounds said.
  *
  * @param bar the bar
- * @param ratios per round, how many times as fast the benchmark was as its baseline, at least one
+ * @param ratios per round, how many times as fast the benchmark was as its baseline
+ * @param moreBytes per round, how many bytes more it allocated per operation
  */
-record Verdict(Bar bar, List<Double> ratios) {
+record Verdict(Bar bar, List<Double> ratios, List<Double> moreBytes) {
 
   Verdict {
     ratios = List.copyOf(ratios);
+    moreBytes = List.copyOf(moreBytes);
   }
 
   /** The median of the rounds, which one disturbed round doesn't move. */
   double ratio() {
-    double[] sorted = ratios.stream().mapToDouble(Double::doubleValue).sorted().toArray();
+    return median(ratios);
+  }
+
+  private static double median(Collection<Double> rounds) {
+    double[] sorted = rounds.stream().mapToDouble(Double::doubleValue).sorted().toArray();
     int middle = sorted.length / 2;
     return sorted.length % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
   }
 
   boolean held() {
+    return isFast() && isFrugal();
+  }
+
+  private boolean isFast() {
     return ratio() >= bar.atLeast();
+  }
+
+  private boolean isFrugal() {
+    return bar.moreBytes() == null || median(moreBytes) <= bar.moreBytes();
+  }
+
+  /** Whether the bar is held whatever its other rounds would say: most of them have said so. */
+  boolean isCertain() {
+    return 2 * ratios.stream().filter(ratio -> ratio >= bar.atLeast()).count() > bar.rounds()
+        && isFrugal();
   }
 
   /** For the table. */
@@ -36,7 +57,13 @@ record Verdict(Bar bar, List<Double> ratios) {
         ratio(),
         bar.atLeast(),
         held() ? "holds" : "BROKEN",
-        String.join(" ", ratios.stream().map(r -> String.format(Locale.ROOT, "%.2f", r)).toList()));
+        String.join(" ", ratios.stream().map(r -> String.format(Locale.ROOT, "%.2f", r)).toList())
+            + (bar.moreBytes() == null ? "" : "; " + bytes()));
+  }
+
+  private String bytes() {
+    return String.format(
+        Locale.ROOT, "%.0f bytes more (bar: %d)", median(moreBytes), bar.moreBytes());
   }
 
   static String header() {
@@ -46,6 +73,14 @@ record Verdict(Bar bar, List<Double> ratios) {
 
   /** A sentence about a bar that is not held. */
   String complaint() {
+    if (isFast()) {
+      return "%s: %s allocates %s than %s"
+          .formatted(
+              bar.name(),
+              text(bar.benchmark(), bar.baseline()),
+              bytes(),
+              text(bar.baseline(), bar.benchmark()));
+    }
     return String.format(
         Locale.ROOT,
         "%s: %s is %.2f times as fast as %s, and must be %.2f times",

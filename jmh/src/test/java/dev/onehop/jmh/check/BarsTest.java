@@ -27,6 +27,7 @@ class BarsTest {
           benchmark: a.A.a
           baseline: a.A.b
           at least: 2
+          more bytes: 512
           rounds: 1
           measurement: {iterations: 1, milliseconds: 1}
       """;
@@ -39,6 +40,8 @@ class BarsTest {
     assertThat(fast.benchmark().parameters()).isEqualTo(Map.of("size", "10", "kind", "x"));
     assertThat(fast.baseline().parameters()).isEqualTo(Map.of("size", "10", "kind", "y"));
     assertThat(fast.atLeast()).isEqualTo(1.5);
+    assertThat(fast.moreBytes()).isNull();
+    assertThat(bars.bars().get(1).moreBytes()).isEqualTo(512);
     assertThat(bars.bars().get(1).rounds()).isOne();
     assertThat(bars.bars().get(1).benchmark().warmup()).isEqualTo(fast.benchmark().warmup());
     assertThat(bars.bars().get(1).benchmark().measurement().iterations()).isOne();

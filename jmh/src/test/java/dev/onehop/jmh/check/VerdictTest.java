@@ -5,15 +5,33 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.onehop.jmh.check.Side.Iterations;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 class VerdictTest {
   private static final Iterations SHORT = new Iterations(1, 1);
 
   private static Verdict verdict(double atLeast, Double... ratios) {
+    return ofRounds(1, atLeast, ratios);
+  }
+
+  private static Verdict ofRounds(int rounds, double atLeast, Double... ratios) {
+    return measured(rounds, null, 1e9, atLeast, ratios);
+  }
+
+  private static Verdict frugal(
+      @Nullable Integer moreBytes, double bytes, double atLeast, Double... ratios) {
+    return measured(1, moreBytes, bytes, atLeast, ratios);
+  }
+
+  private static Verdict measured(
+      int rounds, @Nullable Integer moreBytes, double bytes, double atLeast, Double... ratios) {
     Side fast = new Side("t.T.run", Map.of("kind", "new", "size", "1"), SHORT, SHORT);
     Side base = new Side("t.T.run", Map.of("kind", "old", "size", "1"), SHORT, SHORT);
-    return new Verdict(new Bar("thing", fast, base, atLeast, 1), List.of(ratios));
+    return new Verdict(
+        new Bar("thing", fast, base, atLeast, moreBytes, rounds),
+        List.of(ratios),
+        List.of(bytes, bytes, bytes));
   }
 
   @Test
@@ -22,6 +40,34 @@ class VerdictTest {
     assertThat(verdict(2, 1.9, 9.0, 1.8).held()).isFalse();
     assertThat(verdict(2, 1.0, 2.0, 3.0, 9.0).ratio()).isEqualTo(2.5);
     assertThat(verdict(2, 2.0).held()).isTrue();
+  }
+
+  @Test
+  void bytesCountWhereTheyHaveABar() {
+    assertThat(frugal(512, 511.8, 2, 2.0).held()).isTrue();
+    assertThat(frugal(512, 512.8, 2, 2.0).held()).isFalse();
+    assertThat(frugal(512, 100, 2, 1.9).held()).isFalse();
+    assertThat(frugal(512, 511.8, 2, 2.0).row()).contains("512 bytes more (bar: 512)");
+    assertThat(frugal(512, 600, 2, 2.0).complaint())
+        .isEqualTo(
+            "thing: t.T.run[kind=new] allocates 600 bytes more (bar: 512) than t.T.run[kind=old]");
+  }
+
+  @Test
+  void whatWasNotMeasuredIsNotHeld() {
+    assertThat(frugal(512, Double.NaN, 2, 2.0).held()).isFalse();
+    assertThat(frugal(512, 600, 2, 2.0).isCertain()).isFalse();
+  }
+
+  @Test
+  void roundsThatCanChangeNothingAreNotNeeded() {
+    assertThat(ofRounds(3, 2).isCertain()).isFalse();
+    assertThat(ofRounds(3, 2, 2.1).isCertain()).isFalse();
+    assertThat(ofRounds(3, 2, 2.1, 1.9).isCertain()).isFalse();
+    assertThat(ofRounds(3, 2, 2.1, 2.0).isCertain()).isTrue();
+    assertThat(ofRounds(4, 2, 2.1, 2.0).isCertain()).isFalse();
+    // What is broken so far is run again, with all of its rounds to be judged by.
+    assertThat(ofRounds(3, 2, 1.9, 1.9).isCertain()).isFalse();
   }
 
   @Test

@@ -9,12 +9,12 @@ import dev.onehop.testbed.internal.cluster.Cluster;
 import dev.onehop.testbed.internal.cluster.ReplicaSet;
 import java.time.Instant;
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.bson.BsonBoolean;
 import org.bson.BsonDateTime;
 import org.bson.BsonDocument;
@@ -34,9 +34,27 @@ public final class RouterSampling implements AutoCloseable {
   private static final String PROFILE = "system.profile";
   private static final long PROFILE_BYTES = 32L << 20;
 
-  /** Kinds of profile entries that are operations of clients. */
-  private static final List<String> OPERATIONS =
-      List.of("query", "insert", "update", "remove", "command");
+  /**
+   * Profile entries that are operations of an application: reads and writes that came over a
+   * connection, not a range deleter's or what shards ask each other to copy a range.
+   */
+  private static final Bson OPERATIONS =
+      Filters.and(
+          Filters.exists("client"),
+          Filters.or(
+              Filters.in("op", "query", "insert", "update", "remove"),
+              Filters.and(
+                  Filters.eq("op", "command"),
+                  Filters.or(
+                      Stream.of("aggregate", "count", "distinct", "findAndModify", "findandmodify")
+                          .map(command -> Filters.exists("command." + command))
+                          .toList()))));
+
+  /**
+   * Refused without being executed, as the router's routing table or database version was old
+   * (StaleConfig and StaleDbVersion): the router sends the operation again.
+   */
+  private static final Bson EXECUTED = Filters.nin("errCode", 13388, 249);
 
   private final Topology topology;
   private final Cluster cluster;
@@ -90,7 +108,8 @@ public final class RouterSampling implements AutoCloseable {
       Bson window =
           Filters.and(
               Filters.eq("ns", namespace),
-              Filters.in("op", OPERATIONS),
+              OPERATIONS,
+              EXECUTED,
               Filters.ne("appName", Admin.APPLICATION),
               Filters.gte("ts", new BsonDateTime(from.toEpochMilli())),
               Filters.lte("ts", new BsonDateTime(to.toEpochMilli())));

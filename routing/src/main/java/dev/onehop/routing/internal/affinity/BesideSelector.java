@@ -44,13 +44,7 @@ final class BesideSelector implements ServerSelector {
   public List<ServerDescription> select(ClusterDescription cluster) {
     List<ServerDescription> candidates =
         asked == null ? cluster.getServerDescriptions() : asked.select(cluster);
-    List<ServerDescription> preferred = new ArrayList<>(candidates.size());
-    List<ServerDescription> others = new ArrayList<>(candidates.size());
-    for (ServerDescription server : candidates) {
-      if (server.isOk() && pin.allows(server)) {
-        (beside.contains(server.getAddress()) ? preferred : others).add(server);
-      }
-    }
+    List<ServerDescription> preferred = usable(candidates, true);
     if (!preferred.isEmpty()) {
       note(preferred, false);
       return preferred;
@@ -58,8 +52,27 @@ final class BesideSelector implements ServerSelector {
     if (!beside.isEmpty() && isNew() && isUndecided(cluster)) {
       return List.of();
     }
+    List<ServerDescription> others = usable(candidates, false);
     note(others, !beside.isEmpty());
     return others;
+  }
+
+  /** Every operation comes by here, and mostly there is just one: that makes no list of its own. */
+  private List<ServerDescription> usable(List<ServerDescription> candidates, boolean preferred) {
+    List<ServerDescription> usable = List.of();
+    for (ServerDescription server : candidates) {
+      if (server.isOk()
+          && pin.allows(server)
+          && beside.contains(server.getAddress()) == preferred) {
+        if (usable.isEmpty()) {
+          usable = List.of(server);
+        } else {
+          usable = new ArrayList<>(usable);
+          usable.add(server);
+        }
+      }
+    }
+    return usable;
   }
 
   /** Whether the last selection had to do without the preferred mongoses. */

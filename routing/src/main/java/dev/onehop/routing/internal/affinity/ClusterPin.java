@@ -44,6 +44,7 @@ public final class ClusterPin {
   private volatile @Nullable ObjectId clusterId;
   private volatile boolean pinned;
   private volatile boolean waitedForSeeds;
+  private volatile @Nullable Thread farewell;
 
   private record Known(Identity identity, boolean told, boolean refused) {}
 
@@ -68,7 +69,7 @@ public final class ClusterPin {
    * background, and not used before it has answered.
    */
   public boolean allows(ServerDescription server) {
-    if (server.getType() != ServerType.SHARD_ROUTER) {
+    if (server.getType() != ServerType.SHARD_ROUTER || Thread.currentThread() == farewell) {
       return true;
     }
     ServerAddress address = server.getAddress();
@@ -80,6 +81,21 @@ public final class ClusterPin {
       return entry == null && !pinned && seeds.size() == 1 && seeds.contains(address);
     }
     return !entry.refused() && (pinned || !entry.told());
+  }
+
+  /**
+   * Closes clients. On the thread that closes it, the driver says its sessions' end to any one
+   * server it knows of. If that one is of another cluster, to which they mean nothing, it would
+   * wait for it until server selection times out; so on this thread, and meanwhile, all are
+   * allowed.
+   */
+  void whileAllowingFarewells(Runnable close) {
+    farewell = Thread.currentThread();
+    try {
+      close.run();
+    } finally {
+      farewell = null;
+    }
   }
 
   /** Whether a mongos is known to belong to another cluster. */

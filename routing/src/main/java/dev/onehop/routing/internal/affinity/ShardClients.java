@@ -162,9 +162,12 @@ public final class ShardClients implements AutoCloseable {
   @Override
   public synchronized void close() {
     closed = true;
-    owned(Set.copyOf(clients.values())).forEach(MongoClient::close);
+    pin.whileAllowingFarewells(
+        () -> {
+          owned(Set.copyOf(clients.values())).forEach(MongoClient::close);
+          nearest.close();
+        });
     clients = Map.of();
-    nearest.close();
   }
 
   private List<MongoClient> owned(Set<ShardClient> some) {
@@ -210,6 +213,9 @@ public final class ShardClients implements AutoCloseable {
     return connect.connect(
         MongoClientSettings.builder(settings)
             .applyToClusterSettings(builder -> builder.applySettings(here))
+            .applyToServerSettings(
+                builder ->
+                    builder.applySettings(SingleServer.soonHeard(settings.getServerSettings())))
             .build());
   }
 }

@@ -49,8 +49,7 @@ final class SingleServer {
             .applyToServerSettings(
                 builder ->
                     builder
-                        .heartbeatFrequency(
-                            heartbeatMillis(settings.getServerSettings()), TimeUnit.MILLISECONDS)
+                        .applySettings(soonHeard(settings.getServerSettings()))
                         .serverListenerList(List.of(listener))
                         .serverMonitorListenerList(List.of()))
             .applyToConnectionPoolSettings(
@@ -58,10 +57,13 @@ final class SingleServer {
             .build());
   }
 
-  private static long heartbeatMillis(ServerSettings asked) {
-    return Math.max(
-        asked.getMinHeartbeatFrequency(TimeUnit.MILLISECONDS),
-        Math.min(asked.getHeartbeatFrequency(TimeUnit.MILLISECONDS), LONGEST_HEARTBEAT_MILLIS));
+  /** The same, but such that a server that comes back is noticed soon. */
+  static ServerSettings soonHeard(ServerSettings asked) {
+    long millis =
+        Math.max(
+            asked.getMinHeartbeatFrequency(TimeUnit.MILLISECONDS),
+            Math.min(asked.getHeartbeatFrequency(TimeUnit.MILLISECONDS), LONGEST_HEARTBEAT_MILLIS));
+    return ServerSettings.builder(asked).heartbeatFrequency(millis, TimeUnit.MILLISECONDS).build();
   }
 
   static ServerAddress address(ServerAddressName name) {

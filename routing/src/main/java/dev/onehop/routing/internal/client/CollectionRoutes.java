@@ -53,18 +53,19 @@ final class CollectionRoutes<D> {
 
   /** The collection on a client, null for the nearest mongos. */
   MongoCollection<D> at(@Nullable ShardClient client) {
-    return client == null
-        ? nearest
+    if (client == null) {
+      return nearest;
+    }
+    MongoCollection<D> owner = owners.get(client);
+    return owner != null
+        ? owner
         : owners.computeIfAbsent(
             client, there -> router.counterpart().collection(there.client(), nearest));
   }
 
-  /** Runs an operation on the collection as the route's client sees it. */
-  <R> Flux<R> routed(
-      String operation,
-      Function<RoutingTable, Target> targeting,
-      Function<MongoCollection<D>, Publisher<R>> call) {
-    return router.route(namespace(), operation, targeting, route -> call.apply(at(route.client())));
+  /** Runs a read. */
+  <R> Flux<R> routed(Routable<R> read) {
+    return router.route(read);
   }
 
   /** The same, of a session of this client. */
@@ -77,12 +78,8 @@ final class CollectionRoutes<D> {
   }
 
   /** The same for a read with one result or none. */
-  <R> Mono<R> routedOne(
-      String operation,
-      Function<RoutingTable, Target> targeting,
-      Function<MongoCollection<D>, Publisher<R>> call) {
-    return router.routeOne(
-        namespace(), operation, targeting, route -> call.apply(at(route.client())));
+  <R> Mono<R> routedOne(Routable<R> read) {
+    return router.routeOne(read);
   }
 
   /** The same, of a session of this client. */
@@ -100,14 +97,12 @@ final class CollectionRoutes<D> {
     return router.explain(namespace(), operation.apply(targets));
   }
 
-  /** An operation with one result, whose arguments the official collection checks at once. */
+  /** An operation with one result, whose arguments the official client checks at once. */
   <R> Mono<R> single(
       String operation,
       Function<RoutingTable, Target> targeting,
       Function<MongoCollection<D>, Publisher<R>> call) {
-    Publisher<R> onNearest = call.apply(nearest);
-    return routedOne(
-        operation, targeting, where -> where == nearest ? onNearest : call.apply(where));
+    return new RoutedCall<>(router, this, operation, targeting, call);
   }
 
   /**
@@ -120,17 +115,7 @@ final class CollectionRoutes<D> {
       boolean onlySingle,
       Function<RoutingTable, Target> targeting,
       Function<MongoCollection<D>, Publisher<R>> call) {
-    Publisher<R> onNearest = call.apply(nearest);
-    return routedOne(
-        operation,
-        targeting,
-        where ->
-            router
-                .nothingSent()
-                .again(
-                    onlySingle,
-                    where.getWriteConcern(),
-                    () -> where == nearest ? onNearest : call.apply(where)));
+    return new RoutedWrite<>(router, this, operation, onlySingle, targeting, call);
   }
 
   /** The same, of an explicit session. */
@@ -162,7 +147,7 @@ final class CollectionRoutes<D> {
         call.apply(nearest, RoutedSession.checking(notNull("clientSession", clientSession)));
     RoutedSession session = ours(clientSession);
     return session == null
-        ? Mono.from(checked)
+        ? Mono.from(ofUnknownSession(operation, checked))
         : routedOne(
             session,
             operation,
@@ -175,6 +160,11 @@ final class CollectionRoutes<D> {
       ClientSession clientSession,
       BiFunction<MongoCollection<D>, ClientSession, Publisher<R>> call) {
     return RoutedSession.unrouted(router, clientSession, nearest, this::at, call);
+  }
+
+  /** An operation of a session that this client did not start: the official client refuses most. */
+  <R> Flux<R> ofUnknownSession(String operation, Publisher<R> official) {
+    return router.ofUnknownSession(namespace(), operation, official);
   }
 
   ClusterTimes times() {
@@ -281,7 +271,7 @@ final class CollectionRoutes<D> {
     return models.stream().map(targets::model).toList();
   }
 
-  private String namespace() {
+  String namespace() {
     return nearest.getNamespace().getFullName();
   }
 }

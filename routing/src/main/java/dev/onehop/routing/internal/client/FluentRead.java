@@ -5,6 +5,7 @@ import com.mongodb.reactivestreams.client.ClientSession;
 import com.mongodb.reactivestreams.client.MongoCollection;
 import dev.onehop.core.table.RoutingTable;
 import dev.onehop.core.targeting.Target;
+import dev.onehop.routing.internal.client.OperationRouter.Route;
 import dev.onehop.routing.internal.client.RoutedSession.Place;
 import java.util.ArrayList;
 import java.util.List;
@@ -21,7 +22,7 @@ import reactor.core.publisher.Mono;
 /**
  * A read whose options are set one by one before it runs: they are set on the publisher of the
  * nearest mongos at once, which checks them, and again on the owner's when the read is routed
- * there.
+ * there. Where there is nothing to check, no more than the publisher that runs is made.
  *
  * @param <D> the collection's type
  * @param <R> the results' type
@@ -33,7 +34,7 @@ abstract class FluentRead<D, R, P extends Publisher<R>> {
   private final String operation;
   private final BiFunction<MongoCollection<D>, @Nullable ClientSession, P> call;
   private final List<UnaryOperator<P>> settings = new ArrayList<>(0);
-  private P nearest;
+  private @Nullable P nearest;
   private @Nullable Collation collation;
   private @Nullable Bson variables;
 
@@ -50,8 +51,6 @@ abstract class FluentRead<D, R, P extends Publisher<R>> {
     this.session = session;
     this.operation = operation;
     this.call = call;
-    this.nearest =
-        call.apply(routes.nearest(), session == null ? null : RoutedSession.onNearest(session));
   }
 
   /** What the read touches, as it is set now. */
@@ -59,7 +58,7 @@ abstract class FluentRead<D, R, P extends Publisher<R>> {
       OperationTargets<D> targets, @Nullable Collation collation, @Nullable Bson variables);
 
   final void set(UnaryOperator<P> setting) {
-    nearest = setting.apply(nearest);
+    nearest = setting.apply(nearest());
     settings.add(setting);
   }
 
@@ -71,42 +70,88 @@ abstract class FluentRead<D, R, P extends Publisher<R>> {
     variables = with;
   }
 
-  /** The publisher on the nearest mongos, for what is never routed. */
+  /** The publisher on the nearest mongos, made if it wasn't: arguments are checked by then. */
   final P nearest() {
-    return nearest;
+    P made = nearest;
+    if (made == null) {
+      made = onNearest();
+      nearest = made;
+    }
+    return made;
+  }
+
+  private P onNearest() {
+    return call.apply(routes.nearest(), session == null ? null : RoutedSession.onNearest(session));
   }
 
   final <E> Flux<E> routed(Function<P, Publisher<E>> read) {
-    Function<RoutingTable, Target> targeting = targeting(routes.targets(), collation, variables);
     if (session == null) {
-      return routes.routed(operation, targeting, where -> read.apply(at(where)));
+      return routes.routed(new Routed<>(read));
     }
     RoutedSession ours = routes.ours(session);
     return ours == null
-        ? Flux.from(read.apply(nearest))
-        : routes.routed(ours, operation, targeting, place -> read.apply(at(place)));
+        ? routes.ofUnknownSession(operation, read.apply(nearest()))
+        : routes.routed(ours, operation, this::target, place -> read.apply(at(place)));
   }
 
   /** A read with one result or none. */
   final <E> Mono<E> routedOne(Function<P, Publisher<E>> read) {
-    Function<RoutingTable, Target> targeting = targeting(routes.targets(), collation, variables);
     if (session == null) {
-      return routes.routedOne(operation, targeting, where -> read.apply(at(where)));
+      return routes.routedOne(new Routed<>(read));
     }
     RoutedSession ours = routes.ours(session);
     return ours == null
-        ? Mono.from(read.apply(nearest))
-        : routes.routedOne(ours, operation, targeting, place -> read.apply(at(place)));
+        ? Mono.from(routes.ofUnknownSession(operation, read.apply(nearest())))
+        : routes.routedOne(ours, operation, this::target, place -> read.apply(at(place)));
+  }
+
+  private Target target(RoutingTable table) {
+    return targeting(routes.targets(), collation, variables).apply(table);
+  }
+
+  /** One way to read, without a session. */
+  private final class Routed<E> implements Routable<E> {
+    private final Function<P, Publisher<E>> read;
+
+    Routed(Function<P, Publisher<E>> read) {
+      this.read = read;
+    }
+
+    @Override
+    public String namespace() {
+      return routes.namespace();
+    }
+
+    @Override
+    public String operation() {
+      return operation;
+    }
+
+    @Override
+    public Target target(RoutingTable table) {
+      return FluentRead.this.target(table);
+    }
+
+    @Override
+    public Publisher<E> on(Route route) {
+      return read.apply(at(routes.at(route.client())));
+    }
   }
 
   private P at(MongoCollection<D> where) {
-    return where == routes.nearest() ? nearest : set(call.apply(where, null));
+    return where == routes.nearest() ? ofNearest() : set(call.apply(where, null));
   }
 
   private P at(Place place) {
     return place.client() == null
-        ? nearest
+        ? ofNearest()
         : set(call.apply(routes.at(place.client()), place.session()));
+  }
+
+  /** Kept only where it was made before, as subscriptions may be on several threads. */
+  private P ofNearest() {
+    P made = nearest;
+    return made == null ? onNearest() : made;
   }
 
   private P set(P publisher) {

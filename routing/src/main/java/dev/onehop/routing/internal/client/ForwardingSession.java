@@ -18,6 +18,11 @@ abstract class ForwardingSession implements ClientSession {
   /** The official session that is meant now. */
   abstract ClientSession official();
 
+  /** The official session whose cluster time, operation time and snapshot time count. */
+  ClientSession times() {
+    return official();
+  }
+
   @Override
   public @Nullable ServerAddress getPinnedServerAddress() {
     return official().getPinnedServerAddress();
@@ -70,32 +75,32 @@ abstract class ForwardingSession implements ClientSession {
 
   @Override
   public @Nullable BsonTimestamp getOperationTime() {
-    return official().getOperationTime();
+    return times().getOperationTime();
   }
 
   @Override
   public void advanceOperationTime(@Nullable BsonTimestamp operationTime) {
-    official().advanceOperationTime(operationTime);
+    times().advanceOperationTime(operationTime);
   }
 
   @Override
   public @Nullable BsonDocument getClusterTime() {
-    return official().getClusterTime();
+    return times().getClusterTime();
   }
 
   @Override
   public void advanceClusterTime(@Nullable BsonDocument clusterTime) {
-    official().advanceClusterTime(clusterTime);
+    times().advanceClusterTime(clusterTime);
   }
 
   @Override
   public @Nullable BsonTimestamp getSnapshotTimestamp() {
-    return official().getSnapshotTimestamp();
+    return times().getSnapshotTimestamp();
   }
 
   @Override
   public void setSnapshotTimestamp(@Nullable BsonTimestamp snapshotTimestamp) {
-    official().setSnapshotTimestamp(snapshotTimestamp);
+    times().setSnapshotTimestamp(snapshotTimestamp);
   }
 
   @Override

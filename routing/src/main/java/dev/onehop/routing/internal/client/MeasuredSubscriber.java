@@ -8,27 +8,29 @@ import org.reactivestreams.Subscription;
 import reactor.core.CoreSubscriber;
 import reactor.util.context.Context;
 
-/** Passes an operation's signals on and tells when and how it ended. */
+/**
+ * Passes an operation's signals on and tells when and how it ended. An operation that failed before
+ * anything of it was sent is subscribed to once more, by when the driver has another way for it.
+ */
 final class MeasuredSubscriber<R> implements CoreSubscriber<R>, Subscription {
   private final OperationRouter router;
-  private final String namespace;
-  private final String operation;
+  private final Routable<R> operation;
   private final Route route;
   private final @Nullable Observation observation;
   private final CoreSubscriber<? super R> actual;
   private final long startNanos = System.nanoTime();
-  private @Nullable Subscription upstream;
-  private boolean ended;
+  private volatile @Nullable Subscription upstream;
+  private volatile boolean requested;
+  private volatile boolean ended;
+  private boolean again;
 
   MeasuredSubscriber(
       OperationRouter router,
-      String namespace,
-      String operation,
+      Routable<R> operation,
       Route route,
       @Nullable Observation observation,
       CoreSubscriber<? super R> actual) {
     this.router = router;
-    this.namespace = namespace;
     this.operation = operation;
     this.route = route;
     this.observation = observation;
@@ -45,7 +47,14 @@ final class MeasuredSubscriber<R> implements CoreSubscriber<R>, Subscription {
   @Override
   public void onSubscribe(Subscription subscription) {
     upstream = subscription;
-    actual.onSubscribe(this);
+    if (!again) {
+      actual.onSubscribe(this);
+    } else if (ended) {
+      subscription.cancel();
+    } else if (requested) {
+      // There is one result at the most, so asking for it twice does no harm.
+      subscription.request(1);
+    }
   }
 
   @Override
@@ -55,6 +64,11 @@ final class MeasuredSubscriber<R> implements CoreSubscriber<R>, Subscription {
 
   @Override
   public void onError(Throwable failure) {
+    if (!again && !ended && operation.isUnsent(failure)) {
+      again = true;
+      operation.on(route).subscribe(this);
+      return;
+    }
     if (observation != null) {
       observation.error(failure);
     }
@@ -70,17 +84,20 @@ final class MeasuredSubscriber<R> implements CoreSubscriber<R>, Subscription {
 
   @Override
   public void request(long demand) {
-    if (upstream != null) {
-      upstream.request(demand);
+    requested = true;
+    Subscription running = upstream;
+    if (running != null) {
+      running.request(demand);
     }
   }
 
   @Override
   public void cancel() {
-    if (upstream != null) {
-      upstream.cancel();
-    }
     end(Outcome.CANCELLED);
+    Subscription running = upstream;
+    if (running != null) {
+      running.cancel();
+    }
   }
 
   /** A cancellation may race with the end; measuring that twice does no harm. */
@@ -90,7 +107,7 @@ final class MeasuredSubscriber<R> implements CoreSubscriber<R>, Subscription {
     }
     ended = true;
     long now = System.nanoTime();
-    router.ended(namespace, operation, route, outcome, now - startNanos, now);
+    router.ended(operation, route, outcome, now - startNanos, now);
     if (observation != null) {
       Observations.end(observation);
     }

@@ -48,18 +48,28 @@ final class NothingSent {
     return Mono.from(write.get())
         .onErrorResume(
             failure -> {
-              if (!(failure instanceof MongoSocketException socket
-                  && isUnsent(socket, onlySingle && writeConcern.isAcknowledged()))) {
+              if (!isUnsent(failure, onlySingle, writeConcern)) {
                 return Mono.error(failure);
               }
-              log.debug("nothing was sent, so it is sent by another way", failure);
               return Mono.from(write.get());
             });
   }
 
-  boolean isUnsent(MongoSocketException failure, boolean retryableWrite) {
-    return !failure.hasErrorLabel(MAY_BE_SENT)
-        && (failure instanceof MongoSocketOpenException || (retryWrites && retryableWrite));
+  /**
+   * Whether a write's failure proves that nothing was sent.
+   *
+   * @param onlySingle whether each statement writes one document at most
+   */
+  boolean isUnsent(Throwable failure, boolean onlySingle, WriteConcern writeConcern) {
+    boolean unsent =
+        failure instanceof MongoSocketException socket
+            && !socket.hasErrorLabel(MAY_BE_SENT)
+            && (socket instanceof MongoSocketOpenException
+                || (retryWrites && onlySingle && writeConcern.isAcknowledged()));
+    if (unsent) {
+      log.debug("nothing was sent, so it is sent by another way", failure);
+    }
+    return unsent;
   }
 
   /** Whether the driver may retry a bulk of these. */

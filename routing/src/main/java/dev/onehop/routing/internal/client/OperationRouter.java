@@ -60,6 +60,8 @@ final class OperationRouter {
   /** Where one operation goes; the client is null for the nearest mongos. */
   record Route(RouteDecision decision, @Nullable String shard, @Nullable ShardClient client) {
     private static final Route NO_TABLE = new Route(RouteDecision.NO_TABLE, null, null);
+    private static final Route UNKNOWN_SESSION =
+        new Route(RouteDecision.UNKNOWN_SESSION, null, null);
     private static final Route SEVERAL = new Route(RouteDecision.SEVERAL_SHARDS, null, null);
 
     private static Route ofTransaction(Place place) {
@@ -102,36 +104,22 @@ final class OperationRouter {
     return counterpart;
   }
 
-  /**
-   * Runs an operation where it belongs.
-   *
-   * @param operation name for the metrics
-   * @param targeting what the operation touches, by a routing table
-   * @param call the operation on the route's client, called once per subscription
-   */
-  <R> Flux<R> route(
-      String namespace,
-      String operation,
-      Function<RoutingTable, Target> targeting,
-      Function<Route, Publisher<R>> call) {
+  /** Runs an operation where it belongs. */
+  <R> Flux<R> route(Routable<R> operation) {
     return new Flux<>() {
       @Override
       public void subscribe(CoreSubscriber<? super R> actual) {
-        start(namespace, operation, targeting, call, actual);
+        start(operation, actual);
       }
     };
   }
 
   /** The same for an operation with one result or none. */
-  <R> Mono<R> routeOne(
-      String namespace,
-      String operation,
-      Function<RoutingTable, Target> targeting,
-      Function<Route, Publisher<R>> call) {
+  <R> Mono<R> routeOne(Routable<R> operation) {
     return new Mono<>() {
       @Override
       public void subscribe(CoreSubscriber<? super R> actual) {
-        start(namespace, operation, targeting, call, actual);
+        start(operation, actual);
       }
     };
   }
@@ -150,17 +138,14 @@ final class OperationRouter {
     return new Flux<>() {
       @Override
       public void subscribe(CoreSubscriber<? super R> actual) {
-        Place place = session.transactionPlace();
-        if (place != null) {
-          run(namespace, operation, Route.ofTransaction(place), known -> call.apply(place), actual);
-        } else {
-          start(
-              namespace,
-              operation,
-              targeting,
-              route -> session.place(route.client()).flatMapMany(call),
-              actual);
-        }
+        startInSession(
+            session,
+            namespace,
+            operation,
+            targeting,
+            call,
+            entering -> entering.flatMapMany(call),
+            actual);
       }
     };
   }
@@ -175,18 +160,14 @@ final class OperationRouter {
     return new Mono<>() {
       @Override
       public void subscribe(CoreSubscriber<? super R> actual) {
-        Place place = session.transactionPlace();
-        if (place != null) {
-          run(namespace, operation, Route.ofTransaction(place), known -> call.apply(place), actual);
-        } else {
-          start(
-              namespace,
-              operation,
-              targeting,
-              route ->
-                  session.place(route.client()).flatMap(entered -> Mono.from(call.apply(entered))),
-              actual);
-        }
+        startInSession(
+            session,
+            namespace,
+            operation,
+            targeting,
+            call,
+            entering -> entering.flatMap(entered -> Mono.from(call.apply(entered))),
+            actual);
       }
     };
   }
@@ -214,7 +195,23 @@ final class OperationRouter {
     return new Mono<>() {
       @Override
       public void subscribe(CoreSubscriber<? super R> actual) {
-        run(namespace, operation, route, known -> publisher, actual);
+        run(
+            new Composed<>(namespace, operation, Composed::decided, known -> publisher),
+            route,
+            actual);
+      }
+    };
+  }
+
+  /** An operation of a session that this client did not start. */
+  <R> Flux<R> ofUnknownSession(String namespace, String operation, Publisher<R> official) {
+    return new Flux<>() {
+      @Override
+      public void subscribe(CoreSubscriber<? super R> actual) {
+        run(
+            new Composed<>(namespace, operation, Composed::decided, known -> official),
+            Route.UNKNOWN_SESSION,
+            actual);
       }
     };
   }
@@ -257,16 +254,17 @@ final class OperationRouter {
         });
   }
 
+  /** Where an operation would go now, as far as that is known without waiting for a table. */
+  Route now(String namespace, Function<RoutingTable, Target> targeting) {
+    return decide(catalog.cached(namespace), targeting);
+  }
+
   /** Starts with the collection's table, with null where none is to be had. */
-  private <R> void start(
-      String namespace,
-      String operation,
-      Function<RoutingTable, Target> targeting,
-      Function<Route, Publisher<R>> call,
-      CoreSubscriber<? super R> actual) {
+  <R> void start(Routable<R> operation, CoreSubscriber<? super R> actual) {
+    String namespace = operation.namespace();
     RoutingTable table = catalog.cached(namespace);
     if (table != null || isUnroutable(namespace)) {
-      run(namespace, operation, decide(table, targeting), call, actual);
+      run(operation, decide(table, operation::target), actual);
       return;
     }
     table(namespace)
@@ -275,40 +273,85 @@ final class OperationRouter {
                 new Flux<R>() {
                   @Override
                   public void subscribe(CoreSubscriber<? super R> later) {
-                    run(namespace, operation, decide(loaded.orElse(null), targeting), call, later);
+                    run(operation, decide(loaded.orElse(null), operation::target), later);
                   }
                 })
         .subscribe(actual);
   }
 
-  private <R> void run(
+  /**
+   * Starts where the session's transaction is, or else where the operation belongs.
+   *
+   * @param enter makes the operation of the place that the session is about to enter
+   */
+  private <R> void startInSession(
+      RoutedSession session,
       String namespace,
       String operation,
-      Route route,
-      Function<Route, Publisher<R>> call,
+      Function<RoutingTable, Target> targeting,
+      Function<Place, Publisher<R>> call,
+      Function<Mono<Place>, Publisher<R>> enter,
       CoreSubscriber<? super R> actual) {
+    Place place = session.transactionPlace();
+    if (place != null) {
+      run(
+          new Composed<>(namespace, operation, Composed::decided, known -> call.apply(place)),
+          Route.ofTransaction(place),
+          actual);
+    } else {
+      start(
+          new Composed<>(
+              namespace, operation, targeting, route -> enter.apply(session.place(route.client()))),
+          actual);
+    }
+  }
+
+  private <R> void run(Routable<R> operation, Route route, CoreSubscriber<? super R> actual) {
     Publisher<R> publisher;
     try {
-      publisher = call.apply(route);
+      publisher = operation.on(route);
     } catch (RuntimeException e) {
       Operators.error(actual, e);
       return;
     }
     Observation observation =
         observations.areOn()
-            ? observations.start(namespace, operation, route, actual.currentContext())
+            ? observations.start(
+                operation.namespace(), operation.operation(), route, actual.currentContext())
             : null;
-    publisher.subscribe(
-        new MeasuredSubscriber<>(this, namespace, operation, route, observation, actual));
+    publisher.subscribe(new MeasuredSubscriber<>(this, operation, route, observation, actual));
+  }
+
+  private record Composed<R>(
+      String namespace,
+      String operation,
+      Function<RoutingTable, Target> targeting,
+      Function<Route, Publisher<R>> call)
+      implements Routable<R> {
+
+    /** In place of a targeting, where the route is known. */
+    static Target decided(RoutingTable table) {
+      throw new IllegalStateException("the route is decided");
+    }
+
+    @Override
+    public Target target(RoutingTable table) {
+      return targeting.apply(table);
+    }
+
+    @Override
+    public Publisher<R> on(Route route) {
+      return call.apply(route);
+    }
   }
 
   /** An operation has ended. */
-  void ended(
-      String namespace, String operation, Route route, Outcome outcome, long nanos, long now) {
+  void ended(Routable<?> operation, Route route, Outcome outcome, long nanos, long now) {
+    String name = operation.operation();
     ShardClient client = route.client();
     String shard = route.shard();
     ServerAddress server = client == null ? clients.nearestServer() : client.server();
-    metrics.operation(operation, route.decision(), shard, server, outcome, nanos);
+    metrics.operation(name, route.decision(), shard, server, outcome, nanos);
     if (shard == null) {
       return;
     }
@@ -316,8 +359,8 @@ final class OperationRouter {
       metrics.fallback(shard, false);
     } else if (client == null || client.isFallingBack()) {
       metrics.fallback(shard, true);
-    } else if (outcome == Outcome.OK && latencies.isSuspicious(operation, shard, nanos, now)) {
-      catalog.suspect(namespace);
+    } else if (outcome == Outcome.OK && latencies.isSuspicious(name, shard, nanos, now)) {
+      catalog.suspect(operation.namespace());
     }
   }
 

@@ -31,6 +31,7 @@ final class RoutedAggregatePublisher<D, TResult>
       BiFunction<MongoCollection<D>, @Nullable ClientSession, AggregatePublisher<TResult>> call) {
     super(routes, session, "aggregate", call);
     this.pipeline = pipeline;
+    var unused = nearest();
   }
 
   @Override

@@ -1,5 +1,7 @@
 package dev.onehop.routing.internal.client;
 
+import static com.mongodb.assertions.Assertions.notNull;
+
 import com.mongodb.ReadConcern;
 import com.mongodb.ReadPreference;
 import com.mongodb.WriteConcern;
@@ -116,6 +118,7 @@ final class RoutedCollection<TDocument> extends SessionBoundCollection<TDocument
 
   @Override
   public <TResult> FindPublisher<TResult> find(Bson filter, Class<TResult> clazz) {
+    notNull("documentClass", clazz);
     Bson once = EncodedFilter.of(filter);
     return new RoutedFindPublisher<>(
         routes, null, once, (collection, none) -> collection.find(once, clazz));

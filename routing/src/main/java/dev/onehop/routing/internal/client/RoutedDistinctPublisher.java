@@ -28,6 +28,7 @@ final class RoutedDistinctPublisher<D, TResult>
       BiFunction<MongoCollection<D>, @Nullable ClientSession, DistinctPublisher<TResult>> call) {
     super(routes, session, "distinct", call);
     this.query = filter;
+    var unused = nearest();
   }
 
   @Override

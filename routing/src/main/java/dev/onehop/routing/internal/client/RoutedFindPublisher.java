@@ -30,6 +30,9 @@ final class RoutedFindPublisher<D, TResult> extends FluentRead<D, TResult, FindP
       BiFunction<MongoCollection<D>, @Nullable ClientSession, FindPublisher<TResult>> call) {
     super(routes, session, "find", call);
     this.query = filter;
+    if (session != null || filter == null) {
+      var unused = nearest();
+    }
   }
 
   @Override

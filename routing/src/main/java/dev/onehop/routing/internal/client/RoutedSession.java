@@ -8,8 +8,6 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.function.BiFunction;
 import java.util.function.Function;
-import org.bson.BsonDocument;
-import org.bson.BsonTimestamp;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
 import reactor.core.publisher.Flux;
@@ -225,33 +223,8 @@ final class RoutedSession extends ForwardingSession {
   }
 
   @Override
-  public @Nullable BsonTimestamp getOperationTime() {
-    return base.getOperationTime();
-  }
-
-  @Override
-  public void advanceOperationTime(@Nullable BsonTimestamp operationTime) {
-    base.advanceOperationTime(operationTime);
-  }
-
-  @Override
-  public @Nullable BsonDocument getClusterTime() {
-    return base.getClusterTime();
-  }
-
-  @Override
-  public void advanceClusterTime(@Nullable BsonDocument clusterTime) {
-    base.advanceClusterTime(clusterTime);
-  }
-
-  @Override
-  public @Nullable BsonTimestamp getSnapshotTimestamp() {
-    return base.getSnapshotTimestamp();
-  }
-
-  @Override
-  public void setSnapshotTimestamp(@Nullable BsonTimestamp snapshotTimestamp) {
-    base.setSnapshotTimestamp(snapshotTimestamp);
+  ClientSession times() {
+    return base;
   }
 
   @Override
@@ -296,33 +269,8 @@ final class RoutedSession extends ForwardingSession {
     }
 
     @Override
-    public @Nullable BsonTimestamp getOperationTime() {
-      return base.getOperationTime();
-    }
-
-    @Override
-    public void advanceOperationTime(@Nullable BsonTimestamp operationTime) {
-      base.advanceOperationTime(operationTime);
-    }
-
-    @Override
-    public @Nullable BsonDocument getClusterTime() {
-      return base.getClusterTime();
-    }
-
-    @Override
-    public void advanceClusterTime(@Nullable BsonDocument clusterTime) {
-      base.advanceClusterTime(clusterTime);
-    }
-
-    @Override
-    public @Nullable BsonTimestamp getSnapshotTimestamp() {
-      return base.getSnapshotTimestamp();
-    }
-
-    @Override
-    public void setSnapshotTimestamp(@Nullable BsonTimestamp snapshotTimestamp) {
-      base.setSnapshotTimestamp(snapshotTimestamp);
+    ClientSession times() {
+      return base;
     }
   }
 }

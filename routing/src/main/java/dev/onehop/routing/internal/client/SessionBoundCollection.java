@@ -35,6 +35,7 @@ import org.bson.BsonValue;
 import org.bson.conversions.Bson;
 import org.reactivestreams.Publisher;
 import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
 
 /**
  * A collection whose operations of explicit sessions are routed as all others are, and stay
@@ -200,7 +201,9 @@ abstract class SessionBoundCollection<TDocument> extends ForwardingCollection<TD
     Publisher<BulkWriteResult> checked =
         nearest().bulkWrite(RoutedSession.checking(clientSession), requests, options);
     RoutedSession session = routes.ours(clientSession);
-    return session == null ? checked : routes.split(session, "bulkWrite", requests, options);
+    return session == null
+        ? Mono.from(routes.ofUnknownSession("bulkWrite", checked))
+        : routes.split(session, "bulkWrite", requests, options);
   }
 
   @Override
@@ -233,7 +236,7 @@ abstract class SessionBoundCollection<TDocument> extends ForwardingCollection<TD
         nearest().insertMany(RoutedSession.checking(clientSession), documents, options);
     RoutedSession session = routes.ours(clientSession);
     return session == null
-        ? checked
+        ? Mono.from(routes.ofUnknownSession("insertMany", checked))
         : routes
             .split(session, "insertMany", inserts(documents), bulkOptions(options))
             .map(SessionBoundCollection::insertManyResult);

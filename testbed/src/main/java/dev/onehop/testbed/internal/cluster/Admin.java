@@ -9,6 +9,7 @@ import com.mongodb.ServerAddress;
 import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoClients;
 import com.mongodb.connection.ClusterConnectionMode;
+import com.mongodb.connection.ClusterSettings;
 import dev.onehop.testbed.TestbedException;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -26,6 +27,8 @@ public final class Admin implements AutoCloseable {
   static final BsonDocument MAJORITY =
       new BsonDocument("w", new BsonString("majority"))
           .append("wtimeout", new org.bson.BsonInt32(60_000));
+
+  private static final int COMMAND_NOT_FOUND = 59;
 
   private final String name;
   private final MongoClient client;
@@ -59,14 +62,32 @@ public final class Admin implements AutoCloseable {
   }
 
   /** Connects to a cluster's mongoses. */
-  static Admin of(ConnectionString url) {
+  public static Admin of(ConnectionString url, Access access) {
     return new Admin(
-        String.join(",", url.getHosts()),
-        MongoClients.create(
-            MongoClientSettings.builder()
-                .applicationName(APPLICATION)
-                .applyConnectionString(url)
-                .build()));
+        String.join(",", url.getHosts()), MongoClients.create(settings(url, access).build()));
+  }
+
+  /** Connects to one mongos with what else a URL of the cluster's says. */
+  public static Admin ofOne(ConnectionString url, Access access, String host, int port) {
+    ClusterSettings there =
+        ClusterSettings.builder()
+            .mode(ClusterConnectionMode.SINGLE)
+            .hosts(List.of(new ServerAddress(host, port)))
+            .serverSelectionTimeout(5, TimeUnit.SECONDS)
+            .build();
+    MongoClientSettings.Builder settings =
+        settings(url, access).applyToClusterSettings(cluster -> cluster.applySettings(there));
+    return new Admin(host + ":" + port, MongoClients.create(settings.build()));
+  }
+
+  private static MongoClientSettings.Builder settings(ConnectionString url, Access access) {
+    MongoClientSettings.Builder settings =
+        MongoClientSettings.builder()
+            .applyToClusterSettings(cluster -> cluster.serverSelectionTimeout(10, TimeUnit.SECONDS))
+            .applyConnectionString(url)
+            .applicationName(APPLICATION);
+    access.applyTo(settings);
+    return settings;
   }
 
   /** The driver's client, connected to this server only. */
@@ -96,6 +117,24 @@ public final class Admin implements AutoCloseable {
     } catch (MongoException e) {
       throw new TestbedException(
           "%s does not answer %s: %s".formatted(name, command.getFirstKey(), e.getMessage()), e);
+    }
+  }
+
+  /**
+   * Runs a command that not every version has.
+   *
+   * @return whether the server knows it
+   * @throws TestbedException as {@link #run}
+   */
+  boolean runIfKnown(String database, BsonDocument command) {
+    try {
+      run(database, command);
+      return true;
+    } catch (TestbedException e) {
+      if (codeOf(e) == COMMAND_NOT_FOUND) {
+        return false;
+      }
+      throw e;
     }
   }
 

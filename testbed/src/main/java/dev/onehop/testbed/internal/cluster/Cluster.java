@@ -52,10 +52,11 @@ public final class Cluster implements AutoCloseable {
    * and moved; its config servers and shards can't be asked anything. Where the URL leads to a
    * testbed's stand-in router, that takes no such commands, and the servers behind it are asked.
    *
+   * @param access what the URL does not say of how to be let in
    * @throws TestbedException if there is no mongos, or it does not answer
    */
-  public static Cluster through(ConnectionString url) {
-    Admin mongos = Admin.of(url);
+  public static Cluster through(ConnectionString url, Access access) {
+    Admin mongos = Admin.of(url, access);
     try {
       BsonDocument hello = mongos.run("admin", new BsonDocument("hello", new BsonInt32(1)));
       if (!hello.containsKey("msg")) {

@@ -3,6 +3,7 @@ package dev.onehop.testbed.internal.cluster;
 import dev.onehop.testbed.TestbedException;
 import org.bson.BsonArray;
 import org.bson.BsonDocument;
+import org.bson.BsonString;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -46,6 +47,20 @@ interface ClusterCommands {
    * @param max upper bound, or null for the chunk's own
    */
   void move(String namespace, BsonDocument min, @Nullable BsonDocument max, String toShard);
+
+  /** The command that {@link #move} is from 6.0 on, by the name that the server takes it under. */
+  static BsonDocument moveRange(
+      String command,
+      String namespace,
+      BsonDocument min,
+      @Nullable BsonDocument max,
+      String toShard) {
+    BsonDocument body =
+        new BsonDocument(command, new BsonString(namespace))
+            .append("toShard", new BsonString(toShard))
+            .append("min", min);
+    return max == null ? body : body.append("max", max);
+  }
 
   /** Drops a collection on every shard; does nothing if there is none. */
   void drop(String database, String collection);

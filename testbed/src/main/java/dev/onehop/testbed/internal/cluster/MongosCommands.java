@@ -14,7 +14,6 @@ import org.jspecify.annotations.Nullable;
  * the role {@code clusterManager}. Thread-safe.
  */
 final class MongosCommands implements ClusterCommands {
-  private static final int COMMAND_NOT_FOUND = 59;
   private static final int NAMESPACE_NOT_FOUND = 26;
 
   private final Admin mongos;
@@ -75,19 +74,8 @@ final class MongosCommands implements ClusterCommands {
 
   @Override
   public void move(String namespace, BsonDocument min, @Nullable BsonDocument max, String toShard) {
-    BsonDocument command =
-        new BsonDocument("moveRange", new BsonString(namespace))
-            .append("toShard", new BsonString(toShard))
-            .append("min", min);
-    if (max != null) {
-      command.append("max", max);
-    }
-    try {
-      mongos.run("admin", command);
-    } catch (TestbedException e) {
-      if (Admin.codeOf(e) != COMMAND_NOT_FOUND) {
-        throw e;
-      }
+    BsonDocument command = ClusterCommands.moveRange("moveRange", namespace, min, max, toShard);
+    if (!mongos.runIfKnown("admin", command)) {
       mongos.run(
           "admin",
           new BsonDocument("moveChunk", new BsonString(namespace))

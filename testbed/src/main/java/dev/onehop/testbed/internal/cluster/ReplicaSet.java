@@ -71,13 +71,8 @@ public final class ReplicaSet implements AutoCloseable {
     return name + "/" + members.stream().map(Server::advertised).collect(Collectors.joining(","));
   }
 
-  /**
-   * Initiates the set, the first member preferred as primary, and waits until it has a primary.
-   *
-   * @param journaled whether a majority's acknowledgement waits for the journals, as is the
-   *     server's default; config servers' always does
-   */
-  public void initiate(boolean journaled) {
+  /** Initiates the set, the first member preferred as primary, and waits until it has a primary. */
+  public void initiate() {
     BsonArray memberDocuments = new BsonArray();
     for (int i = 0; i < members.size(); i++) {
       memberDocuments.add(
@@ -89,8 +84,6 @@ public final class ReplicaSet implements AutoCloseable {
         new BsonDocument("_id", new BsonString(name)).append("members", memberDocuments);
     if (members.get(0).role() == Server.Role.CONFIG) {
       config.append("configsvr", BsonBoolean.TRUE);
-    } else if (!journaled) {
-      config.append("writeConcernMajorityJournalDefault", BsonBoolean.FALSE);
     }
     try {
       admins.get(0).run("admin", new BsonDocument("replSetInitiate", config));

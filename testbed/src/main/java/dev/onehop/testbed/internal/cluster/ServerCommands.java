@@ -18,7 +18,6 @@ import org.jspecify.annotations.Nullable;
  * they need the privilege {@code internal} on the cluster. Thread-safe.
  */
 final class ServerCommands implements ClusterCommands {
-  private static final int COMMAND_NOT_FOUND = 59;
 
   private final Cluster cluster;
 
@@ -96,18 +95,8 @@ final class ServerCommands implements ClusterCommands {
   @Override
   public void move(String namespace, BsonDocument min, @Nullable BsonDocument max, String toShard) {
     BsonDocument command =
-        new BsonDocument("_configsvrMoveRange", new BsonString(namespace))
-            .append("toShard", new BsonString(toShard))
-            .append("min", min);
-    if (max != null) {
-      command.append("max", max);
-    }
-    try {
-      config().run("admin", withMajority(command));
-    } catch (TestbedException e) {
-      if (Admin.codeOf(e) != COMMAND_NOT_FOUND) {
-        throw e;
-      }
+        ClusterCommands.moveRange("_configsvrMoveRange", namespace, min, max, toShard);
+    if (!config().runIfKnown("admin", withMajority(command))) {
       moveChunk(namespace, min, toShard);
     }
   }

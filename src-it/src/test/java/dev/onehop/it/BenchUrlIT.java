@@ -1,0 +1,122 @@
+package dev.onehop.it;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.onehop.cli.OneHopCommand;
+import dev.onehop.testbed.Testbed;
+import dev.onehop.testbed.Topology;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * The bench on a cluster that somebody else runs. The testbed's own is used as such a one: through
+ * its routers only, without the testbed's evidence.
+ */
+class BenchUrlIT {
+
+  @TempDir private Path folder;
+
+  private record Ended(int exitCode, String out, String err) {}
+
+  @Test
+  void measuresWhatAMongosTellsAndSaysWhatItDoesNot() throws Exception {
+    try (Testbed testbed = Testbed.builder(Topology.named("single-host")).start()) {
+      Ended first = bench(testbed.url(), "first", "--modes", "legacy,targeted-async");
+      assertThat(first.exitCode()).as(first.err()).isZero();
+
+      JsonNode results = new ObjectMapper().readTree(folder.resolve("first/results.json").toFile());
+      assertThat(results.path("points")).hasSize(2);
+      for (JsonNode point : results.path("points")) {
+        assertThat(point.path("errors").asLong()).isZero();
+        assertThat(point.path("operations").asLong()).isPositive();
+        // A stand-in has no $collStats of all shards; and only profilers know the routers.
+        assertThat(point.path("share")).isEmpty();
+        assertThat(point.path("limit").isNull()).isTrue();
+        assertThat(point.path("besideOwner").isNull()).isTrue();
+      }
+      assertThat(results.path("run").path("placement").isNull()).isTrue();
+      assertThat(results.path("run").path("missing").toString())
+          .contains("which router an operation came from", "each shard's share");
+      assertThat(results.path("topology").path("rttMillis").path("measured").has("here-127.30.0.1"))
+          .isTrue();
+      assertThat(first.out()).contains("not known: each shard's share, and with it the limit: ");
+
+      Ended second = bench(testbed.url(), "second", "--modes", "legacy");
+      assertThat(second.exitCode()).isEqualTo(2);
+      assertThat(second.err())
+          .contains("ycsb.usertable holds 300 documents: --overwrite deletes them");
+      Ended third = bench(testbed.url(), "third", "--modes", "legacy", "--overwrite");
+      assertThat(third.exitCode()).as(third.err()).isZero();
+    }
+  }
+
+  /** There is no mongos here that could take part in access control: what is asked before that. */
+  @Test
+  void isLetInByPasswordAndAuthority() throws Exception {
+    TestCertificates certificates = TestCertificates.create();
+    try (RealMongod mongod = RealMongod.startWithTls(certificates)) {
+      String url = "mongodb://root@localhost:" + mongod.port() + "/?tls=true&authSource=admin";
+      String authority = certificates.authorityPem().toString();
+
+      assertThat(process(RealMongod.PASSWORD, "--url", url, "--tls-ca", authority).err())
+          .contains("localhost:" + mongod.port() + " is no mongos");
+      assertThat(process("wrong", "--url", url, "--tls-ca", authority).err())
+          .contains("Exception authenticating");
+      assertThat(process(RealMongod.PASSWORD, "--url", url).err())
+          .contains("unable to find valid certification path");
+      assertThat(process("", "--url", url, "--tls-ca", authority).err())
+          .contains("--url names the user root: set ONEHOP_PASSWORD as well");
+    }
+  }
+
+  private Ended bench(String url, String out, String... more) {
+    System.setProperty("onehop.home", Path.of("..").toAbsolutePath().normalize().toString());
+    List<String> arguments =
+        new ArrayList<>(
+            List.of("bench", "--url", url, "--threads", "4", "--duration", "2s", "--warmup", "1s"));
+    arguments.addAll(List.of("--records", "300", "--connections", "4", "--pipelining", "off"));
+    arguments.addAll(List.of("--out", folder.resolve(out).toString()));
+    arguments.addAll(List.of(more));
+    StringWriter stdout = new StringWriter();
+    StringWriter stderr = new StringWriter();
+    int exitCode =
+        OneHopCommand.commandLine()
+            .setOut(new PrintWriter(stdout))
+            .setErr(new PrintWriter(stderr))
+            .execute(arguments.toArray(String[]::new));
+    return new Ended(exitCode, stdout.toString(), stderr.toString());
+  }
+
+  /** As from a shell: what a process is told by its environment can't be told in this one. */
+  private Ended process(String password, String... arguments) throws Exception {
+    List<String> command =
+        new ArrayList<>(
+            List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-Donehop.home=" + Path.of("..").toAbsolutePath().normalize(),
+                "-cp",
+                System.getProperty("java.class.path"),
+                OneHopCommand.class.getName(),
+                "bench",
+                "--out",
+                folder.resolve("refused").toString()));
+    command.addAll(List.of(arguments));
+    Path err = folder.resolve("err");
+    ProcessBuilder builder =
+        new ProcessBuilder(command)
+            .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+            .redirectError(err.toFile());
+    builder.environment().put("ONEHOP_PASSWORD", password);
+    Process process = builder.start();
+    assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
+    return new Ended(process.exitValue(), "", java.nio.file.Files.readString(err));
+  }
+}
