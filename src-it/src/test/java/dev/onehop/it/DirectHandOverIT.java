@@ -140,7 +140,7 @@ class DirectHandOverIT {
     assertThat(
             Flux.from(
                     collection
-                        .watch()
+                        .watch(List.of(Aggregates.match(Filters.eq("operationType", "update"))))
                         .startAtOperationTime(beginning.getTimestamp("operationTime")))
                 .map(event -> event.getDocumentKey().getInt32("_id").getValue())
                 .take(3)

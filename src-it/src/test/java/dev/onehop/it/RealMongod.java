@@ -63,7 +63,7 @@ public final class RealMongod implements AutoCloseable {
    *
    * @param role {@code --configsvr} or {@code --shardsvr}
    */
-  static RealMongod startSecured(
+  public static RealMongod startSecured(
       String replicaSet, String role, @Nullable TestCertificates certificates) {
     List<String> options = new ArrayList<>(certificates == null ? List.of() : tls(certificates));
     options.add(role);
