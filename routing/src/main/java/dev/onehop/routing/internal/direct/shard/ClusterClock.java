@@ -69,7 +69,8 @@ public final class ClusterClock {
   /** Forgets a time that a server refused, unless a later one was told meanwhile. */
   void forget(BsonDocument refused) {
     latest.updateAndGet(
-        current -> current == null || current.time().compareTo(time(refused)) <= 0 ? null : current);
+        current ->
+            current == null || current.time().compareTo(time(refused)) <= 0 ? null : current);
   }
 
   /** The signed time as servers pass it on, null before the first one was seen. */
