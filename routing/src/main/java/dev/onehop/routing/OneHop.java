@@ -16,9 +16,9 @@ import dev.onehop.routing.internal.client.TableMetrics;
 import dev.onehop.routing.internal.direct.DirectRouter;
 import dev.onehop.routing.internal.router.CommandMeter;
 import dev.onehop.routing.internal.router.DirectClient;
+import dev.onehop.routing.internal.transport.Lanes;
 import dev.onehop.routing.internal.wire.EventLoops;
 import dev.onehop.routing.internal.wire.ServerAddressName;
-import dev.onehop.routing.internal.wire.WireSettings;
 import dev.onehop.routing.transport.PipelinedTransport;
 import dev.onehop.routing.transport.PipeliningMeters;
 import dev.onehop.routing.transport.PipeliningSettings;
@@ -300,31 +300,34 @@ public final class OneHop {
       }
       refuseWhatIsForTargetedMode();
       refuseWhatDirectModeCannot(asked);
-      PipeliningSettings pipelining = pipeliningSettings;
-      // Where connections are shared, no request changes threads on its way.
-      EventLoopGroup group = pipelining == null ? newGroup() : newGroup(1);
-      DirectClient.Carrier carrier =
-          pipelining == null
-              ? new DirectClient.Carrier(
-                  group, asked.getConnectionPoolSettings().getMaxSize(), null)
-              : new DirectClient.Carrier(
-                  group,
-                  pipelining.maxOwnSockets(),
-                  new WireSettings.Sharing(
-                      pipelining.socketsPerServer(),
-                      pipelining.maxInFlightPerSocket(),
-                      pipelining.slowHead()));
+      DirectClient.Carrier carrier;
+      Runnable release;
+      if (pipeliningSettings == null) {
+        EventLoopGroup group = newGroup();
+        carrier =
+            new DirectClient.Carrier(
+                group,
+                EventLoops.socketChannelClass(),
+                asked.getConnectionPoolSettings().getMaxSize());
+        release = () -> shutDown(group);
+      } else {
+        Lanes lanes = new Lanes(pipeliningSettings, routing.meterRegistry());
+        carrier =
+            new DirectClient.Carrier(
+                lanes.newGroup(), Lanes.channelClass(), pipeliningSettings.maxInFlight());
+        release = lanes::close;
+      }
       return DirectClient.create(
           asked,
           carrier,
-          nettyOn(group),
+          nettyOn(carrier.group()),
           DirectRouter::new,
           new DirectClient.Options(
               routing.refreshInterval(),
               isMapped() ? routing.hostMapping() : null,
               new TableMetrics(routing.meterRegistry()),
               new CommandMeter(routing.meterRegistry(), routing.observationRegistry())),
-          () -> shutDown(group));
+          release);
     }
 
     private boolean isMapped() {
@@ -369,11 +372,7 @@ public final class OneHop {
     }
 
     private static EventLoopGroup newGroup() {
-      return newGroup(Math.max(1, Runtime.getRuntime().availableProcessors()));
-    }
-
-    private static EventLoopGroup newGroup(int threads) {
-      return EventLoops.newGroup("onehop", threads);
+      return EventLoops.newGroup("onehop", Math.max(1, Runtime.getRuntime().availableProcessors()));
     }
 
     private static void shutDown(EventLoopGroup group) {

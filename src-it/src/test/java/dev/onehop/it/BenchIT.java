@@ -138,6 +138,10 @@ class BenchIT {
         assertThat(point.path("besideOwner").asDouble()).isEqualTo(1);
       }
       assertThat(point.path("besideOwnerSample").asLong()).isPositive();
+      for (String part : List.of("client", "routers", "mongods", "links")) {
+        assertThat(point.path("cpu").path(part).isNumber()).as("%s", point).isTrue();
+      }
+      assertThat(point.path("cpu").path("client").asDouble()).isPositive();
     }
   }
 

@@ -2,6 +2,7 @@ package dev.onehop.it;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import com.mongodb.MongoBulkWriteException;
 import com.mongodb.MongoCommandException;
@@ -33,8 +34,12 @@ import com.mongodb.reactivestreams.client.MongoCollection;
 import com.mongodb.reactivestreams.client.MongoDatabase;
 import dev.onehop.routing.OneHop;
 import dev.onehop.routing.RoutingMode;
+import dev.onehop.routing.transport.PipeliningMeters;
 import dev.onehop.testbed.Testbed;
 import dev.onehop.testbed.Topology;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -418,6 +423,64 @@ class DirectModeIT {
         List.of(ReadConcern.LOCAL, ReadConcern.MAJORITY, ReadConcern.LINEARIZABLE)) {
       assertThat(read(collection.withReadConcern(concern), 9)).containsEntry("n", 9);
     }
+  }
+
+  @Test
+  void manyOperationsShareFewSockets() {
+    SimpleMeterRegistry meters = new SimpleMeterRegistry();
+    MongoCollection<Document> plain = loaded();
+    try (MongoClient pipelined =
+        OneHop.builder(testbed.url())
+            .routing(RoutingMode.DIRECT)
+            .meterRegistry(meters)
+            .pipelining(sockets -> sockets.socketsPerServer(2))
+            .build()) {
+      MongoCollection<Document> same =
+          pipelined.getDatabase("it").getCollection(plain.getNamespace().getCollectionName());
+
+      long changed =
+          Flux.range(0, 3 * DOCUMENTS)
+              .flatMap(i -> same.updateOne(Filters.eq(i % DOCUMENTS), Updates.inc("n", 1_000)), 100)
+              .filter(result -> result.getModifiedCount() == 1)
+              .count()
+              .block(TIMEOUT);
+      assertThat(changed).isEqualTo(3 * DOCUMENTS);
+      List<Integer> read =
+          Flux.range(0, DOCUMENTS)
+              .flatMapSequential(i -> same.find(Filters.eq(i)).first(), 100)
+              .map(document -> document.getInteger("n"))
+              .collectList()
+              .block(TIMEOUT);
+      assertThat(read).isEqualTo(IntStream.range(0, DOCUMENTS).mapToObj(i -> i + 3_000).toList());
+      // Cursors on all shards, which take sockets of their own.
+      assertThat(all(same.find().sort(Sorts.descending("n")).batchSize(10)))
+          .extracting(document -> document.getInteger("_id"))
+          .isEqualTo(IntStream.range(0, DOCUMENTS).mapToObj(i -> DOCUMENTS - 1 - i).toList());
+      run(
+          same.withWriteConcern(WriteConcern.UNACKNOWLEDGED)
+              .updateOne(Filters.eq(5), Updates.set("unacknowledged", true)));
+      await().atMost(TIMEOUT).until(() -> read(same, 5).containsKey("unacknowledged"));
+
+      // To three shards, the config server and a mongos.
+      assertThat(gauges(meters, PipeliningMeters.SOCKETS, "shared")).isBetween(3.0, 10.0);
+      assertThat(gauges(meters, PipeliningMeters.LANES, null)).isGreaterThan(20);
+    }
+    await()
+        .atMost(TIMEOUT)
+        .untilAsserted(
+            () -> {
+              assertThat(gauges(meters, PipeliningMeters.LANES, null)).isZero();
+              assertThat(gauges(meters, PipeliningMeters.SOCKETS, null)).isZero();
+            });
+  }
+
+  private static double gauges(MeterRegistry meters, PipeliningMeters meter, String use) {
+    return meters.find(meter.meterName()).gauges().stream()
+        .filter(gauge -> use == null || use.equals(gauge.getId().getTag("use")))
+        .mapToDouble(Gauge::value)
+        // What it counted is gone, client and all.
+        .filter(value -> !Double.isNaN(value))
+        .sum();
   }
 
   private static Document plan(Document explained) {

@@ -68,18 +68,21 @@ class DirectStressIT {
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
   void nothingIsLostDoubledOrMisread(boolean pipelining) {
-    String name = pipelining ? "pipelined" : "stress";
+    String name = pipelining ? "stressPipelined" : "stress";
     String namespace = sharded(name);
-    OneHop.Builder builder = OneHop.builder(testbed.url()).routing(RoutingMode.DIRECT);
-    try (MongoClient client = (pipelining ? builder.pipelining(p -> {}) : builder).build()) {
+    OneHop.Builder direct = OneHop.builder(testbed.url()).routing(RoutingMode.DIRECT);
+    if (pipelining) {
+      direct.pipelining(sockets -> sockets.socketsPerServer(3));
+    }
+    try (MongoClient client = direct.build()) {
       CounterWorkload workload = new CounterWorkload(client.getDatabase("it").getCollection(name));
       int moves;
       try (workload) {
         moves = moveRanges(namespace, DURATION);
       }
       System.out.println(
-          "STRESS, pipelining %s: %d operations while %d ranges moved"
-              .formatted(pipelining, workload.operations(), moves));
+          "STRESS%s: %d operations while %d ranges moved"
+              .formatted(pipelining ? ", pipelined" : "", workload.operations(), moves));
 
       assertThat(workload.errors()).as("errors shown to the caller").isEmpty();
       assertThat(workload.violations()).as("%s", workload.examples()).isEmpty();

@@ -12,11 +12,22 @@ import com.mongodb.client.MongoClients;
 import com.mongodb.client.model.Filters;
 import com.mongodb.connection.ClusterSettings;
 import com.mongodb.reactivestreams.client.MongoCollection;
+import dev.onehop.routing.internal.transport.Lanes;
+import dev.onehop.routing.internal.wire.OpMsg;
+import dev.onehop.routing.internal.wire.ServerAddressName;
+import dev.onehop.routing.internal.wire.WireCredential;
+import dev.onehop.routing.internal.wire.WirePool;
+import dev.onehop.routing.internal.wire.WireSettings;
+import dev.onehop.routing.transport.PipeliningMeters;
+import dev.onehop.routing.transport.PipeliningSettings;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLEngine;
+import org.bson.BsonDocument;
 import org.bson.Document;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -30,6 +41,8 @@ import reactor.core.publisher.Mono;
 /** Authentication and TLS belong to the socket, and still hold for every lane. */
 class PipelinedAuthenticationIT {
   private static final Duration TIMEOUT = Duration.ofSeconds(60);
+  private static final PipeliningSettings THREE_SOCKETS =
+      PipeliningSettings.builder().socketsPerServer(3).build();
 
   private static TestCertificates certificates;
   private static RealMongod mongod;
@@ -179,6 +192,97 @@ class PipelinedAuthenticationIT {
 
       assertThatThrownBy(() -> Mono.from(collection.find().first()).block(TIMEOUT))
           .hasMessageContaining("unable to find valid certification path");
+    }
+  }
+
+  /** Direct mode's connections authenticate in a way of their own. */
+  @ParameterizedTest
+  @ValueSource(strings = {"SCRAM-SHA-1", "SCRAM-SHA-256"})
+  void directModesLanesByScram(String user) {
+    directModesLanesWork(
+        new WireCredential(null, user, "it", "secret".toCharArray()), certificates.trusting());
+  }
+
+  @Test
+  void directModesLanesByX509() {
+    directModesLanesWork(
+        new WireCredential(WireCredential.X509, null, "$external", null), certificates.client());
+  }
+
+  @Test
+  void directModesLanesWithAWrongPasswordAreRefused() {
+    WireCredential wrong = new WireCredential(null, "SCRAM-SHA-256", "it", "wrong".toCharArray());
+    try (Lanes lanes = new Lanes(THREE_SOCKETS, new SimpleMeterRegistry());
+        WirePool pool = pool(lanes, wrong, certificates.trusting())) {
+      // The first refusal closes the pool while other connections are being opened.
+      assertThatThrownBy(
+              () ->
+                  Flux.range(0, 100)
+                      .flatMap(n -> pool.send(server(), insert("refused", n)), 100)
+                      .blockLast(TIMEOUT))
+          .hasMessageContaining("SCRAM-SHA-256@it: Authentication failed");
+    }
+  }
+
+  private static ServerAddressName server() {
+    return new ServerAddressName("localhost", mongod.port());
+  }
+
+  private static OpMsg insert(String collection, int id) {
+    return OpMsg.command(
+        BsonDocument.parse(
+            "{insert: '%s', documents: [{_id: %d}], $db: 'it'}".formatted(collection, id)));
+  }
+
+  private static WirePool pool(Lanes lanes, WireCredential credential, SSLContext context) {
+    return new WirePool(
+        lanes.newGroup(),
+        new WireSettings(
+            Lanes.channelClass(),
+            null,
+            Duration.ofSeconds(10),
+            THREE_SOCKETS.maxInFlight(),
+            TIMEOUT,
+            Duration.ZERO,
+            name -> {
+              SSLEngine engine = context.createSSLEngine(name.host(), name.port());
+              engine.setUseClientMode(true);
+              return engine;
+            },
+            credential,
+            BsonDocument.parse("{driver: {name: 'it', version: '1'}, os: {type: 'it'}}")));
+  }
+
+  private static void directModesLanesWork(WireCredential credential, SSLContext context) {
+    SimpleMeterRegistry meters = new SimpleMeterRegistry();
+    try (Lanes lanes = new Lanes(THREE_SOCKETS, meters);
+        WirePool pool = pool(lanes, credential, context)) {
+      String collection = "direct" + System.nanoTime();
+      List<BsonDocument> replies =
+          Flux.range(0, 600)
+              .flatMap(n -> pool.send(server(), insert(collection, n)), 100)
+              .map(reply -> (BsonDocument) reply.body())
+              .collectList()
+              .block(TIMEOUT);
+
+      assertThat(replies)
+          .hasSize(600)
+          .allSatisfy(reply -> assertThat(reply.getNumber("ok").intValue()).isOne())
+          .allSatisfy(reply -> assertThat(reply.getInt32("n").getValue()).isOne());
+      assertThat(
+              meters.find(PipeliningMeters.LANES.meterName()).gauges().stream()
+                  .mapToDouble(gauge -> gauge.value())
+                  .sum())
+          .isGreaterThan(20);
+      assertThat(
+              meters
+                  .find(PipeliningMeters.SOCKETS.meterName())
+                  .tag("use", "shared")
+                  .gauges()
+                  .stream()
+                  .mapToDouble(gauge -> gauge.value())
+                  .sum())
+          .isBetween(1.0, 3.0);
     }
   }
 

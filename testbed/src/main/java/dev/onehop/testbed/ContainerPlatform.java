@@ -168,7 +168,8 @@ final class ContainerPlatform implements Platform {
           System.getProperty("java.class.path"),
           topology.name(),
           "0.0.0.0",
-          plan.configDb());
+          plan.configDb(),
+          "");
     }
     List<String> command = new ArrayList<>();
     if (server.role() == Server.Role.ROUTER) {

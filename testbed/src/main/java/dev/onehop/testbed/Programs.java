@@ -6,6 +6,7 @@ import dev.onehop.testbed.internal.run.RunDirectory;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.stream.Collectors;
 
 /** The command lines of a run's servers: made for many of them on a small machine. */
 final class Programs {
@@ -88,12 +89,41 @@ final class Programs {
         // Names the run, so that a killed run's router can be told from others.
         directory.path().toString(),
         server.listenAddress().getAddress().getHostAddress(),
-        plan.configDb());
+        plan.configDb(),
+        local(server));
   }
 
-  /** A stand-in router, whatever it runs on. */
+  /**
+   * The mongods on a router's host that others reach over a link, as {@code address=where it
+   * listens,...}. What stays on a host passes no network, and a link would only take processor time
+   * from what is measured.
+   */
+  private String local(Server router) {
+    return plan.mongods().stream()
+        .filter(server -> server.host().equals(router.host()) && server.isBehindLink())
+        .map(
+            server ->
+                server.advertised()
+                    + "="
+                    + server.listenAddress().getAddress().getHostAddress()
+                    + ":"
+                    + server.listenAddress().getPort())
+        .collect(Collectors.joining(","));
+  }
+
+  /**
+   * A stand-in router, whatever it runs on.
+   *
+   * @param local servers to be reached directly, empty for none
+   */
   static List<String> standInRouter(
-      Server server, String java, String classPath, String run, String bind, String configDb) {
+      Server server,
+      String java,
+      String classPath,
+      String run,
+      String bind,
+      String configDb,
+      String local) {
     return List.of(
         java,
         "-XX:+UseSerialGC",
@@ -113,6 +143,8 @@ final class Programs {
         "--port",
         String.valueOf(server.listenAddress().getPort()),
         "--advertise",
-        server.advertised());
+        server.advertised(),
+        "--local",
+        local);
   }
 }

@@ -1,15 +1,18 @@
 package dev.onehop.testbed;
 
+import dev.onehop.testbed.evidence.CpuTimes;
 import dev.onehop.testbed.internal.cluster.Server;
 import dev.onehop.testbed.internal.link.Callers;
 import dev.onehop.testbed.internal.link.Links;
 import dev.onehop.testbed.internal.process.RunningServer;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,7 +25,10 @@ final class Run implements AutoCloseable {
 
   private final Platform platform;
   private final Links links;
-  private final List<RunningServer> servers = new ArrayList<>();
+
+  private record Started(Server server, RunningServer running) {}
+
+  private final List<Started> servers = new ArrayList<>();
   private final List<Consumer<ProcessFailure>> listeners = new CopyOnWriteArrayList<>();
   private final Thread hook = new Thread(this::close, "onehop-testbed-stop");
   private boolean closing;
@@ -56,7 +62,7 @@ final class Run implements AutoCloseable {
     requireOpen();
     RunningServer started = platform.launch(server, callers);
     synchronized (this) {
-      servers.add(started);
+      servers.add(new Started(server, started));
       if (!closing) {
         started.onDeath(this::died);
         return started;
@@ -79,6 +85,32 @@ final class Run implements AutoCloseable {
   /** Whether it is being closed, by whomever. */
   synchronized boolean isClosing() {
     return closing;
+  }
+
+  /** What servers and links have used so far. */
+  CpuTimes cpuTimes() {
+    List<Started> all;
+    synchronized (this) {
+      all = List.copyOf(servers);
+    }
+    return new CpuTimes(
+        sum(all, server -> server.role() == Server.Role.ROUTER),
+        sum(all, server -> server.role() != Server.Role.ROUTER),
+        ProcessHandle.current().info().totalCpuDuration().orElse(null));
+  }
+
+  private static @Nullable Duration sum(List<Started> servers, Predicate<Server> which) {
+    Duration sum = Duration.ZERO;
+    for (Started started : servers) {
+      if (which.test(started.server())) {
+        @Nullable Duration used = started.running().cpuTime().orElse(null);
+        if (used == null) {
+          return null;
+        }
+        sum = sum.plus(used);
+      }
+    }
+    return sum;
   }
 
   void onProcessDeath(Consumer<ProcessFailure> listener) {
@@ -114,7 +146,7 @@ final class Run implements AutoCloseable {
         return;
       }
       closing = true;
-      toEnd = List.copyOf(servers);
+      toEnd = servers.stream().map(Started::running).toList();
     }
     toEnd.forEach(RunningServer::kill);
     links.close();

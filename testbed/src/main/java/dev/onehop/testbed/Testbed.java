@@ -1,6 +1,7 @@
 package dev.onehop.testbed;
 
 import com.mongodb.MongoNamespace;
+import dev.onehop.testbed.evidence.CpuTimes;
 import dev.onehop.testbed.evidence.ServerEvidence;
 import dev.onehop.testbed.internal.binaries.BinaryFinder;
 import dev.onehop.testbed.internal.cluster.Cluster;
@@ -210,6 +211,11 @@ public final class Testbed implements AutoCloseable {
    */
   public RoundTrips measureRoundTrips() {
     return RoundTripMeter.measure(topology, run.plan(), run.platform().access().tls());
+  }
+
+  /** The processor time that servers and links have used so far. Cheap: may be asked often. */
+  public CpuTimes cpuTimes() {
+    return run.cpuTimes();
   }
 
   /**

@@ -99,7 +99,7 @@ public final class BenchSession {
             System.getProperty("java.class.path"),
             workload,
             secrets,
-            opened.isFar());
+            quickCompilerOnly(opened));
     Bench next =
         new Bench(
             plan, workload, opened, ycsb, progress, folder, Machine.facts(home), started, command);
@@ -108,6 +108,15 @@ public final class BenchSession {
     }
     opened.onServerDeath(next::serverDied);
     next.run();
+  }
+
+  /**
+   * Where distances limit the rate, the optimizing compiler takes longer than a point lasts. With
+   * few processors it does so without distances, too: on two it took half of the client's time, and
+   * more the more code a mode has, 20 seconds into a run.
+   */
+  private static boolean quickCompilerOnly(Cluster opened) {
+    return opened.isFar() || Runtime.getRuntime().availableProcessors() <= 2;
   }
 
   /** What was found; null if the run did not get as far as having a cluster. */

@@ -3,6 +3,7 @@ package dev.onehop.cli.bench;
 import dev.onehop.cli.results.RunFacts.Placement;
 import dev.onehop.cli.results.ServerFacts;
 import dev.onehop.cli.results.TopologyFacts;
+import dev.onehop.testbed.evidence.CpuTimes;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
@@ -46,6 +47,9 @@ interface Cluster extends AutoCloseable {
    * @param sampleRate the fraction of operations to look at closely, above 0 and up to 1
    */
   Watch watch(String collection, double sampleRate);
+
+  /** The processor time that servers and links have used so far. */
+  CpuTimes cpuTimes();
 
   /** What could not be found out, and why; empty if all could. */
   List<String> missing();

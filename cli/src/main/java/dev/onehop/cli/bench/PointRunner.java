@@ -2,6 +2,7 @@ package dev.onehop.cli.bench;
 
 import dev.onehop.cli.Failure;
 import dev.onehop.cli.bench.Cluster.Evidence;
+import dev.onehop.cli.results.CpuPerOperation;
 import dev.onehop.cli.results.HdrLogs;
 import dev.onehop.cli.results.LatencySummary;
 import dev.onehop.cli.results.Point;
@@ -27,7 +28,7 @@ final class PointRunner {
   /** What a small machine can do where no distance limits it. */
   private static final double LOCAL_PER_SECOND = 10_000;
 
-  private static final double SAMPLED_PER_SECOND = 200;
+  private static final double SAMPLED_PER_SECOND = 50;
   private static final double SAMPLED_PER_POINT = 10_000;
 
   private final BenchPlan plan;
@@ -92,12 +93,13 @@ final class PointRunner {
       throws IOException, InterruptedException {
     List<String> command =
         ycsb.point(point, folder, plan.warmup(), plan.operations(), plan.duration(), connecting);
-    try (Cluster.Watch watch = cluster.watch(workload.collection(), sampleRate(point, expected))) {
+    try (Cluster.Watch watch = cluster.watch(workload.collection(), sampleRate(point, expected));
+        CpuWatch cpu = new CpuWatch(cluster::cpuTimes, this::clientCpuTime)) {
       YcsbOutput output = run(command, folder, expected.multipliedBy(3).plus(GRACE));
       RunSummary summary = summary(folder);
       Evidence evidence =
           watch.evidence(summary.firstOperationNanos(), summary.lastOperationNanos());
-      return point(point, folder, output, summary, evidence);
+      return point(point, folder, output, summary, evidence, cpu.perOperation(summary));
     }
   }
 
@@ -131,6 +133,14 @@ final class PointRunner {
     return process.await(atMost);
   }
 
+  private @Nullable Duration clientCpuTime() {
+    YcsbProcess process;
+    synchronized (this) {
+      process = running;
+    }
+    return process == null ? null : process.cpuTime();
+  }
+
   private void show(StatusLine status) {
     if (status.operations() > 0) {
       progress.state(
@@ -148,7 +158,7 @@ final class PointRunner {
   }
 
   /**
-   * The fraction of operations that is looked at closely: enough to tell to a percent or so who
+   * The fraction of operations that is looked at closely: enough to tell to a percent or two who
    * sent them, few enough not to be felt, and not to fill the servers' logs in a long point.
    */
   private double sampleRate(PointPlan point, Duration expected) {
@@ -170,7 +180,12 @@ final class PointRunner {
   }
 
   private Point point(
-      PointPlan point, Path folder, YcsbOutput output, RunSummary summary, Evidence evidence) {
+      PointPlan point,
+      Path folder,
+      YcsbOutput output,
+      RunSummary summary,
+      Evidence evidence,
+      @Nullable CpuPerOperation cpu) {
     Map<String, Double> roundTrips = shardRoundTrips(cluster);
     Double roundTrip = ClosedLoop.meanRoundTripMillis(evidence.share(), roundTrips);
     long errors = Math.max(summary.errors(), output.errors());
@@ -198,6 +213,7 @@ final class PointRunner {
         // No router took part in direct mode.
         point.mode() == Mode.DIRECT_ASYNC ? null : evidence.besideOwner(),
         evidence.sample(),
+        cpu,
         summary.routes() == null ? Map.of() : summary.routes(),
         failures,
         point.folder(),

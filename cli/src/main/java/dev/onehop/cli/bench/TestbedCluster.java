@@ -11,6 +11,7 @@ import dev.onehop.testbed.ServerInfo;
 import dev.onehop.testbed.Shard;
 import dev.onehop.testbed.Testbed;
 import dev.onehop.testbed.Topology;
+import dev.onehop.testbed.evidence.CpuTimes;
 import dev.onehop.testbed.evidence.ServerEvidence;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -196,6 +197,11 @@ final class TestbedCluster implements Cluster {
   @Override
   public void close() {
     testbed.close();
+  }
+
+  @Override
+  public CpuTimes cpuTimes() {
+    return testbed.cpuTimes();
   }
 
   private ServerEvidence evidence(String collection) {

@@ -11,6 +11,7 @@ import dev.onehop.testbed.ExistingCluster;
 import dev.onehop.testbed.ServerInfo;
 import dev.onehop.testbed.TestbedException;
 import dev.onehop.testbed.TrustedAuthority;
+import dev.onehop.testbed.evidence.CpuTimes;
 import dev.onehop.testbed.evidence.OperationCounts;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -188,6 +189,12 @@ final class UrlCluster implements Cluster {
           "after loading, %d of %d documents are there".formatted(found, expected), null);
     }
     return null;
+  }
+
+  /** Nothing is known of processes elsewhere. */
+  @Override
+  public CpuTimes cpuTimes() {
+    return new CpuTimes(null, null, null);
   }
 
   @Override

@@ -31,8 +31,8 @@ final class YcsbCommand {
 
   /**
    * @param secrets with the cluster's URL
-   * @param quickCompilerOnly whether to leave out the JVM's optimizing compiler: where distances
-   *     limit the rate, it takes longer than a point and the processors away from what is measured
+   * @param quickCompilerOnly whether to leave out the JVM's optimizing compiler, which may take
+   *     longer than a point, and the processors away from what is measured
    */
   YcsbCommand(
       Path java,

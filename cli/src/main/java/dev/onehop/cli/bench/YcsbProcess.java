@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One run of YCSB in a process of its own. What it prints is kept in the run's folder: {@code
@@ -112,6 +113,11 @@ final class YcsbProcess {
     return lines.stream()
         .filter(line -> line.matches("[\\w.$]*(Exception|Error)\\b.*"))
         .findFirst();
+  }
+
+  /** The processor time that it has used so far; null once it has ended. */
+  @Nullable Duration cpuTime() {
+    return process.info().totalCpuDuration().orElse(null);
   }
 
   /** Stops it at once; no-op if it has ended. */

@@ -37,6 +37,11 @@ final class Format {
     return String.format(Locale.ROOT, format, millis);
   }
 
+  /** Whole microseconds. */
+  static String micros(@Nullable Double micros) {
+    return micros == null ? NONE : String.format(Locale.ROOT, "%,.0f", micros);
+  }
+
   /** A fraction as percent without the sign; one decimal where rounding would say 0 or 100. */
   static String percent(@Nullable Double fraction) {
     if (fraction == null) {

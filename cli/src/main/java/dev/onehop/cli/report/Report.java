@@ -81,6 +81,7 @@ public final class Report {
       throughput(html);
       results.operations().forEach(operation -> latency(html, operation));
       shares(html);
+      processorTime(html);
       detour(html);
     }
     topology(html);
@@ -243,6 +244,15 @@ public final class Report {
       html.append(Html.escape(shards.get(i))).append("</li>");
     }
     html.append("</ul>\n").append(tables.shares()).append("</section>\n");
+  }
+
+  private void processorTime(StringBuilder html) {
+    if (results.points().stream().allMatch(point -> point.cpu() == null)) {
+      return;
+    }
+    html.append("<section id=\"cpu\">\n<h2>Processor time</h2>\n<p>User and system time of the ");
+    html.append("processes while the point was measured. <b>Links</b>: what makes the delays ");
+    html.append("between regions.</p>\n").append(tables.cpu()).append("</section>\n");
   }
 
   private void topology(StringBuilder html) {

@@ -15,7 +15,8 @@ public final class ResultsTable {
   private static final List<String> FIRST =
       List.of("mode", "conns", "threads", "ops/s", "limit", "% of limit");
   private static final List<String> LATENCIES = List.of("mean", "p50", "p95", "p99");
-  private static final List<String> LAST = List.of("errors", "share %", "beside owner %");
+  private static final List<String> LAST =
+      List.of("errors", "share %", "beside owner %", "cpu µs/op");
 
   private ResultsTable() {}
 
@@ -105,6 +106,7 @@ public final class ResultsTable {
                 .map(shard -> Format.percent(point.share().getOrDefault(shard, 0.0)))
                 .collect(Collectors.joining("/")));
     row.add(Format.percent(point.besideOwner()));
+    row.add(Format.micros(point.cpu() == null ? null : point.cpu().total()));
     return row;
   }
 
@@ -168,6 +170,7 @@ public final class ResultsTable {
           .forEach(what -> notes.append("not known: ").append(what).append('\n'));
     }
     notes.append("beside owner: operations that reached their shard from a router on its host\n");
+    notes.append("cpu: processor time per operation of client, routers, mongods and links\n");
     if (results.detour() != null) {
       notes.append(DetourText.of(results.detour())).append('\n');
     }

@@ -1,5 +1,6 @@
 package dev.onehop.cli.report;
 
+import dev.onehop.cli.results.CpuPerOperation;
 import dev.onehop.cli.results.Detour;
 import dev.onehop.cli.results.LatencySummary;
 import dev.onehop.cli.results.Point;
@@ -121,6 +122,36 @@ final class Tables {
       cell(html, point.share().isEmpty() ? Format.NONE : figures.toString());
       cell(html, Format.percent(point.besideOwner()));
       html.append("</tr>\n");
+    }
+    return close(html);
+  }
+
+  /** Where the processor time goes. */
+  String cpu() {
+    StringBuilder html =
+        open(
+            "Processor time per operation in µs",
+            "mode",
+            "conns",
+            "threads",
+            "all",
+            "client",
+            "routers",
+            "mongods",
+            "links");
+    int before = 0;
+    for (Point point : ResultsTable.inOrder(results.points())) {
+      CpuPerOperation cpu = point.cpu();
+      if (cpu != null) {
+        begin(html, point, before);
+        before = point.threads();
+        cell(html, Format.micros(cpu.total()));
+        cell(html, Format.micros(cpu.client()));
+        cell(html, Format.micros(cpu.routers()));
+        cell(html, Format.micros(cpu.mongods()));
+        cell(html, Format.micros(cpu.links()));
+        html.append("</tr>\n");
+      }
     }
     return close(html);
   }

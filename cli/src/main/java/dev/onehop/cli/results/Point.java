@@ -25,6 +25,7 @@ import org.jspecify.annotations.Nullable;
  * @param besideOwner the fraction of operations that reached their shard from a router on the
  *     shard's own host, by the servers' own evidence; null where there was none
  * @param besideOwnerSample how many operations that fraction was taken from
+ * @param cpu processor time per operation; null where nothing is known of it
  * @param routes what the client says it decided, per decision; its own counters, no evidence
  * @param failures failed operations per operation and status, empty if there were none
  * @param folder where the point's logs are, relative to the results' folder
@@ -46,6 +47,7 @@ public record Point(
     Map<String, Double> share,
     @Nullable Double besideOwner,
     @Nullable Long besideOwnerSample,
+    @Nullable CpuPerOperation cpu,
     Map<String, Long> routes,
     Map<String, Long> failures,
     String folder,

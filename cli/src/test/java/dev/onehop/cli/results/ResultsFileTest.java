@@ -46,10 +46,12 @@ class ResultsFileTest {
             "limit",
             "share",
             "besideOwner",
+            "cpu",
             "read",
             "update");
     assertThat(names(point.path("read")))
         .containsExactly("count", "mean", "p50", "p95", "p99", "p999", "max");
+    assertThat(names(point.path("cpu"))).containsExactly("client", "routers", "mongods", "links");
     assertThat(point.path("share").path("or1").isNumber()).isTrue();
   }
 
@@ -72,6 +74,7 @@ class ResultsFileTest {
             point.share(),
             null,
             null,
+            null,
             point.routes(),
             point.failures(),
             "",
@@ -83,6 +86,8 @@ class ResultsFileTest {
     JsonNode json = new ObjectMapper().valueToTree(unknown);
     assertThat(json.has("besideOwner")).isTrue();
     assertThat(json.path("besideOwner").isNull()).isTrue();
+    assertThat(json.has("cpu")).isTrue();
+    assertThat(json.path("cpu").isNull()).isTrue();
     assertThat(json.path("limit").isNull()).isTrue();
     assertThat(json.has("scan")).isFalse();
   }

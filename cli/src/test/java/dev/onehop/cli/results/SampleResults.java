@@ -101,6 +101,7 @@ public final class SampleResults {
         Map.of("va2", 0.33, "or1", 0.34, "ca1", 0.33),
         targeted ? 1.0 : 0.0,
         120L,
+        new CpuPerOperation(400.0, targeted ? 300.4 : 290.0, 250.0, 150.0),
         targeted ? Map.of("targeted", 100L) : Map.of(),
         Map.of(),
         "points/" + mode + "-t" + threads + "-c" + connections,

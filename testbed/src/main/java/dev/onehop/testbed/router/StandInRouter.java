@@ -26,11 +26,15 @@ import reactor.core.publisher.Mono;
  *     --configdb config/127.27.1.1:27019 --bind 127.27.1.1 --port 37017 --advertise 127.27.1.1:27017
  * }</pre>
  *
+ * <p>With {@code --local 127.27.1.1:27018=127.27.1.1:17018,...} it reaches the servers of its own
+ * host where they listen, and not over the links that make other hosts distant.
+ *
  * <p>When it is ready it prints {@code listening on <address>:<port>}. It ends when it is killed.
  */
 public final class StandInRouter {
   private static final Set<String> OPTIONS =
       new TreeSet<>(Set.of("--configdb", "--bind", "--port", "--advertise"));
+  private static final String LOCAL = "--local";
   private static final Duration START_TIMEOUT = Duration.ofSeconds(30);
 
   private StandInRouter() {}
@@ -38,7 +42,7 @@ public final class StandInRouter {
   /**
    * Runs until killed.
    *
-   * @param arguments the options shown above, all required
+   * @param arguments the options shown above, all required but {@code --local}
    */
   public static void main(String[] arguments) throws InterruptedException {
     try {
@@ -60,7 +64,11 @@ public final class StandInRouter {
     EventLoopGroup group = EventLoops.newGroup("router", 1);
     // From the router's own address, so that servers and links can tell who is calling.
     DirectRouter router =
-        ClusterRouters.of(options.get("--configdb"), group, new InetSocketAddress(bind, 0));
+        ClusterRouters.of(
+            options.get("--configdb"),
+            group,
+            new InetSocketAddress(bind, 0),
+            ways(options.getOrDefault(LOCAL, "")));
     Registration registration = new Registration(router, advertised);
     Mono<Void> ready =
         registration
@@ -73,10 +81,26 @@ public final class StandInRouter {
     System.out.println("listening on " + bind + ":" + listen.getPort());
   }
 
+  private static Map<ServerAddressName, InetSocketAddress> ways(String option) {
+    Map<ServerAddressName, InetSocketAddress> ways = new HashMap<>();
+    for (String pair : option.isEmpty() ? new String[0] : option.split(",", -1)) {
+      int equals = pair.indexOf('=');
+      if (equals < 0) {
+        throw new IllegalArgumentException(LOCAL + " takes address=address, not " + pair);
+      }
+      ServerAddressName listens = ServerAddressName.parse(pair.substring(equals + 1));
+      ways.put(
+          ServerAddressName.parse(pair.substring(0, equals)),
+          new InetSocketAddress(listens.host(), listens.port()));
+    }
+    return ways;
+  }
+
   private static Map<String, String> parse(String[] arguments) {
     Map<String, String> options = new HashMap<>();
     for (int i = 0; i < arguments.length; i += 2) {
-      if (!OPTIONS.contains(arguments[i]) || i + 1 == arguments.length) {
+      boolean known = OPTIONS.contains(arguments[i]) || arguments[i].equals(LOCAL);
+      if (!known || i + 1 == arguments.length) {
         throw new IllegalArgumentException(
             "unknown option or missing value: " + arguments[i] + "; the options are " + OPTIONS);
       }

@@ -138,7 +138,6 @@ public final class OneShardForwarding {
             loop,
             message,
             true,
-            statement.isShort(),
             new Reply(statement, table, shard, primary.name(), frame, outcome));
     return new Forwarded(statement.name(), exchange);
   }

@@ -76,22 +76,13 @@ public final class Reads {
   }
 
   Mono<BsonDocument> count(OpMsg command, String namespace) {
-    return client
-        .retryWhileStale(
-            namespace,
-            table -> {
-              Target target =
-                  Targeter.find(
-                      table, filter(command, "query"), WriteTargets.options(command.body()));
-              if (target.isSingleShard()) {
-                return single(command, table, target.shard());
-              }
-              return scatter(unskipped(command), table, target)
-                  .map(answers -> sum(command.body(), answers));
-            })
-        .onErrorReturn(
-            UnknownNamespaceException.class,
-            new BsonDocument("n", new BsonInt32(0)).append("ok", new BsonDouble(1)));
+    return read(
+        namespace,
+        command,
+        table -> byQuery(command, table),
+        (each, table, target) ->
+            scatter(unskipped(each), table, target).map(answers -> sum(each.body(), answers)),
+        new BsonDocument("n", new BsonInt32(0)).append("ok", new BsonDouble(1)));
   }
 
   /** The command for one of several shards, which can't know what the others skip. */
@@ -124,22 +115,19 @@ public final class Reads {
 
   /** The distinct values; those of several shards in BSON order, as mongos gives them. */
   Mono<BsonDocument> distinct(OpMsg command, String namespace) {
-    return client
-        .retryWhileStale(
-            namespace,
-            table -> {
-              Target target =
-                  Targeter.find(
-                      table, filter(command, "query"), WriteTargets.options(command.body()));
-              if (target.isSingleShard()) {
-                return single(command, table, target.shard());
-              }
-              if (command.body().containsKey("collation") || table.hasDefaultCollation()) {
-                return handOver.send(command, "distinct over several shards under a collation");
-              }
-              return scatter(command, table, target).map(Reads::union);
-            })
-        .onErrorReturn(UnknownNamespaceException.class, union(List.of()));
+    return read(
+        namespace,
+        command,
+        table -> byQuery(command, table),
+        this::scatterDistinct,
+        union(List.of()));
+  }
+
+  private Mono<BsonDocument> scatterDistinct(OpMsg command, RoutingTable table, Target target) {
+    if (command.body().containsKey("collation") || table.hasDefaultCollation()) {
+      return handOver.send(command, "distinct over several shards under a collation");
+    }
+    return scatter(command, table, target).map(Reads::union);
   }
 
   private static BsonDocument union(List<Answer> answers) {
@@ -168,7 +156,8 @@ public final class Reads {
                       new CommandFailure(
                           ErrorCodes.SHARD_KEY_NOT_FOUND,
                           "ShardKeyNotFound",
-                          "Query for sharded findAndModify must contain the shard key for namespace "
+                          "Query for sharded findAndModify must contain the shard key for namespace"
+                              + " "
                               + namespace));
             })
         .onErrorResume(
@@ -195,20 +184,37 @@ public final class Reads {
 
   private Mono<BsonDocument> readOrEmpty(
       String namespace, OpMsg command, Targeting targeting, Scatter scatter) {
+    BsonDocument nothing = CursorReplies.first(namespace, 0, List.of());
+    return read(
+        namespace,
+        command,
+        targeting,
+        (each, table, target) ->
+            target.shards().isEmpty() ? Mono.just(nothing) : scatter.over(each, table, target),
+        nothing);
+  }
+
+  /**
+   * Reads from one shard or from several.
+   *
+   * @param nothing the answer if there is no such collection
+   */
+  private Mono<BsonDocument> read(
+      String namespace, OpMsg command, Targeting targeting, Scatter scatter, BsonDocument nothing) {
     return client
         .retryWhileStale(
             namespace,
             table -> {
               Target target = targeting.under(table);
-              if (target.isSingleShard()) {
-                return single(command, table, target.shard());
-              }
-              return target.shards().isEmpty()
-                  ? Mono.just(CursorReplies.first(namespace, 0, List.of()))
+              return target.isSingleShard()
+                  ? single(command, table, target.shard())
                   : scatter.over(command, table, target);
             })
-        .onErrorReturn(
-            UnknownNamespaceException.class, CursorReplies.first(namespace, 0, List.of()));
+        .onErrorReturn(UnknownNamespaceException.class, nothing);
+  }
+
+  private static Target byQuery(OpMsg command, RoutingTable table) {
+    return Targeter.find(table, filter(command, "query"), WriteTargets.options(command.body()));
   }
 
   private Mono<BsonDocument> single(OpMsg command, RoutingTable table, String shard) {
@@ -289,9 +295,7 @@ public final class Reads {
   private static List<BsonDocument> batches(List<Answer> answers) {
     List<BsonDocument> documents = new ArrayList<>();
     for (Answer answer : answers) {
-      for (BsonValue document : CursorReplies.batch(answer.document())) {
-        documents.add(document.asDocument());
-      }
+      documents.addAll(CursorReplies.documents(answer.document()));
     }
     return documents;
   }

@@ -23,7 +23,6 @@ final class Statement {
   private @Nullable RawBsonDocument document;
   private boolean concern;
   private boolean transactionNumber;
-  private boolean limited;
 
   /** How the statement tells where it belongs. */
   enum Kind {
@@ -102,8 +101,6 @@ final class Statement {
     switch (field) {
       case "$db" -> database = value.string();
       case "txnNumber" -> transactionNumber = true;
-      case "limit" -> limited = value.number() != 0;
-      case "singleBatch" -> limited |= value.isTrue();
       case "readConcern" -> {
         concern = true;
         return value.isDocument() && isOfOneTable(value.document());
@@ -237,19 +234,6 @@ final class Statement {
   /** Whether it says its read or write concern itself. */
   boolean hasConcern() {
     return concern;
-  }
-
-  /**
-   * Whether it is quickly done, so that others may wait behind it: a write to one document, or a
-   * read with a limit or of one {@code _id}.
-   */
-  boolean isShort() {
-    return !name.equals("find") || limited || (document != null && isOneId(document));
-  }
-
-  private static boolean isOneId(RawBsonDocument filter) {
-    org.bson.BsonValue id = filter.get("_id");
-    return id != null && !id.isDocument() && !id.isRegularExpression();
   }
 
   Retryability retryability() {

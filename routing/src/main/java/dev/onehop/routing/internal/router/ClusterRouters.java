@@ -4,10 +4,13 @@ import com.mongodb.MongoClientSettings;
 import com.mongodb.connection.TransportSettings;
 import dev.onehop.routing.internal.direct.DirectRouter;
 import dev.onehop.routing.internal.wire.EventLoops;
+import dev.onehop.routing.internal.wire.ServerAddressName;
 import dev.onehop.routing.internal.wire.WirePool;
 import dev.onehop.routing.internal.wire.WireSettings;
 import io.netty.channel.EventLoopGroup;
+import java.net.InetSocketAddress;
 import java.net.SocketAddress;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.bson.BsonDocument;
 import org.bson.BsonString;
@@ -25,9 +28,13 @@ public final class ClusterRouters {
    * @param configServer replica set name and members: {@code name/host:port,host:port}
    * @param group event loops for the connections; stays the caller's
    * @param localAddress the address to connect from, null for the system's choice
+   * @param ways where to connect to for servers that are not to be reached by their own address
    */
   public static DirectRouter of(
-      String configServer, EventLoopGroup group, @Nullable SocketAddress localAddress) {
+      String configServer,
+      EventLoopGroup group,
+      @Nullable SocketAddress localAddress,
+      Map<ServerAddressName, InetSocketAddress> ways) {
     MongoClientSettings settings =
         MongoClientSettings.builder()
             .applyToServerSettings(
@@ -47,6 +54,6 @@ public final class ClusterRouters {
     return DirectRouter.asMongos(
         MonitoredServers.replicaSets(settings, null).watch(configServer),
         MonitoredServers.replicaSets(settings, null),
-        new WirePool(group, WireSettings.plain(localAddress, client)));
+        new WirePool(group, WireSettings.plain(localAddress, client, ways)));
   }
 }

@@ -15,16 +15,17 @@ import com.mongodb.reactivestreams.client.MongoClients;
 import dev.onehop.routing.internal.catalog.RoutingCatalog;
 import dev.onehop.routing.internal.direct.DirectRouter;
 import dev.onehop.routing.internal.direct.shard.ServerSet;
-import dev.onehop.routing.internal.wire.EventLoops;
 import dev.onehop.routing.internal.wire.ServerAddressName;
 import dev.onehop.routing.internal.wire.WireCredential;
 import dev.onehop.routing.internal.wire.WirePool;
 import dev.onehop.routing.internal.wire.WireSettings;
 import io.netty.channel.EventLoopGroup;
+import io.netty.channel.socket.SocketChannel;
 import java.net.InetAddress;
 import java.security.NoSuchAlgorithmException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
@@ -54,11 +55,11 @@ public final class DirectClient {
    * What carries the connections to the shards.
    *
    * @param group event loops, on which the virtual mongos lives, too
-   * @param maxPoolSize most connections per server that are not shared
-   * @param sharing how connections are shared, null if they are not
+   * @param channelClass of the connections, which must fit the event loops
+   * @param maxPoolSize most connections per server
    */
   public record Carrier(
-      EventLoopGroup group, int maxPoolSize, WireSettings.@Nullable Sharing sharing) {}
+      EventLoopGroup group, Class<? extends SocketChannel> channelClass, int maxPoolSize) {}
 
   /** Makes the router; another one only in tests. */
   public interface RouterFactory {
@@ -211,18 +212,18 @@ public final class DirectClient {
           "application", new BsonDocument("name", new BsonString(settings.getApplicationName())));
     }
     return new WireSettings(
-        EventLoops.socketChannelClass(),
+        carrier.channelClass(),
         null,
         Duration.ofMillis(settings.getSocketSettings().getConnectTimeout(TimeUnit.MILLISECONDS)),
         carrier.maxPoolSize(),
         Duration.ofMillis(
             settings.getConnectionPoolSettings().getMaxWaitTime(TimeUnit.MILLISECONDS)),
-        carrier.sharing(),
         Duration.ofMillis(
             settings.getConnectionPoolSettings().getMaxConnectionIdleTime(TimeUnit.MILLISECONDS)),
         tls(settings.getSslSettings()),
         credential(settings.getCredential()),
-        client);
+        client,
+        Map.of());
   }
 
   private static WireSettings.@Nullable Tls tls(SslSettings settings) {

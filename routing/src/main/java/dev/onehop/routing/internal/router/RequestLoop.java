@@ -40,6 +40,7 @@ final class RequestLoop {
   private final Replies replies;
   private final @Nullable CommandMeter meter;
   private final Queue<ByteBuf> waiting = new ArrayDeque<>(2);
+  private int waitingBytes;
   private @Nullable Disposable running;
   private @Nullable Measured measured;
   private boolean busy;
@@ -86,19 +87,22 @@ final class RequestLoop {
     local.connectionClosed();
     waiting.forEach(ByteBuf::release);
     waiting.clear();
+    waitingBytes = 0;
     if (running != null) {
       running.dispose();
     }
     measured(Outcome.CANCELLED, null);
   }
 
-  boolean isBusy() {
-    return busy;
+  /** The size of the requests that wait until those before them are answered. */
+  int waitingBytes() {
+    return waitingBytes;
   }
 
   /** Takes over a request. */
   void add(ByteBuf frame) {
     waiting.add(frame);
+    waitingBytes += frame.readableBytes();
     next();
   }
 
@@ -109,6 +113,7 @@ final class RequestLoop {
         replies.idle();
         return;
       }
+      waitingBytes -= frame.readableBytes();
       busy = true;
       serve(frame);
     }

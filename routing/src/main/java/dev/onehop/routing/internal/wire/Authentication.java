@@ -1,13 +1,7 @@
 package dev.onehop.routing.internal.wire;
 
-import com.ongres.scram.client.ScramClient;
-import com.ongres.scram.common.StringPreparation;
 import com.ongres.scram.common.exception.ScramException;
 import java.nio.charset.StandardCharsets;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
-import java.util.HexFormat;
-import java.util.List;
 import java.util.Objects;
 import org.bson.BsonBinary;
 import org.bson.BsonBoolean;
@@ -26,6 +20,7 @@ final class Authentication {
   private static final String EXTERNAL = "$external";
 
   private final WireSettings settings;
+  private final ScramKeys keys;
   private final Exchange exchange;
 
   /** Sends a command on the connection and gives the answer's document. */
@@ -33,19 +28,21 @@ final class Authentication {
     Mono<BsonDocument> send(BsonDocument command);
   }
 
-  private Authentication(WireSettings settings, Exchange exchange) {
+  private Authentication(WireSettings settings, ScramKeys keys, Exchange exchange) {
     this.settings = settings;
+    this.keys = keys;
     this.exchange = exchange;
   }
 
   /**
    * Runs it.
    *
+   * @param keys those of the settings' user
    * @return empty when the connection may be used; a {@link WireAuthenticationException} if the
    *     server refuses the user
    */
-  static Mono<Void> run(WireSettings settings, Exchange exchange) {
-    return new Authentication(settings, exchange).start();
+  static Mono<Void> run(WireSettings settings, ScramKeys keys, Exchange exchange) {
+    return new Authentication(settings, keys, exchange).start();
   }
 
   private Mono<Void> start() {
@@ -115,26 +112,25 @@ final class Authentication {
   }
 
   private Mono<Void> scram(WireCredential credential, String mechanism) {
-    ScramClient client = scramClient(credential, mechanism);
+    ScramConversation conversation = new ScramConversation(credential, mechanism, keys);
     BsonDocument first =
         new BsonDocument("saslStart", new BsonInt32(1))
             .append("mechanism", new BsonString(mechanism))
-            .append("payload", payload(client.clientFirstMessage().toString()))
+            .append("payload", payload(conversation.firstMessage()))
             .append("options", new BsonDocument("skipEmptyExchange", BsonBoolean.TRUE));
     return send(credential.source(), first)
         .flatMap(
             reply -> {
               try {
-                client.serverFirstMessage(text(reply));
+                return step(credential, reply, conversation.finalMessage(text(reply)));
               } catch (ScramException e) {
                 return Mono.error(refused(e));
               }
-              return step(credential, reply, client.clientFinalMessage().toString());
             })
         .flatMap(
             reply -> {
               try {
-                client.serverFinalMessage(text(reply));
+                conversation.verify(text(reply));
               } catch (ScramException e) {
                 return Mono.error(refused(e));
               }
@@ -159,31 +155,6 @@ final class Authentication {
 
   private WireAuthenticationException refused(Exception e) {
     return new WireAuthenticationException(settings.credential(), String.valueOf(e.getMessage()));
-  }
-
-  private static ScramClient scramClient(WireCredential credential, String mechanism) {
-    String user = Objects.requireNonNull(credential.user());
-    char[] password = Objects.requireNonNull(credential.password());
-    boolean sha256 = mechanism.equals(WireCredential.SCRAM_SHA_256);
-    return ScramClient.builder()
-        .advertisedMechanisms(List.of(mechanism))
-        .username(user)
-        .password(sha256 ? password : digested(user, password))
-        .stringPreparation(
-            sha256 ? StringPreparation.SASL_PREPARATION : StringPreparation.NO_PREPARATION)
-        .build();
-  }
-
-  /** What SCRAM-SHA-1 takes for the password: MD5 of {@code user:mongo:password}, in hex. */
-  private static char[] digested(String user, char[] password) {
-    try {
-      byte[] digest =
-          MessageDigest.getInstance("MD5")
-              .digest((user + ":mongo:" + new String(password)).getBytes(StandardCharsets.UTF_8));
-      return HexFormat.of().formatHex(digest).toCharArray();
-    } catch (NoSuchAlgorithmException e) {
-      throw new IllegalStateException("a Java runtime without MD5", e);
-    }
   }
 
   private static BsonBinary payload(String message) {

@@ -63,36 +63,6 @@ public final class Exchange {
     }
   }
 
-  /** Sends it on a connection that others use, too. */
-  void useShared(SharedConnections.Shared taken) {
-    if (!state.compareAndSet(WAITING, SENT)) {
-      taken.answered(0);
-      return;
-    }
-    long sent = System.nanoTime();
-    taken
-        .connection()
-        .send(
-            message,
-            new ReplyHandler() {
-              @Override
-              public void replied(ByteBuf reply) {
-                taken.answered(System.nanoTime() - sent);
-                if (state.compareAndSet(SENT, DONE)) {
-                  outcome.replied(reply);
-                }
-              }
-
-              @Override
-              public void failed(IOException cause) {
-                taken.answered(0);
-                if (state.compareAndSet(SENT, DONE)) {
-                  outcome.failed(cause);
-                }
-              }
-            });
-  }
-
   /** There is no connection for it. */
   void unable(Throwable cause) {
     if (state.compareAndSet(WAITING, DONE)) {
@@ -101,10 +71,7 @@ public final class Exchange {
     }
   }
 
-  /**
-   * Nobody wants the answer any more; ends the connection if it is still to come and nobody else
-   * uses it.
-   */
+  /** Nobody wants the answer any more; ends the connection if it is still to come. */
   public void cancel() {
     if (state.compareAndSet(WAITING, DONE)) {
       message.release();

@@ -6,9 +6,13 @@ import java.io.IOException;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
+import java.util.HashMap;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
+import reactor.core.Disposable;
+import reactor.core.Disposables;
 
 /**
  * The connections to one server.
@@ -19,18 +23,19 @@ final class ServerPool {
   private final ServerAddressName server;
   private final EventLoopGroup group;
   private final WireSettings settings;
+  private final ScramKeys keys;
   private final Deque<WireConnection> idle = new ArrayDeque<>();
   private final Deque<Exchange> waiting = new ArrayDeque<>();
-  private final @Nullable SharedConnections shared;
+  private final Map<Exchange, Disposable> opening = new HashMap<>();
   private int open;
   private boolean closed;
 
-  ServerPool(ServerAddressName server, EventLoopGroup group, WireSettings settings) {
+  ServerPool(
+      ServerAddressName server, EventLoopGroup group, WireSettings settings, ScramKeys keys) {
     this.server = server;
     this.group = group;
     this.settings = settings;
-    WireSettings.Sharing sharing = settings.sharing();
-    this.shared = sharing == null ? null : new SharedConnections(server, group, settings, sharing);
+    this.keys = keys;
   }
 
   /** Gives the exchange a connection, now or as soon as there is one. */
@@ -54,14 +59,6 @@ final class ServerPool {
     }
   }
 
-  /** Sends the exchange on a connection that others use, too. */
-  void share(Exchange exchange) {
-    if (shared == null) {
-      throw new IllegalStateException("connections are not shared");
-    }
-    shared.send(exchange);
-  }
-
   private @Nullable WireConnection pollIdle(@Nullable EventLoop preferred) {
     if (preferred != null) {
       for (Iterator<WireConnection> each = idle.iterator(); each.hasNext(); ) {
@@ -76,16 +73,27 @@ final class ServerPool {
   }
 
   private void connect(EventLoop loop, Exchange exchange) {
-    WireConnection.open(loop, server, settings)
-        .subscribe(
-            connection -> {
-              connection.whenClosed(() -> closed(connection));
-              exchange.use(connection);
-            },
-            failure -> {
-              exchange.unable(failure);
-              closed(null);
-            });
+    Disposable.Swap connecting = Disposables.swap();
+    synchronized (this) {
+      opening.put(exchange, connecting);
+    }
+    connecting.update(
+        WireConnection.open(loop, server, settings, keys)
+            .subscribe(
+                connection -> {
+                  opened(exchange);
+                  connection.whenClosed(() -> closed(connection));
+                  exchange.use(connection);
+                },
+                failure -> {
+                  opened(exchange);
+                  exchange.unable(failure);
+                  closed(null);
+                }));
+  }
+
+  private synchronized void opened(Exchange exchange) {
+    opening.remove(exchange);
   }
 
   /** A connection's request was answered. */
@@ -127,13 +135,8 @@ final class ServerPool {
     }
   }
 
-  void forget(Exchange exchange) {
-    if (shared != null) {
-      shared.forget(exchange);
-    }
-    synchronized (this) {
-      waiting.remove(exchange);
-    }
+  synchronized void forget(Exchange exchange) {
+    waiting.remove(exchange);
   }
 
   /** Closes what was idle, and fails what has waited, for too long. */
@@ -151,9 +154,6 @@ final class ServerPool {
       }
     }
     old.forEach(WireConnection::close);
-    if (shared != null) {
-      shared.late(now, maxWait, late);
-    }
     for (Exchange exchange : late) {
       exchange.unable(
           new IOException(
@@ -168,16 +168,19 @@ final class ServerPool {
   void close() {
     List<WireConnection> connections;
     List<Exchange> never;
+    List<Disposable> connecting;
     synchronized (this) {
       closed = true;
       connections = List.copyOf(idle);
-      never = List.copyOf(waiting);
+      never = new ArrayList<>(waiting);
+      never.addAll(opening.keySet());
+      connecting = List.copyOf(opening.values());
       idle.clear();
       waiting.clear();
+      opening.clear();
     }
-    if (shared != null) {
-      shared.close();
-    }
+    // The event loops may end before these do.
+    connecting.forEach(Disposable::dispose);
     connections.forEach(WireConnection::close);
     never.forEach(exchange -> exchange.unable(new IOException("the client is closed")));
   }

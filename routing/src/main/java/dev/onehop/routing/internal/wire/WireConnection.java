@@ -11,7 +11,6 @@ import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoop;
 import io.netty.handler.ssl.SslHandler;
 import java.io.IOException;
-import java.net.InetSocketAddress;
 import java.util.ArrayDeque;
 import java.util.Queue;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -47,7 +46,7 @@ final class WireConnection {
 
   /** Connects and authenticates. */
   static Mono<WireConnection> open(
-      EventLoop loop, ServerAddressName server, WireSettings settings) {
+      EventLoop loop, ServerAddressName server, WireSettings settings, ScramKeys keys) {
     return Mono.<WireConnection>create(
             sink -> {
               WireConnection connection = new WireConnection(server, loop);
@@ -64,7 +63,7 @@ final class WireConnection {
             })
         .flatMap(
             connection ->
-                Authentication.run(settings, connection::command)
+                Authentication.run(settings, keys, connection::command)
                     .onErrorMap(
                         Authentication.WireAuthenticationException.class,
                         e -> new ServerRefusedException(server, e))
@@ -92,13 +91,16 @@ final class WireConnection {
                       handler.setHandshakeTimeoutMillis(timeout);
                       ch.pipeline().addLast(handler);
                     }
-                    ch.pipeline().addLast(new WireFrames(), new Replies());
+                    if (!(ch instanceof InProcessChannel)) {
+                      ch.pipeline().addLast(new WireFrames());
+                    }
+                    ch.pipeline().addLast(new Replies());
                   }
                 });
     if (settings.localAddress() != null) {
       bootstrap.localAddress(settings.localAddress());
     }
-    return bootstrap.connect(new InetSocketAddress(server.host(), server.port()));
+    return bootstrap.connect(settings.way(server));
   }
 
   private void connected(

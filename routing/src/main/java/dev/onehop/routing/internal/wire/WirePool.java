@@ -13,8 +13,8 @@ import reactor.core.publisher.Mono;
 
 /**
  * Connections to any number of servers, one request at a time on each: a request takes an idle
- * connection, opens a new one, or waits where the server has as many as it may. Short requests may
- * share connections instead, on which many are then under way.
+ * connection, opens a new one, or waits where the server has as many as it may. Where connections
+ * are lanes over shared sockets, that is what {@link WireSettings#channelClass} sees to.
  *
  * <p>Thread-safe.
  */
@@ -23,6 +23,7 @@ public final class WirePool implements AutoCloseable {
 
   private final EventLoopGroup group;
   private final WireSettings settings;
+  private final ScramKeys scramKeys = new ScramKeys();
   private final Map<ServerAddressName, ServerPool> servers = new ConcurrentHashMap<>();
   private final Future<?> sweeping;
   private volatile boolean closed;
@@ -61,7 +62,6 @@ public final class WirePool implements AutoCloseable {
                   null,
                   message,
                   request.expectsReply(),
-                  false,
                   new Exchange.Outcome() {
                     @Override
                     public void replied(ByteBuf reply) {
@@ -87,8 +87,6 @@ public final class WirePool implements AutoCloseable {
    *
    * @param preferred the event loop whose connections to prefer, null for any
    * @param message the whole message, taken over; its id is given when it is sent
-   * @param isShort whether it may share a connection, if connections are shared at all: nobody
-   *     should have to wait for it
    * @param outcome told what became of it, on an event loop, or at once if there is no connection
    */
   public Exchange exchange(
@@ -96,23 +94,22 @@ public final class WirePool implements AutoCloseable {
       @Nullable EventLoop preferred,
       ByteBuf message,
       boolean expectsReply,
-      boolean isShort,
       Exchange.Outcome outcome) {
     ServerPool pool =
-        servers.computeIfAbsent(server, name -> new ServerPool(name, group, settings));
+        servers.computeIfAbsent(server, name -> new ServerPool(name, group, settings, scramKeys));
     Exchange exchange = new Exchange(pool, message, expectsReply, outcome);
-    boolean shared = isShort && expectsReply && settings.sharing() != null;
     if (closed) {
       exchange.unable(new java.io.IOException("the client is closed"));
-    } else if (shared) {
-      pool.share(exchange);
     } else {
       pool.take(preferred, exchange);
     }
     return exchange;
   }
 
-  /** Closes the idle connections now, the others when their request is answered. */
+  /**
+   * Closes the connections that are idle or not open yet now, the others when their request is
+   * answered.
+   */
   @Override
   public void close() {
     closed = true;

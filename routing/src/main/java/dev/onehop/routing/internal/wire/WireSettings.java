@@ -1,8 +1,10 @@
 package dev.onehop.routing.internal.wire;
 
 import io.netty.channel.socket.SocketChannel;
+import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.time.Duration;
+import java.util.Map;
 import javax.net.ssl.SSLEngine;
 import org.bson.BsonDocument;
 import org.jspecify.annotations.Nullable;
@@ -15,11 +17,11 @@ import org.jspecify.annotations.Nullable;
  * @param connectTimeout for TCP and TLS, each
  * @param maxPoolSize most connections per server; 0 for no limit
  * @param maxWait how long a request waits for a connection
- * @param sharing how short requests share connections, null if each has one alone
  * @param maxIdle an unused connection is closed after that; zero for never
  * @param tls makes the TLS engines, null for no TLS
  * @param credential who to authenticate as, null for nobody
  * @param client the {@code client} document of the handshake
+ * @param ways where to connect to for servers that are not to be reached by their own address
  */
 public record WireSettings(
     Class<? extends SocketChannel> channelClass,
@@ -27,11 +29,17 @@ public record WireSettings(
     Duration connectTimeout,
     int maxPoolSize,
     Duration maxWait,
-    @Nullable Sharing sharing,
     Duration maxIdle,
     @Nullable Tls tls,
     @Nullable WireCredential credential,
-    BsonDocument client) {
+    BsonDocument client,
+    Map<ServerAddressName, InetSocketAddress> ways) {
+
+  /** Where to connect to for a server. */
+  InetSocketAddress way(ServerAddressName server) {
+    InetSocketAddress way = ways.get(server);
+    return way == null ? new InetSocketAddress(server.host(), server.port()) : way;
+  }
 
   /** Makes TLS engines. Thread-safe. */
   @FunctionalInterface
@@ -40,28 +48,21 @@ public record WireSettings(
     SSLEngine newEngine(ServerAddressName server);
   }
 
-  /**
-   * How many requests share how few connections.
-   *
-   * @param sockets connections per server that are shared
-   * @param maxInFlight most unanswered requests on each
-   * @param slowHead one that owes an answer for longer, and longer than four times the usual, is
-   *     passed over
-   */
-  public record Sharing(int sockets, int maxInFlight, Duration slowHead) {}
-
   /** Plain connections without authentication or a limit, as a router within a cluster has. */
-  public static WireSettings plain(@Nullable SocketAddress localAddress, BsonDocument client) {
+  public static WireSettings plain(
+      @Nullable SocketAddress localAddress,
+      BsonDocument client,
+      Map<ServerAddressName, InetSocketAddress> ways) {
     return new WireSettings(
         EventLoops.socketChannelClass(),
         localAddress,
         Duration.ofSeconds(5),
         0,
         Duration.ofMinutes(2),
-        null,
         Duration.ZERO,
         null,
         null,
-        client);
+        client,
+        Map.copyOf(ways));
   }
 }

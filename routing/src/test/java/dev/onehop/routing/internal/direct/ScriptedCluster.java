@@ -108,7 +108,7 @@ public final class ScriptedCluster implements AutoCloseable {
               set ->
                   new OneServer(
                       ServerAddressName.parse(set.replaceFirst(".*/", "")), maxWireVersion),
-              new WirePool(group, WireSettings.plain(null, new BsonDocument())),
+              new WirePool(group, WireSettings.plain(null, new BsonDocument(), Map.of())),
               new DirectRouter.Refreshes(Duration.ofHours(1), RoutingCatalog.RefreshListener.NONE));
     }
     return router;

@@ -35,7 +35,7 @@ public final class UnversionedClient {
             .build();
     return DirectClient.create(
         MongoClientSettings.builder().applyConnectionString(new ConnectionString(uri)).build(),
-        new DirectClient.Carrier(group, 100, null),
+        new DirectClient.Carrier(group, EventLoops.socketChannelClass(), 100),
         transport,
         (seeds, watcher, pool, refreshes) ->
             new DirectRouter(seeds, watcher, pool, refreshes, Versions.OMITTED),

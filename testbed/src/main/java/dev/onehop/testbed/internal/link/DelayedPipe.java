@@ -22,6 +22,12 @@ final class DelayedPipe {
 
   private static final int LOW_WATER_BYTES = 16 << 20;
 
+  /**
+   * How much finer than the delay timers are: what is due within 1/128 of it of each other leaves
+   * together, on average when it is due. Saves waking up for each piece.
+   */
+  private static final int GRAINS = 128;
+
   /** What the sender did last. */
   enum End {
     /** It will send no more: FIN. */
@@ -40,6 +46,7 @@ final class DelayedPipe {
   private final ArrayDeque<Held> held = new ArrayDeque<>();
   private long notBefore;
   private int heldBytes;
+  private long grainNanos = 1;
   private boolean timerSet;
   private long timerTime;
   private boolean ended;
@@ -115,7 +122,8 @@ final class DelayedPipe {
     long now = System.nanoTime();
     long early = lateness.nanos();
     @Nullable Held head;
-    while ((head = held.peek()) != null && head.due() - now <= early && target.isWritable()) {
+    long soon = early + grainNanos / 2;
+    while ((head = held.peek()) != null && head.due() - now <= soon && target.isWritable()) {
       held.remove();
       if (head.data() != null) {
         heldBytes -= head.data().capacity();
@@ -145,7 +153,9 @@ final class DelayedPipe {
   }
 
   private long dueTime(long now) {
-    long due = now + delayNanos.getAsLong();
+    long delay = delayNanos.getAsLong();
+    long due = now + delay;
+    grainNanos = Math.max(1, delay / GRAINS);
     // Never overtakes what was sent before, even if the delay has become shorter since.
     notBefore = due - notBefore > 0 ? due : notBefore;
     return notBefore;
@@ -196,7 +206,10 @@ final class DelayedPipe {
     // An unwritable target calls drain() itself when it takes data again.
     if (head != null && !timerSet && target.isWritable()) {
       timerSet = true;
-      long wait = Math.max(0, head.due() - lateness.nanos() - now);
+      long wanted = head.due() - lateness.nanos();
+      long onGrain = wanted + grainNanos / 2;
+      onGrain -= Math.floorMod(onGrain, grainNanos);
+      long wait = Math.max(0, onGrain - now);
       timerTime = now + wait;
       var unused = source.eventLoop().schedule(this::onTimer, wait, TimeUnit.NANOSECONDS);
     }

@@ -38,9 +38,10 @@ public final class Links implements AutoCloseable {
     this.distances = distances;
     this.callers = callers;
     this.transport = transport;
+    // One loop: it sleeps and wakes less often than several, and is far from being the limit.
     this.group =
         new MultiThreadIoEventLoopGroup(
-            2, new DefaultThreadFactory("onehop-link", true), transport.ioHandlers());
+            1, new DefaultThreadFactory("onehop-link", true), transport.ioHandlers());
   }
 
   /**

@@ -1,13 +1,20 @@
 package dev.onehop.testbed.internal.process;
 
 import dev.onehop.testbed.ProcessFailure;
+import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.function.Consumer;
 
 /** A server that was started: a process of this machine, or a container. MUST be thread-safe. */
 public interface RunningServer {
   /** Whether it has not ended yet. */
   boolean isAlive();
+
+  /** The processor time that it has used so far; empty if that can't be told from here. */
+  default Optional<Duration> cpuTime() {
+    return Optional.empty();
+  }
 
   /** How it ended, or, if it hasn't, what it last logged. */
   ProcessFailure failure();

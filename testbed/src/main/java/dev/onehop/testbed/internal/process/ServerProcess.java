@@ -5,7 +5,9 @@ import dev.onehop.testbed.TestbedException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
@@ -72,6 +74,11 @@ public final class ServerProcess implements RunningServer {
   @Override
   public boolean isAlive() {
     return process.isAlive();
+  }
+
+  @Override
+  public Optional<Duration> cpuTime() {
+    return process.info().totalCpuDuration();
   }
 
   /** Calls back once if the process ends without {@link #kill} having been called. */

@@ -2,10 +2,12 @@ package dev.onehop.testbed.internal.process;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import dev.onehop.testbed.ProcessFailure;
 import dev.onehop.testbed.TestbedException;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -27,6 +29,17 @@ class ServerProcessTest {
     assertThat(failure.describe())
         .isEqualTo(
             "s1/a ended with exit code 14; its log ends with:\n  first\n  no space left on device");
+  }
+
+  @Test
+  void whatItUsesIsCountedAsLongAsItRuns() throws Exception {
+    ServerProcess process = start("sh", "-c", "while :; do :; done");
+    await()
+        .atMost(Duration.ofSeconds(30))
+        .until(() -> process.cpuTime().orElseThrow().compareTo(Duration.ofMillis(50)) >= 0);
+    process.kill();
+    process.awaitEnd();
+    assertThat(process.cpuTime()).isEmpty();
   }
 
   @Test

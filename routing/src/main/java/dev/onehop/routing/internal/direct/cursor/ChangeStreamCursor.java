@@ -1,8 +1,6 @@
 package dev.onehop.routing.internal.direct.cursor;
 
 import dev.onehop.routing.internal.direct.cursor.Cursors.OpenCursor;
-import dev.onehop.routing.internal.direct.shard.CommandFailure;
-import dev.onehop.routing.internal.direct.shard.ErrorCodes;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -65,9 +63,7 @@ public final class ChangeStreamCursor implements OpenCursor {
     }
 
     void take(BsonDocument reply) {
-      for (BsonValue event : CursorReplies.batch(reply)) {
-        buffer.add(event.asDocument());
-      }
+      buffer.addAll(CursorReplies.documents(reply));
       BsonValue token = reply.getDocument("cursor").get("postBatchResumeToken");
       if (token != null) {
         past = ResumeToken.of(token);
@@ -155,14 +151,9 @@ public final class ChangeStreamCursor implements OpenCursor {
     return source
         .stream
         .next(wait)
-        .flatMap(
-            reply -> {
-              if (!ErrorCodes.ok(reply)) {
-                return Mono.error(CommandFailure.of(reply));
-              }
-              source.take(reply);
-              return Mono.empty();
-            });
+        .flatMap(CursorReplies::refuseFailed)
+        .doOnNext(source::take)
+        .then();
   }
 
   private void take(int wanted, List<BsonDocument> events) {

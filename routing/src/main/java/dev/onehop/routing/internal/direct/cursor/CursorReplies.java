@@ -1,5 +1,6 @@
 package dev.onehop.routing.internal.direct.cursor;
 
+import dev.onehop.routing.internal.direct.shard.CommandFailure;
 import dev.onehop.routing.internal.direct.shard.ErrorCodes;
 import java.util.List;
 import org.bson.BsonArray;
@@ -7,6 +8,8 @@ import org.bson.BsonDocument;
 import org.bson.BsonDouble;
 import org.bson.BsonInt64;
 import org.bson.BsonString;
+import org.bson.BsonValue;
+import reactor.core.publisher.Mono;
 
 /** Builds and reads the {@code cursor} part of replies. */
 public final class CursorReplies {
@@ -36,11 +39,19 @@ public final class CursorReplies {
         : 0;
   }
 
-  public static BsonArray batch(BsonDocument reply) {
+  /** The documents of a batch, be it the first or not. */
+  public static List<BsonDocument> documents(BsonDocument reply) {
     BsonDocument cursor = reply.getDocument("cursor");
-    return cursor.containsKey("firstBatch")
-        ? cursor.getArray("firstBatch")
-        : cursor.getArray("nextBatch");
+    BsonArray batch =
+        cursor.containsKey("firstBatch")
+            ? cursor.getArray("firstBatch")
+            : cursor.getArray("nextBatch");
+    return batch.stream().map(BsonValue::asDocument).toList();
+  }
+
+  /** The reply to a shard's getMore, or its failure. */
+  static Mono<BsonDocument> refuseFailed(BsonDocument reply) {
+    return ErrorCodes.ok(reply) ? Mono.just(reply) : Mono.error(CommandFailure.of(reply));
   }
 
   public static BsonDocument withId(BsonDocument reply, long id) {

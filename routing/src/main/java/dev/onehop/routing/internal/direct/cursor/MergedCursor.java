@@ -1,8 +1,6 @@
 package dev.onehop.routing.internal.direct.cursor;
 
 import dev.onehop.routing.internal.direct.cursor.Cursors.OpenCursor;
-import dev.onehop.routing.internal.direct.shard.CommandFailure;
-import dev.onehop.routing.internal.direct.shard.ErrorCodes;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -43,9 +41,7 @@ public final class MergedCursor implements OpenCursor {
     }
 
     private void take(BsonDocument reply) {
-      for (BsonValue document : CursorReplies.batch(reply)) {
-        buffer.add(document.asDocument());
-      }
+      buffer.addAll(CursorReplies.documents(reply));
       if (CursorReplies.id(reply) == 0) {
         cursor = null;
       }
@@ -145,16 +141,7 @@ public final class MergedCursor implements OpenCursor {
     if (cursor == null) {
       return Mono.empty();
     }
-    return cursor
-        .next(0)
-        .flatMap(
-            reply -> {
-              if (!ErrorCodes.ok(reply)) {
-                return Mono.error(CommandFailure.of(reply));
-              }
-              source.take(reply);
-              return Mono.empty();
-            });
+    return cursor.next(0).flatMap(CursorReplies::refuseFailed).doOnNext(source::take).then();
   }
 
   private @Nullable Source least() {

@@ -24,7 +24,10 @@ public final class ClusterClock {
   // As it stands in a document: type, name and end of the name.
   private static final String TIME = "\u0011clusterTime\0";
 
-  private final AtomicReference<@Nullable BsonDocument> latest = new AtomicReference<>();
+  /** The time itself beside its document, so that the next message is compared without decoding. */
+  private record Told(BsonTimestamp time, BsonDocument document) {}
+
+  private final AtomicReference<@Nullable Told> latest = new AtomicReference<>();
 
   /** Takes note of the time that a message carries, if it carries one. */
   public void observe(BsonDocument message) {
@@ -34,9 +37,9 @@ public final class ClusterClock {
     }
     BsonDocument candidate = told.asDocument();
     latest.accumulateAndGet(
-        candidate,
+        new Told(time(candidate), candidate),
         (current, next) ->
-            current == null || time(current).compareTo(time(next)) < 0 ? next : current);
+            current == null || current.time().compareTo(next.time()) < 0 ? next : current);
   }
 
   /**
@@ -48,7 +51,7 @@ public final class ClusterClock {
     if (at < 0) {
       return;
     }
-    BsonDocument known = latest.get();
+    Told known = latest.get();
     // Its first element is the time: type, name, NUL, value.
     int time = at + 4 + TIME.length();
     if (message.getByte(at + 4) != TIMESTAMP
@@ -56,7 +59,7 @@ public final class ClusterClock {
             .toString(at + 5, TIME.length() - 2, StandardCharsets.US_ASCII)
             .equals("clusterTime")
         || known == null
-        || Long.compareUnsigned(message.getLongLE(time), time(known).getValue()) > 0) {
+        || Long.compareUnsigned(message.getLongLE(time), known.time().getValue()) > 0) {
       observe(
           new BsonDocument(
               "$clusterTime", BsonFields.rawDocument(message, at, BsonFields.endOf(message, at))));
@@ -66,12 +69,13 @@ public final class ClusterClock {
   /** Forgets a time that a server refused, unless a later one was told meanwhile. */
   void forget(BsonDocument refused) {
     latest.updateAndGet(
-        current -> current == null || time(current).compareTo(time(refused)) <= 0 ? null : current);
+        current -> current == null || current.time().compareTo(time(refused)) <= 0 ? null : current);
   }
 
   /** The signed time as servers pass it on, null before the first one was seen. */
   public @Nullable BsonDocument clusterTime() {
-    return latest.get();
+    Told known = latest.get();
+    return known == null ? null : known.document();
   }
 
   /**
@@ -79,15 +83,15 @@ public final class ClusterClock {
    * latest, which no part of the answer is newer than.
    */
   public BsonDocument stamped(BsonDocument reply) {
-    BsonDocument now = latest.get();
+    Told now = latest.get();
     if (now == null || (reply.containsKey("operationTime") && reply.containsKey("$clusterTime"))) {
       return reply;
     }
     BsonDocument copy = new BsonDocument();
     copy.putAll(reply);
-    copy.put("$clusterTime", now);
+    copy.put("$clusterTime", now.document());
     if (!copy.containsKey("operationTime")) {
-      copy.put("operationTime", time(now));
+      copy.put("operationTime", now.time());
     }
     return copy;
   }

@@ -100,7 +100,7 @@ class ChangeStreamCursorTest {
   }
 
   private static List<Integer> times(BsonDocument reply) {
-    return CursorReplies.batch(reply).stream()
+    return CursorReplies.documents(reply).stream()
         .map(each -> ResumeToken.of(each.asDocument().get("_id")).clusterTime().getTime())
         .toList();
   }

@@ -55,7 +55,7 @@ class MergedCursorTest {
 
     BsonDocument last = cursor.getMore(new BsonDocument("getMore", new BsonInt64(77)), 77).block();
     assertThat(last.getDocument("cursor").getInt64("id").getValue()).isZero();
-    assertThat(CursorReplies.batch(last)).hasSize(1);
+    assertThat(CursorReplies.documents(last)).hasSize(1);
   }
 
   @Test
