@@ -144,7 +144,7 @@ class RouterFailureIT {
         new ProcessBuilder(List.of(Files.readString(proc.resolve("cmdline")).split("\0")))
             .redirectOutput(ProcessBuilder.Redirect.DISCARD)
             .redirectError(ProcessBuilder.Redirect.DISCARD);
-    for (String variable : Files.readString(proc.resolve("environ")).split("\0")) {
+    for (String variable : Files.readString(proc.resolve("environ")).split("\0", -1)) {
       int equals = variable.indexOf('=');
       if (equals > 0) {
         builder.environment().put(variable.substring(0, equals), variable.substring(equals + 1));

@@ -12,8 +12,9 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.composite.CompositeMeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.micrometer.observation.ObservationRegistry;
-import io.netty.channel.DefaultEventLoopGroup;
 import io.netty.channel.EventLoopGroup;
+import io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.netty.channel.local.LocalIoHandler;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -65,7 +66,8 @@ public class RoutedDriverBenchmark {
   private @Nullable MongoClient open;
   private @Nullable MongoCollection<Document> documents;
   private final String[] keys = new String[StubServers.CHUNKS];
-  private final EventLoopGroup group = new DefaultEventLoopGroup(1);
+  private final EventLoopGroup group =
+      new MultiThreadIoEventLoopGroup(1, LocalIoHandler.newFactory());
   private final Scheduler driverThread = Schedulers.fromExecutorService(group);
   private int next;
 

@@ -195,10 +195,7 @@ final class OperationRouter {
     return new Mono<>() {
       @Override
       public void subscribe(CoreSubscriber<? super R> actual) {
-        run(
-            new Composed<>(namespace, operation, Composed::decided, known -> publisher),
-            route,
-            actual);
+        run(new Composed<>(namespace, operation, null, known -> publisher), route, actual);
       }
     };
   }
@@ -209,7 +206,7 @@ final class OperationRouter {
       @Override
       public void subscribe(CoreSubscriber<? super R> actual) {
         run(
-            new Composed<>(namespace, operation, Composed::decided, known -> official),
+            new Composed<>(namespace, operation, null, known -> official),
             Route.UNKNOWN_SESSION,
             actual);
       }
@@ -295,7 +292,7 @@ final class OperationRouter {
     Place place = session.transactionPlace();
     if (place != null) {
       run(
-          new Composed<>(namespace, operation, Composed::decided, known -> call.apply(place)),
+          new Composed<>(namespace, operation, null, known -> call.apply(place)),
           Route.ofTransaction(place),
           actual);
     } else {
@@ -322,20 +319,19 @@ final class OperationRouter {
     publisher.subscribe(new MeasuredSubscriber<>(this, operation, route, observation, actual));
   }
 
+  /** An operation of parts; without a targeting, one whose route is known. */
   private record Composed<R>(
       String namespace,
       String operation,
-      Function<RoutingTable, Target> targeting,
+      @Nullable Function<RoutingTable, Target> targeting,
       Function<Route, Publisher<R>> call)
       implements Routable<R> {
 
-    /** In place of a targeting, where the route is known. */
-    static Target decided(RoutingTable table) {
-      throw new IllegalStateException("the route is decided");
-    }
-
     @Override
     public Target target(RoutingTable table) {
+      if (targeting == null) {
+        throw new IllegalStateException("the route is decided");
+      }
       return targeting.apply(table);
     }
 

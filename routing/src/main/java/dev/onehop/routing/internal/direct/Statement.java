@@ -23,7 +23,6 @@ final class Statement {
   private @Nullable RawBsonDocument document;
   private boolean concern;
   private boolean transactionNumber;
-  private int clusterTimeAt = -1;
 
   /** How the statement tells where it belongs. */
   enum Kind {
@@ -102,7 +101,6 @@ final class Statement {
     switch (field) {
       case "$db" -> database = value.string();
       case "txnNumber" -> transactionNumber = true;
-      case "$clusterTime" -> clusterTimeAt = value.isDocument() ? value.valueAt() : -1;
       case "readConcern" -> {
         concern = true;
         return value.isDocument() && isOfOneTable(value.document());
@@ -236,11 +234,6 @@ final class Statement {
   /** Whether it says its read or write concern itself. */
   boolean hasConcern() {
     return concern;
-  }
-
-  /** Where its {@code $clusterTime} is in the message, -1 if there is none. */
-  int clusterTimeAt() {
-    return clusterTimeAt;
   }
 
   Retryability retryability() {

@@ -25,7 +25,7 @@ import reactor.test.publisher.TestPublisher;
 
 /** What becomes of an operation of which nothing was sent. There is no cluster, so no route. */
 class SecondTryTest {
-  private static final IOException UNSENT = new IOException("nothing was sent");
+  private final IOException unsent = new IOException("nothing was sent");
 
   private final MongoClientSettings settings =
       MongoClientSettings.builder()
@@ -57,7 +57,7 @@ class SecondTryTest {
 
   @Test
   void isTriedOnceMoreAndCountedOnce() {
-    tries.add(Mono.error(UNSENT));
+    tries.add(Mono.error(unsent));
     tries.add(Mono.just("written"));
 
     StepVerifier.create(operation()).expectNext("written").verifyComplete();
@@ -69,12 +69,12 @@ class SecondTryTest {
 
   @Test
   void butNotTwice() {
-    tries.add(Mono.error(UNSENT));
-    tries.add(Mono.error(UNSENT));
+    tries.add(Mono.error(unsent));
+    tries.add(Mono.error(unsent));
     tries.add(Mono.just("never"));
 
     StepVerifier.create(operation())
-        .verifyErrorSatisfies(failure -> assertThat(failure).isSameAs(UNSENT));
+        .verifyErrorSatisfies(failure -> assertThat(failure).isSameAs(unsent));
 
     assertThat(tries).hasSize(1);
     assertThat(count("failed")).isEqualTo(1);
@@ -98,7 +98,7 @@ class SecondTryTest {
     tries.add(second);
 
     StepVerifier.create(operation(), 0)
-        .then(() -> first.error(UNSENT))
+        .then(() -> first.error(unsent))
         .then(second::assertWasNotRequested)
         .thenRequest(1)
         .then(second::assertWasRequested)
@@ -106,7 +106,7 @@ class SecondTryTest {
         .expectNext("written")
         .verifyComplete();
 
-    tries.add(Mono.error(UNSENT));
+    tries.add(Mono.error(unsent));
     TestPublisher<String> again = TestPublisher.create();
     tries.add(again);
     StepVerifier.create(operation())
@@ -119,7 +119,7 @@ class SecondTryTest {
   @Test
   void aCancellationStopsTheSecondTry() {
     TestPublisher<String> second = TestPublisher.create();
-    tries.add(Mono.error(UNSENT));
+    tries.add(Mono.error(unsent));
     tries.add(second);
 
     StepVerifier.create(operation()).then(second::assertWasSubscribed).thenCancel().verify();
@@ -159,7 +159,7 @@ class SecondTryTest {
 
           @Override
           public boolean isUnsent(Throwable failure) {
-            return failure == UNSENT;
+            return failure == unsent;
           }
         });
   }
