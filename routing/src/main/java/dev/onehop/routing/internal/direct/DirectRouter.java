@@ -274,6 +274,7 @@ public final class DirectRouter implements AutoCloseable {
     BsonDocument body = new BsonDocument();
     body.putAll(command.body());
     body.put("readConcern", readConcern);
+    clock.gossip(body);
     BsonTimestamp time = readConcern.getTimestamp("atClusterTime");
     return onShards(command.withBody(body), database).map(reply -> withSnapshotTime(time, reply));
   }

@@ -125,6 +125,7 @@ final class Transactions {
         }
         if (transaction.readConcern != null) {
           body.append("readConcern", transaction.readConcern);
+          clock.gossip(body);
         }
       }
     }

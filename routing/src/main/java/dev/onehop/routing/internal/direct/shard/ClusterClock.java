@@ -97,6 +97,19 @@ public final class ClusterClock {
     return copy;
   }
 
+  /**
+   * Adds the time to a command, unless it carries a later one. A server reads at no time that it
+   * has not heard of.
+   */
+  public void gossip(BsonDocument command) {
+    Told now = latest.get();
+    if (now != null
+        && (!command.isDocument("$clusterTime")
+            || time(command.getDocument("$clusterTime")).compareTo(now.time()) < 0)) {
+      command.put("$clusterTime", now.document());
+    }
+  }
+
   public static BsonTimestamp time(BsonDocument clusterTime) {
     return clusterTime.getTimestamp("clusterTime");
   }
