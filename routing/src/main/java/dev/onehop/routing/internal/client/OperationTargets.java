@@ -47,6 +47,7 @@ final class OperationTargets<D> {
 
   private final MongoCollection<D> collection;
   private volatile @Nullable Codec<D> codec;
+  private volatile @Nullable ShardKeyFields shardKeyFields;
 
   OperationTargets(MongoCollection<D> collection) {
     this.collection = collection;
@@ -219,11 +220,17 @@ final class OperationTargets<D> {
     }
     Codec<D> codec = codec();
     BsonDocument key =
-        table.isSharded()
-            ? ShardKeyFields.of(
-                document, codec, collection.getCodecRegistry(), table.shardKeyPattern())
-            : null;
+        table.isSharded() ? shardKeyFields().of(document, codec, table.shardKeyPattern()) : null;
     return key != null ? key : new RawBsonDocument(document, codec);
+  }
+
+  private ShardKeyFields shardKeyFields() {
+    ShardKeyFields known = shardKeyFields;
+    if (known == null) {
+      known = new ShardKeyFields(collection.getCodecRegistry());
+      shardKeyFields = known;
+    }
+    return known;
   }
 
   /** Asked for once: each question makes a key for the registry's cache. */

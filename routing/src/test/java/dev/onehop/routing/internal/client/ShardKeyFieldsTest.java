@@ -61,7 +61,7 @@ class ShardKeyFieldsTest {
   private static @Nullable BsonDocument of(Document document, CodecRegistry codecs, String key) {
     Codec<Document> codec = codecs.get(Document.class);
     assertThat(codec).isExactlyInstanceOf(DocumentCodec.class);
-    return ShardKeyFields.of(document, codec, codecs, pattern(key));
+    return new ShardKeyFields(codecs).of(document, codec, pattern(key));
   }
 
   private static ShardKeyPattern pattern(String key) {
