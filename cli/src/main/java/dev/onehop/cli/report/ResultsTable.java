@@ -16,7 +16,7 @@ public final class ResultsTable {
       List.of("mode", "conns", "threads", "ops/s", "limit", "% of limit");
   private static final List<String> LATENCIES = List.of("mean", "p50", "p95", "p99");
   private static final List<String> LAST =
-      List.of("errors", "share %", "beside owner %", "cpu µs/op");
+      List.of("errors", "share %", "beside owner %", "cpu us/op");
 
   private ResultsTable() {}
 
