@@ -4,18 +4,8 @@ import com.mongodb.ConnectionString;
 import com.mongodb.MongoClientSettings;
 import com.mongodb.client.model.Filters;
 import com.mongodb.client.model.Updates;
-import com.mongodb.reactivestreams.client.MongoClient;
 import com.mongodb.reactivestreams.client.MongoCollection;
-import dev.onehop.routing.internal.client.RoutedMongoClient;
-import dev.onehop.routing.internal.client.RoutingSettings;
-import io.micrometer.core.instrument.MeterRegistry;
-import io.micrometer.core.instrument.composite.CompositeMeterRegistry;
-import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
-import io.micrometer.observation.ObservationRegistry;
-import java.time.Duration;
-import java.util.Map;
 import java.util.concurrent.TimeUnit;
-import java.util.function.UnaryOperator;
 import org.bson.Document;
 import org.bson.conversions.Bson;
 import org.jspecify.annotations.Nullable;
@@ -35,7 +25,6 @@ import org.openjdk.jmh.infra.Blackhole;
 import org.reactivestreams.Publisher;
 import org.reactivestreams.Subscription;
 import reactor.core.CoreSubscriber;
-import reactor.core.publisher.Mono;
 
 /**
  * What routing adds to an operation, over a client that answers at once: the difference between the
@@ -51,52 +40,20 @@ import reactor.core.publisher.Mono;
 @Measurement(iterations = 5, time = 1)
 @Fork(1)
 public class RoutingOverheadBenchmark {
-  private static final Duration RARELY = Duration.ofHours(1);
-
   @Param({"plain", "routed", "metered"})
   String client = "";
 
-  private @Nullable MongoClient open;
-  private @Nullable MongoCollection<Document> documents;
-  private final String[] keys = new String[StubCluster.CHUNKS];
-  private int next;
+  private @Nullable StubbedCollection open;
 
   @Setup
   public void open() {
-    MongoClientSettings settings =
-        MongoClientSettings.builder()
-            .applyConnectionString(new ConnectionString(StubCluster.URI))
-            .build();
-    MongoClient made = client.equals("plain") ? StubCluster.client(settings) : routed(settings);
-    open = made;
-    documents = made.getDatabase("ycsb").getCollection("usertable");
-    for (int i = 0; i < keys.length; i++) {
-      keys[i] = StubCluster.key(i) + "x";
-    }
-    // The first operation waits for the mongoses and the routing table.
-    Document found = Mono.from(collection().find(Filters.eq("_id", key())).first()).block();
-    if (found == null
-        || (made instanceof RoutedMongoClient here
-            && here.affinity().shardsWithRouter().size() < StubCluster.SHARDS)) {
-      throw new IllegalStateException("nothing is routed");
-    }
-  }
-
-  private MongoClient routed(MongoClientSettings settings) {
-    MeterRegistry meters =
-        client.equals("metered") ? new SimpleMeterRegistry() : new CompositeMeterRegistry();
-    return RoutedMongoClient.create(
-        settings,
-        new RoutingSettings(
-            RARELY,
-            Duration.ZERO,
-            true,
-            Map.of(),
-            UnaryOperator.identity(),
-            meters,
-            ObservationRegistry.NOOP),
-        StubCluster::client,
-        () -> {});
+    open =
+        new StubbedCollection(
+            client,
+            MongoClientSettings.builder()
+                .applyConnectionString(new ConnectionString(StubCluster.URI))
+                .build(),
+            StubCluster::client);
   }
 
   @TearDown
@@ -123,16 +80,19 @@ public class RoutingOverheadBenchmark {
   }
 
   private MongoCollection<Document> collection() {
-    MongoCollection<Document> here = documents;
+    return stubbed().documents();
+  }
+
+  private String key() {
+    return stubbed().key();
+  }
+
+  private StubbedCollection stubbed() {
+    StubbedCollection here = open;
     if (here == null) {
       throw new IllegalStateException("not open");
     }
     return here;
-  }
-
-  private String key() {
-    next = next + 1 == keys.length ? 0 : next + 1;
-    return keys[next];
   }
 
   private static <T> void consume(Publisher<T> publisher, Blackhole sink) {

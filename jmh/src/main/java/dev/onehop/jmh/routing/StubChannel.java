@@ -44,7 +44,7 @@ public final class StubChannel extends InProcessChannel {
   @Override
   protected void connect(InetSocketAddress address) {
     host = address.getHostString();
-    mongos = address.getPort() == StubServers.MONGOS_PORT;
+    mongos = address.getPort() == StubMetadata.MONGOS_PORT;
     eventLoop().execute(this::connected);
   }
 
@@ -92,7 +92,7 @@ public final class StubChannel extends InProcessChannel {
       case "hello", "isMaster" -> hello();
       case "find" -> {
         String collection = request.body().getString("find").getValue();
-        yield cursor(request.database() + "." + collection, StubServers.config(collection));
+        yield cursor(request.database() + "." + collection, StubMetadata.config(collection));
       }
       default -> new BsonDocument("ok", new BsonDouble(1));
     };
@@ -112,7 +112,7 @@ public final class StubChannel extends InProcessChannel {
     if (mongos) {
       hello.append("msg", new BsonString("isdbgrid"));
     } else {
-      BsonString me = new BsonString(host + ":" + StubServers.SHARD_PORT);
+      BsonString me = new BsonString(host + ":" + StubMetadata.SHARD_PORT);
       hello
           .append("setName", new BsonString("rs" + host))
           .append("hosts", new BsonArray(List.of(me)))

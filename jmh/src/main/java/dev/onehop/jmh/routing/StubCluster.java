@@ -16,11 +16,7 @@ import com.mongodb.reactivestreams.client.MongoCollection;
 import com.mongodb.reactivestreams.client.MongoDatabase;
 import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.Proxy;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
-import org.bson.BsonDocument;
-import org.bson.BsonInt32;
 import org.bson.Document;
 import org.bson.conversions.Bson;
 import org.jspecify.annotations.Nullable;
@@ -30,23 +26,14 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * The official client's interfaces without a driver below them: every operation ends at once. A
- * cluster of three shards, each with a mongos beside it, and one collection of a thousand chunks.
+ * The official client's interfaces without a driver below them: every operation ends at once. The
+ * cluster has the shards and chunks of {@link StubMetadata}.
  */
 final class StubCluster {
   static final String URI = "mongodb://h0:27017";
-  static final int CHUNKS = 1_000;
-
-  static final int SHARDS = 3;
   private static final Document FOUND = new Document("_id", "user0").append("field0", "value");
-  private static final Map<String, List<BsonDocument>> CONFIG = config();
 
   private StubCluster() {}
-
-  /** The lower bound of a chunk, and a key in it. */
-  static String key(int chunk) {
-    return "user%04d".formatted(chunk);
-  }
 
   static MongoClient client(MongoClientSettings settings) {
     ClusterDescription description =
@@ -86,7 +73,7 @@ final class StubCluster {
     Object[][] asked = new Object[1][];
     FindPublisher<?> found =
         namespace.getDatabaseName().equals("config")
-            ? find(Flux.fromIterable(CONFIG.getOrDefault(namespace.getCollectionName(), List.of())))
+            ? find(Flux.fromIterable(StubMetadata.config(namespace.getCollectionName())))
             : find(
                 Mono.fromCallable(
                     () -> {
@@ -158,47 +145,5 @@ final class StubCluster {
 
   private static <T> T stub(Class<T> type, InvocationHandler handler) {
     return type.cast(Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] {type}, handler));
-  }
-
-  private static Map<String, List<BsonDocument>> config() {
-    List<BsonDocument> shards = new ArrayList<>();
-    List<BsonDocument> mongoses = new ArrayList<>();
-    for (int i = 0; i < SHARDS; i++) {
-      shards.add(BsonDocument.parse("{_id: 's%d', host: 'rs%d/h%d:27018'}".formatted(i, i, i)));
-      mongoses.add(BsonDocument.parse("{_id: 'h%d:27017', ping: {$date: 1000}}".formatted(i)));
-    }
-    BsonDocument collection =
-        BsonDocument.parse(
-            "{_id: 'ycsb.usertable', lastmodEpoch: {$oid: '000000000000000000000001'}, timestamp:"
-                + " {$timestamp: {t: 1, i: 1}}, uuid: {$binary: {base64:"
-                + " 'AAAAAAAAAAAAAAAAAAAAAA==', subType: '04'}}, key: {_id: 1}, unique: false}");
-    List<BsonDocument> chunks = new ArrayList<>();
-    for (int i = 0; i < CHUNKS; i++) {
-      chunks.add(
-          new BsonDocument("uuid", collection.get("uuid"))
-              .append("min", bound(i, "{_id: {$minKey: 1}}"))
-              .append("max", bound(i + 1, "{_id: {$maxKey: 1}}"))
-              .append("shard", new org.bson.BsonString("s" + i % SHARDS))
-              .append("lastmod", new org.bson.BsonTimestamp(1, i)));
-    }
-    return Map.of(
-        "shards",
-        shards,
-        "mongos",
-        mongoses,
-        "version",
-        List.of(
-            BsonDocument.parse("{_id: 1, clusterId: {$oid: '0000000000000000000000aa'}}")
-                .append("currentVersion", new BsonInt32(6))),
-        "collections",
-        List.of(collection),
-        "chunks",
-        chunks);
-  }
-
-  private static BsonDocument bound(int chunk, String end) {
-    return chunk == 0 || chunk == CHUNKS
-        ? BsonDocument.parse(end)
-        : new BsonDocument("_id", new org.bson.BsonString(key(chunk)));
   }
 }
