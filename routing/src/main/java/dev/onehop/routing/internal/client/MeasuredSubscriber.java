@@ -1,7 +1,7 @@
 package dev.onehop.routing.internal.client;
 
 import dev.onehop.routing.internal.client.OperationRouter.Route;
-import dev.onehop.routing.internal.client.RoutingMetrics.Outcome;
+import dev.onehop.routing.internal.metrics.Outcome;
 import io.micrometer.observation.Observation;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Subscription;

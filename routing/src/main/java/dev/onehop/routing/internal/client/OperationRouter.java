@@ -10,7 +10,7 @@ import dev.onehop.routing.internal.affinity.ShardClients;
 import dev.onehop.routing.internal.affinity.ShardClients.ShardClient;
 import dev.onehop.routing.internal.catalog.RoutingCatalog;
 import dev.onehop.routing.internal.client.RoutedSession.Place;
-import dev.onehop.routing.internal.client.RoutingMetrics.Outcome;
+import dev.onehop.routing.internal.metrics.Outcome;
 import io.micrometer.observation.Observation;
 import java.time.Duration;
 import java.util.List;

@@ -4,8 +4,11 @@ import com.mongodb.ServerAddress;
 import dev.onehop.core.table.RoutingTable;
 import dev.onehop.routing.RouteDecision;
 import dev.onehop.routing.RoutingMeters;
+import dev.onehop.routing.RoutingMode;
 import dev.onehop.routing.internal.affinity.Affinity;
 import dev.onehop.routing.internal.catalog.RoutingCatalog.RefreshListener;
+import dev.onehop.routing.internal.metrics.OperationTimers;
+import dev.onehop.routing.internal.metrics.Outcome;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.MultiGauge;
@@ -30,11 +33,8 @@ import org.jspecify.annotations.Nullable;
  * <p>Thread-safe.
  */
 public final class RoutingMetrics implements RefreshListener {
-  private static final String NONE = "none";
-
   private final MeterRegistry registry;
-  // Looking a meter up by its tags costs more than routing does.
-  private final Map<TimerKey, Timer> timers = new ConcurrentHashMap<>();
+  private final OperationTimers<ServerAddress> timers;
 
   /** By shard and operation the timer that was used last; it mostly is the next one, too. */
   private final Map<String, Map<String, Last>> lasts = new ConcurrentHashMap<>();
@@ -44,28 +44,13 @@ public final class RoutingMetrics implements RefreshListener {
   private final AtomicInteger shardsWithRouter;
   private final MultiGauge shardRouters;
 
-  /** How an operation ended. */
-  enum Outcome {
-    OK,
-    FAILED,
-    CANCELLED;
-
-    private final String tag = name().toLowerCase(Locale.ROOT);
-  }
-
-  private record TimerKey(
-      String operation,
-      RouteDecision decision,
-      @Nullable String shard,
-      @Nullable ServerAddress server,
-      Outcome outcome) {}
-
   private record Last(RouteDecision decision, @Nullable ServerAddress server, Timer timer) {}
 
   private record FallbackKey(String shard, boolean routerDown) {}
 
   public RoutingMetrics(MeterRegistry registry) {
     this.registry = registry;
+    this.timers = new OperationTimers<>(registry, RoutingMode.TARGETED);
     this.tables = new TableMetrics(registry);
     this.shardsWithRouter =
         registry.gauge(RoutingMeters.SHARDS_WITH_ROUTER.meterName(), new AtomicInteger());
@@ -87,31 +72,20 @@ public final class RoutingMetrics implements RefreshListener {
       Outcome outcome,
       long nanos) {
     if (outcome != Outcome.OK) {
-      timer(operation, decision, shard, server, outcome).record(nanos, TimeUnit.NANOSECONDS);
+      timers.of(operation, decision, shard, server, outcome).record(nanos, TimeUnit.NANOSECONDS);
       return;
     }
-    String where = shard == null ? NONE : shard;
+    String where = shard == null ? OperationTimers.NONE : shard;
     Map<String, Last> byOperation = lasts.get(where);
     if (byOperation == null) {
       byOperation = lasts.computeIfAbsent(where, name -> new ConcurrentHashMap<>());
     }
     Last last = byOperation.get(operation);
     if (last == null || last.decision() != decision || !Objects.equals(last.server(), server)) {
-      last = new Last(decision, server, timer(operation, decision, shard, server, outcome));
+      last = new Last(decision, server, timers.of(operation, decision, shard, server, outcome));
       byOperation.put(operation, last);
     }
     last.timer().record(nanos, TimeUnit.NANOSECONDS);
-  }
-
-  private Timer timer(
-      String operation,
-      RouteDecision decision,
-      @Nullable String shard,
-      @Nullable ServerAddress server,
-      Outcome outcome) {
-    TimerKey key = new TimerKey(operation, decision, shard, server, outcome);
-    Timer timer = timers.get(key);
-    return timer != null ? timer : timers.computeIfAbsent(key, this::timer);
   }
 
   /** An operation on one shard went elsewhere than beside it. */
@@ -163,23 +137,5 @@ public final class RoutingMetrics implements RefreshListener {
   public void refreshed(
       String namespace, @Nullable RoutingTable table, Duration took, @Nullable Throwable failure) {
     tables.refreshed(namespace, table, took, failure);
-  }
-
-  private Timer timer(TimerKey key) {
-    return registry.timer(
-        RoutingMeters.OPERATIONS.meterName(),
-        Tags.of(
-            "operation",
-            key.operation(),
-            "mode",
-            "targeted",
-            "decision",
-            key.decision().tag(),
-            "shard",
-            key.shard() == null ? NONE : key.shard(),
-            "server",
-            key.server() == null ? NONE : key.server().toString(),
-            "outcome",
-            key.outcome().tag));
   }
 }

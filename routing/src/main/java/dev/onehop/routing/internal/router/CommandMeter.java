@@ -4,17 +4,16 @@ import com.mongodb.ContextProvider;
 import com.mongodb.MongoClientSettings;
 import dev.onehop.routing.RouteDecision;
 import dev.onehop.routing.RoutingMeters;
+import dev.onehop.routing.RoutingMode;
 import dev.onehop.routing.internal.direct.Journey;
+import dev.onehop.routing.internal.metrics.OperationTimers;
+import dev.onehop.routing.internal.metrics.Outcome;
 import dev.onehop.routing.internal.wire.ServerAddressName;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
-import io.micrometer.core.instrument.Timer;
 import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationRegistry;
-import java.util.Locale;
-import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
@@ -24,36 +23,19 @@ import org.jspecify.annotations.Nullable;
  * <p>Thread-safe.
  */
 public final class CommandMeter {
-  private static final String NONE = "none";
-
   private final MeterRegistry registry;
   private final CommandObservations observations;
-  // Looking a meter up by its tags costs more than routing does.
-  private final Map<Key, Timer> timers = new ConcurrentHashMap<>();
+  private final OperationTimers<ServerAddressName> timers;
   private final Counter handedOver;
-
-  /** How a command ended. */
-  enum Outcome {
-    OK,
-    FAILED,
-    CANCELLED;
-
-    private final String tag = name().toLowerCase(Locale.ROOT);
-  }
-
-  private record Key(
-      String command,
-      RouteDecision decision,
-      @Nullable String shard,
-      @Nullable ServerAddressName server,
-      Outcome outcome) {}
 
   public CommandMeter(MeterRegistry registry, ObservationRegistry observations) {
     this.registry = registry;
     this.observations = new CommandObservations(observations);
+    this.timers = new OperationTimers<>(registry, RoutingMode.DIRECT);
     this.handedOver =
         registry.counter(
-            RoutingMeters.FALLBACKS.meterName(), Tags.of("shard", NONE, "reason", "handed-over"));
+            RoutingMeters.FALLBACKS.meterName(),
+            Tags.of("shard", OperationTimers.NONE, "reason", "handed-over"));
   }
 
   /** Lets a client's commands tell whose they are. */
@@ -98,12 +80,9 @@ public final class CommandMeter {
 
     void end(Outcome outcome, @Nullable Throwable failure) {
       RouteDecision decision = journey.decision();
-      Key key = new Key(command, decision, journey.shard(), journey.server(), outcome);
-      Timer timer = timers.get(key);
-      if (timer == null) {
-        timer = timers.computeIfAbsent(key, CommandMeter.this::timer);
-      }
-      timer.record(System.nanoTime() - startNanos, TimeUnit.NANOSECONDS);
+      timers
+          .of(command, decision, journey.shard(), journey.server(), outcome)
+          .record(System.nanoTime() - startNanos, TimeUnit.NANOSECONDS);
       if (decision == RouteDecision.HANDED_OVER) {
         handedOver.increment();
       }
@@ -117,23 +96,5 @@ public final class CommandMeter {
         CommandObservations.end(observation, journey, failure);
       }
     }
-  }
-
-  private Timer timer(Key key) {
-    return registry.timer(
-        RoutingMeters.OPERATIONS.meterName(),
-        Tags.of(
-            "operation",
-            key.command(),
-            "mode",
-            "direct",
-            "decision",
-            key.decision().tag(),
-            "shard",
-            key.shard() == null ? NONE : key.shard(),
-            "server",
-            key.server() == null ? NONE : key.server().toString(),
-            "outcome",
-            key.outcome().tag));
   }
 }

@@ -1,0 +1,71 @@
+package dev.onehop.routing.internal.metrics;
+
+import dev.onehop.routing.RouteDecision;
+import dev.onehop.routing.RoutingMeters;
+import dev.onehop.routing.RoutingMode;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Tags;
+import io.micrometer.core.instrument.Timer;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The timers of {@link RoutingMeters#OPERATIONS} of one mode.
+ *
+ * <p>Thread-safe.
+ *
+ * @param <S> what names a server
+ */
+public final class OperationTimers<S> {
+  /** The tag's value where there is no shard or no server. */
+  public static final String NONE = "none";
+
+  private final MeterRegistry registry;
+  private final String mode;
+  // Looking a meter up by its tags costs more than routing does.
+  private final Map<Key<S>, Timer> timers = new ConcurrentHashMap<>();
+
+  private record Key<S>(
+      String operation,
+      RouteDecision decision,
+      @Nullable String shard,
+      @Nullable S server,
+      Outcome outcome) {}
+
+  public OperationTimers(MeterRegistry registry, RoutingMode mode) {
+    this.registry = registry;
+    this.mode = mode.name().toLowerCase(Locale.ROOT);
+  }
+
+  /** The timer of operations that went and ended so. */
+  public Timer of(
+      String operation,
+      RouteDecision decision,
+      @Nullable String shard,
+      @Nullable S server,
+      Outcome outcome) {
+    Key<S> key = new Key<>(operation, decision, shard, server, outcome);
+    Timer timer = timers.get(key);
+    return timer != null ? timer : timers.computeIfAbsent(key, this::register);
+  }
+
+  private Timer register(Key<S> key) {
+    return registry.timer(
+        RoutingMeters.OPERATIONS.meterName(),
+        Tags.of(
+            "operation",
+            key.operation(),
+            "mode",
+            mode,
+            "decision",
+            key.decision().tag(),
+            "shard",
+            key.shard() == null ? NONE : key.shard(),
+            "server",
+            key.server() == null ? NONE : key.server().toString(),
+            "outcome",
+            key.outcome().tag()));
+  }
+}
