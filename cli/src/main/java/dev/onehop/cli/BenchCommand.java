@@ -120,9 +120,17 @@ final class BenchCommand implements Callable<Integer> {
       paramLabel = "TIME",
       converter = DurationConverter.class,
       description =
-          "Unmeasured operations before each point. Default: 4s (--quick: 3s); 15s on a topology"
-              + " without delays and with --url, where the just-in-time compilers' work would be measured.")
+          "Unmeasured operations before each point. Default: 25s, after which the just-in-time"
+              + " compilers are done (--quick: 3s; 15s on a topology without delays and with --url).")
   @Nullable Duration warmup;
+
+  @Option(
+      names = "--rounds",
+      paramLabel = "N",
+      description =
+          "Measure all points N times over and show each point's median round, for a machine that"
+              + " others use too. Default: 1.")
+  int rounds = 1;
 
   @Option(
       names = "--workload",
@@ -280,6 +288,7 @@ final class BenchCommand implements Callable<Integer> {
         operationsPerPoint,
         measured,
         warmup == null ? defaultWarmup(topology) : warmup,
+        atLeastOne("--rounds", rounds),
         BenchPlan.LARGE_POOL,
         quick,
         pipelining == null ? Pipelining.TARGETED : Pipelining.named(pipelining),
@@ -287,10 +296,10 @@ final class BenchCommand implements Callable<Integer> {
   }
 
   private Duration defaultWarmup(@Nullable Topology topology) {
-    if (topology == null || !topology.hasDelays()) {
-      return Duration.ofSeconds(15);
+    if (topology != null && topology.hasDelays() && quick) {
+      return Duration.ofSeconds(3);
     }
-    return Duration.ofSeconds(quick ? 3 : 4);
+    return quick ? Duration.ofSeconds(15) : BenchPlan.LONG_WARMUP;
   }
 
   private List<Mode> chosenModes() {

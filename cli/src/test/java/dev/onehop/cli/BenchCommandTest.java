@@ -64,7 +64,9 @@ class BenchCommandTest {
     assertThat(plan("--quick").duration()).isEqualTo(Duration.ofSeconds(5));
     assertThat(plan("--quick").warmup()).isEqualTo(Duration.ofSeconds(3));
     assertThat(plan("--warmup", "7s").warmup()).isEqualTo(Duration.ofSeconds(7));
-    assertThat(plan("--topology", "single-host").warmup()).isEqualTo(Duration.ofSeconds(15));
+    assertThat(plan("--topology", "single-host").warmup()).isEqualTo(Duration.ofSeconds(25));
+    assertThat(plan("--topology", "single-host", "--quick").warmup())
+        .isEqualTo(Duration.ofSeconds(15));
     BenchPlan given = plan("--quick", "--threads", "8,2,8", "--duration", "1500ms");
     assertThat(given.threads()).containsExactly(2, 8);
     assertThat(given.duration()).isEqualTo(Duration.ofMillis(1500));

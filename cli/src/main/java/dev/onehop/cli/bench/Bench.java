@@ -12,7 +12,9 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -40,7 +42,7 @@ public final class Bench {
   private final MachineFacts machine;
   private final String started;
   private final String command;
-  private final List<Point> points = new ArrayList<>();
+  private final Map<PointPlan, List<Point>> measured = new LinkedHashMap<>();
   private @Nullable Placement placement;
   private @Nullable String stopReason;
   private final CompletableFuture<String> serverDeath = new CompletableFuture<>();
@@ -105,7 +107,7 @@ public final class Bench {
   }
 
   private void measure() throws IOException, InterruptedException {
-    List<PointPlan> plans = plan.points();
+    List<PointPlan> plans = plan.measurements();
     TimeLeft timeLeft = new TimeLeft(plan, plans, PointRunner.meanShardRoundTripMillis(cluster));
     for (int i = 0; i < plans.size(); i++) {
       PointPlan next = plans.get(i);
@@ -114,7 +116,7 @@ public final class Bench {
       long begun = System.nanoTime();
       Point point = runner.measure(next, timeLeft.estimate(i));
       timeLeft.took(i, Duration.ofNanos(System.nanoTime() - begun));
-      add(point);
+      add(next, point);
       if (point.errors() > 0) {
         progress.note(
             next.title() + ": " + point.errors() + " operations FAILED: " + point.failures());
@@ -122,8 +124,8 @@ public final class Bench {
     }
   }
 
-  private synchronized void add(Point point) {
-    points.add(point);
+  private synchronized void add(PointPlan planned, Point point) {
+    measured.computeIfAbsent(planned.inRound(0), first -> new ArrayList<>()).add(point);
     ResultsFile.write(out, results());
   }
 
@@ -166,14 +168,15 @@ public final class Bench {
 
   /** What was found so far. */
   synchronized Results results() {
-    int planned = plan.points().size();
+    List<Point> points = measured.values().stream().map(Point::median).toList();
+    int done = measured.values().stream().mapToInt(List::size).sum();
     return new Results(
         new RunFacts(
             started,
             command,
-            points.size() == planned,
+            done == plan.measurements().size(),
             stopReason,
-            planned,
+            plan.points().size(),
             plan.records(),
             workload.name(),
             plan.properties(),

@@ -19,6 +19,7 @@ import org.jspecify.annotations.Nullable;
  * @param operations operations per point; null if points are bounded in time
  * @param duration measured time per point; null if points are bounded by operations
  * @param warmup time that each point spends on unmeasured operations first
+ * @param rounds how often each point is measured
  * @param largePool the pool size that modes through one router are shown with too; 0 for none
  * @param largePoolAtMostThreadsOnly whether only the largest thread count is shown with it
  * @param pipelining which modes keep many requests in flight on each connection
@@ -32,6 +33,7 @@ public record BenchPlan(
     @Nullable Long operations,
     @Nullable Duration duration,
     Duration warmup,
+    int rounds,
     int largePool,
     boolean largePoolAtMostThreadsOnly,
     Pipelining pipelining,
@@ -40,11 +42,17 @@ public record BenchPlan(
   /** The pool size that shows what the routers alone cost, without the cap. */
   public static final int LARGE_POOL = 100;
 
+  /** A warm-up after which the JVM's optimizing compiler has done most of its work. */
+  public static final Duration LONG_WARMUP = Duration.ofSeconds(25);
+
   /** Checks that exactly one of operations and duration is given. */
   public BenchPlan {
     modes = List.copyOf(modes);
     threads = List.copyOf(threads);
     properties = Collections.unmodifiableMap(new LinkedHashMap<>(properties));
+    if (rounds < 1) {
+      throw new IllegalArgumentException("each point is measured at least once");
+    }
     if ((operations == null) == (duration == null)) {
       throw new IllegalArgumentException("a point is bounded by operations or by time");
     }
@@ -76,6 +84,24 @@ public record BenchPlan(
   }
 
   /**
+   * The measurements in the order they run: all points, then all points again, so that what is
+   * compared lies close together in each round, and a machine that others slow down for a while
+   * spoils a round of every point rather than every round of one.
+   */
+  List<PointPlan> measurements() {
+    if (rounds == 1) {
+      return points();
+    }
+    List<PointPlan> measurements = new ArrayList<>();
+    for (int round = 1; round <= rounds; round++) {
+      for (PointPlan point : points()) {
+        measurements.add(point.inRound(round));
+      }
+    }
+    return measurements;
+  }
+
+  /**
    * How long one point will take by the closed-loop arithmetic: threads, or the pool where it is
    * smaller, each do one operation per mean round trip.
    *
@@ -102,9 +128,9 @@ public record BenchPlan(
   /** JVM start, connecting and clean-up of a point's process. */
   private static final Duration POINT_OVERHEAD = Duration.ofMillis(2500);
 
-  /** {@link #estimate} over all points. */
+  /** {@link #estimate} over all measurements. */
   Duration estimate(double meanRoundTripMillis) {
-    return points().stream()
+    return measurements().stream()
         .map(point -> estimate(point, meanRoundTripMillis))
         .reduce(Duration.ZERO, Duration::plus);
   }

@@ -204,6 +204,7 @@ final class PointRunner {
         summary.operations(),
         errors,
         summary.operations() == 0 ? 0 : summary.operations() / summary.measuredSeconds(),
+        List.of(),
         ClosedLoop.operationsPerSecond(point.threads(), roundTrip),
         point.mode().throughOneRouter()
             ? ClosedLoop.operationsPerSecond(throughPool, roundTrip)

@@ -8,6 +8,7 @@ import dev.onehop.cli.results.Point;
 import dev.onehop.cli.results.Results;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.DoubleSummaryStatistics;
 import java.util.List;
 import java.util.Optional;
@@ -48,7 +49,10 @@ final class Charts {
   /** Throughput by threads, with the closed-loop limit and the pool's bound. */
   String throughput(Size size) {
     DoubleSummaryStatistics rates = new DoubleSummaryStatistics();
-    results.points().stream().mapToDouble(Point::throughput).filter(v -> v > 0).forEach(rates);
+    results.points().stream()
+        .flatMap(point -> point.rounds().stream())
+        .filter(v -> v > 0)
+        .forEach(rates::accept);
     if (rates.getCount() == 0) {
       rates.accept(1);
     }
@@ -65,7 +69,10 @@ final class Charts {
     chart.bound("pool", named("pool bound", pool), pool);
     chart.bound("limit", named("closed-loop limit", limit), limit);
     for (Series one : series) {
-      List<Spot> spots = spots(one, Charts::positiveThroughput, v -> Format.rate(v) + " ops/s");
+      List<Spot> spots =
+          spots(one, Charts::positiveThroughput, v -> Format.rate(v) + " ops/s").stream()
+              .map(spot -> ranging(spot, one))
+              .toList();
       chart.line(one, named(one.name(smallestPool()), spots), spots);
     }
     return chart.toSvg();
@@ -187,6 +194,22 @@ final class Charts {
   /** A rate of zero has no place on a logarithmic axis. */
   private static @Nullable Double positiveThroughput(Point point) {
     return point.throughput() > 0 ? point.throughput() : null;
+  }
+
+  /** With the slowest and the fastest round. */
+  private Spot ranging(Spot spot, Series one) {
+    return one.points(results).stream()
+        .filter(point -> point.threads() == spot.x() && point.rounds().size() > 1)
+        .findFirst()
+        .map(
+            point ->
+                new Spot(
+                    spot.x(),
+                    spot.y(),
+                    spot.says() + " (" + Format.range(point.rounds()) + ")",
+                    Collections.min(point.rounds()),
+                    Collections.max(point.rounds())))
+        .orElse(spot);
   }
 
   private List<Spot> spots(

@@ -1,5 +1,7 @@
 package dev.onehop.cli.report;
 
+import java.util.Collections;
+import java.util.List;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
@@ -19,6 +21,11 @@ final class Format {
     return perSecond >= 100
         ? String.format(Locale.ROOT, "%,.0f", perSecond)
         : String.format(Locale.ROOT, "%.1f", perSecond);
+  }
+
+  /** The least and the most of several rates. */
+  static String range(List<Double> perSecond) {
+    return rate(Collections.min(perSecond)) + "-" + rate(Collections.max(perSecond));
   }
 
   /** Microseconds as milliseconds: one decimal, two below 10 ms, whole from 1000 ms on. */

@@ -8,8 +8,17 @@ import java.util.Locale;
 /** A chart of lines over a common axis, as SVG that takes its colours from the page's CSS. */
 final class LineChart {
 
-  /** A value and what to say about it when it is pointed at; nothing if empty. */
-  record Spot(double x, double y, String says) {}
+  /**
+   * A value and what to say about it when it is pointed at; nothing if empty.
+   *
+   * @param low the least that was measured there; {@code y} itself if once only
+   * @param high the most
+   */
+  record Spot(double x, double y, String says, double low, double high) {
+    Spot(double x, double y, String says) {
+      this(x, y, says, y, y);
+    }
+  }
 
   /** How large a chart is, in CSS pixels where it is shown at full size. */
   enum Size {
@@ -154,6 +163,12 @@ final class LineChart {
     svg.append("\"/>");
     if (line.spots()) {
       for (Spot spot : line.points()) {
+        if (spot.low() < spot.high()) {
+          svg.append(
+              format(
+                  "<path class=\"range\" d=\"M%.1f %.1fV%.1f\"/>",
+                  x(spot.x()), y(spot.low()), y(spot.high())));
+        }
         svg.append(
             format(
                 "<path class=\"mark\" transform=\"translate(%.1f %.1f)\" d=\"%s\"/>",

@@ -13,7 +13,9 @@ import org.jspecify.annotations.Nullable;
 public final class ResultsTable {
 
   private static final List<String> FIRST =
-      List.of("mode", "conns", "threads", "ops/s", "limit", "% of limit");
+      List.of("mode", "conns", "threads", "ops/s", "rounds", "limit", "% of limit");
+
+  private static final String ROUNDS = "rounds";
   private static final List<String> LATENCIES = List.of("mean", "p50", "p95", "p99");
   private static final List<String> LAST =
       List.of("errors", "share %", "beside owner %", "cpu us/op");
@@ -25,13 +27,14 @@ public final class ResultsTable {
     List<String> operations = List.copyOf(results.operations());
     List<String> shards = results.shards();
     List<List<String>> rows = new ArrayList<>();
-    rows.add(header(operations));
+    List<String> first = first(results);
+    rows.add(header(first, operations));
     for (Point point : inOrder(results.points())) {
-      rows.add(row(point, operations, shards));
+      rows.add(row(point, first.contains(ROUNDS), operations, shards));
     }
     StringBuilder text = new StringBuilder();
     text.append(title(results)).append('\n');
-    text.append(groups(operations, widths(rows))).append('\n');
+    text.append(groups(first.size(), operations, widths(rows))).append('\n');
     int[] widths = widths(rows);
     for (List<String> row : rows) {
       text.append(line(row, widths)).append('\n');
@@ -76,19 +79,33 @@ public final class ResultsTable {
         : "mongos " + results.server().router().version();
   }
 
-  private static List<String> header(List<String> operations) {
-    List<String> header = new ArrayList<>(FIRST);
+  /** The columns before the latencies; that of the rounds where there is more than one. */
+  private static List<String> first(Results results) {
+    return FIRST.stream().filter(column -> !column.equals(ROUNDS) || hasRounds(results)).toList();
+  }
+
+  /** Whether a point was measured more than once. */
+  static boolean hasRounds(Results results) {
+    return results.points().stream().anyMatch(point -> point.rounds().size() > 1);
+  }
+
+  private static List<String> header(List<String> first, List<String> operations) {
+    List<String> header = new ArrayList<>(first);
     operations.forEach(operation -> header.addAll(LATENCIES));
     header.addAll(LAST);
     return header;
   }
 
-  private static List<String> row(Point point, List<String> operations, List<String> shards) {
+  private static List<String> row(
+      Point point, boolean rounds, List<String> operations, List<String> shards) {
     List<String> row = new ArrayList<>();
     row.add(point.mode() + (point.pipelining() ? " (pipelined)" : ""));
     row.add(String.valueOf(point.connections()));
     row.add(String.valueOf(point.threads()));
     row.add(Format.rate(point.throughput()));
+    if (rounds) {
+      row.add(Format.range(point.rounds()));
+    }
     row.add(Format.rate(point.limit()));
     row.add(Format.percent(ofLimit(point)));
     for (String operation : operations) {
@@ -127,10 +144,10 @@ public final class ResultsTable {
   }
 
   /** The line above the header that names the operation over its four latencies. */
-  private static String groups(List<String> operations, int[] widths) {
+  private static String groups(int first, List<String> operations, int[] widths) {
     StringBuilder line = new StringBuilder();
     int column = 0;
-    for (; column < FIRST.size(); column++) {
+    for (; column < first; column++) {
       line.append(" ".repeat(widths[column] + 2));
     }
     for (String operation : operations) {
@@ -157,6 +174,9 @@ public final class ResultsTable {
   private static String notes(Results results, List<String> shards) {
     StringBuilder notes = new StringBuilder();
     notes.append("limit: threads / mean round trip of the operations that ran (closed loop)\n");
+    if (hasRounds(results)) {
+      notes.append("rounds: the slowest and the fastest; everything else is of the median one\n");
+    }
     if (!shards.isEmpty()) {
       notes
           .append("share: operations served by ")

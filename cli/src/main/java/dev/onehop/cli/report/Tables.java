@@ -7,6 +7,7 @@ import dev.onehop.cli.results.Point;
 import dev.onehop.cli.results.Results;
 import dev.onehop.cli.results.TopologyFacts;
 import dev.onehop.cli.results.TopologyFacts.HostFacts;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -25,22 +26,30 @@ final class Tables {
   }
 
   String throughput() {
-    StringBuilder html =
-        open(
-            "Throughput",
-            "mode",
-            "conns",
-            "threads",
-            "ops/s",
-            "limit",
-            "% of limit",
-            "pool bound",
-            "errors");
+    boolean rounds = ResultsTable.hasRounds(results);
+    List<String> columns =
+        new ArrayList<>(
+            List.of(
+                "mode",
+                "conns",
+                "threads",
+                "ops/s",
+                "limit",
+                "% of limit",
+                "pool bound",
+                "errors"));
+    if (rounds) {
+      columns.add(columns.indexOf("ops/s") + 1, "rounds");
+    }
+    StringBuilder html = open("Throughput", columns.toArray(String[]::new));
     int before = 0;
     for (Point point : ResultsTable.inOrder(results.points())) {
       begin(html, point, before);
       before = point.threads();
       cell(html, Format.rate(point.throughput()));
+      if (rounds) {
+        cell(html, Format.range(point.rounds()));
+      }
       cell(html, Format.rate(point.limit()));
       Double ofLimit = ResultsTable.ofLimit(point);
       html.append(

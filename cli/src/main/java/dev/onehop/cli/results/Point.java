@@ -2,8 +2,11 @@ package dev.onehop.cli.results;
 
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonInclude.Include;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -15,8 +18,9 @@ import org.jspecify.annotations.Nullable;
  * @param pipelining whether many requests were in flight on each socket
  * @param seconds from the start of the first measured operation to the end of the last
  * @param operations operations done in that time, failed ones included
- * @param errors failed operations among them
+ * @param errors failed operations among them, and in all other rounds
  * @param throughput operations per second
+ * @param rounds the throughput of every round, as they were measured; this one is the median
  * @param limit the closed-loop bound in operations per second; null where it can't be told
  * @param poolLimit the bound that a pool of {@code connections} to one router adds, in operations
  *     per second; null for modes that it doesn't hold for
@@ -41,6 +45,7 @@ public record Point(
     long operations,
     long errors,
     double throughput,
+    List<Double> rounds,
     @Nullable Double limit,
     @Nullable Double poolLimit,
     @Nullable Double meanRoundTripMillis,
@@ -59,10 +64,51 @@ public record Point(
 
   /** Maps that an older or hand-made file left out are empty. */
   public Point {
+    rounds = rounds == null || rounds.isEmpty() ? List.of(throughput) : List.copyOf(rounds);
     share = share == null ? Map.of() : share;
     routes = routes == null ? Map.of() : routes;
     failures = failures == null ? Map.of() : failures;
     folder = folder == null ? "" : folder;
+  }
+
+  /**
+   * A point that was measured several times: the round of median throughput, the lower of two, with
+   * the failed operations of all, since those are no outliers to be left out.
+   *
+   * @param rounds in the order measured, at least one
+   */
+  public static Point median(List<Point> rounds) {
+    List<Point> ascending =
+        rounds.stream().sorted(Comparator.comparingDouble(Point::throughput)).toList();
+    Point median = ascending.get((ascending.size() - 1) / 2);
+    Map<String, Long> failures = new TreeMap<>();
+    rounds.forEach(
+        round -> round.failures().forEach((what, count) -> failures.merge(what, count, Long::sum)));
+    return new Point(
+        median.mode,
+        median.threads,
+        median.connections,
+        median.pipelining,
+        median.seconds,
+        median.operations,
+        rounds.stream().mapToLong(Point::errors).sum(),
+        median.throughput,
+        rounds.stream().map(Point::throughput).toList(),
+        median.limit,
+        median.poolLimit,
+        median.meanRoundTripMillis,
+        median.share,
+        median.besideOwner,
+        median.besideOwnerSample,
+        median.cpu,
+        median.routes,
+        failures,
+        median.folder,
+        median.read,
+        median.update,
+        median.insert,
+        median.scan,
+        median.readModifyWrite);
   }
 
   /** The latencies there are, by the operation's name as YCSB writes it. */

@@ -20,6 +20,7 @@ class BenchPlanTest {
         operations,
         duration,
         Duration.ofSeconds(2),
+        1,
         BenchPlan.LARGE_POOL,
         largePoolAtMostOnly,
         Pipelining.TARGETED,
@@ -87,6 +88,38 @@ class BenchPlanTest {
   }
 
   @Test
+  void roundsGoOverAllPointsInTurn() {
+    BenchPlan once = plan(true, null, Duration.ofSeconds(5));
+    BenchPlan thrice =
+        new BenchPlan(
+            List.of(Mode.ASYNC, Mode.TARGETED_ASYNC),
+            List.of(4),
+            5,
+            1000,
+            null,
+            Duration.ofSeconds(5),
+            Duration.ofSeconds(2),
+            3,
+            0,
+            true,
+            Pipelining.TARGETED,
+            Map.of());
+
+    assertThat(once.measurements()).isEqualTo(once.points());
+    assertThat(thrice.points()).hasSize(2);
+    assertThat(thrice.measurements())
+        .extracting(PointPlan::folder)
+        .containsExactly(
+            "points/async-t4-c5-round1",
+            "points/targeted-async-t4-c5-pipelined-round1",
+            "points/async-t4-c5-round2",
+            "points/targeted-async-t4-c5-pipelined-round2",
+            "points/async-t4-c5-round3",
+            "points/targeted-async-t4-c5-pipelined-round3");
+    assertThat(thrice.estimate(43.5)).isEqualTo(once.estimate(43.5).dividedBy(14).multipliedBy(6));
+  }
+
+  @Test
   void pipeliningIsOnWhereOperationsGoTheirOwnWays() {
     assertThat(plan(true, null, Duration.ofSeconds(5)).points())
         .allMatch(point -> point.pipelining() != point.mode().throughOneRouter());
@@ -103,6 +136,7 @@ class BenchPlanTest {
             null,
             Duration.ofSeconds(5),
             Duration.ofSeconds(2),
+            1,
             0,
             true,
             Pipelining.BOTH,

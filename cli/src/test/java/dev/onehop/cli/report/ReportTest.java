@@ -45,6 +45,18 @@ class ReportTest {
 
   /** 64 threads and a pool of five: the limit is thirteen times what can be reached. */
   @Test
+  void slowestAndFastestRoundAreDrawn() {
+    Results once = SampleResults.us2014();
+    Results thrice = SampleResults.inRounds(once);
+
+    assertThat(new Charts(once).throughput(LineChart.Size.WIDE)).doesNotContain("\"range\"");
+    String chart = new Charts(thrice).throughput(LineChart.Size.WIDE);
+    assertThat(chart.split("\"range\"", -1)).hasSize(once.points().size() + 1);
+    assertThat(chart).contains("1 threads: 22.5 ops/s (20.3-24.8)");
+    assertThat(new Tables(thrice).throughput()).contains(">rounds<", ">20.3-24.8<");
+  }
+
+  @Test
   void boundThatIsFarAboveAllOthersIsNotDrawn() {
     Results all = SampleResults.us2014();
     Results pooled =

@@ -40,6 +40,14 @@ class ResultsTableTest {
   }
 
   @Test
+  void roundsHaveAColumnWhereThereAreSome() {
+    List<String> lines = lines(SampleResults.inRounds(SampleResults.us2014()));
+    assertThat(lines.get(2)).contains("ops/s", "rounds", "limit");
+    assertThat(lines.get(3)).contains(" 22.5 ", " 20.3-24.8 ", " 23.0 ");
+    assertThat(lines(SampleResults.us2014()).get(2)).doesNotContain("rounds");
+  }
+
+  @Test
   void saysWhichShardIsWhichAndWhatTheRoutersAre() {
     assertThat(ResultsTable.render(SampleResults.us2014()))
         .contains("STAND-IN routers", "stand-in, not mongos", "served by ca1 / or1 / va2");

@@ -68,6 +68,7 @@ class ResultsFileTest {
             1,
             0,
             1,
+            List.of(),
             null,
             null,
             null,

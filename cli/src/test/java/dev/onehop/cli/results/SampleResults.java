@@ -82,6 +82,11 @@ public final class SampleResults {
 
   /** One point by the arithmetic of a closed loop through one pool, or three. */
   public static Point point(String mode, int threads, int connections) {
+    return failing(mode, threads, connections, 0);
+  }
+
+  /** {@link #point} with reads that failed. */
+  static Point failing(String mode, int threads, int connections, long errors) {
     int pools = mode.startsWith("targeted") ? 2 : 1;
     double throughput = 0.98 * Math.min(threads, pools * connections) * 1000 / MEAN_ROUND_TRIP;
     Histogram histogram = histogram(threads * 1e6 / throughput);
@@ -93,8 +98,9 @@ public final class SampleResults {
         false,
         5.0,
         Math.round(throughput * 5),
-        0,
+        errors,
         throughput,
+        List.of(),
         threads * 1000 / MEAN_ROUND_TRIP,
         targeted ? null : Math.min(threads, connections) * 1000 / MEAN_ROUND_TRIP,
         MEAN_ROUND_TRIP,
@@ -103,7 +109,7 @@ public final class SampleResults {
         120L,
         new CpuPerOperation(400.0, targeted ? 300.4 : 290.0, 250.0, 150.0),
         targeted ? Map.of("targeted", 100L) : Map.of(),
-        Map.of(),
+        errors == 0 ? Map.of() : Map.of("READ ERROR", errors),
         "points/" + mode + "-t" + threads + "-c" + connections,
         LatencySummary.of(histogram),
         LatencySummary.of(histogram),
@@ -121,6 +127,47 @@ public final class SampleResults {
       histogram.recordValue((long) (roundTrip + wait * (0.8 + 0.4 * random.nextDouble())));
     }
     return histogram;
+  }
+
+  /** {@code sample} with points of three rounds, a tenth apart. */
+  public static Results inRounds(Results sample) {
+    return new Results(
+        sample.run(),
+        sample.topology(),
+        sample.server(),
+        sample.machine(),
+        sample.detour(),
+        sample.points().stream()
+            .map(p -> Point.median(List.of(scaled(p, 1.1), p, scaled(p, 0.9))))
+            .toList());
+  }
+
+  private static Point scaled(Point point, double factor) {
+    return new Point(
+        point.mode(),
+        point.threads(),
+        point.connections(),
+        point.pipelining(),
+        point.seconds(),
+        point.operations(),
+        point.errors(),
+        point.throughput() * factor,
+        List.of(),
+        point.limit(),
+        point.poolLimit(),
+        point.meanRoundTripMillis(),
+        point.share(),
+        point.besideOwner(),
+        point.besideOwnerSample(),
+        point.cpu(),
+        point.routes(),
+        point.failures(),
+        point.folder(),
+        point.read(),
+        point.update(),
+        point.insert(),
+        point.scan(),
+        point.readModifyWrite());
   }
 
   /** Writes HdrHistogram logs for the points, as YCSB would. */
