@@ -186,7 +186,7 @@ final class BenchCommand implements Callable<Integer> {
     @Nullable Topology topology = topology();
     BenchPlan plan = plan(workload.records(), topology);
     PrintWriter stdout = spec.commandLine().getOut();
-    return new BenchRun(source(topology), plan, workload, out, commandLine(), stdout).run();
+    return new BenchRun(source(topology, plan), plan, workload, out, commandLine(), stdout).run();
   }
 
   /** The topology to start; null for a cluster of the user's own. */
@@ -205,11 +205,11 @@ final class BenchCommand implements Callable<Integer> {
     return null;
   }
 
-  private ClusterSource source(@Nullable Topology topology) {
+  private ClusterSource source(@Nullable Topology topology, BenchPlan plan) {
     return topology == null
         ? ClusterSource.at(servers.existingOptions.url(Objects.requireNonNull(url)), overwrite)
         : ClusterSource.testbed(
-            servers.testbed(topology),
+            servers.testbed(topology).longRun(plan.hasLongWarmup()),
             servers.existing ? servers.existingOptions::application : open -> open);
   }
 

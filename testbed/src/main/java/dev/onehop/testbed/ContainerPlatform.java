@@ -164,6 +164,7 @@ final class ContainerPlatform implements Platform {
     if (standIn) {
       return Programs.standInRouter(
           server,
+          Programs.QUICK_COMPILER,
           "java",
           System.getProperty("java.class.path"),
           topology.name(),

@@ -14,14 +14,25 @@ final class Programs {
   private static final String CACHE_GB = "0.25"; // The least WiredTiger takes.
   private static final String OPLOG_MB = "256";
 
+  /**
+   * Halves what a JVM's start costs, and keeps the optimizing compiler from taking the processors
+   * from what is being measured: there are several routers.
+   */
+  static final List<String> QUICK_COMPILER = List.of("-XX:TieredStopAtLevel=1");
+
   private final ServerBinaries binaries;
   private final RunDirectory directory;
   private final ClusterPlan plan;
+  private final boolean longRun;
 
-  Programs(ServerBinaries binaries, RunDirectory directory, ClusterPlan plan) {
+  /**
+   * @param longRun whether routers on a JVM are used so long that its optimizing compiler pays
+   */
+  Programs(ServerBinaries binaries, RunDirectory directory, ClusterPlan plan, boolean longRun) {
     this.binaries = binaries;
     this.directory = directory;
     this.plan = plan;
+    this.longRun = longRun;
   }
 
   /** Program and arguments of a server. */
@@ -84,6 +95,7 @@ final class Programs {
   private List<String> standInRouter(Server server) {
     return standInRouter(
         server,
+        longRun ? List.of() : QUICK_COMPILER,
         ProcessHandle.current().info().command().orElse("java"),
         System.getProperty("java.class.path"),
         // Names the run, so that a killed run's router can be told from others.
@@ -114,37 +126,24 @@ final class Programs {
   /**
    * A stand-in router, whatever it runs on.
    *
+   * @param compiler options of the JVM, such as {@link #QUICK_COMPILER}
    * @param local servers to be reached directly, empty for none
    */
   static List<String> standInRouter(
       Server server,
+      List<String> compiler,
       String java,
       String classPath,
       String run,
       String bind,
       String configDb,
       String local) {
-    return List.of(
-        java,
-        "-XX:+UseSerialGC",
-        // Halves what a start costs, and keeps the optimizing compiler from taking the processors
-        // from what is being measured: there are several of these.
-        "-XX:TieredStopAtLevel=1",
-        "-Xms48m",
-        "-Xmx256m",
-        "-Donehop.run=" + run,
-        "-cp",
-        classPath,
-        STAND_IN_ROUTER,
-        "--configdb",
-        configDb,
-        "--bind",
-        bind,
-        "--port",
-        String.valueOf(server.listenAddress().getPort()),
-        "--advertise",
-        server.advertised(),
-        "--local",
-        local);
+    List<String> command = new ArrayList<>(List.of(java, "-XX:+UseSerialGC"));
+    command.addAll(compiler);
+    command.addAll(List.of("-Xms48m", "-Xmx256m", "-Donehop.run=" + run, "-cp", classPath));
+    command.addAll(List.of(STAND_IN_ROUTER, "--configdb", configDb, "--bind", bind));
+    command.addAll(List.of("--port", String.valueOf(server.listenAddress().getPort())));
+    command.addAll(List.of("--advertise", server.advertised(), "--local", local));
+    return command;
   }
 }

@@ -26,6 +26,9 @@ final class RouterWarmup {
   /** The quick compiler takes up a method after 200 calls, a loop later. */
   private static final int OPERATIONS_PER_ROUTER = 2_000;
 
+  /** The optimizing compiler some ten thousand later, and more than once. */
+  private static final int OPERATIONS_BEFORE_A_LONG_RUN = 20_000;
+
   /** Matches a document and changes nothing, as nothing is inserted. */
   private static final BsonDocument NO_CHANGE =
       new BsonDocument("$setOnInsert", new BsonDocument("warmUp", BsonBoolean.TRUE));
@@ -33,8 +36,10 @@ final class RouterWarmup {
   private final Cluster cluster;
   private final List<Server> routers;
   private final Access access;
+  private final int operations;
 
-  RouterWarmup(Cluster cluster, List<Server> routers, Access access) {
+  RouterWarmup(Cluster cluster, List<Server> routers, Access access, boolean longRun) {
+    this.operations = longRun ? OPERATIONS_BEFORE_A_LONG_RUN : OPERATIONS_PER_ROUTER;
     this.cluster = cluster;
     this.access = access;
     this.routers = List.copyOf(routers);
@@ -78,7 +83,7 @@ final class RouterWarmup {
               .client()
               .getDatabase(namespace.getDatabaseName())
               .getCollection(namespace.getCollectionName(), BsonDocument.class);
-      for (int i = 0; i < OPERATIONS_PER_ROUTER; i++) {
+      for (int i = 0; i < operations; i++) {
         BsonDocument filter = idOf(documents.get(i / 2 % documents.size()));
         if (i % 2 == 0) {
           var unused = documentsThere.find(filter).first();

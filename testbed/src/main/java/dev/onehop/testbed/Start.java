@@ -57,7 +57,7 @@ final class Start {
       cluster = startServers(run, callers);
       run.links().setDelayed(true);
       platform.started(run.plan().routers().isEmpty() ? "" : Testbed.url(topology, run.plan()));
-      return new Testbed(topology, run, cluster, info(cluster, platform), phases);
+      return new Testbed(topology, run, cluster, info(cluster, platform), phases, options.longRun);
     } catch (RuntimeException e) {
       if (cluster != null) {
         cluster.close();

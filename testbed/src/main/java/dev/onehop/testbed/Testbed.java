@@ -34,18 +34,21 @@ public final class Testbed implements AutoCloseable {
   private final Cluster cluster;
   private final ServerInfo server;
   private final Map<String, Duration> startPhases;
+  private final boolean longRun;
 
   Testbed(
       Topology topology,
       Run run,
       Cluster cluster,
       ServerInfo server,
-      Map<String, Duration> startPhases) {
+      Map<String, Duration> startPhases,
+      boolean longRun) {
     this.topology = topology;
     this.run = run;
     this.cluster = cluster;
     this.server = server;
     this.startPhases = new LinkedHashMap<>(startPhases);
+    this.longRun = longRun;
   }
 
   /** Prepares to start a topology. */
@@ -179,15 +182,15 @@ public final class Testbed implements AutoCloseable {
 
   /**
    * Sends some thousand reads and updates that change nothing through every router, delays off, so
-   * that what is measured next is not a router's first operations. Takes some seconds. Does nothing
-   * if the collection is empty.
+   * that what is measured next is not a router's first operations. Takes some seconds, or a minute
+   * before a {@link Builder#longRun}. Does nothing if the collection is empty.
    *
    * @param namespace {@code database.collection}, sharded on {@code _id}
    * @throws TestbedException if a router refuses an operation
    */
   public void warmUpRouters(String namespace) {
     RouterWarmup warmup =
-        new RouterWarmup(cluster, run.plan().routers(), run.platform().routerAccess());
+        new RouterWarmup(cluster, run.plan().routers(), run.platform().routerAccess(), longRun);
     withoutDelays(() -> warmup.run(new MongoNamespace(namespace)));
   }
 
@@ -283,6 +286,7 @@ public final class Testbed implements AutoCloseable {
     @Nullable Path mongos;
     @Nullable String featureCompatibilityVersion;
     boolean routers = true;
+    boolean longRun;
     Consumer<String> progress = line -> {};
     Path cacheFolder = BinaryFinder.cacheFolder(System.getenv());
     Function<Builder, Platform> platform = ProcessPlatform::prepare;
@@ -315,6 +319,15 @@ public final class Testbed implements AutoCloseable {
     /** Starts no mongos at all, for tests that talk to config servers and shards only. */
     public Builder withoutRouters() {
       this.routers = false;
+      return this;
+    }
+
+    /**
+     * The cluster is for many minutes of measuring: stand-in routers, which run on a JVM, get its
+     * optimizing compiler, and {@link Testbed#warmUpRouters} takes the minute that this needs.
+     */
+    public Builder longRun(boolean measuresLong) {
+      this.longRun = measuresLong;
       return this;
     }
 

@@ -58,6 +58,11 @@ public record BenchPlan(
     }
   }
 
+  /** Whether the warm-up is long enough for the optimizing compiler. */
+  public boolean hasLongWarmup() {
+    return warmup.compareTo(LONG_WARMUP) >= 0;
+  }
+
   /**
    * The points in the order they run: by thread count, the modes rotated by one from each thread
    * count to the next, so that no mode always runs first or last.

@@ -105,7 +105,7 @@ public final class BenchSession {
             System.getProperty("java.class.path"),
             workload,
             secrets,
-            quickCompilerOnly(opened, plan.warmup()));
+            quickCompilerOnly(opened));
     Bench next =
         new Bench(
             plan, workload, opened, ycsb, progress, folder, Machine.facts(home), started, command);
@@ -122,9 +122,9 @@ public final class BenchSession {
    * into a point. From {@link BenchPlan#LONG_WARMUP} on it pays: there a client of 64 threads took
    * 400 instead of 570 µs per operation.
    */
-  private static boolean quickCompilerOnly(Cluster opened, Duration warmup) {
+  private boolean quickCompilerOnly(Cluster opened) {
     boolean slow = opened.isFar() || Runtime.getRuntime().availableProcessors() <= 2;
-    return slow && warmup.compareTo(BenchPlan.LONG_WARMUP) < 0;
+    return slow && !plan.hasLongWarmup();
   }
 
   /** What was found; null if the run did not get as far as having a cluster. */
