@@ -165,10 +165,16 @@ public final class Report {
     }
   }
 
-  private static String boundsText() {
-    return "<b>limit</b>: threads / mean round trip, what a closed loop can do at most;"
-        + " <b>pool bound</b>: connections / mean round trip, where one router's pool carries"
-        + " every operation. A bound of more than ten times what was reached is in the table only.";
+  private String boundsText() {
+    String text =
+        "<b>limit</b>: threads / mean round trip, what a closed loop can do at most;"
+            + " <b>pool bound</b>: connections / mean round trip, where one router's pool carries"
+            + " every operation. A bound of more than ten times what was reached is in the table only.";
+    return ResultsTable.hasRounds(results)
+        ? text
+            + " <b>rounds</b>: the slowest and the fastest, the upright marks; everything else is of"
+            + " the median one."
+        : text;
   }
 
   private String legend(boolean ofThroughput) {

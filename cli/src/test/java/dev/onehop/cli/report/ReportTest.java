@@ -53,6 +53,8 @@ class ReportTest {
     String chart = new Charts(thrice).throughput(LineChart.Size.WIDE);
     assertThat(chart.split("\"range\"", -1)).hasSize(once.points().size() + 1);
     assertThat(chart).contains("1 threads: 22.5 ops/s (20.3-24.8)");
+    assertThat(Report.html(thrice, Path.of(""))).contains("<b>rounds</b>");
+    assertThat(Report.html(once, Path.of(""))).doesNotContain("<b>rounds</b>");
     assertThat(new Tables(thrice).throughput()).contains(">rounds<", ">20.3-24.8<");
   }
 
