@@ -69,10 +69,7 @@ final class Charts {
     chart.bound("pool", named("pool bound", pool), pool);
     chart.bound("limit", named("closed-loop limit", limit), limit);
     for (Series one : series) {
-      List<Spot> spots =
-          spots(one, Charts::positiveThroughput, v -> Format.rate(v) + " ops/s").stream()
-              .map(spot -> ranging(spot, one))
-              .toList();
+      List<Spot> spots = throughputs(one);
       chart.line(one, named(one.name(smallestPool()), spots), spots);
     }
     return chart.toSvg();
@@ -191,25 +188,30 @@ final class Charts {
     return spots;
   }
 
-  /** A rate of zero has no place on a logarithmic axis. */
-  private static @Nullable Double positiveThroughput(Point point) {
-    return point.throughput() > 0 ? point.throughput() : null;
+  /**
+   * The throughput by threads, with the slowest and the fastest round. A rate of zero has no place
+   * on a logarithmic axis.
+   */
+  private List<Spot> throughputs(Series one) {
+    List<Spot> spots = new ArrayList<>();
+    for (Point point : one.points(results)) {
+      if (point.throughput() > 0) {
+        List<Double> rounds = point.rounds();
+        String range = rounds.size() > 1 ? " (" + Format.range(rounds) + ")" : "";
+        spots.add(
+            new Spot(
+                point.threads(),
+                point.throughput(),
+                tip(one, point, Format.rate(point.throughput()) + " ops/s" + range),
+                Collections.min(rounds),
+                Collections.max(rounds)));
+      }
+    }
+    return spots;
   }
 
-  /** With the slowest and the fastest round. */
-  private Spot ranging(Spot spot, Series one) {
-    return one.points(results).stream()
-        .filter(point -> point.threads() == spot.x() && point.rounds().size() > 1)
-        .findFirst()
-        .map(
-            point ->
-                new Spot(
-                    spot.x(),
-                    spot.y(),
-                    spot.says() + " (" + Format.range(point.rounds()) + ")",
-                    Collections.min(point.rounds()),
-                    Collections.max(point.rounds())))
-        .orElse(spot);
+  private static String tip(Series one, Point point, String says) {
+    return one.label() + ", " + point.threads() + " threads: " + says;
   }
 
   private List<Spot> spots(
@@ -218,11 +220,7 @@ final class Charts {
     for (Point point : one.points(results)) {
       Double y = value.apply(point);
       if (y != null) {
-        spots.add(
-            new Spot(
-                point.threads(),
-                y,
-                one.label() + ", " + point.threads() + " threads: " + says.apply(y)));
+        spots.add(new Spot(point.threads(), y, tip(one, point, says.apply(y))));
       }
     }
     return spots;

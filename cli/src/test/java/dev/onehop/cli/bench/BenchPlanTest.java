@@ -27,6 +27,22 @@ class BenchPlanTest {
         Map.of());
   }
 
+  private static BenchPlan fourThreads(List<Mode> modes, int rounds, Pipelining pipelining) {
+    return new BenchPlan(
+        modes,
+        List.of(4),
+        5,
+        1000,
+        null,
+        Duration.ofSeconds(5),
+        Duration.ofSeconds(2),
+        rounds,
+        0,
+        true,
+        pipelining,
+        Map.of());
+  }
+
   private static List<String> order(BenchPlan plan) {
     return plan.points().stream()
         .map(p -> p.mode() + " " + p.threads() + "/" + p.connections())
@@ -91,19 +107,7 @@ class BenchPlanTest {
   void roundsGoOverAllPointsInTurn() {
     BenchPlan once = plan(true, null, Duration.ofSeconds(5));
     BenchPlan thrice =
-        new BenchPlan(
-            List.of(Mode.ASYNC, Mode.TARGETED_ASYNC),
-            List.of(4),
-            5,
-            1000,
-            null,
-            Duration.ofSeconds(5),
-            Duration.ofSeconds(2),
-            3,
-            0,
-            true,
-            Pipelining.TARGETED,
-            Map.of());
+        fourThreads(List.of(Mode.ASYNC, Mode.TARGETED_ASYNC), 3, Pipelining.TARGETED);
 
     assertThat(once.measurements()).isEqualTo(once.points());
     assertThat(thrice.points()).hasSize(2);
@@ -127,20 +131,7 @@ class BenchPlanTest {
 
   @Test
   void bothShowsEveryModeThatCanPipelineTwice() {
-    BenchPlan plan =
-        new BenchPlan(
-            Mode.all(),
-            List.of(4),
-            5,
-            1000,
-            null,
-            Duration.ofSeconds(5),
-            Duration.ofSeconds(2),
-            1,
-            0,
-            true,
-            Pipelining.BOTH,
-            Map.of());
+    BenchPlan plan = fourThreads(Mode.all(), 1, Pipelining.BOTH);
 
     assertThat(plan.points())
         .extracting(PointPlan::title)

@@ -82,14 +82,24 @@ public final class SampleResults {
 
   /** One point by the arithmetic of a closed loop through one pool, or three. */
   public static Point point(String mode, int threads, int connections) {
-    return failing(mode, threads, connections, 0);
+    return point(mode, threads, connections, 1, 0);
   }
 
   /** {@link #point} with reads that failed. */
   static Point failing(String mode, int threads, int connections, long errors) {
+    return point(mode, threads, connections, 1, errors);
+  }
+
+  private static Point round(Point point, double factor) {
+    return point(point.mode(), point.threads(), point.connections(), factor, 0);
+  }
+
+  private static Point point(
+      String mode, int threads, int connections, double factor, long errors) {
     int pools = mode.startsWith("targeted") ? 2 : 1;
-    double throughput = 0.98 * Math.min(threads, pools * connections) * 1000 / MEAN_ROUND_TRIP;
-    Histogram histogram = histogram(threads * 1e6 / throughput);
+    double expected = 0.98 * Math.min(threads, pools * connections) * 1000 / MEAN_ROUND_TRIP;
+    double throughput = factor * expected;
+    Histogram histogram = histogram(threads * 1e6 / expected);
     boolean targeted = mode.startsWith("targeted");
     return new Point(
         mode,
@@ -138,36 +148,8 @@ public final class SampleResults {
         sample.machine(),
         sample.detour(),
         sample.points().stream()
-            .map(p -> Point.median(List.of(scaled(p, 1.1), p, scaled(p, 0.9))))
+            .map(p -> Point.median(List.of(round(p, 1.1), p, round(p, 0.9))))
             .toList());
-  }
-
-  private static Point scaled(Point point, double factor) {
-    return new Point(
-        point.mode(),
-        point.threads(),
-        point.connections(),
-        point.pipelining(),
-        point.seconds(),
-        point.operations(),
-        point.errors(),
-        point.throughput() * factor,
-        List.of(),
-        point.limit(),
-        point.poolLimit(),
-        point.meanRoundTripMillis(),
-        point.share(),
-        point.besideOwner(),
-        point.besideOwnerSample(),
-        point.cpu(),
-        point.routes(),
-        point.failures(),
-        point.folder(),
-        point.read(),
-        point.update(),
-        point.insert(),
-        point.scan(),
-        point.readModifyWrite());
   }
 
   /** Writes HdrHistogram logs for the points, as YCSB would. */
