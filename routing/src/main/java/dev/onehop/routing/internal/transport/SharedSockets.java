@@ -2,8 +2,10 @@ package dev.onehop.routing.internal.transport;
 
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Queue;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -20,7 +22,8 @@ final class SharedSockets {
   private final ServerMeters meters;
   private final List<WireSocket> sockets = new ArrayList<>();
   private final Queue<Request> waiting = new ArrayDeque<>();
-  private final Set<Lane> turnedAway = new LinkedHashSet<>();
+  // Since when, first come first; one leaves when its request is taken or the lane is closed.
+  private final Map<Lane, Long> turnedAway = new LinkedHashMap<>();
   private long usualNanos;
 
   SharedSockets(int maxInFlight, long slowHeadNanos, ServerMeters meters) {
@@ -100,9 +103,17 @@ final class SharedSockets {
     return waiting.isEmpty() ? pick(now) : null;
   }
 
-  /** Remembers a lane whose request without a reply was turned away. */
-  void turnAway(Lane lane) {
-    turnedAway.add(lane);
+  /** Remembers a lane whose request without a reply was turned away, now or before. */
+  void turnAway(Lane lane, long now) {
+    turnedAway.putIfAbsent(lane, now);
+  }
+
+  /** The request of a lane that may have been turned away before was taken. */
+  void admit(Lane lane, long now) {
+    Long since = turnedAway.remove(lane);
+    if (since != null) {
+      meters.waited(now - since);
+    }
   }
 
   /** Sends what waits, as far as it goes. */
@@ -116,9 +127,19 @@ final class SharedSockets {
       meters.waited(now - next.queuedAt);
       socket.send(next);
     }
-    while (!turnedAway.isEmpty() && pick(now) != null) {
-      Lane lane = turnedAway.iterator().next();
-      turnedAway.remove(lane);
+    if (!turnedAway.isEmpty()) {
+      offerAgain(now);
+    }
+  }
+
+  private void offerAgain(long now) {
+    // Each of them once: the clock goes on meanwhile, and a socket that was not slow when this
+    // began
+    // may turn away all of them by now.
+    for (Lane lane : List.copyOf(turnedAway.keySet())) {
+      if (!waiting.isEmpty() || pick(now) == null) {
+        return;
+      }
       lane.end.mayWrite();
     }
   }
@@ -152,6 +173,14 @@ final class SharedSockets {
   /** Breaks the lanes that have waited since {@code since} or longer. */
   void failThoseWaiting(long since, PipelineException cause) {
     failThoseWaiting(waiting, since, cause);
+    List<Lane> late = new ArrayList<>();
+    turnedAway.forEach(
+        (lane, turnedAwayAt) -> {
+          if (turnedAwayAt - since <= 0) {
+            late.add(lane);
+          }
+        });
+    late.forEach(lane -> lane.fail(cause));
   }
 
   static void failThoseWaiting(Queue<Request> line, long since, PipelineException cause) {
@@ -166,7 +195,7 @@ final class SharedSockets {
 
   /** Breaks the lanes that wait: no socket is going to come. */
   void failWaiting(PipelineException cause) {
-    Set<Lane> lanes = new LinkedHashSet<>(turnedAway);
+    Set<Lane> lanes = new LinkedHashSet<>(turnedAway.keySet());
     for (Request request : waiting) {
       if (request.lane != null) {
         lanes.add(request.lane);

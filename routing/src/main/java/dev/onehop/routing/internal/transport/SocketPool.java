@@ -75,12 +75,14 @@ final class SocketPool {
   }
 
   private boolean offerWithoutReply(Lane lane, ByteBuf message) {
-    WireSocket socket = shared.pickAtOnce(now());
+    long now = now();
+    WireSocket socket = shared.pickAtOnce(now);
     if (socket == null) {
-      shared.turnAway(lane);
+      shared.turnAway(lane, now);
       keepUp();
       return false;
     }
+    shared.admit(lane, now);
     meters().shared.increment();
     socket.send(new Request(Request.Kind.SHARED, lane, message.retain(), false));
     return true;

@@ -20,6 +20,7 @@ import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
 import org.bson.BsonInt64;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -33,9 +34,11 @@ class MultiplexerPropertyTest {
   private static final int STEPS = 500;
   private static final int SOCKETS = 3;
   private static final int DEPTH = 4;
+  private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(60);
 
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
+  @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
   void everyLaneGetsItsOwnReplyOrAFailure(boolean authenticates) {
     for (long seed = 1; seed <= RUNS; seed++) {
       try {
@@ -70,9 +73,15 @@ class MultiplexerPropertyTest {
                   .slowHead(Duration.ofMillis(50))
                   .build(),
               server,
-              () -> now,
+              this::tick,
               allocator,
               name -> meters);
+    }
+
+    /** Time passes while the code runs, too, now and then as much as a pause of the JVM takes. */
+    private long tick() {
+      now += random.nextInt(500) == 0 ? PAUSE_NANOS : random.nextInt(1_000);
+      return now;
     }
 
     void play() {
