@@ -18,6 +18,7 @@ import com.mongodb.TransactionOptions;
 import com.mongodb.WriteConcern;
 import com.mongodb.client.model.Filters;
 import com.mongodb.client.model.InsertManyOptions;
+import com.mongodb.client.model.UpdateOneModel;
 import com.mongodb.client.model.Updates;
 import com.mongodb.client.model.changestream.ChangeStreamDocument;
 import com.mongodb.client.model.changestream.OperationType;
@@ -39,6 +40,7 @@ import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -56,6 +58,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedClass;
@@ -395,14 +398,19 @@ class DropInIT {
     }
   }
 
-  @Test
+  @RepeatedTest(3)
   void snapshotSessionReadsOneTimeEverywhere() {
     MongoCollection<Document> accounts = accounts();
+    // Takes the cluster time of one shard ahead of what the others have heard of.
+    run(
+        accounts.bulkWrite(
+            Collections.nCopies(
+                500, new UpdateOneModel<>(Filters.eq(20), Updates.inc("touched", 1)))));
     try (ClientSession session =
         run(client.startSession(ClientSessionOptions.builder().snapshot(true).build()))) {
       assertThat(balance(accounts.find(session, Filters.eq(20)).first())).isEqualTo(100);
-      run(accounts.updateOne(Filters.eq(20), Updates.inc("balance", 1)));
       run(accounts.updateOne(Filters.eq(220), Updates.inc("balance", 1)));
+      run(accounts.updateOne(Filters.eq(20), Updates.inc("balance", 1)));
 
       assertThat(balance(accounts.find(session, Filters.eq(220)).first())).isEqualTo(100);
       assertThat(balance(accounts.find(session, Filters.eq(20)).first())).isEqualTo(100);

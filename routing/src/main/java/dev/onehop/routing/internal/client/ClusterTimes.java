@@ -7,6 +7,7 @@ import dev.onehop.routing.internal.affinity.ShardClients;
 import java.time.Duration;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Flux;
@@ -15,9 +16,9 @@ import reactor.core.publisher.Mono;
 /**
  * The cluster time of all clients. The driver passes the latest time that a client has seen on to
  * every mongos of that client; a mongos that this application's writes did not go through would not
- * know of them. It need not in most cases, as a shard answers by what it has. It must where a
- * mongos picks a time: at the beginning of a change stream and of a snapshot. So the others are
- * asked before that.
+ * know of them. It need not in most cases, as a shard answers by what it has. It must where a time
+ * is picked: at the beginning of a change stream and of a snapshot. So all are asked before that,
+ * and for a snapshot told: what is written after it began, on whatever way, has to be later.
  *
  * <p>Thread-safe.
  */
@@ -39,13 +40,31 @@ final class ClusterTimes {
     this.clients = clients;
   }
 
-  /** Makes a session's cluster time the latest that any mongos beside a shard knows. */
-  Mono<Void> gather(ClientSession session) {
-    return Flux.defer(() -> Flux.fromIterable(clients.all()))
-        .filter(client -> client != nearest)
-        .flatMap(ClusterTimes::time)
+  /**
+   * Makes a session's cluster time the latest that any mongos in use knows, and tells it to all of
+   * them.
+   */
+  Mono<Void> agree(ClientSession session) {
+    return gather(session)
+        .then(
+            Mono.defer(
+                () -> {
+                  BsonDocument latest = session.getClusterTime();
+                  return latest == null
+                      ? Mono.empty()
+                      : everyClient().flatMap(client -> ping(client, latest)).then();
+                }));
+  }
+
+  private Mono<Void> gather(ClientSession session) {
+    return everyClient()
+        .flatMap(client -> ping(client, null))
         .doOnNext(session::advanceClusterTime)
         .then();
+  }
+
+  private Flux<MongoClient> everyClient() {
+    return Flux.defer(() -> Flux.fromIterable(clients.all())).startWith(nearest).distinct();
   }
 
   /** A session on the nearest mongos with the latest cluster time; the caller closes it. */
@@ -54,12 +73,15 @@ final class ClusterTimes {
         .flatMap(session -> gather(session).thenReturn(session));
   }
 
-  private static Mono<BsonDocument> time(MongoClient client) {
+  /** Tells a mongos a time, if there is one, and asks for its own, which is then no earlier. */
+  private static Mono<BsonDocument> ping(MongoClient client, @Nullable BsonDocument told) {
     return Mono.usingWhen(
             client.startSession(PLAIN),
-            session ->
-                Mono.from(client.getDatabase("admin").runCommand(session, PING))
-                    .then(Mono.fromSupplier(session::getClusterTime)),
+            session -> {
+              session.advanceClusterTime(told);
+              return Mono.from(client.getDatabase("admin").runCommand(session, PING))
+                  .then(Mono.fromSupplier(session::getClusterTime));
+            },
             session -> Mono.fromRunnable(session::close))
         .timeout(TIMEOUT)
         .onErrorResume(

@@ -8,6 +8,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.function.BiFunction;
 import java.util.function.Function;
+import org.bson.BsonDocument;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
 import reactor.core.publisher.Flux;
@@ -124,18 +125,35 @@ final class RoutedSession extends ForwardingSession {
                   ? Mono.just(known)
                   : Mono.from(client.client().startSession(base.getOptions()))
                       .map(official -> added(client, official));
-          // A mongos will pick the time of a snapshot.
-          return (picksTime() ? router.times().gather(base).then(there) : there).map(this::entered);
+          return (beginsSnapshot()
+                  ? router.times().agree(base).then(Mono.fromRunnable(this::fixTime)).then(there)
+                  : there)
+              .map(this::entered);
         });
   }
 
-  private synchronized boolean picksTime() {
+  /**
+   * The time of a snapshot session is the one that all were told: one that a mongos picks may be
+   * ahead of what other shards have heard of, and writes there that come later would be in it. In a
+   * transaction only the mongos can pick it.
+   */
+  private synchronized void fixTime() {
+    BsonDocument latest = base.getClusterTime();
+    if (latest != null && isSnapshotSession() && base.getSnapshotTimestamp() == null) {
+      base.setSnapshotTimestamp(latest.getTimestamp("clusterTime"));
+    }
+  }
+
+  private synchronized boolean beginsSnapshot() {
     if (transactional.hasActiveTransaction()) {
       return pinned == null
           && ReadConcern.SNAPSHOT.equals(transactional.getTransactionOptions().getReadConcern());
     }
-    return Boolean.TRUE.equals(base.getOptions().isSnapshot())
-        && base.getSnapshotTimestamp() == null;
+    return isSnapshotSession() && base.getSnapshotTimestamp() == null;
+  }
+
+  private boolean isSnapshotSession() {
+    return Boolean.TRUE.equals(base.getOptions().isSnapshot());
   }
 
   private synchronized @Nullable Place known(ShardClient client) {
