@@ -131,6 +131,27 @@ class DirectModeIT {
     assertThat(read(collection, 8)).containsEntry("n", -1);
   }
 
+  @Test
+  void aClientThatIsClosedWhileItIsAskedLosesNoBuffer() {
+    MongoCollection<Document> collection = loaded();
+    try (LeakWatch leaks = LeakWatch.start()) {
+      for (int i = 0; i < 5; i++) {
+        MongoClient closed = OneHop.builder(testbed.url()).routing(RoutingMode.DIRECT).build();
+        MongoCollection<Document> here =
+            closed
+                .getDatabase(collection.getNamespace().getDatabaseName())
+                .getCollection(collection.getNamespace().getCollectionName());
+        read(here, 7);
+        Mono.from(here.find(Filters.and(Filters.eq(7), Filters.where("sleep(1000) || true"))))
+            .onErrorComplete()
+            .subscribe();
+        Mono.delay(Duration.ofMillis(300)).block();
+        closed.close();
+      }
+      assertThat(leaks.leaks()).isEmpty();
+    }
+  }
+
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
   void bulkWritesKeepTheCallersIndexes(boolean ordered) {

@@ -20,6 +20,7 @@ import dev.onehop.routing.internal.wire.Exchange;
 import dev.onehop.routing.internal.wire.OpMsg;
 import dev.onehop.routing.internal.wire.ServerAddressName;
 import dev.onehop.routing.internal.wire.WirePool;
+import dev.onehop.routing.internal.wire.WireProtocolException;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.EventLoop;
 import java.io.IOException;
@@ -208,19 +209,21 @@ public final class OneShardForwarding {
     @Override
     public void replied(ByteBuf message) {
       ReplyHead head;
+      @Nullable BsonDocument reply;
       try {
         head = ReplyHead.read(message);
-      } catch (MalformedDocumentException | IndexOutOfBoundsException e) {
+        reply = head.isPlain() ? null : OpMsg.decode(message.duplicate()).body();
+      } catch (MalformedDocumentException
+          | WireProtocolException
+          | BsonSerializationException
+          | IndexOutOfBoundsException e) {
         outcome.failed(new IOException("an answer that is no BSON: " + e.getMessage(), e));
         return;
       }
       clock.observe(message, head.clusterTimeAt());
-      if (head.isPlain()) {
+      if (reply == null) {
         pass(message, true);
-        return;
-      }
-      BsonDocument reply = OpMsg.decode(message.duplicate()).body();
-      if (ErrorCodes.ok(reply) && head.cursorIdAt() >= 0) {
+      } else if (ErrorCodes.ok(reply) && head.cursorIdAt() >= 0) {
         keepCursor(message, head.cursorIdAt());
         pass(message, true);
       } else if (isStale(reply)) {

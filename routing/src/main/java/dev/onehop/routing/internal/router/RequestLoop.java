@@ -17,6 +17,7 @@ import io.netty.channel.EventLoop;
 import java.util.ArrayDeque;
 import java.util.Queue;
 import java.util.Set;
+import java.util.concurrent.RejectedExecutionException;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
 import org.bson.BsonString;
@@ -142,7 +143,12 @@ final class RequestLoop {
     }
     local.countForwarded(forwarded.name());
     if (!outcome.ended) {
-      running = forwarded.exchange()::cancel;
+      running =
+          () -> {
+            if (forwarded.exchange().cancel()) {
+              frame.release();
+            }
+          };
     }
     return true;
   }
@@ -250,6 +256,22 @@ final class RequestLoop {
       this.frame = frame;
     }
 
+    private void end(Runnable task, @Nullable ByteBuf reply) {
+      if (loop.inEventLoop()) {
+        task.run();
+        return;
+      }
+      try {
+        loop.execute(task);
+      } catch (RejectedExecutionException e) {
+        // The client was closed, and its event loops with it: nobody waits any more.
+        frame.release();
+        if (reply != null) {
+          reply.release();
+        }
+      }
+    }
+
     @Override
     public void sending(String command, String namespace, String shard, ServerAddressName server) {
       if (measured != null) {
@@ -261,7 +283,7 @@ final class RequestLoop {
     @Override
     public void replied(ByteBuf message, boolean ok) {
       ByteBuf kept = message.retain();
-      onLoop(
+      end(
           () -> {
             ended = true;
             frame.release();
@@ -276,12 +298,13 @@ final class RequestLoop {
               replies.send(kept);
             }
             done();
-          });
+          },
+          kept);
     }
 
     @Override
     public void notDone(boolean refused, Mono<Void> first) {
-      onLoop(
+      end(
           () -> {
             ended = true;
             if (refused && measured != null) {
@@ -294,18 +317,20 @@ final class RequestLoop {
             } finally {
               frame.release();
             }
-          });
+          },
+          null);
     }
 
     @Override
     public void failed(Throwable cause) {
-      onLoop(
+      end(
           () -> {
             ended = true;
             OpMsg request = OpMsg.decode(frame.duplicate());
             frame.release();
             finish(request, CommandFailure.toReply(cause, false));
-          });
+          },
+          null);
     }
   }
 }

@@ -71,17 +71,25 @@ public final class Exchange {
     }
   }
 
-  /** Nobody wants the answer any more; ends the connection if it is still to come. */
-  public void cancel() {
+  /**
+   * Nobody wants the answer any more; ends the connection if it is still to come.
+   *
+   * @return whether that came in time: the outcome is told nothing then, neither now nor later
+   */
+  public boolean cancel() {
     if (state.compareAndSet(WAITING, DONE)) {
       message.release();
       pool.forget(this);
-    } else if (state.compareAndSet(SENT, DONE)) {
-      WireConnection used = connection;
-      if (used != null) {
-        used.close();
-      }
+      return true;
     }
+    if (!state.compareAndSet(SENT, DONE)) {
+      return false;
+    }
+    WireConnection used = connection;
+    if (used != null) {
+      used.close();
+    }
+    return true;
   }
 
   void waitingSince(long nanos) {

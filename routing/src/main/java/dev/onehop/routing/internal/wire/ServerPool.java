@@ -149,7 +149,9 @@ final class ServerPool {
       while (maxIdle > 0 && !idle.isEmpty() && now - idle.getLast().idleSince() > maxIdle) {
         old.add(idle.removeLast());
       }
-      while (!waiting.isEmpty() && now - waiting.getFirst().waitingSince() > maxWait) {
+      while (maxWait >= 0
+          && !waiting.isEmpty()
+          && now - waiting.getFirst().waitingSince() > maxWait) {
         late.add(waiting.removeFirst());
       }
     }

@@ -11,6 +11,7 @@ import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoop;
 import io.netty.handler.ssl.SslHandler;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Queue;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -63,13 +64,31 @@ final class WireConnection {
             })
         .flatMap(
             connection ->
-                Authentication.run(settings, keys, connection::command)
+                within(
+                        settings.maxOpening(),
+                        Authentication.run(settings, keys, connection::command),
+                        server)
                     .onErrorMap(
                         Authentication.WireAuthenticationException.class,
                         e -> new ServerRefusedException(server, e))
                     .doOnError(e -> connection.close())
                     .doOnCancel(connection::close)
                     .thenReturn(connection));
+  }
+
+  private static Mono<Void> within(
+      Duration limit, Mono<Void> authentication, ServerAddressName server) {
+    return limit.isZero()
+        ? authentication
+        : authentication.timeout(
+            limit,
+            Mono.error(
+                () ->
+                    new IOException(
+                        server
+                            + " has not finished the handshake in "
+                            + limit.toMillis()
+                            + " ms")));
   }
 
   private ChannelFuture bootstrap(WireSettings settings) {

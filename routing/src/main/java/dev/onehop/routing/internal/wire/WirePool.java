@@ -4,6 +4,7 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.EventLoop;
 import io.netty.channel.EventLoopGroup;
+import java.io.IOException;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Future;
@@ -65,7 +66,14 @@ public final class WirePool implements AutoCloseable {
                   new Exchange.Outcome() {
                     @Override
                     public void replied(ByteBuf reply) {
-                      sink.success(OpMsg.decode(reply));
+                      OpMsg answer;
+                      try {
+                        answer = OpMsg.decode(reply);
+                      } catch (RuntimeException e) {
+                        sink.error(new IOException("unreadable answer of " + server, e));
+                        throw e; // Which ends the connection.
+                      }
+                      sink.success(answer);
                     }
 
                     @Override
@@ -99,7 +107,7 @@ public final class WirePool implements AutoCloseable {
         servers.computeIfAbsent(server, name -> new ServerPool(name, group, settings, scramKeys));
     Exchange exchange = new Exchange(pool, message, expectsReply, outcome);
     if (closed) {
-      exchange.unable(new java.io.IOException("the client is closed"));
+      exchange.unable(new IOException("the client is closed"));
     } else {
       pool.take(preferred, exchange);
     }

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * @param localAddress the address to connect from (port 0), null for the system's choice
  * @param connectTimeout for TCP and TLS, each
  * @param maxPoolSize most connections per server; 0 for no limit
- * @param maxWait how long a request waits for a connection
+ * @param maxWait how long a request waits for a connection; negative for any time
  * @param maxIdle an unused connection is closed after that; zero for never
  * @param tls makes the TLS engines, null for no TLS
  * @param credential who to authenticate as, null for nobody
@@ -34,6 +34,17 @@ public record WireSettings(
     @Nullable WireCredential credential,
     BsonDocument client,
     Map<ServerAddressName, InetSocketAddress> ways) {
+
+  /**
+   * How long hello and authentication may take together, zero for any time: no longer than a
+   * request would wait for it, which is long, as lanes authenticate one after the other.
+   */
+  Duration maxOpening() {
+    if (maxWait.isNegative() || connectTimeout.isZero()) {
+      return Duration.ZERO;
+    }
+    return maxWait.compareTo(connectTimeout) > 0 ? maxWait : connectTimeout;
+  }
 
   /** Where to connect to for a server. */
   InetSocketAddress way(ServerAddressName server) {

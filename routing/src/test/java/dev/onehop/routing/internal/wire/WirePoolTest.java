@@ -1,0 +1,161 @@
+package dev.onehop.routing.internal.wire;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.onehop.routing.transport.ScriptedPeer;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.UnpooledByteBufAllocator;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelInitializer;
+import io.netty.channel.EventLoopGroup;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.bson.BsonDocument;
+import org.bson.BsonInt32;
+import org.bson.BsonString;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** Servers that are slow to answer, or answer nonsense: a request has an end all the same. */
+class WirePoolTest {
+  private static final Duration TIMEOUT = Duration.ofSeconds(20);
+  private static final OpMsg PING =
+      OpMsg.command(
+          new BsonDocument("ping", new BsonInt32(1)).append("$db", new BsonString("admin")));
+
+  private final EventLoopGroup group = EventLoops.newGroup("wire-pool-test", 1);
+
+  @AfterEach
+  void stop() {
+    group.shutdownGracefully(0, 1, TimeUnit.SECONDS).syncUninterruptibly();
+  }
+
+  @Test
+  void aServerThatNeverSaysHelloKeepsNoConnectionForEver() {
+    try (ScriptedPeer silent = silent();
+        WirePool pool = pool(1, Duration.ofMillis(200))) {
+      for (int i = 0; i < 3; i++) {
+        // With a single connection allowed: the next one gets its turn.
+        assertThatThrownBy(() -> pool.send(address(silent), PING).block(TIMEOUT))
+            .hasRootCauseInstanceOf(IOException.class)
+            .hasMessageContaining("has not finished the handshake in 200 ms");
+      }
+    }
+  }
+
+  @Test
+  void anAnswerThatIsNoMessageIsAnError() {
+    try (ScriptedPeer odd =
+            ScriptedPeer.withHello(
+                (request, context) -> {
+                  ByteBuf reply = context.alloc().buffer();
+                  request.reply(1, new BsonDocument("ok", new BsonInt32(1))).encode(reply);
+                  reply.setIntLE(12, 4711); // The op code.
+                  context.writeAndFlush(reply);
+                });
+        WirePool pool = pool(1, TIMEOUT)) {
+      assertThatThrownBy(() -> pool.send(address(odd), PING).block(TIMEOUT))
+          .hasMessageContaining("unreadable answer")
+          .rootCause()
+          .hasMessageContaining("op code 4711");
+    }
+  }
+
+  @Test
+  void whoMayWaitForEverIsNotSweptAway() {
+    try (ScriptedPeer silent = silent()) {
+      ServerPool pool =
+          new ServerPool(
+              address(silent), group, settings(1, Duration.ofMillis(-1)), new ScramKeys());
+      Outcomes first = new Outcomes();
+      Outcomes second = new Outcomes();
+      pool.take(null, exchange(pool, first));
+      pool.take(null, exchange(pool, second));
+
+      pool.sweep(System.nanoTime() + TimeUnit.HOURS.toNanos(1));
+      assertThat(second.failure).isNotDone();
+
+      pool.close();
+      assertThat(second.failure).succeedsWithin(TIMEOUT);
+    }
+  }
+
+  /** Whoever cancels in time may let go of what the outcome needs. */
+  @Test
+  void whatIsCancelledInTimeIsToldNothing() {
+    try (ScriptedPeer silent = silent()) {
+      ServerPool pool =
+          new ServerPool(address(silent), group, settings(1, TIMEOUT), new ScramKeys());
+      Outcomes outcome = new Outcomes();
+      Exchange exchange = exchange(pool, outcome);
+      pool.take(null, exchange);
+
+      assertThat(exchange.cancel()).isTrue();
+      assertThat(exchange.cancel()).isFalse();
+      pool.close();
+      group.next().submit(() -> {}).syncUninterruptibly();
+      assertThat(outcome.failure).isNotDone();
+    }
+  }
+
+  private static Exchange exchange(ServerPool pool, Outcomes outcome) {
+    ByteBuf message = UnpooledByteBufAllocator.DEFAULT.buffer();
+    PING.encode(message);
+    return new Exchange(pool, message, true, outcome);
+  }
+
+  private WirePool pool(int connections, Duration maxWait) {
+    return new WirePool(group, settings(connections, maxWait));
+  }
+
+  private static WireSettings settings(int connections, Duration maxWait) {
+    return new WireSettings(
+        EventLoops.socketChannelClass(),
+        null,
+        Duration.ofMillis(200),
+        connections,
+        maxWait,
+        Duration.ZERO,
+        null,
+        null,
+        new BsonDocument(),
+        Map.of());
+  }
+
+  private static ScriptedPeer silent() {
+    return ScriptedPeer.raw(
+        new ChannelInitializer<>() {
+          @Override
+          protected void initChannel(Channel channel) {
+            // Accepts, and says nothing.
+          }
+        });
+  }
+
+  private static ServerAddressName address(ScriptedPeer peer) {
+    return ServerAddressName.parse(peer.url().replaceFirst("mongodb://([^/]*).*", "$1"));
+  }
+
+  private static final class Outcomes implements Exchange.Outcome {
+    final CompletableFuture<Throwable> failure = new CompletableFuture<>();
+
+    @Override
+    public void replied(ByteBuf message) {
+      failure.completeExceptionally(new AssertionError("replied"));
+    }
+
+    @Override
+    public void sent() {
+      failure.completeExceptionally(new AssertionError("sent"));
+    }
+
+    @Override
+    public void failed(Throwable cause) {
+      failure.complete(cause);
+    }
+  }
+}
