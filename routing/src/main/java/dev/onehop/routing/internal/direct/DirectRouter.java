@@ -43,6 +43,7 @@ import reactor.util.retry.Retry;
  */
 public final class DirectRouter implements AutoCloseable {
   private static final Duration CLUSTER_REFRESH = Duration.ofSeconds(30);
+  private static final Duration REREAD_TIMEOUT = Duration.ofSeconds(10);
   private static final Set<String> CONFIG_DATABASES = Set.of("admin", "config");
 
   private final WirePool pool;
@@ -150,7 +151,7 @@ public final class DirectRouter implements AutoCloseable {
 
   // Shards come and go.
   private Mono<Void> rereadShards() {
-    return directory.all().then().onErrorComplete();
+    return directory.all().timeout(REREAD_TIMEOUT).then().onErrorComplete();
   }
 
   /** Completes when the cluster was found to be usable; fails with the reason if it is not. */

@@ -34,7 +34,11 @@ final class StartCheck {
   private static final Logger log = LoggerFactory.getLogger(StartCheck.class);
   private static final Duration FOR_GOOD = Duration.ofDays(10_000);
   private static final Duration FAILURE_KEPT = Duration.ofSeconds(1);
+
+  // As the driver's for finding a server: a seed that is silent must not hold up all for ever.
+  private static final Duration TIMEOUT = Duration.ofSeconds(30);
   // A shard that is down must not keep the others from being used.
+
   private static final Duration SHARD_TIMEOUT = Duration.ofSeconds(5);
   private static final int WIRE_VERSION_8_0 = 25;
   private static final String SCRIPT = "docker/direct-users.js makes it";
@@ -49,6 +53,7 @@ final class StartCheck {
     this.shards = shards;
     this.facts =
         Mono.defer(this::check)
+            .timeout(TIMEOUT, Mono.error(StartCheck::unanswered))
             .doOnNext(found -> known = found)
             .cache(found -> FOR_GOOD, e -> FAILURE_KEPT, () -> FAILURE_KEPT);
   }
@@ -64,6 +69,15 @@ final class StartCheck {
 
   Mono<Void> done() {
     return known != null ? Mono.empty() : facts.then();
+  }
+
+  private static CommandFailure unanswered() {
+    return new CommandFailure(
+        ErrorCodes.HOST_UNREACHABLE,
+        "HostUnreachable",
+        "the cluster has not answered within "
+            + TIMEOUT.toSeconds()
+            + " s of what direct mode asks at its start");
   }
 
   private Mono<ClusterFacts> check() {

@@ -127,6 +127,7 @@ public final class DirectClient {
     Runnable close =
         () -> {
           RouterHandles.remove(handle);
+          VirtualMongos.remove(carrier.group());
           router.close();
           release.run();
         };

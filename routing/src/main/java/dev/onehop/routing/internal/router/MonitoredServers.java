@@ -207,17 +207,21 @@ final class MonitoredServers implements ServerSet {
           }
           ReadPreference wanted =
               readPreference == null ? ReadPreference.primary() : preference(readPreference);
-          return descriptions
-              .asFlux()
-              .<Server>handle(
-                  (description, sink) -> {
-                    Server chosen = choose(description, wanted);
-                    if (chosen != null) {
-                      sink.next(chosen);
-                    }
-                  })
-              .next()
-              .timeout(selectionTimeout, Mono.error(() -> notFound(wanted)));
+          Mono<Server> found =
+              descriptions
+                  .asFlux()
+                  .<Server>handle(
+                      (description, sink) -> {
+                        Server chosen = choose(description, wanted);
+                        if (chosen != null) {
+                          sink.next(chosen);
+                        }
+                      })
+                  .next();
+          // As the driver has it: less than nothing means for ever.
+          return selectionTimeout.isNegative()
+              ? found
+              : found.timeout(selectionTimeout, Mono.error(() -> notFound(wanted)));
         });
   }
 

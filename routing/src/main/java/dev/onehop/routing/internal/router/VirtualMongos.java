@@ -8,9 +8,8 @@ import io.netty.channel.EventLoop;
 import io.netty.channel.EventLoopGroup;
 import java.net.InetSocketAddress;
 import java.time.Duration;
-import java.util.Collections;
 import java.util.Map;
-import java.util.WeakHashMap;
+import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,8 +20,7 @@ import org.jspecify.annotations.Nullable;
  * loops they live; by these they find what they lead to.
  */
 public final class VirtualMongos extends InProcessChannel {
-  private static final Map<EventLoopGroup, Behind> BEHIND =
-      Collections.synchronizedMap(new WeakHashMap<>());
+  private static final Map<EventLoopGroup, Behind> BEHIND = new ConcurrentHashMap<>();
   // Less than the driver's timeout for connecting; what went wrong is then said to the commands.
   static final Duration START_TIMEOUT = Duration.ofSeconds(8);
 
@@ -37,6 +35,16 @@ public final class VirtualMongos extends InProcessChannel {
   static void put(
       EventLoopGroup group, DirectRouter router, LocalCommands local, CommandMeter meter) {
     BEHIND.put(group, new Behind(router, local, meter));
+  }
+
+  /** Nothing is behind these event loops any more. */
+  static void remove(EventLoopGroup group) {
+    BEHIND.remove(group);
+  }
+
+  /** For tests: how many clients there are. */
+  static int clients() {
+    return BEHIND.size();
   }
 
   @Override

@@ -22,6 +22,7 @@ public final class ShardDirectory implements AutoCloseable {
   private final WirePool pool;
   private final ClusterClock clock;
   private volatile Map<String, Entry> shards = Map.of();
+  private boolean closed;
 
   private record Entry(String connectionString, ReplicaSet replicaSet) {
     /** Whether it is the same replica set; who belongs to it now, it knows itself. */
@@ -85,6 +86,10 @@ public final class ShardDirectory implements AutoCloseable {
   }
 
   private synchronized Map<String, ReplicaSet> replace(List<BsonDocument> documents) {
+    if (closed) {
+      // Whom nobody would stop watching.
+      throw new IllegalStateException("the client is closed");
+    }
     Map<String, Entry> before = shards;
     Map<String, Entry> now = new TreeMap<>();
     Map<String, ReplicaSet> sets = new TreeMap<>();
@@ -113,6 +118,7 @@ public final class ShardDirectory implements AutoCloseable {
   /** Stops watching the shards. */
   @Override
   public synchronized void close() {
+    closed = true;
     shards.values().forEach(entry -> entry.replicaSet().servers().close());
     shards = Map.of();
   }
