@@ -61,6 +61,15 @@ final class WriteBatch {
           case "update" -> "updates";
           default -> "deletes";
         };
+    if (Transactions.isPart(command)) {
+      // What a try has done is left behind by the next.
+      return client
+          .retryWhileStale(
+              namespace,
+              table ->
+                  client.orNothing(command, new WriteBatch(client, command, list).attempt(table)))
+          .map(WriteResult::toReply);
+    }
     return Mono.defer(
         () -> {
           WriteBatch batch = new WriteBatch(client, command, list);
@@ -144,7 +153,7 @@ final class WriteBatch {
   private Mono<Void> settle(Answer answer, List<Integer> indexes) {
     synchronized (result) {
       BsonDocument reply = answer.document();
-      List<Integer> stale = result.add(reply, indexes, ordered);
+      List<Integer> stale = result.add(reply, indexes);
       if (!ErrorCodes.ok(reply)) {
         pending.clear();
         return Mono.empty();
@@ -194,8 +203,9 @@ final class WriteBatch {
     }
     OpMsg sub = subCommand(List.of(index));
     return Flux.fromIterable(targetShards(table, index))
-        .concatMap(shard -> client.send(table, shard, sub).flatMap(ShardClient::refuseStale))
-        .doOnNext(answer -> result.add(answer.document(), List.of(index), ordered))
+        .concatMap(
+            shard -> client.send(table, shard, sub).flatMap(ShardClient::refuseStaleStatement))
+        .doOnNext(answer -> result.add(answer.document(), List.of(index)))
         .takeUntil(answer -> result.isFinal(true))
         .then();
   }
@@ -204,21 +214,38 @@ final class WriteBatch {
     return target(table, index).shards();
   }
 
-  /** Every shard of the cluster under "ignored", so that no chunk on the move is missed. */
+  /**
+   * Every shard of the cluster under "ignored", so that no chunk on the move is missed. None is
+   * sent it again that has carried it out: that would be done twice.
+   */
   private Mono<Void> toEveryShard(int index) {
     OpMsg sub = subCommand(List.of(index));
     return client
         .shards()
         .all()
         .flatMapMany(all -> Flux.fromIterable(all.keySet()))
-        .flatMap(shard -> client.sendIgnoringVersion(shard, sub))
+        .flatMap(shard -> toOneOfAll(shard, sub, index))
+        .then();
+  }
+
+  private Mono<Void> toOneOfAll(String shard, OpMsg sub, int index) {
+    return client
+        .sendIgnoringVersion(shard, sub)
         .doOnNext(
             answer -> {
               synchronized (result) {
-                result.add(answer.document(), List.of(index), ordered);
+                result.add(answer.document(), List.of(index));
               }
             })
-        .then();
+        .then()
+        .onErrorResume(
+            StaleRoute.class,
+            refusal -> {
+              synchronized (result) {
+                result.addError(index, refusal.asFailureOf(shard));
+              }
+              return Mono.empty();
+            });
   }
 
   /**
@@ -228,16 +255,14 @@ final class WriteBatch {
   private Mono<Void> toFirstMatch(RoutingTable table, int index) {
     OpMsg sub = subCommand(List.of(index));
     return Flux.fromIterable(table.shards())
-        .concatMap(shard -> client.send(table, shard, sub).flatMap(ShardClient::refuseStale), 1)
+        .concatMap(
+            shard -> client.send(table, shard, sub).flatMap(ShardClient::refuseStaleStatement), 1)
         .filter(
             answer -> {
               synchronized (result) {
                 BsonDocument reply = answer.document();
-                List<Integer> stale = result.add(reply, List.of(index), ordered);
-                if (!stale.isEmpty()) {
-                  throw new StaleRoute(result.lastRefusal());
-                }
-                return WriteResult.matched(reply) || result.isFinal(ordered);
+                result.add(reply, List.of(index));
+                return WriteResult.settles(reply);
               }
             })
         .next()
