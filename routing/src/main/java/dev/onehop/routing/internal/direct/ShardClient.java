@@ -154,6 +154,11 @@ final class ShardClient {
     }
   }
 
+  /** A table as new as can be had, for a decision that no shard would refuse if it were wrong. */
+  Mono<RoutingTable> newest(RoutingTable table) {
+    return catalog.refresh(table.namespace(), table).onErrorReturn(table);
+  }
+
   /**
    * Runs {@code attempt} under the current table, and again under a newer one as long as it fails
    * with {@link StaleRoute}.

@@ -41,6 +41,7 @@ final class WriteBatch {
   private final boolean ordered;
   private final NavigableSet<Integer> pending = new TreeSet<>();
   private final WriteResult result = new WriteResult();
+  private boolean refreshed;
 
   private WriteBatch(ShardClient client, OpMsg command, String listField) {
     this.client = client;
@@ -76,8 +77,22 @@ final class WriteBatch {
     return Mono.defer(
         () -> {
           WriteBatch batch = new WriteBatch(client, command, list);
-          return client.retryWhileStale(namespace, batch::attempt).map(WriteResult::toReply);
+          return client
+              .retryWhileStale(namespace, batch::attempt)
+              .onErrorResume(CommandFailure.class, batch::endBy)
+              .map(WriteResult::toReply);
         });
+  }
+
+  /** What was done is told, with the failure as an error of each statement that it has kept. */
+  private Mono<WriteResult> endBy(CommandFailure failure) {
+    if (result.isEmpty()) {
+      return Mono.error(failure);
+    }
+    pending.stream()
+        .limit(ordered ? 1 : pending.size())
+        .forEach(index -> result.addError(index, failure));
+    return Mono.just(result);
   }
 
   /** Sends what is pending under one table; {@link StaleRoute} if some of it was refused. */
@@ -85,6 +100,11 @@ final class WriteBatch {
     return Mono.defer(
         () -> {
           Placement placement = Placement.of(table, command.commandName(), statements, pending);
+          if (!placement.faults().isEmpty() && !refreshed) {
+            // No shard will say so if the shard key is another one by now.
+            refreshed = true;
+            return client.newest(table).flatMap(this::attempt);
+          }
           return ordered ? inOrder(placement) : sideBySide(placement);
         });
   }

@@ -82,6 +82,11 @@ final class WriteResult {
             .append("errmsg", new BsonString(String.valueOf(why.getMessage()))));
   }
 
+  /** Whether no statement has been carried out, nor has failed. */
+  boolean isEmpty() {
+    return n == 0 && errors.isEmpty() && failure == null;
+  }
+
   /** Whether nothing more may be sent. */
   boolean isFinal(boolean ordered) {
     return failure != null || (ordered && !errors.isEmpty());

@@ -107,6 +107,25 @@ class RefusedWritesTest {
     assertThat(cluster.seen("s1", "update")).hasSize(ShardClient.MAX_TRIES + later);
   }
 
+  /** What another shard has carried out is told. */
+  @ParameterizedTest
+  @CsvSource({"true,1", "false,2"})
+  void aBatchThatOneShardKeepsRefusingFailsByTheStatementsItHasLeft(boolean ordered, int left) {
+    refuses("s1", "insert", STALE_COMMAND, Integer.MAX_VALUE);
+
+    BsonDocument reply =
+        cluster.execute(
+            "{insert: 'c', documents: [{_id: -1}, {_id: 1}, {_id: 2}], ordered: %s, $db: 'it'}"
+                .formatted(ordered));
+
+    assertThat(reply).containsEntry("n", new BsonInt32(1));
+    assertThat(reply.getNumber("ok").intValue()).isEqualTo(1);
+    assertThat(reply.getArray("writeErrors"))
+        .hasSize(left)
+        .allSatisfy(e -> assertThat(e.asDocument()).containsEntry("code", new BsonInt32(13388)));
+    assertThat(cluster.seen("s0", "insert")).hasSize(1);
+  }
+
   @Test
   void severalShardsErrorsAreOneOfTheStatement() {
     for (String shard : new String[] {"s0", "s1"}) {

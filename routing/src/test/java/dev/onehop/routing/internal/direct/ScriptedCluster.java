@@ -217,6 +217,16 @@ public final class ScriptedCluster implements AutoCloseable {
         : BsonDocument.parse(TABLE).getArray(collection, new BsonArray());
   }
 
+  /** The metadata of the collection as it was before, when it was sharded by another field. */
+  static BsonArray formerMetadata(String collection, String shardKey) {
+    return BsonDocument.parse(
+            TABLE
+                .replace("{t: 1, i: 1}}, key: {_id", "{t: 0, i: 1}}, key: {" + shardKey)
+                .replace("min: {_id", "min: {" + shardKey)
+                .replace("max: {_id", "max: {" + shardKey))
+        .getArray(collection, new BsonArray());
+  }
+
   public static BsonDocument cursor(BsonArray batch) {
     return new BsonDocument(
             "cursor",

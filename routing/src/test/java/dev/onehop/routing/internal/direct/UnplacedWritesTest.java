@@ -3,9 +3,11 @@ package dev.onehop.routing.internal.direct;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Stream;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
+import org.bson.BsonString;
 import org.bson.BsonValue;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -117,5 +119,31 @@ class UnplacedWritesTest {
     assertThat(reply.getNumber("ok").intValue()).isEqualTo(1);
     assertThat(reply.getArray("writeErrors")).singleElement().satisfies(e -> isFault(e, 1));
     assertThat(cluster.seen("s0", "update")).hasSize(n - 1);
+  }
+
+  /** No shard is asked, so none can say that the table is stale. */
+  @Test
+  void aFaultByAnOldTableIsNone() {
+    AtomicBoolean changed = new AtomicBoolean();
+    cluster.script(
+        "config",
+        got -> {
+          String collection = got.getString("find", new BsonString("")).getValue();
+          return !changed.get() && List.of("collections", "chunks").contains(collection)
+              ? ScriptedCluster.cursor(ScriptedCluster.formerMetadata(collection, "a"))
+              : null;
+        });
+    String upsert =
+        "{update: 'c', updates: [{q: {_id: 5}, u: {$set: {y: 1}}, upsert: true}], $db: 'it'}";
+    assertThat(cluster.execute(upsert).getArray("writeErrors"))
+        .singleElement()
+        .satisfies(e -> isFault(e, 0));
+
+    changed.set(true);
+    BsonDocument reply = cluster.execute(upsert);
+
+    assertThat(reply).containsEntry("n", new BsonInt32(1)).doesNotContainKey("writeErrors");
+    assertThat(cluster.seen("s1", "update")).hasSize(1);
+    assertThat(cluster.seen("s0", "update")).isEmpty();
   }
 }
