@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import com.mongodb.MongoException;
 import com.mongodb.ReadConcern;
 import com.mongodb.ReadPreference;
 import com.mongodb.WriteConcern;
@@ -157,6 +158,28 @@ class DirectFailureIT {
           .as("key %s", key)
           .containsEntry("n", acknowledged.get(key).get());
     }
+  }
+
+  /** A new primary does not know at first which part of the collection it has. */
+  @Test
+  void aWriteToManyReachesANewPrimarysDocumentsToo() {
+    TestCluster.kill("direct-failures", "127.31.0.1:27018");
+
+    AtomicLong matched = new AtomicLong();
+    await()
+        .atMost(TIMEOUT)
+        .ignoreExceptionsInstanceOf(MongoException.class)
+        .until(
+            () -> {
+              // The first that is acknowledged.
+              matched.set(
+                  run(collection.updateMany(Filters.exists("n"), Updates.set("n", 5L)))
+                      .getMatchedCount());
+              return true;
+            });
+
+    assertThat(matched).hasValue(KEYS);
+    assertThat(run(collection.countDocuments(Filters.eq("n", 5L)))).isEqualTo(KEYS);
   }
 
   @Test

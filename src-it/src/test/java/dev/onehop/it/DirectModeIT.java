@@ -50,6 +50,7 @@ import org.bson.BsonDateTime;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
 import org.bson.Document;
+import org.bson.RawBsonDocument;
 import org.bson.conversions.Bson;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -115,6 +116,28 @@ class DirectModeIT {
     assertThatThrownBy(() -> run(collection.insertOne(new Document("_id", 7))))
         .isInstanceOf(MongoWriteException.class)
         .hasMessageContaining("duplicate key");
+  }
+
+  /** The driver does not look into raw documents, and the shard key is the _id. */
+  @Test
+  void documentsWithoutAnIdAreFoundWhereTheirIdLeads() {
+    MongoCollection<Document> collection = loaded();
+
+    run(
+        collection
+            .withDocumentClass(RawBsonDocument.class)
+            .insertMany(
+                List.of(
+                    RawBsonDocument.parse("{raw: 1}"),
+                    RawBsonDocument.parse("{raw: 2, multi: true}"))));
+
+    List<Document> found = all(collection.find(Filters.exists("raw")));
+    assertThat(found).extracting(each -> each.get("raw")).containsExactlyInAnyOrder(1, 2);
+    assertThat(found)
+        .allSatisfy(
+            each ->
+                assertThat(run(collection.find(Filters.eq(each.get("_id"))).first()))
+                    .isEqualTo(each));
   }
 
   @Test

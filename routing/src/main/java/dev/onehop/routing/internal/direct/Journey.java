@@ -68,6 +68,11 @@ public final class Journey {
     decision = RouteDecision.NO_TABLE;
   }
 
+  /** One of several shards refused its part, which is sent there again. */
+  synchronized void refusedByOne() {
+    staleRetries++;
+  }
+
   public synchronized RouteDecision decision() {
     return decision;
   }

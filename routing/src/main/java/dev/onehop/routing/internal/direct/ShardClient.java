@@ -13,7 +13,9 @@ import dev.onehop.routing.internal.wire.OpMsg;
 import java.time.Duration;
 import java.util.List;
 import java.util.function.Function;
+import org.bson.BsonArray;
 import org.bson.BsonDocument;
+import org.bson.BsonValue;
 import reactor.core.publisher.Mono;
 
 /**
@@ -56,9 +58,33 @@ final class ShardClient {
     return send(shard, command, format -> versions.of(format, table, shard));
   }
 
-  /** Sends a multi-document write to a shard, with the version that is never refused. */
+  /**
+   * Sends a multi-document write to a shard, with the version that is never too old. The shard
+   * refuses it all the same while it does not know its part of the collection, as after a restart,
+   * or is committing a move. It is sent again then, to this shard alone, for others may have
+   * carried it out.
+   *
+   * @param command with one statement
+   * @return the answer; {@link StaleRoute} when all tries are used up
+   */
   Mono<Answer> sendIgnoringVersion(String shard, OpMsg command) {
-    return send(shard, command, versions::ignored);
+    return sendIgnoringVersion(shard, command, 1);
+  }
+
+  private Mono<Answer> sendIgnoringVersion(String shard, OpMsg command, int tries) {
+    return send(shard, command, versions::ignored)
+        .flatMap(ShardClient::refuseStaleStatement)
+        .onErrorResume(
+            StaleRoute.class,
+            stale ->
+                tries >= MAX_TRIES
+                    ? Mono.error(stale)
+                    : Mono.deferContextual(
+                        context -> {
+                          Journey.in(context).refusedByOne();
+                          return Mono.delay(pause(tries))
+                              .then(sendIgnoringVersion(shard, command, tries + 1));
+                        }));
   }
 
   private Mono<Answer> send(
@@ -100,6 +126,20 @@ final class ShardClient {
             });
   }
 
+  /**
+   * A statement of a transaction that goes to several shards: if one refuses it, what others have
+   * done is left behind, so that the whole statement can be run again. If statements went before,
+   * the transaction fails.
+   */
+  <T> Mono<T> orNothing(OpMsg command, Mono<T> run) {
+    return run.onErrorResume(
+        StaleRoute.class,
+        stale -> {
+          transactions.refused(command);
+          return Mono.error(stale);
+        });
+  }
+
   /** Forgets what is known of a collection that was created or dropped here. */
   void forget(String namespace) {
     catalog.forget(namespace);
@@ -112,6 +152,11 @@ final class ShardClient {
         catalog.forget(namespace);
       }
     }
+  }
+
+  /** A table as new as can be had, for a decision that no shard would refuse if it were wrong. */
+  Mono<RoutingTable> newest(RoutingTable table) {
+    return catalog.refresh(table.namespace(), table).onErrorReturn(table);
   }
 
   /**
@@ -132,16 +177,18 @@ final class ShardClient {
               if (tries >= MAX_TRIES) {
                 return Mono.error(stale.asFailure());
               }
-              // The shard may know of a move that the config server commits in a moment.
-              Duration pause =
-                  tries == 1 ? Duration.ZERO : FIRST_PAUSE.multipliedBy(1L << Math.min(tries, 7));
               return Mono.deferContextual(
                       context -> {
                         Journey.in(context).refused();
-                        return Mono.delay(pause).then(catalog.refresh(namespace, table));
+                        return Mono.delay(pause(tries)).then(catalog.refresh(namespace, table));
                       })
                   .flatMap(next -> attempt(namespace, next, attempt, tries + 1));
             });
+  }
+
+  /** The shard may know of a move that the config server commits in a moment. */
+  private static Duration pause(int tries) {
+    return tries == 1 ? Duration.ZERO : FIRST_PAUSE.multipliedBy(1L << Math.min(tries, 7));
   }
 
   /** The answer, or {@link StaleRoute} if the shard refused the whole command as stale. */
@@ -150,5 +197,15 @@ final class ShardClient {
     return !ErrorCodes.ok(reply) && ErrorCodes.isStale(ErrorCodes.of(reply))
         ? Mono.error(new StaleRoute(reply))
         : Mono.just(answer);
+  }
+
+  /** The same for a write of one statement, which may be refused by a write error. */
+  static Mono<Answer> refuseStaleStatement(Answer answer) {
+    for (BsonValue each : answer.document().getArray("writeErrors", new BsonArray())) {
+      if (ErrorCodes.isStale(ErrorCodes.of(each.asDocument()))) {
+        return Mono.error(new StaleRoute(each.asDocument()));
+      }
+    }
+    return refuseStale(answer);
   }
 }

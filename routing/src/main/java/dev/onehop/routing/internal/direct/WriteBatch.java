@@ -41,6 +41,7 @@ final class WriteBatch {
   private final boolean ordered;
   private final NavigableSet<Integer> pending = new TreeSet<>();
   private final WriteResult result = new WriteResult();
+  private boolean refreshed;
 
   private WriteBatch(ShardClient client, OpMsg command, String listField) {
     this.client = client;
@@ -54,82 +55,121 @@ final class WriteBatch {
   }
 
   /** Runs the command; the reply is as from one server that has all the data. */
-  static Mono<BsonDocument> run(ShardClient client, OpMsg command, String namespace) {
-    String list =
-        switch (command.commandName()) {
-          case "insert" -> "documents";
-          case "update" -> "updates";
-          default -> "deletes";
-        };
+  static Mono<BsonDocument> run(ShardClient client, OpMsg asked, String namespace) {
+    return switch (asked.commandName()) {
+      case "insert" -> run(client, InsertIds.complete(asked), "documents", namespace);
+      case "update" -> run(client, asked, "updates", namespace);
+      default -> run(client, asked, "deletes", namespace);
+    };
+  }
+
+  private static Mono<BsonDocument> run(
+      ShardClient client, OpMsg command, String list, String namespace) {
+    if (Transactions.isPart(command)) {
+      // What a try has done is left behind by the next.
+      return client
+          .retryWhileStale(
+              namespace,
+              table ->
+                  client.orNothing(command, new WriteBatch(client, command, list).attempt(table)))
+          .map(WriteResult::toReply);
+    }
     return Mono.defer(
         () -> {
           WriteBatch batch = new WriteBatch(client, command, list);
-          return client.retryWhileStale(namespace, batch::attempt).map(WriteResult::toReply);
+          return client
+              .retryWhileStale(namespace, batch::attempt)
+              .onErrorResume(CommandFailure.class, batch::endBy)
+              .map(WriteResult::toReply);
         });
+  }
+
+  /** What was done is told, with the failure as an error of each statement that it has kept. */
+  private Mono<WriteResult> endBy(CommandFailure failure) {
+    if (result.isEmpty()) {
+      return Mono.error(failure);
+    }
+    pending.stream()
+        .limit(ordered ? 1 : pending.size())
+        .forEach(index -> result.addError(index, failure));
+    return Mono.just(result);
   }
 
   /** Sends what is pending under one table; {@link StaleRoute} if some of it was refused. */
   private Mono<WriteResult> attempt(RoutingTable table) {
     return Mono.defer(
         () -> {
-          Map<Integer, Target> targets = new TreeMap<>();
-          for (int index : pending) {
-            targets.put(index, target(table, index));
+          Placement placement = Placement.of(table, command.commandName(), statements, pending);
+          if (!placement.faults().isEmpty() && !refreshed) {
+            // No shard will say so if the shard key is another one by now.
+            refreshed = true;
+            return client.newest(table).flatMap(this::attempt);
           }
-          return ordered ? inOrder(table, targets) : sideBySide(table, targets);
+          return ordered ? inOrder(placement) : sideBySide(placement);
         });
   }
 
-  private Target target(RoutingTable table, int index) {
-    return WriteTargets.of(table, command.commandName(), statements.get(index));
-  }
-
-  private Mono<WriteResult> inOrder(RoutingTable table, Map<Integer, Target> targets) {
+  private Mono<WriteResult> inOrder(Placement placement) {
     if (pending.isEmpty()) {
       return Mono.just(result);
     }
     int first = pending.first();
-    Target target = targets.get(first);
+    CommandFailure fault = placement.faults().get(first);
+    if (fault != null) {
+      result.addError(first, fault);
+      return Mono.just(result);
+    }
+    Target target = placement.targets().get(first);
     if (!target.isSingleShard()) {
-      return broadcast(table, first).then(Mono.defer(() -> goOn(table, targets)));
+      return broadcast(target, first).then(Mono.defer(() -> goOn(placement)));
     }
     List<Integer> run = new ArrayList<>();
     for (int index : pending) {
-      Target next = targets.get(index);
-      if (!next.isSingleShard() || !next.shard().equals(target.shard())) {
+      Target next = placement.targets().get(index);
+      if (next == null || !next.isSingleShard() || !next.shard().equals(target.shard())) {
         break;
       }
       run.add(index);
     }
-    return toShard(table, target.shard(), run).then(Mono.defer(() -> goOn(table, targets)));
+    return toShard(placement.table(), target.shard(), run).then(Mono.defer(() -> goOn(placement)));
   }
 
-  private Mono<WriteResult> goOn(RoutingTable table, Map<Integer, Target> targets) {
+  private Mono<WriteResult> goOn(Placement placement) {
     if (result.isFinal(ordered)) {
       return Mono.just(result);
     }
-    return inOrder(table, targets);
+    return inOrder(placement);
   }
 
-  private Mono<WriteResult> sideBySide(RoutingTable table, Map<Integer, Target> targets) {
+  private Mono<WriteResult> sideBySide(Placement placement) {
+    placement.faults().forEach(result::addError);
+    pending.removeAll(placement.faults().keySet());
     Map<String, List<Integer>> perShard = new TreeMap<>();
     List<Integer> others = new ArrayList<>();
-    targets.forEach(
-        (index, target) -> {
-          if (target.isSingleShard()) {
-            perShard.computeIfAbsent(target.shard(), shard -> new ArrayList<>()).add(index);
-          } else {
-            others.add(index);
-          }
-        });
+    placement
+        .targets()
+        .forEach(
+            (index, target) -> {
+              if (target.isSingleShard()) {
+                perShard.computeIfAbsent(target.shard(), shard -> new ArrayList<>()).add(index);
+              } else {
+                others.add(index);
+              }
+            });
     return Flux.fromIterable(perShard.entrySet())
         .flatMapDelayError(
-            entry -> toShard(table, entry.getKey(), entry.getValue()), Integer.MAX_VALUE, 1)
+            entry -> toShard(placement.table(), entry.getKey(), entry.getValue()),
+            Integer.MAX_VALUE,
+            1)
         .then()
         // A refusal by several shards arrives as a composite of StaleRoutes.
         .onErrorMap(StaleRoutes::single)
         .then(
-            Mono.defer(() -> Flux.fromIterable(others).concatMap(i -> broadcast(table, i)).then()))
+            Mono.defer(
+                () ->
+                    Flux.fromIterable(others)
+                        .concatMap(index -> broadcast(placement.targets().get(index), index))
+                        .then()))
         .then(Mono.fromCallable(() -> result));
   }
 
@@ -144,7 +184,7 @@ final class WriteBatch {
   private Mono<Void> settle(Answer answer, List<Integer> indexes) {
     synchronized (result) {
       BsonDocument reply = answer.document();
-      List<Integer> stale = result.add(reply, indexes, ordered);
+      List<Integer> stale = result.add(reply, indexes);
       if (!ErrorCodes.ok(reply)) {
         pending.clear();
         return Mono.empty();
@@ -165,20 +205,12 @@ final class WriteBatch {
     }
   }
 
-  /** A statement that the shard key does not lead to one shard. */
-  private Mono<Void> broadcast(RoutingTable table, int index) {
-    RawBsonDocument statement = statements.get(index);
-    if (WriteTargets.isUpsert(statement)) {
-      return Mono.error(
-          new CommandFailure(
-              ErrorCodes.SHARD_KEY_NOT_FOUND,
-              "ShardKeyNotFound",
-              "Failed to target upsert by query :: could not extract exact shard key"));
-    }
+  /** A statement that the shard key does not lead to one shard: an update or a delete. */
+  private Mono<Void> broadcast(Target target, int index) {
     Mono<Void> sent =
-        WriteTargets.isMulti(command.commandName(), statement)
-            ? toAllConcerned(table, index)
-            : toFirstMatch(table, index);
+        WriteTargets.isMulti(command.commandName(), statements.get(index))
+            ? toAllConcerned(target, index)
+            : toFirstMatch(target.table(), index);
     return sent.doOnSuccess(
         done -> {
           synchronized (result) {
@@ -188,37 +220,52 @@ final class WriteBatch {
   }
 
   /** In a transaction the snapshot sees to what is on the move, so that versions are checked. */
-  private Mono<Void> toAllConcerned(RoutingTable table, int index) {
+  private Mono<Void> toAllConcerned(Target target, int index) {
     if (!Transactions.isPart(command)) {
       return toEveryShard(index);
     }
     OpMsg sub = subCommand(List.of(index));
-    return Flux.fromIterable(targetShards(table, index))
-        .concatMap(shard -> client.send(table, shard, sub).flatMap(ShardClient::refuseStale))
-        .doOnNext(answer -> result.add(answer.document(), List.of(index), ordered))
+    return Flux.fromIterable(target.shards())
+        .concatMap(
+            shard ->
+                client.send(target.table(), shard, sub).flatMap(ShardClient::refuseStaleStatement))
+        .doOnNext(answer -> result.add(answer.document(), List.of(index)))
         .takeUntil(answer -> result.isFinal(true))
         .then();
   }
 
-  private List<String> targetShards(RoutingTable table, int index) {
-    return target(table, index).shards();
-  }
-
-  /** Every shard of the cluster under "ignored", so that no chunk on the move is missed. */
+  /**
+   * Every shard of the cluster under "ignored", so that no chunk on the move is missed. None is
+   * sent it again that has carried it out: that would be done twice.
+   */
   private Mono<Void> toEveryShard(int index) {
     OpMsg sub = subCommand(List.of(index));
     return client
         .shards()
         .all()
         .flatMapMany(all -> Flux.fromIterable(all.keySet()))
-        .flatMap(shard -> client.sendIgnoringVersion(shard, sub))
+        .flatMap(shard -> toOneOfAll(shard, sub, index))
+        .then();
+  }
+
+  private Mono<Void> toOneOfAll(String shard, OpMsg sub, int index) {
+    return client
+        .sendIgnoringVersion(shard, sub)
         .doOnNext(
             answer -> {
               synchronized (result) {
-                result.add(answer.document(), List.of(index), ordered);
+                result.add(answer.document(), List.of(index));
               }
             })
-        .then();
+        .then()
+        .onErrorResume(
+            StaleRoute.class,
+            refusal -> {
+              synchronized (result) {
+                result.addError(index, refusal.asFailureOf(shard));
+              }
+              return Mono.empty();
+            });
   }
 
   /**
@@ -228,16 +275,14 @@ final class WriteBatch {
   private Mono<Void> toFirstMatch(RoutingTable table, int index) {
     OpMsg sub = subCommand(List.of(index));
     return Flux.fromIterable(table.shards())
-        .concatMap(shard -> client.send(table, shard, sub).flatMap(ShardClient::refuseStale), 1)
+        .concatMap(
+            shard -> client.send(table, shard, sub).flatMap(ShardClient::refuseStaleStatement), 1)
         .filter(
             answer -> {
               synchronized (result) {
                 BsonDocument reply = answer.document();
-                List<Integer> stale = result.add(reply, List.of(index), ordered);
-                if (!stale.isEmpty()) {
-                  throw new StaleRoute(result.lastRefusal());
-                }
-                return WriteResult.matched(reply) || result.isFinal(ordered);
+                result.add(reply, List.of(index));
+                return WriteResult.settles(reply);
               }
             })
         .next()

@@ -1,14 +1,18 @@
 package dev.onehop.routing.internal.direct;
 
 import dev.onehop.routing.internal.direct.shard.ClusterClock;
+import dev.onehop.routing.internal.direct.shard.CommandFailure;
 import dev.onehop.routing.internal.direct.shard.ErrorCodes;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.SortedMap;
+import java.util.TreeMap;
 import org.bson.BsonArray;
 import org.bson.BsonDocument;
 import org.bson.BsonDouble;
 import org.bson.BsonInt32;
+import org.bson.BsonString;
 import org.bson.BsonTimestamp;
 import org.bson.BsonValue;
 import org.jspecify.annotations.Nullable;
@@ -19,7 +23,8 @@ final class WriteResult {
   private int modified;
   private boolean countsModified;
   private final List<BsonDocument> upserted = new ArrayList<>();
-  private final List<BsonDocument> errors = new ArrayList<>();
+  // One for a statement, also if several shards have found fault with it.
+  private final SortedMap<Integer, BsonDocument> errors = new TreeMap<>();
   private final List<BsonValue> retried = new ArrayList<>();
   private @Nullable BsonDocument writeConcernError;
   private @Nullable BsonDocument failure;
@@ -35,7 +40,7 @@ final class WriteResult {
    * @return the batch's indexes that the shard refused as stale, in order; they do not count as
    *     errors
    */
-  List<Integer> add(BsonDocument reply, List<Integer> indexes, boolean ordered) {
+  List<Integer> add(BsonDocument reply, List<Integer> indexes) {
     observeTimes(reply);
     if (!ErrorCodes.ok(reply)) {
       failure = reply;
@@ -62,10 +67,24 @@ final class WriteResult {
           lastRefusal = error;
         }
       } else {
-        errors.add(error);
+        errors.putIfAbsent(error.getInt32("index").getValue(), error);
       }
     }
     return stale;
+  }
+
+  /** Takes in that a statement failed. */
+  void addError(int index, CommandFailure why) {
+    errors.putIfAbsent(
+        index,
+        new BsonDocument("index", new BsonInt32(index))
+            .append("code", new BsonInt32(why.code()))
+            .append("errmsg", new BsonString(String.valueOf(why.getMessage()))));
+  }
+
+  /** Whether no statement has been carried out, nor has failed. */
+  boolean isEmpty() {
+    return n == 0 && errors.isEmpty() && failure == null;
   }
 
   /** Whether nothing more may be sent. */
@@ -78,9 +97,11 @@ final class WriteResult {
     return lastRefusal == null ? new BsonDocument() : lastRefusal;
   }
 
-  /** Whether a shard's answer says that its one statement found its document. */
-  static boolean matched(BsonDocument reply) {
-    return ErrorCodes.ok(reply) && reply.getNumber("n", new BsonInt32(0)).intValue() > 0;
+  /** Whether a shard's answer settles its one statement: it found its document, or failed. */
+  static boolean settles(BsonDocument reply) {
+    return !ErrorCodes.ok(reply)
+        || reply.containsKey("writeErrors")
+        || reply.getNumber("n", new BsonInt32(0)).intValue() > 0;
   }
 
   BsonDocument toReply() {
@@ -95,7 +116,7 @@ final class WriteResult {
       reply.append("upserted", byIndex(upserted));
     }
     if (!errors.isEmpty()) {
-      reply.append("writeErrors", byIndex(errors));
+      reply.append("writeErrors", new BsonArray(List.copyOf(errors.values())));
     }
     if (!retried.isEmpty()) {
       reply.append("retriedStmtIds", new BsonArray(retried));

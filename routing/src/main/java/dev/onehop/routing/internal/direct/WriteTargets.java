@@ -35,14 +35,18 @@ final class WriteTargets {
         : Targeter.update(table, filter, update, isMulti("update", statement), upsert, options);
   }
 
+  /** Whether a statement of an update inserts if nothing matches. */
   static boolean isUpsert(BsonDocument statement) {
     return statement.getBoolean("upsert", BsonBoolean.FALSE).getValue();
   }
 
+  /** Whether a statement of an update or a delete concerns all documents that match. */
   static boolean isMulti(String command, BsonDocument statement) {
-    return command.equals("delete")
-        ? statement.getNumber("limit", new BsonInt32(1)).intValue() == 0
-        : statement.getBoolean("multi", BsonBoolean.FALSE).getValue();
+    return switch (command) {
+      case "delete" -> statement.getNumber("limit", new BsonInt32(1)).intValue() == 0;
+      case "update" -> statement.getBoolean("multi", BsonBoolean.FALSE).getValue();
+      default -> false;
+    };
   }
 
   /** Collation and variables of a statement or of a whole command. */

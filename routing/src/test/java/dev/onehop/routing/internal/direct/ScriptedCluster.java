@@ -69,6 +69,7 @@ public final class ScriptedCluster implements AutoCloseable {
   private final List<BsonDocument> seen = Collections.synchronizedList(new ArrayList<>());
   private final int maxWireVersion;
   private final UnaryOperator<String> naming;
+  private boolean asMongos;
   private @Nullable DirectRouter router;
 
   public ScriptedCluster(int maxWireVersion) {
@@ -102,16 +103,28 @@ public final class ScriptedCluster implements AutoCloseable {
 
   private synchronized DirectRouter router() {
     if (router == null) {
+      ServerSet seeds = new OneServer(address("config"), maxWireVersion);
+      ServerSet.Factory watcher =
+          set ->
+              new OneServer(ServerAddressName.parse(set.replaceFirst(".*/", "")), maxWireVersion);
+      WirePool pool = new WirePool(group, WireSettings.plain(null, new BsonDocument(), Map.of()));
       router =
-          new DirectRouter(
-              new OneServer(address("config"), maxWireVersion),
-              set ->
-                  new OneServer(
-                      ServerAddressName.parse(set.replaceFirst(".*/", "")), maxWireVersion),
-              new WirePool(group, WireSettings.plain(null, new BsonDocument(), Map.of())),
-              new DirectRouter.Refreshes(Duration.ofHours(1), RoutingCatalog.RefreshListener.NONE));
+          asMongos
+              ? DirectRouter.asMongos(seeds, watcher, pool)
+              : new DirectRouter(
+                  seeds,
+                  watcher,
+                  pool,
+                  new DirectRouter.Refreshes(
+                      Duration.ofHours(1), RoutingCatalog.RefreshListener.NONE));
     }
     return router;
+  }
+
+  /** Has the router run transactions itself; before the first command. */
+  synchronized ScriptedCluster asMongos() {
+    asMongos = true;
+    return this;
   }
 
   /** Lets a server answer as it is told to, from now on. */
@@ -202,6 +215,16 @@ public final class ScriptedCluster implements AutoCloseable {
     return collection.equals("shards")
         ? shards
         : BsonDocument.parse(TABLE).getArray(collection, new BsonArray());
+  }
+
+  /** The metadata of the collection as it was before, when it was sharded by another field. */
+  static BsonArray formerMetadata(String collection, String shardKey) {
+    return BsonDocument.parse(
+            TABLE
+                .replace("{t: 1, i: 1}}, key: {_id", "{t: 0, i: 1}}, key: {" + shardKey)
+                .replace("min: {_id", "min: {" + shardKey)
+                .replace("max: {_id", "max: {" + shardKey))
+        .getArray(collection, new BsonArray());
   }
 
   public static BsonDocument cursor(BsonArray batch) {

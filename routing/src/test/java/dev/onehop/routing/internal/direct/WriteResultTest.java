@@ -13,12 +13,10 @@ class WriteResultTest {
   void countsAddUpAndIndexesAreTheBatchsOwn() {
     result.add(
         BsonDocument.parse("{n: 2, nModified: 1, upserted: [{index: 1, _id: 'u'}], ok: 1}"),
-        List.of(0, 3),
-        false);
+        List.of(0, 3));
     result.add(
         BsonDocument.parse("{n: 0, nModified: 0, writeErrors: [{index: 0, code: 11000}], ok: 1}"),
-        List.of(2),
-        false);
+        List.of(2));
 
     assertThat(result.toReply())
         .isEqualTo(
@@ -34,8 +32,7 @@ class WriteResultTest {
             BsonDocument.parse(
                 "{n: 1, ok: 1, writeErrors: [{index: 1, code: 13388, errmsg: 'version'},"
                     + " {index: 2, code: 13388, errmsg: ''}]}"),
-            List.of(4, 5, 9),
-            false);
+            List.of(4, 5, 9));
 
     assertThat(stale).containsExactly(5, 9);
     assertThat(result.lastRefusal().getString("errmsg").getValue()).isEqualTo("version");
@@ -45,9 +42,7 @@ class WriteResultTest {
   @Test
   void orderedBatchIsFinalAfterItsFirstError() {
     result.add(
-        BsonDocument.parse("{n: 0, ok: 1, writeErrors: [{index: 0, code: 11000}]}"),
-        List.of(0),
-        true);
+        BsonDocument.parse("{n: 0, ok: 1, writeErrors: [{index: 0, code: 11000}]}"), List.of(0));
 
     assertThat(result.isFinal(true)).isTrue();
     assertThat(result.isFinal(false)).isFalse();
@@ -56,7 +51,7 @@ class WriteResultTest {
   @Test
   void failureOfAWholeCommandIsTheAnswer() {
     BsonDocument failure = BsonDocument.parse("{ok: 0, code: 11600, errmsg: 'shutdown'}");
-    result.add(failure, List.of(0), true);
+    result.add(failure, List.of(0));
 
     assertThat(result.isFinal(false)).isTrue();
     assertThat(result.toReply()).isEqualTo(failure);
@@ -65,13 +60,9 @@ class WriteResultTest {
   @Test
   void latestTimesAreKept() {
     result.add(
-        BsonDocument.parse("{n: 1, ok: 1, operationTime: {$timestamp: {t: 5, i: 1}}}"),
-        List.of(0),
-        false);
+        BsonDocument.parse("{n: 1, ok: 1, operationTime: {$timestamp: {t: 5, i: 1}}}"), List.of(0));
     result.add(
-        BsonDocument.parse("{n: 1, ok: 1, operationTime: {$timestamp: {t: 4, i: 9}}}"),
-        List.of(1),
-        false);
+        BsonDocument.parse("{n: 1, ok: 1, operationTime: {$timestamp: {t: 4, i: 9}}}"), List.of(1));
 
     assertThat(result.toReply().getTimestamp("operationTime").getTime()).isEqualTo(5);
   }

@@ -23,9 +23,18 @@ public final class StaleRoute extends RuntimeException {
 
   /** What to tell the client when retrying did not help. */
   public CommandFailure asFailure() {
+    return new CommandFailure(ErrorCodes.of(refusal), "StaleConfig", reason());
+  }
+
+  /** The same of a write that one shard kept refusing, and others have perhaps not. */
+  public CommandFailure asFailureOf(String shard) {
     return new CommandFailure(
         ErrorCodes.of(refusal),
         "StaleConfig",
-        refusal.getString("errmsg", new BsonString("stale routing table")).getValue());
+        "shard %s has not carried it out, other shards may have: %s".formatted(shard, reason()));
+  }
+
+  private String reason() {
+    return refusal.getString("errmsg", new BsonString("stale routing table")).getValue();
   }
 }
