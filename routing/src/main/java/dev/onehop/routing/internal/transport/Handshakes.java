@@ -51,8 +51,14 @@ final class Handshakes {
 
   private boolean wantsFounder() {
     int wanted = pool.settings().socketsPerServer();
-    return !pool.identity().mayShare()
-        || pool.shared().size() + founding + replaying < wanted
+    int common = pool.shared().size() + founding + replaying;
+    if (!pool.identity().mayShare() || common == 0) {
+      return true;
+    }
+    if (!pool.server().hasFresh()) {
+      return false;
+    }
+    return common < wanted
         || (!pool.identity().isReplayable()
             && pool.sockets() < wanted + pool.own().wantedReserve());
   }
@@ -138,17 +144,13 @@ final class Handshakes {
     if (!pool.identity().authenticates() || !SharingRules.isRepeatable(head.mechanism())) {
       // Whoever this turns into, it is on a socket that nobody else will ever use.
       Request request = SocketPool.request(Request.Kind.OWN, lane, message);
-      replay(
-          lane,
-          socket -> {
-            if (lane.isClosed()) {
-              pool.place(socket);
-            } else {
-              keepForGood(lane, socket);
-              socket.send(request);
-            }
-          },
-          lane::fail);
+      WireSocket unauthenticated = pool.identity().authenticates() ? null : takeUnused(lane);
+      if (unauthenticated != null) {
+        keepForGood(lane, unauthenticated);
+        unauthenticated.send(request);
+      } else {
+        replayForGood(lane, socket -> socket.send(request), lane::fail);
+      }
       return;
     }
     waitingForConversation.add(SocketPool.request(Request.Kind.AUTHENTICATION, lane, message));
@@ -178,30 +180,30 @@ final class Handshakes {
     } else if (waits) {
       lane.monitoring = true;
       Request request = SocketPool.request(Request.Kind.OWN, lane, message);
-      replayForMonitoring(lane, s -> s.send(request), lane::fail);
+      replayForGood(lane, s -> s.send(request), lane::fail);
     } else {
       // A round trip is being measured: not while a socket is opened.
       if (!lane.monitoring) {
         lane.monitoring = true;
-        replayForMonitoring(lane, s -> {}, cause -> lane.monitoring = false);
+        replayForGood(lane, s -> {}, cause -> lane.monitoring = false);
       }
       pool.dispatchShared(SocketPool.request(Request.Kind.SHARED, lane, message));
     }
   }
 
-  // The socket that the lane opened itself, as the driver meant it, or an idle one.
   private @Nullable WireSocket takeForMonitoring(Lane lane) {
-    WireSocket founded = lane.founded;
-    if (founded != null && pool.shared().remove(founded)) {
-      lane.monitoring = true;
-      return founded;
-    }
-    WireSocket idle = pool.own().takeIdle();
-    lane.monitoring |= idle != null;
-    return idle;
+    WireSocket unused = takeUnused(lane);
+    lane.monitoring |= unused != null;
+    return unused;
   }
 
-  private void replayForMonitoring(
+  // The socket that the lane opened itself, as the driver meant it, or an idle one.
+  private @Nullable WireSocket takeUnused(Lane lane) {
+    WireSocket founded = lane.founded;
+    return founded != null && pool.shared().remove(founded) ? founded : pool.own().takeIdle();
+  }
+
+  private void replayForGood(
       Lane lane, Consumer<WireSocket> whenReady, Consumer<PipelineException> whenFailed) {
     replay(
         lane,

@@ -131,7 +131,9 @@ class MultiplexerPropertyTest {
       if (lanes.stream().filter(lane -> lane.state != State.CLOSED).count() >= 30) {
         return;
       }
-      SimulatedLane lane = new SimulatedLane(lanes.size(), authenticates, allocator);
+      SimulatedLane lane =
+          new SimulatedLane(
+              lanes.size(), authenticates ? Credentials.SCRAM : Credentials.NONE, allocator);
       lanes.add(lane);
       multiplexer.connect(
           new ServerKey(InetSocketAddress.createUnresolved("simulated", 27017), null),
