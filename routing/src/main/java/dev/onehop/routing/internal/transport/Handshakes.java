@@ -153,7 +153,9 @@ final class Handshakes {
       }
       return;
     }
-    waitingForConversation.add(SocketPool.request(Request.Kind.AUTHENTICATION, lane, message));
+    Request request = SocketPool.request(Request.Kind.AUTHENTICATION, lane, message);
+    request.queuedAt = pool.now();
+    waitingForConversation.add(request);
     drain();
     if (lane.conversation == null) {
       pool.keepUp();
@@ -377,7 +379,7 @@ final class Handshakes {
   /** Starts conversations that wait, as far as there are sockets for them. */
   void drain() {
     while (!waitingForConversation.isEmpty()) {
-      WireSocket socket = pool.shared().pickForConversation();
+      WireSocket socket = pool.shared().pickForConversation(pool.now());
       if (socket == null) {
         return;
       }
@@ -388,6 +390,11 @@ final class Handshakes {
       }
       socket.send(next);
     }
+  }
+
+  /** Breaks the lanes that have waited for a conversation since {@code since} or longer. */
+  void failThoseWaiting(long since, PipelineException cause) {
+    SharedSockets.failThoseWaiting(waitingForConversation, since, cause);
   }
 
   void forget(Lane lane) {

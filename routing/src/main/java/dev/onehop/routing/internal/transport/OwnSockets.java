@@ -61,7 +61,7 @@ final class OwnSockets {
 
   private void borrow(Lane lane, Request request) {
     reserve = Math.min(most, reserve + 1);
-    WireSocket socket = pool.shared().giveUpOne();
+    WireSocket socket = pool.shared().giveUpOne(pool.now());
     if (socket == null) {
       pool.meters().crowded.increment();
       pool.dispatchShared(request);

@@ -324,6 +324,7 @@ final class SocketPool {
                 + " ms: all owe answers");
     shared.failThoseWaiting(since, cause);
     own.failThoseWaiting(since, cause);
+    handshakes.failThoseWaiting(since, cause);
   }
 
   void close() {
