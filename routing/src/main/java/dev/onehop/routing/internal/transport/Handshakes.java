@@ -3,6 +3,7 @@ package dev.onehop.routing.internal.transport;
 import dev.onehop.routing.internal.transport.SharingRules.Use;
 import io.netty.buffer.ByteBuf;
 import java.util.ArrayDeque;
+import java.util.List;
 import java.util.Queue;
 import java.util.Set;
 import java.util.function.Consumer;
@@ -232,6 +233,7 @@ final class Handshakes {
             cause -> {
               if (pool.shared().size() == 0) {
                 pool.shared().failWaiting(cause);
+                failWaiting(cause);
               }
             });
       }
@@ -390,6 +392,20 @@ final class Handshakes {
       }
       socket.send(next);
     }
+  }
+
+  // Breaks the lanes that wait for a conversation: no socket is going to come.
+  private void failWaiting(PipelineException cause) {
+    for (Request request : List.copyOf(waitingForConversation)) {
+      if (request.lane != null) {
+        request.lane.fail(cause);
+      }
+    }
+  }
+
+  /** Whether a lane waits for a socket on which to authenticate. */
+  boolean hasWaiting() {
+    return !waitingForConversation.isEmpty();
   }
 
   /** Breaks the lanes that have waited for a conversation since {@code since} or longer. */

@@ -235,7 +235,7 @@ final class SocketPool {
       first.release();
       handshakes.foundAgain(first.lane);
     } else if (canReplay()) {
-      if (shared.hasWaiting()) {
+      if (hasWaiting()) {
         handshakes.growShared();
       }
     } else {
@@ -279,12 +279,16 @@ final class SocketPool {
       }
     }
     own.sweep(now);
-    if (shared.hasWaiting()) {
+    if (hasWaiting()) {
       keepUp();
       drain();
       relieve(now);
     }
     failWhatWaitsTooLong(now);
+  }
+
+  private boolean hasWaiting() {
+    return shared.hasWaiting() || handshakes.hasWaiting();
   }
 
   /**
