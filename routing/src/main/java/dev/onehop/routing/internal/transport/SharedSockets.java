@@ -180,6 +180,17 @@ final class SharedSockets {
     waiting.remove();
   }
 
+  /** Takes the first hello out of line, null if there is none. */
+  @Nullable Request takeFirstHello() {
+    for (Request request : waiting) {
+      if (request.kind == Request.Kind.LATER_HELLO) {
+        waiting.remove(request);
+        return request;
+      }
+    }
+    return null;
+  }
+
   /** Breaks the lanes that have waited since {@code since} or longer. */
   void failThoseWaiting(long since, PipelineException cause) {
     failThoseWaiting(waiting, since, cause);

@@ -300,7 +300,8 @@ final class SocketPool {
     while (stuck != null && stuck.lane != null) {
       Lane lane = stuck.lane;
       boolean hello = stuck.kind == Request.Kind.LATER_HELLO;
-      if (hello ? !own.mayGrow() || !server.canOpen() : !own.hasRoom()) {
+      if (hello ? !mayFound() : !own.hasRoom()) {
+        letALaterOneFound(now);
         return;
       }
       shared.removeFirst();
@@ -314,6 +315,20 @@ final class SocketPool {
         own.dispatch(lane, alone);
       }
       stuck = shared.firstStuck(now, since);
+    }
+  }
+
+  private boolean mayFound() {
+    return own.mayGrow() && server.canOpen();
+  }
+
+  // With SCRAM, only a new lane brings a new socket, and it may be behind those that need one.
+  private void letALaterOneFound(long now) {
+    Request hello = mayFound() ? shared.takeFirstHello() : null;
+    if (hello != null && hello.lane != null) {
+      meters().waited(now - hello.queuedAt);
+      hello.release();
+      handshakes.foundAgain(hello.lane);
     }
   }
 

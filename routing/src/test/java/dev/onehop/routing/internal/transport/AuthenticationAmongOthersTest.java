@@ -55,6 +55,27 @@ class AuthenticationAmongOthersTest {
   }
 
   @Test
+  void aHelloThatWaitsBehindRequestsThatAreStuckOpensTheirSocket() {
+    try (SimulatedClient client = client(1)) {
+      SimulatedLane first = client.idleLane();
+      SimulatedLane second = client.idleLane();
+      first.request("find", "slow", ONE);
+      client.laterMillis(100);
+      second.request("find", "stuck", ONE);
+      SimulatedLane late = client.lane();
+      assertThat(client.server.sockets).hasSize(1);
+
+      client.laterMillis(2_000);
+      client.answerAllOn(1);
+      assertThat(late.state).isEqualTo(State.IDLE);
+      client.laterMillis(200);
+      client.answerAllOn(1);
+      assertThat(second.state).isEqualTo(State.IDLE);
+      assertThat(first.state).isEqualTo(State.WAITING);
+    }
+  }
+
+  @Test
   void whoWaitsToAuthenticateHasATimeLimit() {
     try (SimulatedClient client = client(1)) {
       client.idleLane();
