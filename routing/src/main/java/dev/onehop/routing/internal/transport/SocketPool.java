@@ -127,6 +127,9 @@ final class SocketPool {
     } catch (WireProtocolException e) {
       reply.release();
       throw new PipelineException(server.name() + " sent an unreadable reply", e);
+    } catch (PipelineException | RuntimeException e) {
+      reply.release();
+      throw e;
     }
     Lane lane = request.lane;
     if (lane == null) {

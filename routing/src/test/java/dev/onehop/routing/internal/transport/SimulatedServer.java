@@ -173,6 +173,21 @@ final class SimulatedServer implements SocketOpener {
               List.of()));
     }
 
+    /** Answers the oldest request with an error. */
+    void refuse() {
+      OpMsg request = unanswered.remove();
+      send(request.reply(random.nextInt(), new BsonDocument("ok", new BsonInt32(0))));
+    }
+
+    /** Answers the oldest request with a document of which no field has a type that exists. */
+    void answerNonsense() {
+      OpMsg request = unanswered.remove();
+      ByteBuf whole = allocator.buffer();
+      request.reply(1, execute(request)).encode(whole);
+      whole.setByte(MessageHeader.BYTES + 9, 0x55);
+      frames.writeInbound(whole);
+    }
+
     /** Begins an answer and breaks. */
     void answerHalf() {
       OpMsg request = unanswered.remove();
