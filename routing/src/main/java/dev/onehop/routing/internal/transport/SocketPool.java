@@ -267,11 +267,16 @@ final class SocketPool {
 
   /** Sockets that are neither shared nor idle nor watching the server, those being opened too. */
   int ownInUse() {
-    return (int)
-        sockets.stream()
-            .filter(s -> s.number < 0)
-            .filter(s -> s.isOpening() || (s.owner != null && !s.owner.monitoring))
-            .count();
+    return (int) sockets.stream().filter(s -> s.isOpening() || isOwnBusy(s)).count();
+  }
+
+  /** The same without those that are being opened. */
+  int ownBusy() {
+    return (int) sockets.stream().filter(SocketPool::isOwnBusy).count();
+  }
+
+  private static boolean isOwnBusy(WireSocket socket) {
+    return socket.number < 0 && socket.owner != null && !socket.owner.monitoring;
   }
 
   void sweep(long now) {

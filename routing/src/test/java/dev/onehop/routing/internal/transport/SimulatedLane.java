@@ -216,7 +216,8 @@ final class SimulatedLane implements LaneEnd {
       throw new IllegalStateException("not attached");
     }
     try {
-      if (!sending.offer(bytes)) {
+      // It may also have been broken meanwhile.
+      if (!sending.offer(bytes) && !sending.isClosed()) {
         turnedAway = bytes;
         return;
       }
