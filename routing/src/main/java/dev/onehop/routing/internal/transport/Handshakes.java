@@ -6,6 +6,7 @@ import java.util.ArrayDeque;
 import java.util.List;
 import java.util.Queue;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.bson.BsonDocument;
 import org.jspecify.annotations.Nullable;
@@ -31,14 +32,19 @@ final class Handshakes {
   /** What a later lane is told as the first one was. */
   private static final Set<String> SAME_FOR_ALL = Set.of("compression", "saslSupportedMechs");
 
+  /** How long the transport leaves a server alone that took no further socket. */
+  private static final long GROW_AGAIN_NANOS = TimeUnit.SECONDS.toNanos(1);
+
   private final SocketPool pool;
   private final Queue<Request> waitingForConversation = new ArrayDeque<>();
   private int founding;
   private int replaying;
+  private long growNotBefore;
   private @Nullable BsonDocument firstReply;
 
   Handshakes(SocketPool pool) {
     this.pool = pool;
+    this.growNotBefore = pool.now();
   }
 
   /** Sends a lane's first hello. */
@@ -221,22 +227,29 @@ final class Handshakes {
         whenFailed);
   }
 
-  /** Opens one more shared socket, if that is possible without a lane's help. */
+  /**
+   * Opens one more shared socket, if that is possible without a lane's help. After a failure, not
+   * at once again, unless somebody waits and there is no other.
+   */
   void growShared() {
-    if (replaying + founding == 0 && pool.canReplay()) {
-      Lane any = pool.anyLane();
-      if (any != null) {
-        // Whoever waits for it would wait for ever.
-        replay(
-            any,
-            pool::place,
-            cause -> {
-              if (pool.shared().size() == 0) {
-                pool.shared().failWaiting(cause);
-                failWaiting(cause);
-              }
-            });
-      }
+    boolean needed = pool.shared().size() == 0 && pool.hasWaiting();
+    if (replaying + founding > 0
+        || !pool.canReplay()
+        || (!needed && pool.now() - growNotBefore < 0)) {
+      return;
+    }
+    Lane any = pool.anyLane();
+    if (any != null) {
+      replay(any, pool::place, this::notGrown);
+    }
+  }
+
+  private void notGrown(PipelineException cause) {
+    growNotBefore = pool.now() + GROW_AGAIN_NANOS;
+    if (pool.shared().size() == 0) {
+      // Whoever waits for it would wait for ever.
+      pool.shared().failWaiting(cause);
+      failWaiting(cause);
     }
   }
 

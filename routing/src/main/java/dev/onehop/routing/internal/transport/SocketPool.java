@@ -295,7 +295,7 @@ final class SocketPool {
     failWhatWaitsTooLong(now);
   }
 
-  private boolean hasWaiting() {
+  boolean hasWaiting() {
     return shared.hasWaiting() || handshakes.hasWaiting();
   }
 
