@@ -79,12 +79,16 @@ final class SocketPool {
     WireSocket socket = shared.pickAtOnce(now);
     if (socket == null) {
       shared.turnAway(lane, now);
-      keepUp();
+      grow();
       return false;
     }
+    boolean among = socket.inFlight() > 0;
     shared.admit(lane, now);
     meters().shared.increment();
     socket.send(new Request(Request.Kind.SHARED, lane, message.retain(), false));
+    if (among) {
+      grow();
+    }
     return true;
   }
 
@@ -98,9 +102,15 @@ final class SocketPool {
   void dispatchShared(Request request) {
     meters().shared.increment();
     shared.dispatch(request, now());
-    if (request.socket == null) {
-      keepUp();
-    } else if (shared.size() < settings.socketsPerServer() && request.socket.inFlight() > 1) {
+    if (request.socket == null || request.socket.inFlight() > 1) {
+      grow();
+    }
+  }
+
+  /** More sockets would be of use to those that share them. */
+  private void grow() {
+    keepUp();
+    if (shared.size() < settings.socketsPerServer()) {
       handshakes.growShared();
     }
   }
@@ -288,7 +298,7 @@ final class SocketPool {
     }
     own.sweep(now);
     if (hasWaiting()) {
-      keepUp();
+      grow();
       drain();
       relieve(now);
     }
