@@ -121,9 +121,15 @@ final class OwnSockets {
     return !waiting.isEmpty();
   }
 
-  /** The first in line that still waits though room has become free, null if nobody does. */
-  @Nullable Request pollWaiting() {
-    return waiting.poll();
+  /** Serves who waits, as far as there is room. */
+  void drain() {
+    while (!waiting.isEmpty() && mayGrow()) {
+      Request next = waiting.remove();
+      if (next.lane != null) {
+        pool.meters().waited(pool.now() - next.queuedAt);
+        dispatch(next.lane, next);
+      }
+    }
   }
 
   void remove(WireSocket socket) {

@@ -225,10 +225,7 @@ final class SocketPool {
     if (!closed) {
       keepUp();
       drain();
-      Request next = own.mayGrow() ? own.pollWaiting() : null;
-      if (next != null && next.lane != null) {
-        own.dispatch(next.lane, next);
-      }
+      own.drain();
     }
   }
 
@@ -297,6 +294,7 @@ final class SocketPool {
       }
     }
     own.sweep(now);
+    own.drain();
     if (hasWaiting()) {
       grow();
       drain();
