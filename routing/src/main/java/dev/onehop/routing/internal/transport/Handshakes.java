@@ -259,7 +259,7 @@ final class Handshakes {
     if (hello == null) {
       throw new IllegalStateException("no hello");
     }
-    WireSocket socket = pool.server().fresh(lane);
+    WireSocket socket = pool.server().freshForAll(lane);
     if (socket.isClosed()) {
       whenFailed.accept(pool.server().cannotOpen());
       return;

@@ -47,7 +47,7 @@ final class ServerSockets {
       // It may still turn out unreachable with the hello, which the driver treats the same way.
       end.connected();
     } else {
-      WireSocket socket = connecting == null ? open(lane) : connecting;
+      WireSocket socket = connecting == null ? open(lane, options.connectTimeoutMillis()) : connecting;
       if (socket.isClosed()) {
         end.connectFailed(cannotOpen());
       } else {
@@ -84,8 +84,22 @@ final class ServerSockets {
    * and {@link #cannotOpen} says why, if there is none to be had.
    */
   WireSocket fresh(Lane lane) {
+    return fresh(lane, lane.options().connectTimeoutMillis());
+  }
+
+  /**
+   * The same for the transport's own ends: the timeout of a lane may be what was left to the one
+   * operation that wanted it.
+   */
+  WireSocket freshForAll(Lane lane) {
+    int timeout = lane.options().connectTimeoutMillis();
+    int usual = (int) TimeUnit.NANOSECONDS.toMillis(DEFAULT_CONNECT_TIMEOUT);
+    return fresh(lane, timeout == 0 ? 0 : Math.max(timeout, usual));
+  }
+
+  private WireSocket fresh(Lane lane, int connectTimeoutMillis) {
     WireSocket unused = unused();
-    return unused == null ? open(lane) : unused;
+    return unused == null ? open(lane, connectTimeoutMillis) : unused;
   }
 
   /** Whether {@link #fresh} would bring one that is not closed. */
@@ -115,7 +129,7 @@ final class ServerSockets {
     return key.tlsName() == null || lanes.stream().anyMatch(Lane::hasEngine);
   }
 
-  private WireSocket open(Lane lane) {
+  private WireSocket open(Lane lane, int connectTimeoutMillis) {
     WireSocket socket = new WireSocket(this);
     Lane giver = lane;
     if (key.tlsName() != null && !lane.hasEngine()) {
@@ -128,7 +142,8 @@ final class ServerSockets {
     }
     sockets.add(socket);
     meters.sockets.incrementAndGet();
-    socket.attach(multiplexer.opener().open(key, giver.takeOptions(), socket));
+    LaneOptions options = lane.options().with(connectTimeoutMillis, giver.takeEngine());
+    socket.attach(multiplexer.opener().open(key, options, socket));
     return socket;
   }
 
