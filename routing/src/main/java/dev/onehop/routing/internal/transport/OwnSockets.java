@@ -145,13 +145,16 @@ final class OwnSockets {
     return reserve;
   }
 
-  /** Closes what has been idle for long. */
+  /** Closes what has been idle for long, unless it could not be opened again. */
   void sweep(long now) {
     if (now - countedSince > IDLE_NANOS) {
       reserve = Math.min(reserve, neededAtOnce);
       neededAtOnce = 0;
       needed(pool.ownBusy());
       countedSince = now;
+    }
+    if (!pool.server().canOpen()) {
+      return;
     }
     int spare = idle.size() - (pool.identity().isReplayable() ? 0 : reserve);
     Iterator<WireSocket> oldestFirst = List.copyOf(idle).iterator();
