@@ -47,7 +47,8 @@ final class ServerSockets {
       // It may still turn out unreachable with the hello, which the driver treats the same way.
       end.connected();
     } else {
-      WireSocket socket = connecting == null ? open(lane, options.connectTimeoutMillis()) : connecting;
+      WireSocket socket =
+          connecting == null ? open(lane, options.connectTimeoutMillis()) : connecting;
       if (socket.isClosed()) {
         end.connectFailed(cannotOpen());
       } else {

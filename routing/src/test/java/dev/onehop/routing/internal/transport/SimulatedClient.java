@@ -58,10 +58,10 @@ final class SimulatedClient implements AutoCloseable {
   }
 
   /** A new lane that is yet to say hello. */
-  SimulatedLane lateLane() {
+  SimulatedLane lateLane(int connectTimeoutMillis) {
     SimulatedLane lane = new SimulatedLane(lanes.size(), credentials, allocator);
     lane.late = true;
-    return connect(lane, 0);
+    return connect(lane, connectTimeoutMillis);
   }
 
   private SimulatedLane connect(SimulatedLane lane, int connectTimeoutMillis) {

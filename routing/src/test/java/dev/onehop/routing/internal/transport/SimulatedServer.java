@@ -57,6 +57,10 @@ final class SimulatedServer implements SocketOpener {
     final LaneOptions options;
     final Deque<OpMsg> unanswered = new ArrayDeque<>();
     private final EmbeddedChannel frames;
+
+    /** Whether nobody can look after it. */
+    boolean sick;
+
     private boolean writable = true;
     private boolean connected;
     private boolean closed;
@@ -138,6 +142,9 @@ final class SimulatedServer implements SocketOpener {
 
     @Override
     public long pendingBytes() {
+      if (sick) {
+        throw new IllegalStateException("this socket is sick");
+      }
       return 0;
     }
 

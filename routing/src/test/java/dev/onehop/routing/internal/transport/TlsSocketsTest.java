@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.onehop.routing.internal.transport.SimulatedLane.State;
 import dev.onehop.routing.transport.PipeliningSettings;
+import java.time.Duration;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
 import org.junit.jupiter.api.Test;
@@ -68,7 +69,7 @@ class TlsSocketsTest {
         new SimulatedClient(
             PipeliningSettings.builder().socketsPerServer(3), Credentials.NONE, true)) {
       SimulatedLane first = client.idleLane();
-      SimulatedLane second = client.lateLane();
+      SimulatedLane second = client.lateLane(0);
       first.request("aggregate", "a", new BsonDocument());
       client.answerAllOn(1);
       second.hello();
@@ -77,6 +78,23 @@ class TlsSocketsTest {
       assertThat(first.state).isEqualTo(State.IDLE);
       assertThat(second.state).isEqualTo(State.IDLE);
       assertThat(client.openSockets()).hasSize(2);
+    }
+  }
+
+  @Test
+  void anIdleSocketIsKeptWhereNoOtherCouldBeOpened() {
+    try (SimulatedClient client = client(Credentials.NONE)) {
+      SimulatedLane first = client.idleLane();
+      SimulatedLane second = client.idleLane();
+      first.request("aggregate", "a", new BsonDocument());
+      client.answerAll();
+      client.later(Duration.ofSeconds(61));
+      assertThat(client.openSockets()).hasSize(2);
+
+      client.socket(0).reset();
+      second.request("find", "b", new BsonDocument("limit", new BsonInt32(1)));
+      client.answerAll();
+      assertThat(second.state).isEqualTo(State.IDLE);
     }
   }
 
