@@ -3,8 +3,10 @@ package dev.onehop.routing.internal.transport;
 import dev.onehop.routing.internal.transport.SharingRules.Use;
 import io.netty.buffer.ByteBuf;
 import java.util.ArrayDeque;
+import java.util.List;
 import java.util.Queue;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.bson.BsonDocument;
 import org.jspecify.annotations.Nullable;
@@ -30,14 +32,19 @@ final class Handshakes {
   /** What a later lane is told as the first one was. */
   private static final Set<String> SAME_FOR_ALL = Set.of("compression", "saslSupportedMechs");
 
+  /** How long the transport leaves a server alone that took no further socket. */
+  private static final long GROW_AGAIN_NANOS = TimeUnit.SECONDS.toNanos(1);
+
   private final SocketPool pool;
   private final Queue<Request> waitingForConversation = new ArrayDeque<>();
   private int founding;
   private int replaying;
+  private long growNotBefore;
   private @Nullable BsonDocument firstReply;
 
   Handshakes(SocketPool pool) {
     this.pool = pool;
+    this.growNotBefore = pool.now();
   }
 
   /** Sends a lane's first hello. */
@@ -51,8 +58,14 @@ final class Handshakes {
 
   private boolean wantsFounder() {
     int wanted = pool.settings().socketsPerServer();
-    return !pool.identity().mayShare()
-        || pool.shared().size() + founding + replaying < wanted
+    int common = pool.shared().size() + founding + replaying;
+    if (!pool.identity().mayShare() || common == 0) {
+      return true;
+    }
+    if (!pool.server().hasFresh()) {
+      return false;
+    }
+    return common < wanted
         || (!pool.identity().isReplayable()
             && pool.sockets() < wanted + pool.own().wantedReserve());
   }
@@ -138,20 +151,18 @@ final class Handshakes {
     if (!pool.identity().authenticates() || !SharingRules.isRepeatable(head.mechanism())) {
       // Whoever this turns into, it is on a socket that nobody else will ever use.
       Request request = SocketPool.request(Request.Kind.OWN, lane, message);
-      replay(
-          lane,
-          socket -> {
-            if (lane.isClosed()) {
-              pool.place(socket);
-            } else {
-              keepForGood(lane, socket);
-              socket.send(request);
-            }
-          },
-          lane::fail);
+      WireSocket unauthenticated = pool.identity().authenticates() ? null : takeUnused(lane);
+      if (unauthenticated != null) {
+        keepForGood(lane, unauthenticated);
+        unauthenticated.send(request);
+      } else {
+        replayForGood(lane, socket -> socket.send(request), lane::fail);
+      }
       return;
     }
-    waitingForConversation.add(SocketPool.request(Request.Kind.AUTHENTICATION, lane, message));
+    Request request = SocketPool.request(Request.Kind.AUTHENTICATION, lane, message);
+    request.queuedAt = pool.now();
+    waitingForConversation.add(request);
     drain();
     if (lane.conversation == null) {
       pool.keepUp();
@@ -178,30 +189,30 @@ final class Handshakes {
     } else if (waits) {
       lane.monitoring = true;
       Request request = SocketPool.request(Request.Kind.OWN, lane, message);
-      replayForMonitoring(lane, s -> s.send(request), lane::fail);
+      replayForGood(lane, s -> s.send(request), lane::fail);
     } else {
       // A round trip is being measured: not while a socket is opened.
       if (!lane.monitoring) {
         lane.monitoring = true;
-        replayForMonitoring(lane, s -> {}, cause -> lane.monitoring = false);
+        replayForGood(lane, s -> {}, cause -> lane.monitoring = false);
       }
       pool.dispatchShared(SocketPool.request(Request.Kind.SHARED, lane, message));
     }
   }
 
-  // The socket that the lane opened itself, as the driver meant it, or an idle one.
   private @Nullable WireSocket takeForMonitoring(Lane lane) {
-    WireSocket founded = lane.founded;
-    if (founded != null && pool.shared().remove(founded)) {
-      lane.monitoring = true;
-      return founded;
-    }
-    WireSocket idle = pool.own().takeIdle();
-    lane.monitoring |= idle != null;
-    return idle;
+    WireSocket unused = takeUnused(lane);
+    lane.monitoring |= unused != null;
+    return unused;
   }
 
-  private void replayForMonitoring(
+  // The socket that the lane opened itself, as the driver meant it, or an idle one.
+  private @Nullable WireSocket takeUnused(Lane lane) {
+    WireSocket founded = lane.founded;
+    return founded != null && pool.shared().remove(founded) ? founded : pool.own().takeIdle();
+  }
+
+  private void replayForGood(
       Lane lane, Consumer<WireSocket> whenReady, Consumer<PipelineException> whenFailed) {
     replay(
         lane,
@@ -216,21 +227,29 @@ final class Handshakes {
         whenFailed);
   }
 
-  /** Opens one more shared socket, if that is possible without a lane's help. */
+  /**
+   * Opens one more shared socket, if that is possible without a lane's help. After a failure, not
+   * at once again, unless somebody waits and there is no other.
+   */
   void growShared() {
-    if (replaying + founding == 0 && pool.canReplay()) {
-      Lane any = pool.anyLane();
-      if (any != null) {
-        // Whoever waits for it would wait for ever.
-        replay(
-            any,
-            pool::place,
-            cause -> {
-              if (pool.shared().size() == 0) {
-                pool.shared().failWaiting(cause);
-              }
-            });
-      }
+    boolean needed = pool.shared().size() == 0 && pool.hasWaiting();
+    if (replaying + founding > 0
+        || !pool.canReplay()
+        || (!needed && pool.now() - growNotBefore < 0)) {
+      return;
+    }
+    Lane any = pool.anyLane();
+    if (any != null) {
+      replay(any, pool::place, this::notGrown);
+    }
+  }
+
+  private void notGrown(PipelineException cause) {
+    growNotBefore = pool.now() + GROW_AGAIN_NANOS;
+    if (pool.shared().size() == 0) {
+      // Whoever waits for it would wait for ever.
+      pool.shared().failWaiting(cause);
+      failWaiting(cause);
     }
   }
 
@@ -240,7 +259,7 @@ final class Handshakes {
     if (hello == null) {
       throw new IllegalStateException("no hello");
     }
-    WireSocket socket = pool.server().fresh(lane);
+    WireSocket socket = pool.server().freshForAll(lane);
     if (socket.isClosed()) {
       whenFailed.accept(pool.server().cannotOpen());
       return;
@@ -375,7 +394,7 @@ final class Handshakes {
   /** Starts conversations that wait, as far as there are sockets for them. */
   void drain() {
     while (!waitingForConversation.isEmpty()) {
-      WireSocket socket = pool.shared().pickForConversation();
+      WireSocket socket = pool.shared().pickForConversation(pool.now());
       if (socket == null) {
         return;
       }
@@ -386,6 +405,25 @@ final class Handshakes {
       }
       socket.send(next);
     }
+  }
+
+  // Breaks the lanes that wait for a conversation: no socket is going to come.
+  private void failWaiting(PipelineException cause) {
+    for (Request request : List.copyOf(waitingForConversation)) {
+      if (request.lane != null) {
+        request.lane.fail(cause);
+      }
+    }
+  }
+
+  /** Whether a lane waits for a socket on which to authenticate. */
+  boolean hasWaiting() {
+    return !waitingForConversation.isEmpty();
+  }
+
+  /** Breaks the lanes that have waited for a conversation since {@code since} or longer. */
+  void failThoseWaiting(long since, PipelineException cause) {
+    SharedSockets.failThoseWaiting(waitingForConversation, since, cause);
   }
 
   void forget(Lane lane) {

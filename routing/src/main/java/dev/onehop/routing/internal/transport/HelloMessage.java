@@ -7,6 +7,7 @@ import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.Unpooled;
 import java.nio.ByteBuffer;
+import org.bson.BSONException;
 import org.bson.BsonBinaryReader;
 import org.bson.BsonDocument;
 import org.bson.RawBsonDocument;
@@ -56,11 +57,17 @@ final class HelloMessage {
       throw new WireProtocolException("a handshake message whose document claims " + size);
     }
     byte[] document = ByteBufUtil.getBytes(message, at, size);
-    return new HelloMessage(
-        ByteBufUtil.getBytes(message, start, at - start),
-        new BsonDocumentCodec()
-            .decode(
-                new BsonBinaryReader(ByteBuffer.wrap(document)), DecoderContext.builder().build()));
+    return new HelloMessage(ByteBufUtil.getBytes(message, start, at - start), decode(document));
+  }
+
+  private static BsonDocument decode(byte[] document) {
+    try {
+      return new BsonDocumentCodec()
+          .decode(
+              new BsonBinaryReader(ByteBuffer.wrap(document)), DecoderContext.builder().build());
+    } catch (BSONException e) {
+      throw new WireProtocolException("a handshake message that is no BSON: " + e.getMessage());
+    }
   }
 
   /** This message with another document. */

@@ -62,23 +62,19 @@ final class Lane {
     return pool == null ? server.firstMessage(this, message) : pool.offer(this, message);
   }
 
-  /** What the driver asked of this connection, with the TLS engine if it was not used before. */
-  LaneOptions takeOptions() {
+  /** The TLS engine that the driver made for this lane; null if there is none or it is in use. */
+  @Nullable SSLEngine takeEngine() {
     SSLEngine taken = engine;
     engine = null;
-    return new LaneOptions(
-        options.connectTimeoutMillis(),
-        options.receiveBufferBytes(),
-        options.sendBufferBytes(),
-        options.allocator(),
-        taken);
+    return taken;
   }
 
-  /** Whether {@link #takeOptions} would bring a TLS engine. */
+  /** Whether {@link #takeEngine} would bring one. */
   boolean hasEngine() {
     return engine != null;
   }
 
+  /** What the driver asked of this connection. */
   LaneOptions options() {
     return options;
   }

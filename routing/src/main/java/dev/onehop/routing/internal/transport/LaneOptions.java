@@ -18,4 +18,10 @@ record LaneOptions(
     int receiveBufferBytes,
     int sendBufferBytes,
     ByteBufAllocator allocator,
-    @Nullable SSLEngine engine) {}
+    @Nullable SSLEngine engine) {
+  /** The same with another timeout and another engine. */
+  LaneOptions with(int otherTimeoutMillis, @Nullable SSLEngine otherEngine) {
+    return new LaneOptions(
+        otherTimeoutMillis, receiveBufferBytes, sendBufferBytes, allocator, otherEngine);
+  }
+}

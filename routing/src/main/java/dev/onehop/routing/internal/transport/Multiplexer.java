@@ -7,6 +7,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * All lanes and sockets of one client, by server.
@@ -14,6 +16,8 @@ import java.util.function.LongSupplier;
  * <p>Confined to one event loop: nothing here locks, and no request changes threads on its way.
  */
 final class Multiplexer {
+  private static final Logger log = LoggerFactory.getLogger(Multiplexer.class);
+
   private final PipeliningSettings settings;
   private final SharingRules rules;
   private final SocketOpener opener;
@@ -50,7 +54,12 @@ final class Multiplexer {
   void sweep() {
     long now = now();
     for (ServerSockets server : List.copyOf(servers.values())) {
-      server.sweep(now);
+      try {
+        server.sweep(now);
+      } catch (RuntimeException e) {
+        // It would be the last time that anybody looks.
+        log.warn("Looking after the sockets to {} failed", server.name(), e);
+      }
     }
   }
 

@@ -13,9 +13,9 @@ import org.jspecify.annotations.Nullable;
  * next for a while.
  *
  * <p>Where a hello is enough to open a socket, one is opened when it is needed. With SCRAM, only a
- * lane's own conversation can authenticate a socket: then a reserve is kept that grows with the
- * need, and until lanes have filled it a socket is taken out of sharing, or, when only one is left
- * to share, the request goes among the others.
+ * lane's own conversation can authenticate a socket: then a reserve is kept, as many as were lately
+ * needed at once, and until lanes have filled it a socket is taken out of sharing, or, when only
+ * one is left to share, the request goes among the others.
  */
 final class OwnSockets {
   private static final long IDLE_NANOS = TimeUnit.SECONDS.toNanos(60);
@@ -25,10 +25,13 @@ final class OwnSockets {
   private final Deque<WireSocket> idle = new ArrayDeque<>();
   private final Queue<Request> waiting = new ArrayDeque<>();
   private int reserve;
+  private int neededAtOnce;
+  private long countedSince;
 
   OwnSockets(SocketPool pool, int most) {
     this.pool = pool;
     this.most = most;
+    this.countedSince = pool.now();
   }
 
   /** Sends a request on a socket that nobody else uses, as soon as there is one. */
@@ -60,8 +63,9 @@ final class OwnSockets {
   }
 
   private void borrow(Lane lane, Request request) {
-    reserve = Math.min(most, reserve + 1);
-    WireSocket socket = pool.shared().giveUpOne();
+    needed(pool.ownBusy() + 1);
+    reserve = Math.max(reserve, neededAtOnce);
+    WireSocket socket = pool.shared().giveUpOne(pool.now());
     if (socket == null) {
       pool.meters().crowded.increment();
       pool.dispatchShared(request);
@@ -80,8 +84,15 @@ final class OwnSockets {
 
   private void use(WireSocket socket, Lane lane, Request request) {
     socket.owner = lane;
+    if (reserve > 0) {
+      needed(pool.ownBusy());
+    }
     pool.meters().own.increment();
     socket.send(request);
+  }
+
+  private void needed(int atOnce) {
+    neededAtOnce = Math.max(neededAtOnce, Math.min(most, atOnce));
   }
 
   /** Takes an idle socket, null if there is none. */
@@ -110,9 +121,15 @@ final class OwnSockets {
     return !waiting.isEmpty();
   }
 
-  /** The first in line that still waits though room has become free, null if nobody does. */
-  @Nullable Request pollWaiting() {
-    return waiting.poll();
+  /** Serves who waits, as far as there is room. */
+  void drain() {
+    while (!waiting.isEmpty() && mayGrow()) {
+      Request next = waiting.remove();
+      if (next.lane != null) {
+        pool.meters().waited(pool.now() - next.queuedAt);
+        dispatch(next.lane, next);
+      }
+    }
   }
 
   void remove(WireSocket socket) {
@@ -128,8 +145,17 @@ final class OwnSockets {
     return reserve;
   }
 
-  /** Closes what has been idle for long. */
+  /** Closes what has been idle for long, unless it could not be opened again. */
   void sweep(long now) {
+    if (now - countedSince > IDLE_NANOS) {
+      reserve = Math.min(reserve, neededAtOnce);
+      neededAtOnce = 0;
+      needed(pool.ownBusy());
+      countedSince = now;
+    }
+    if (!pool.server().canOpen()) {
+      return;
+    }
     int spare = idle.size() - (pool.identity().isReplayable() ? 0 : reserve);
     Iterator<WireSocket> oldestFirst = List.copyOf(idle).iterator();
     while (spare > 0 && oldestFirst.hasNext()) {

@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The sockets and lanes of one server. Lanes find their pool with their first hello; before that
@@ -46,7 +47,8 @@ final class ServerSockets {
       // It may still turn out unreachable with the hello, which the driver treats the same way.
       end.connected();
     } else {
-      WireSocket socket = connecting == null ? open(lane) : connecting;
+      WireSocket socket =
+          connecting == null ? open(lane, options.connectTimeoutMillis()) : connecting;
       if (socket.isClosed()) {
         end.connectFailed(cannotOpen());
       } else {
@@ -78,17 +80,47 @@ final class ServerSockets {
     return true;
   }
 
-  /** A connected socket that nobody uses yet, or a new one with the lane's options. */
+  /**
+   * A connected socket that nobody uses yet, or a new one with the lane's options. It is closed,
+   * and {@link #cannotOpen} says why, if there is none to be had.
+   */
   WireSocket fresh(Lane lane) {
+    return fresh(lane, lane.options().connectTimeoutMillis());
+  }
+
+  /**
+   * The same for the transport's own ends: the timeout of a lane may be what was left to the one
+   * operation that wanted it.
+   */
+  WireSocket freshForAll(Lane lane) {
+    int timeout = lane.options().connectTimeoutMillis();
+    int usual = (int) TimeUnit.NANOSECONDS.toMillis(DEFAULT_CONNECT_TIMEOUT);
+    return fresh(lane, timeout == 0 ? 0 : Math.max(timeout, usual));
+  }
+
+  private WireSocket fresh(Lane lane, int connectTimeoutMillis) {
+    WireSocket unused = unused();
+    return unused == null ? open(lane, connectTimeoutMillis) : unused;
+  }
+
+  /** Whether {@link #fresh} would bring one that is not closed. */
+  boolean hasFresh() {
+    return canOpen() || unused() != null;
+  }
+
+  private @Nullable WireSocket unused() {
     for (WireSocket socket : sockets) {
       if (socket.pool == null && !socket.isClosed()) {
         return socket;
       }
     }
-    return open(lane);
+    return null;
   }
 
-  /** Why a socket was closed before it could be used: the event loop takes no more of them. */
+  /**
+   * Why a socket was closed before it could be used: the event loop takes no more of them, or no
+   * TLS engine is left for it.
+   */
   PipelineException cannotOpen() {
     return new PipelineException("no socket to " + name() + " can be opened any more");
   }
@@ -98,15 +130,21 @@ final class ServerSockets {
     return key.tlsName() == null || lanes.stream().anyMatch(Lane::hasEngine);
   }
 
-  private WireSocket open(Lane lane) {
+  private WireSocket open(Lane lane, int connectTimeoutMillis) {
+    WireSocket socket = new WireSocket(this);
     Lane giver = lane;
     if (key.tlsName() != null && !lane.hasEngine()) {
-      giver = lanes.stream().filter(Lane::hasEngine).findFirst().orElse(lane);
+      giver = lanes.stream().filter(Lane::hasEngine).findFirst().orElse(null);
     }
-    WireSocket socket = new WireSocket(this);
+    if (giver == null) {
+      // Without an engine it would be a connection in the clear.
+      socket.close(cannotOpen());
+      return socket;
+    }
     sockets.add(socket);
     meters.sockets.incrementAndGet();
-    socket.attach(multiplexer.opener().open(key, giver.takeOptions(), socket));
+    LaneOptions options = lane.options().with(connectTimeoutMillis, giver.takeEngine());
+    socket.attach(multiplexer.opener().open(key, options, socket));
     return socket;
   }
 

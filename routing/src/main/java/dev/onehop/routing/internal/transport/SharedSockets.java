@@ -54,7 +54,7 @@ final class SharedSockets {
     long threshold = slowThresholdNanos();
     for (WireSocket socket : sockets) {
       int inFlight = socket.inFlight();
-      if (inFlight < least && socket.isWritable() && !socket.isSlow(now, threshold)) {
+      if (inFlight < least && flows(socket, now, threshold)) {
         best = socket;
         least = inFlight;
       }
@@ -62,25 +62,35 @@ final class SharedSockets {
     return best;
   }
 
+  private static boolean flows(WireSocket socket, long now, long threshold) {
+    return socket.isWritable() && !socket.isSlow(now, threshold);
+  }
+
   /**
    * The least loaded socket on which nobody authenticates, null if there is none. A full one will
-   * do, too: lanes that are not ready yet cannot wait behind those that are.
+   * do, too: lanes that are not ready yet cannot wait behind those that are. So will one that does
+   * not answer at the moment, if there is no other.
    */
-  @Nullable WireSocket pickForConversation() {
+  @Nullable WireSocket pickForConversation(long now) {
     WireSocket best = null;
-    int least = maxInFlight + 1;
+    boolean bestFlows = false;
+    long threshold = slowThresholdNanos();
     for (WireSocket socket : sockets) {
-      if (socket.conversation == null && socket.inFlight() < least) {
+      if (socket.conversation != null) {
+        continue;
+      }
+      boolean flows = flows(socket, now, threshold);
+      if (best == null || (flows == bestFlows ? socket.inFlight() < best.inFlight() : flows)) {
         best = socket;
-        least = socket.inFlight();
+        bestFlows = flows;
       }
     }
     return best;
   }
 
   /** Takes the least loaded socket out of sharing, if others remain; null if not. */
-  @Nullable WireSocket giveUpOne() {
-    WireSocket least = sockets.size() > 1 ? pickForConversation() : null;
+  @Nullable WireSocket giveUpOne(long now) {
+    WireSocket least = sockets.size() > 1 ? pickForConversation(now) : null;
     if (least != null) {
       remove(least);
     }
@@ -168,6 +178,17 @@ final class SharedSockets {
   /** Takes the first out of line. */
   void removeFirst() {
     waiting.remove();
+  }
+
+  /** Takes the first hello out of line, null if there is none. */
+  @Nullable Request takeFirstHello() {
+    for (Request request : waiting) {
+      if (request.kind == Request.Kind.LATER_HELLO) {
+        waiting.remove(request);
+        return request;
+      }
+    }
+    return null;
   }
 
   /** Breaks the lanes that have waited since {@code since} or longer. */

@@ -79,12 +79,16 @@ final class SocketPool {
     WireSocket socket = shared.pickAtOnce(now);
     if (socket == null) {
       shared.turnAway(lane, now);
-      keepUp();
+      grow();
       return false;
     }
+    boolean among = socket.inFlight() > 0;
     shared.admit(lane, now);
     meters().shared.increment();
     socket.send(new Request(Request.Kind.SHARED, lane, message.retain(), false));
+    if (among) {
+      grow();
+    }
     return true;
   }
 
@@ -98,9 +102,15 @@ final class SocketPool {
   void dispatchShared(Request request) {
     meters().shared.increment();
     shared.dispatch(request, now());
-    if (request.socket == null) {
-      keepUp();
-    } else if (shared.size() < settings.socketsPerServer() && request.socket.inFlight() > 1) {
+    if (request.socket == null || request.socket.inFlight() > 1) {
+      grow();
+    }
+  }
+
+  /** More sockets would be of use to those that share them. */
+  private void grow() {
+    keepUp();
+    if (shared.size() < settings.socketsPerServer()) {
       handshakes.growShared();
     }
   }
@@ -127,6 +137,9 @@ final class SocketPool {
     } catch (WireProtocolException e) {
       reply.release();
       throw new PipelineException(server.name() + " sent an unreadable reply", e);
+    } catch (PipelineException | RuntimeException e) {
+      reply.release();
+      throw e;
     }
     Lane lane = request.lane;
     if (lane == null) {
@@ -212,10 +225,7 @@ final class SocketPool {
     if (!closed) {
       keepUp();
       drain();
-      Request next = own.mayGrow() ? own.pollWaiting() : null;
-      if (next != null && next.lane != null) {
-        own.dispatch(next.lane, next);
-      }
+      own.drain();
     }
   }
 
@@ -235,7 +245,7 @@ final class SocketPool {
       first.release();
       handshakes.foundAgain(first.lane);
     } else if (canReplay()) {
-      if (shared.hasWaiting()) {
+      if (hasWaiting()) {
         handshakes.growShared();
       }
     } else {
@@ -264,11 +274,16 @@ final class SocketPool {
 
   /** Sockets that are neither shared nor idle nor watching the server, those being opened too. */
   int ownInUse() {
-    return (int)
-        sockets.stream()
-            .filter(s -> s.number < 0)
-            .filter(s -> s.isOpening() || (s.owner != null && !s.owner.monitoring))
-            .count();
+    return (int) sockets.stream().filter(s -> s.isOpening() || isOwnBusy(s)).count();
+  }
+
+  /** The same without those that are being opened. */
+  int ownBusy() {
+    return (int) sockets.stream().filter(SocketPool::isOwnBusy).count();
+  }
+
+  private static boolean isOwnBusy(WireSocket socket) {
+    return socket.number < 0 && socket.owner != null && !socket.owner.monitoring;
   }
 
   void sweep(long now) {
@@ -279,12 +294,17 @@ final class SocketPool {
       }
     }
     own.sweep(now);
-    if (shared.hasWaiting()) {
-      keepUp();
+    own.drain();
+    if (hasWaiting()) {
+      grow();
       drain();
       relieve(now);
     }
     failWhatWaitsTooLong(now);
+  }
+
+  boolean hasWaiting() {
+    return shared.hasWaiting() || handshakes.hasWaiting();
   }
 
   /**
@@ -296,7 +316,8 @@ final class SocketPool {
     while (stuck != null && stuck.lane != null) {
       Lane lane = stuck.lane;
       boolean hello = stuck.kind == Request.Kind.LATER_HELLO;
-      if (hello ? !own.mayGrow() || !server.canOpen() : !own.hasRoom()) {
+      if (hello ? !mayFound() : !own.hasRoom()) {
+        letALaterOneFound(now);
         return;
       }
       shared.removeFirst();
@@ -313,6 +334,20 @@ final class SocketPool {
     }
   }
 
+  private boolean mayFound() {
+    return own.mayGrow() && server.canOpen();
+  }
+
+  // With SCRAM, only a new lane brings a new socket, and it may be behind those that need one.
+  private void letALaterOneFound(long now) {
+    Request hello = mayFound() ? shared.takeFirstHello() : null;
+    if (hello != null && hello.lane != null) {
+      meters().waited(now - hello.queuedAt);
+      hello.release();
+      handshakes.foundAgain(hello.lane);
+    }
+  }
+
   private void failWhatWaitsTooLong(long now) {
     long since = now - settings.maxWaitTime().toNanos();
     PipelineException cause =
@@ -324,6 +359,7 @@ final class SocketPool {
                 + " ms: all owe answers");
     shared.failThoseWaiting(since, cause);
     own.failThoseWaiting(since, cause);
+    handshakes.failThoseWaiting(since, cause);
   }
 
   void close() {

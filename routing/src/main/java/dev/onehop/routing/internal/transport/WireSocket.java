@@ -108,6 +108,7 @@ final class WireSocket {
   }
 
   private void write(Request request) {
+    request.sentAt = server.now();
     ByteBuf message = request.takeMessage();
     int id = nextId();
     MessageHeader.requestId(message, id);
@@ -252,8 +253,9 @@ final class WireSocket {
               + bytes
               + " bytes were waiting");
     }
-    long timeout = opensWithin();
-    if (timeout > 0 && !ready && inFlight() > 0 && now - openedAt > timeout) {
+    Request hello = unansweredHello();
+    long timeout = hello == null ? 0 : opensWithin();
+    if (hello != null && timeout > 0 && now - hello.sentAt > timeout) {
       return new PipelineException(
           server.name()
               + " has not answered the hello within "
@@ -263,15 +265,23 @@ final class WireSocket {
     return null;
   }
 
+  // The hello that is to make the socket ready; what comes after it is under the driver's own
+  // timeouts, and so is connecting where a lane waits for it.
+  private @Nullable Request unansweredHello() {
+    for (Request request : pending.values()) {
+      if (request.kind == Request.Kind.FOUNDING_HELLO
+          || request.kind == Request.Kind.REPLAYED_HELLO) {
+        return request;
+      }
+    }
+    return opening == null ? null : beforeConnect.peek();
+  }
+
   // Nanoseconds, 0 for any time.
   private long opensWithin() {
-    if (founder != null) {
-      // An authentication in steps is under the driver's own timeouts.
-      boolean hello =
-          pending.values().stream().anyMatch(r -> r.kind == Request.Kind.FOUNDING_HELLO);
-      return hello ? founder.options().connectTimeoutMillis() * 1_000_000L : 0;
-    }
-    return opening == null ? 0 : server.defaultConnectTimeoutNanos();
+    return founder == null
+        ? server.defaultConnectTimeoutNanos()
+        : founder.options().connectTimeoutMillis() * 1_000_000L;
   }
 
   boolean isUnclaimed() {

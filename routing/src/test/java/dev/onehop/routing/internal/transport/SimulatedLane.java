@@ -30,15 +30,19 @@ final class SimulatedLane implements LaneEnd {
   @Nullable String tag;
   @Nullable PipelineException failure;
   private final int number;
-  private final boolean authenticates;
+  private final Credentials credentials;
   private final ByteBufAllocator allocator;
   private @Nullable Lane lane;
   private int lastId;
+
+  /** Whether it takes its time before it says hello. */
+  boolean late;
+
   private @Nullable ByteBuf turnedAway;
 
-  SimulatedLane(int number, boolean authenticates, ByteBufAllocator allocator) {
+  SimulatedLane(int number, Credentials credentials, ByteBufAllocator allocator) {
     this.number = number;
-    this.authenticates = authenticates;
+    this.credentials = credentials;
     this.allocator = allocator;
   }
 
@@ -49,11 +53,19 @@ final class SimulatedLane implements LaneEnd {
 
   @Override
   public void connected() {
+    state = State.HELLO;
+    if (!late) {
+      hello();
+    }
+  }
+
+  /** Says hello, if it has not done so when it was connected. */
+  void hello() {
     BsonDocument hello =
         new BsonDocument("hello", new BsonInt32(1))
             .append("helloOk", BsonBoolean.TRUE)
             .append("client", new BsonDocument("driver", new BsonString("simulated")));
-    if (authenticates) {
+    if (credentials == Credentials.SCRAM) {
       hello
           .append("saslSupportedMechs", new BsonString("admin.user"))
           .append(
@@ -62,8 +74,9 @@ final class SimulatedLane implements LaneEnd {
                   .append("mechanism", new BsonString("SCRAM-SHA-256"))
                   .append("payload", payload("n,,n=user,"))
                   .append("db", new BsonString("admin")));
+    } else if (credentials == Credentials.X509) {
+      hello.append("speculativeAuthenticate", x509().append("db", new BsonString("$external")));
     }
-    state = State.HELLO;
     send(OpMsg.command(hello));
   }
 
@@ -138,16 +151,23 @@ final class SimulatedLane implements LaneEnd {
     BsonDocument body = message.body();
     switch (state) {
       case HELLO -> {
-        if (!authenticates) {
-          state = State.IDLE;
-        } else if (body.containsKey("speculativeAuthenticate")) {
-          step("saslContinue");
-        } else {
-          step("saslStart");
+        boolean begun = body.containsKey("speculativeAuthenticate");
+        switch (credentials) {
+          case NONE -> state = State.IDLE;
+          case SCRAM -> step(begun ? "saslContinue" : "saslStart");
+          case PLAIN -> step("saslStart");
+          case X509 -> {
+            if (begun) {
+              state = State.IDLE;
+            } else {
+              state = State.AUTHENTICATING;
+              send(OpMsg.command(x509()));
+            }
+          }
         }
       }
       case AUTHENTICATING -> {
-        if (body.getBoolean("done").getValue()) {
+        if (body.getBoolean("done", BsonBoolean.TRUE).getValue()) {
           state = State.IDLE;
         } else {
           step("saslContinue");
@@ -167,9 +187,15 @@ final class SimulatedLane implements LaneEnd {
     BsonDocument body =
         new BsonDocument(command, new BsonInt32(1)).append("payload", payload("n,,n=user,"));
     if (command.equals("saslStart")) {
-      body.append("mechanism", new BsonString("SCRAM-SHA-256"));
+      boolean plain = credentials == Credentials.PLAIN;
+      body.append("mechanism", new BsonString(plain ? "PLAIN" : "SCRAM-SHA-256"));
     }
     send(OpMsg.command(body));
+  }
+
+  private static BsonDocument x509() {
+    return new BsonDocument("authenticate", new BsonInt32(1))
+        .append("mechanism", new BsonString("MONGODB-X509"));
   }
 
   private BsonBinary payload(String start) {
@@ -190,7 +216,8 @@ final class SimulatedLane implements LaneEnd {
       throw new IllegalStateException("not attached");
     }
     try {
-      if (!sending.offer(bytes)) {
+      // It may also have been broken meanwhile.
+      if (!sending.offer(bytes) && !sending.isClosed()) {
         turnedAway = bytes;
         return;
       }

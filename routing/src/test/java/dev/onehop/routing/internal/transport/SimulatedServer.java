@@ -43,7 +43,10 @@ final class SimulatedServer implements SocketOpener {
 
   @Override
   public SocketEnd open(ServerKey server, LaneOptions options, WireSocket socket) {
-    Socket opened = new Socket(socket);
+    Socket opened = new Socket(socket, options);
+    if (server.tlsName() != null && options.engine() == null) {
+      failure = new AssertionError("a socket without TLS");
+    }
     sockets.add(opened);
     return opened;
   }
@@ -51,8 +54,13 @@ final class SimulatedServer implements SocketOpener {
   /** One simulated connection. */
   final class Socket implements SocketEnd {
     final WireSocket wire;
+    final LaneOptions options;
     final Deque<OpMsg> unanswered = new ArrayDeque<>();
     private final EmbeddedChannel frames;
+
+    /** Whether nobody can look after it. */
+    boolean sick;
+
     private boolean writable = true;
     private boolean connected;
     private boolean closed;
@@ -60,8 +68,9 @@ final class SimulatedServer implements SocketOpener {
     private boolean authenticated;
     private @Nullable String conversation;
 
-    Socket(WireSocket wire) {
+    Socket(WireSocket wire, LaneOptions options) {
       this.wire = wire;
+      this.options = options;
       this.frames =
           new EmbeddedChannel(
               new WireFrames(),
@@ -133,6 +142,9 @@ final class SimulatedServer implements SocketOpener {
 
     @Override
     public long pendingBytes() {
+      if (sick) {
+        throw new IllegalStateException("this socket is sick");
+      }
       return 0;
     }
 
@@ -166,6 +178,21 @@ final class SimulatedServer implements SocketOpener {
               0,
               OpMsg.command(new BsonDocument("ok", new BsonInt32(1))).body(),
               List.of()));
+    }
+
+    /** Answers the oldest request with an error. */
+    void refuse() {
+      OpMsg request = unanswered.remove();
+      send(request.reply(random.nextInt(), new BsonDocument("ok", new BsonInt32(0))));
+    }
+
+    /** Answers the oldest request with a document of which no field has a type that exists. */
+    void answerNonsense() {
+      OpMsg request = unanswered.remove();
+      ByteBuf whole = allocator.buffer();
+      request.reply(1, execute(request)).encode(whole);
+      whole.setByte(MessageHeader.BYTES + 9, 0x55);
+      frames.writeInbound(whole);
     }
 
     /** Begins an answer and breaks. */
@@ -202,7 +229,10 @@ final class SimulatedServer implements SocketOpener {
             // Which ends a conversation on a real server.
             conversation = null;
           }
-          if (body.containsKey("speculativeAuthenticate")) {
+          if (isX509(body.getDocument("speculativeAuthenticate", new BsonDocument()))) {
+            authenticated = true;
+            ok.append("speculativeAuthenticate", new BsonDocument("user", new BsonString("CN=a")));
+          } else if (body.containsKey("speculativeAuthenticate")) {
             conversation = nonce(body.getDocument("speculativeAuthenticate"));
             ok.append(
                 "speculativeAuthenticate",
@@ -213,7 +243,12 @@ final class SimulatedServer implements SocketOpener {
             ok.append("tag", body.get("tag"));
           }
         }
+        case "authenticate" -> authenticated = true;
         case "saslStart" -> {
+          if (body.getString("mechanism").getValue().equals("PLAIN")) {
+            authenticated = true;
+            break;
+          }
           conversation = nonce(body);
           ok.append("conversationId", new BsonInt32(1)).append("done", BsonBoolean.FALSE);
         }
@@ -229,6 +264,10 @@ final class SimulatedServer implements SocketOpener {
         }
       }
       return ok;
+    }
+
+    private static boolean isX509(BsonDocument step) {
+      return step.getString("mechanism", new BsonString("")).getValue().equals("MONGODB-X509");
     }
 
     private static String nonce(BsonDocument step) {

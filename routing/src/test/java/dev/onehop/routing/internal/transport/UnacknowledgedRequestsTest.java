@@ -4,14 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.onehop.routing.internal.transport.SimulatedLane.State;
 import dev.onehop.routing.transport.PipeliningSettings;
-import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
-import io.netty.buffer.UnpooledByteBufAllocator;
-import java.net.InetSocketAddress;
 import java.time.Duration;
-import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -24,23 +21,15 @@ class UnacknowledgedRequestsTest {
   private static final Duration SLOW_HEAD = Duration.ofSeconds(1);
   private static final Duration MAX_WAIT = Duration.ofSeconds(10);
 
-  private final UnpooledByteBufAllocator allocator = new UnpooledByteBufAllocator(false);
-  private final SimulatedServer server = new SimulatedServer(new Random(1), allocator, false);
-  private long now = 1;
-  private long nanosPerLook;
-  private final Multiplexer multiplexer =
-      new Multiplexer(
+  private final SimulatedClient client =
+      new SimulatedClient(
           PipeliningSettings.builder()
               .socketsPerServer(1)
               .maxInFlightPerSocket(4)
               .maxOwnSockets(1)
               .slowHead(SLOW_HEAD)
-              .maxWaitTime(MAX_WAIT)
-              .build(),
-          server,
-          () -> now += nanosPerLook,
-          allocator,
-          name -> new ServerMeters(new SimpleMeterRegistry(), name));
+              .maxWaitTime(MAX_WAIT),
+          Credentials.NONE);
 
   private SimulatedLane first;
   private SimulatedLane second;
@@ -49,19 +38,20 @@ class UnacknowledgedRequestsTest {
 
   @BeforeEach
   void threeLanesOnOneSocket() {
-    first = lane(1);
-    socket = server.sockets.get(0);
-    socket.connect();
-    socket.answer();
-    second = lane(2);
-    socket.answer();
-    silent = lane(3);
-    socket.answer();
-    assertThat(server.sockets).hasSize(1);
+    first = client.idleLane();
+    second = client.idleLane();
+    silent = client.idleLane();
+    assertThat(client.server.sockets).hasSize(1);
+    socket = client.socket(0);
     // Without it, the slow answer would be the only one known, and so the usual one.
     first.request("find", "quick", new BsonDocument("limit", new BsonInt32(1)));
-    now += TimeUnit.MILLISECONDS.toNanos(1);
+    client.now += TimeUnit.MILLISECONDS.toNanos(1);
     socket.answer();
+  }
+
+  @AfterEach
+  void close() {
+    client.close();
   }
 
   /** Seen as an event loop that never came back, its processor busy. */
@@ -70,9 +60,9 @@ class UnacknowledgedRequestsTest {
   void aSocketThatBecomesSlowWhileOneIsOfferedAgainEndsTheRound(int millisPerLook) {
     turnAwayBehindTwoFinds();
 
-    nanosPerLook = TimeUnit.MILLISECONDS.toNanos(millisPerLook);
+    client.nanosPerLook = TimeUnit.MILLISECONDS.toNanos(millisPerLook);
     socket.answer();
-    nanosPerLook = 0;
+    client.nanosPerLook = 0;
     assertThat(first.state).isEqualTo(State.IDLE);
 
     socket.answer();
@@ -84,10 +74,10 @@ class UnacknowledgedRequestsTest {
   void whoIsTurnedAwayWaitsNoLongerThanOthers() {
     turnAwayBehindTwoFinds();
 
-    later(MAX_WAIT.minusSeconds(1));
+    client.later(MAX_WAIT.minusSeconds(1));
     assertThat(silent.state).isEqualTo(State.IDLE);
 
-    later(Duration.ofSeconds(1));
+    client.later(Duration.ofSeconds(1));
     assertThat(silent.state).isEqualTo(State.BROKEN);
     assertThat(silent.failure).hasMessageContaining("within 10000 ms");
     assertThat(first.state).isEqualTo(State.WAITING);
@@ -99,29 +89,15 @@ class UnacknowledgedRequestsTest {
     socket.answer();
     assertThat(silent.hasUnsent()).isFalse();
 
-    later(MAX_WAIT.plusSeconds(1));
+    client.later(MAX_WAIT.plusSeconds(1));
     assertThat(silent.state).isEqualTo(State.IDLE);
   }
 
   private void turnAwayBehindTwoFinds() {
     first.request("find", "a", new BsonDocument("limit", new BsonInt32(1)));
     second.request("find", "b", new BsonDocument("limit", new BsonInt32(1)));
-    now += SLOW_HEAD.toNanos() + 1;
+    client.now += SLOW_HEAD.toNanos() + 1;
     silent.unacknowledged();
     assertThat(silent.hasUnsent()).isTrue();
-  }
-
-  private void later(Duration time) {
-    now += time.toNanos();
-    multiplexer.sweep();
-  }
-
-  private SimulatedLane lane(int number) {
-    SimulatedLane lane = new SimulatedLane(number, false, allocator);
-    multiplexer.connect(
-        new ServerKey(InetSocketAddress.createUnresolved("simulated", 27017), null),
-        new LaneOptions(0, 0, 0, allocator, null),
-        lane);
-    return lane;
   }
 }
