@@ -236,6 +236,9 @@ public final class Reads {
     long limit = Math.abs(number(body, "limit"));
     BsonDocument sort = body.getDocument("sort", new BsonDocument());
     boolean sorted = !sort.isEmpty() && !sort.containsKey("$natural");
+    if (!sorted && NearQuery.isIn(filter(command, "filter"))) {
+      return handOver.send(command, "a find by distance over several shards");
+    }
     BsonDocument perShard = new BsonDocument();
     body.forEach(
         (name, value) -> {
