@@ -18,7 +18,6 @@ import dev.onehop.routing.internal.direct.shard.StaleRoutes;
 import dev.onehop.routing.internal.wire.OpMsg;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Set;
 import java.util.SortedMap;
@@ -239,6 +238,10 @@ public final class Reads {
     if (!sorted && NearQuery.isIn(filter(command, "filter"))) {
       return handOver.send(command, "a find by distance over several shards");
     }
+    SortKeys order = sorted ? SortKeys.of(sort) : null;
+    if (sorted && order == null) {
+      return handOver.send(command, "a find over several shards sorted by " + sort.toJson());
+    }
     BsonDocument perShard = new BsonDocument();
     body.forEach(
         (name, value) -> {
@@ -261,16 +264,11 @@ public final class Reads {
         command.withBody(perShard),
         table,
         target,
-        new Merge(sorted ? SortKeys.comparator(sort) : null, sorted, skip, limit, singleBatch),
+        new Merge(order, skip, limit, singleBatch),
         body.get("batchSize"));
   }
 
-  private record Merge(
-      @Nullable Comparator<BsonDocument> order,
-      boolean stripSortKey,
-      long skip,
-      long limit,
-      boolean singleBatch) {}
+  private record Merge(@Nullable SortKeys order, long skip, long limit, boolean singleBatch) {}
 
   private Mono<BsonDocument> scatterAggregate(
       OpMsg command, RoutingTable table, Target target, List<BsonDocument> pipeline) {
@@ -279,7 +277,7 @@ public final class Reads {
           command,
           table,
           target,
-          new Merge(null, false, 0, 0, false),
+          new Merge(null, 0, 0, false),
           command.body().getDocument("cursor", new BsonDocument()).get("batchSize"));
     }
     CountPipeline count = CountPipeline.of(pipeline);
@@ -314,12 +312,7 @@ public final class Reads {
             sources -> {
               MergedCursor cursor =
                   new MergedCursor(
-                      table.namespace(),
-                      sources,
-                      merge.order(),
-                      merge.stripSortKey(),
-                      merge.skip(),
-                      merge.limit());
+                      table.namespace(), sources, merge.order(), merge.skip(), merge.limit());
               return cursor
                   .firstBatch(batchSize)
                   .flatMap(batch -> firstReply(cursor, batch, merge.singleBatch()));

@@ -3,12 +3,14 @@ package dev.onehop.routing.internal.direct.cursor;
 import dev.onehop.routing.internal.direct.cursor.Cursors.OpenCursor;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Comparator;
+import java.util.Arrays;
 import java.util.Deque;
 import java.util.List;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
 import org.bson.BsonValue;
+import org.bson.RawBsonDocument;
+import org.bson.codecs.BsonDocumentCodec;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -20,19 +22,20 @@ import reactor.core.publisher.Mono;
  * <p>Used by one request at a time.
  */
 public final class MergedCursor implements OpenCursor {
+  private static final BsonDocumentCodec CODEC = new BsonDocumentCodec();
   private static final int DEFAULT_FIRST_BATCH = 101;
   private static final int DEFAULT_NEXT_BATCH = 1_000;
 
   private final String namespace;
   private final List<Source> sources;
-  private final @Nullable Comparator<BsonDocument> order;
-  private final boolean stripSortKey;
+  private final @Nullable SortKeys order;
   private long toSkip;
   private long left;
 
   /** A shard's part: what has arrived of it, and the cursor for the rest. */
   public static final class Source {
-    private final Deque<BsonDocument> buffer = new ArrayDeque<>();
+    private final Deque<RawBsonDocument> buffer = new ArrayDeque<>();
+    private byte @Nullable [] headKey;
     private @Nullable ShardCursor cursor;
 
     public Source(BsonDocument firstReply, @Nullable ShardCursor cursor) {
@@ -41,10 +44,29 @@ public final class MergedCursor implements OpenCursor {
     }
 
     private void take(BsonDocument reply) {
-      buffer.addAll(CursorReplies.documents(reply));
+      for (BsonDocument document : CursorReplies.documents(reply)) {
+        buffer.add(
+            document instanceof RawBsonDocument raw ? raw : new RawBsonDocument(document, CODEC));
+      }
       if (CursorReplies.id(reply) == 0) {
         cursor = null;
       }
+    }
+
+    private boolean isBefore(Source other, SortKeys order) {
+      return Arrays.compareUnsigned(headKey(order), other.headKey(order)) < 0;
+    }
+
+    private byte[] headKey(SortKeys order) {
+      if (headKey == null) {
+        headKey = order.key(buffer.element());
+      }
+      return headKey;
+    }
+
+    private RawBsonDocument remove() {
+      headKey = null;
+      return buffer.remove();
     }
 
     private boolean mustFetch() {
@@ -53,21 +75,14 @@ public final class MergedCursor implements OpenCursor {
   }
 
   /**
-   * @param order compares documents of different shards, null for any order
-   * @param stripSortKey whether documents carry {@code $sortKey}, which the client must not see
+   * @param order of the documents, which then carry {@code $sortKey}; null for any order
    * @param limit documents to give in all, 0 for no limit
    */
   public MergedCursor(
-      String namespace,
-      List<Source> sources,
-      @Nullable Comparator<BsonDocument> order,
-      boolean stripSortKey,
-      long skip,
-      long limit) {
+      String namespace, List<Source> sources, @Nullable SortKeys order, long skip, long limit) {
     this.namespace = namespace;
     this.sources = sources;
     this.order = order;
-    this.stripSortKey = stripSortKey;
     this.toSkip = skip;
     this.left = limit == 0 ? Long.MAX_VALUE : limit;
   }
@@ -125,7 +140,7 @@ public final class MergedCursor implements OpenCursor {
       if (next == null) {
         break;
       }
-      BsonDocument document = next.buffer.remove();
+      BsonDocument document = next.remove();
       if (toSkip > 0) {
         toSkip--;
         continue;
@@ -147,18 +162,17 @@ public final class MergedCursor implements OpenCursor {
   private @Nullable Source least() {
     Source least = null;
     for (Source source : sources) {
-      BsonDocument head = source.buffer.peek();
-      if (head != null
-          && (least == null
-              || (order != null && order.compare(head, least.buffer.element()) < 0))) {
+      if (!source.buffer.isEmpty()
+          && (least == null || (order != null && source.isBefore(least, order)))) {
         least = source;
       }
     }
     return least;
   }
 
+  /** The document as the client may see it. */
   private BsonDocument visible(BsonDocument document) {
-    if (!stripSortKey) {
+    if (order == null) {
       return document;
     }
     BsonDocument copy = new BsonDocument();

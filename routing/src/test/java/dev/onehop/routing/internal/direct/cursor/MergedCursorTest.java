@@ -3,11 +3,15 @@ package dev.onehop.routing.internal.direct.cursor;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.onehop.routing.internal.direct.cursor.MergedCursor.Source;
-import java.util.Comparator;
 import java.util.List;
+import org.bson.BsonArray;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
 import org.bson.BsonInt64;
+import org.bson.BsonString;
+import org.bson.RawBsonDocument;
+import org.bson.codecs.BsonDocumentCodec;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 class MergedCursorTest {
@@ -15,8 +19,7 @@ class MergedCursorTest {
 
   @Test
   void documentsComeInTheOrderOfTheirSortKeys() {
-    MergedCursor cursor =
-        merged(SortKeys.comparator(ASCENDING), 0, 0, shard(1, 4, 5), shard(2, 3, 9));
+    MergedCursor cursor = merged(SortKeys.of(ASCENDING), 0, 0, shard(1, 4, 5), shard(2, 3, 9));
 
     assertThat(values(first(cursor, 100))).containsExactly(1, 2, 3, 4, 5, 9);
     assertThat(cursor.isExhausted()).isTrue();
@@ -24,23 +27,65 @@ class MergedCursorTest {
 
   @Test
   void descendingFieldsTurnTheOrder() {
-    Comparator<BsonDocument> descending =
-        SortKeys.comparator(new BsonDocument("a", new BsonInt32(-1)));
+    SortKeys descending = SortKeys.of(new BsonDocument("a", new BsonInt32(-1)));
 
     assertThat(values(first(merged(descending, 0, 0, shard(9, 4), shard(7, 5)), 100)))
         .containsExactly(9, 7, 5, 4);
   }
 
   @Test
+  void theBestTextScoreComesFirst() {
+    SortKeys byScore = SortKeys.of(BsonDocument.parse("{score: {$meta: 'textScore'}}"));
+
+    assertThat(values(first(merged(byScore, 0, 0, shard(9, 4), shard(7, 5)), 100)))
+        .containsExactly(9, 7, 5, 4);
+  }
+
+  @Test
+  void otherMetadataHasNoOrderThatIsKnownHere() {
+    assertThat(SortKeys.of(BsonDocument.parse("{a: 1, r: {$meta: 'randVal'}}"))).isNull();
+  }
+
+  /** A collation's keys are any bytes, which only look like strings. */
+  @Test
+  void sortKeysThatAreNoTextCompareByTheirBytes() {
+    MergedCursor cursor =
+        merged(
+            SortKeys.of(ASCENDING),
+            0,
+            0,
+            new Source(
+                CursorReplies.first("d.c", 0, List.of(keyed(2, 0xE3), keyed(3, 0xF5))), null),
+            new Source(
+                CursorReplies.first("d.c", 0, List.of(keyed(1, 0x9F), keyed(4, 0xFE))), null));
+
+    assertThat(values(first(cursor, 100))).containsExactly(1, 2, 3, 4);
+  }
+
+  private static BsonDocument keyed(int a, int keyByte) {
+    RawBsonDocument document =
+        new RawBsonDocument(
+            new BsonDocument("a", new BsonInt32(a))
+                .append("$sortKey", new BsonArray(List.of(new BsonString("?")))),
+            new BsonDocumentCodec());
+    byte[] bytes = document.getByteBuffer().array();
+    for (int i = 0; i < bytes.length; i++) {
+      if (bytes[i] == '?') {
+        bytes[i] = (byte) keyByte;
+      }
+    }
+    return new RawBsonDocument(bytes, 0, document.getByteLength());
+  }
+
+  @Test
   void sortKeyIsNotShownToTheClient() {
-    assertThat(first(merged(SortKeys.comparator(ASCENDING), 0, 0, shard(1)), 1).get(0))
+    assertThat(first(merged(SortKeys.of(ASCENDING), 0, 0, shard(1)), 1).get(0))
         .isEqualTo(new BsonDocument("a", new BsonInt32(1)));
   }
 
   @Test
   void skipAndLimitHoldForAllShardsTogether() {
-    MergedCursor cursor =
-        merged(SortKeys.comparator(ASCENDING), 2, 3, shard(1, 4, 5, 8), shard(2, 3, 9));
+    MergedCursor cursor = merged(SortKeys.of(ASCENDING), 2, 3, shard(1, 4, 5, 8), shard(2, 3, 9));
 
     assertThat(values(first(cursor, 100))).containsExactly(3, 4, 5);
     assertThat(cursor.isExhausted()).isTrue();
@@ -48,7 +93,7 @@ class MergedCursorTest {
 
   @Test
   void batchesAreCutToSizeAndTheLastOneEndsTheCursor() {
-    MergedCursor cursor = merged(SortKeys.comparator(ASCENDING), 0, 0, shard(1, 3), shard(2, 4));
+    MergedCursor cursor = merged(SortKeys.of(ASCENDING), 0, 0, shard(1, 3), shard(2, 4));
 
     assertThat(values(first(cursor, 3))).containsExactly(1, 2, 3);
     assertThat(cursor.isExhausted()).isFalse();
@@ -65,8 +110,8 @@ class MergedCursorTest {
   }
 
   private static MergedCursor merged(
-      Comparator<BsonDocument> order, long skip, long limit, Source... shards) {
-    return new MergedCursor("d.c", List.of(shards), order, order != null, skip, limit);
+      @Nullable SortKeys order, long skip, long limit, Source... shards) {
+    return new MergedCursor("d.c", List.of(shards), order, skip, limit);
   }
 
   private static Source shard(int... values) {
