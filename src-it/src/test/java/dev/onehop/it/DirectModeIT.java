@@ -344,6 +344,25 @@ class DirectModeIT {
         .blockLast(Duration.ofMinutes(5));
   }
 
+  /** More than a message can hold. */
+  @Test
+  void largeDocumentsOfSeveralShardsAreReadInSeveralBatches() {
+    MongoCollection<Document> collection = loaded();
+    for (int i = 0; i < DOCUMENTS; i += 20) {
+      run(collection.updateOne(Filters.eq(i), Updates.set("large", new byte[4 * 1024 * 1024])));
+    }
+
+    assertThat(
+            Flux.from(collection.find(Filters.exists("large")).sort(Sorts.descending("n")))
+                .map(found -> found.getInteger("n"))
+                .collectList()
+                .block(TIMEOUT))
+        .hasSize(DOCUMENTS / 20)
+        .isSortedAccordingTo((a, b) -> b - a);
+    assertThat(Flux.from(collection.find()).map(found -> 1).count().block(TIMEOUT))
+        .isEqualTo(DOCUMENTS);
+  }
+
   @Test
   void textIsFoundInTheOrderOfItsScore() {
     MongoCollection<Document> collection = loaded();

@@ -2,7 +2,6 @@ package dev.onehop.routing.internal.direct.cursor;
 
 import dev.onehop.routing.internal.direct.cursor.Cursors.OpenCursor;
 import java.util.ArrayDeque;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Deque;
 import java.util.List;
@@ -10,7 +9,6 @@ import org.bson.BsonDocument;
 import org.bson.BsonInt32;
 import org.bson.BsonValue;
 import org.bson.RawBsonDocument;
-import org.bson.codecs.BsonDocumentCodec;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -22,7 +20,6 @@ import reactor.core.publisher.Mono;
  * <p>Used by one request at a time.
  */
 public final class MergedCursor implements OpenCursor {
-  private static final BsonDocumentCodec CODEC = new BsonDocumentCodec();
   private static final int DEFAULT_FIRST_BATCH = 101;
   private static final int DEFAULT_NEXT_BATCH = 1_000;
 
@@ -44,10 +41,7 @@ public final class MergedCursor implements OpenCursor {
     }
 
     private void take(BsonDocument reply) {
-      for (BsonDocument document : CursorReplies.documents(reply)) {
-        buffer.add(
-            document instanceof RawBsonDocument raw ? raw : new RawBsonDocument(document, CODEC));
-      }
+      buffer.addAll(CursorReplies.documents(reply));
       if (CursorReplies.id(reply) == 0) {
         cursor = null;
       }
@@ -90,7 +84,7 @@ public final class MergedCursor implements OpenCursor {
   /** The first batch. */
   public Mono<List<BsonDocument>> firstBatch(@Nullable BsonValue batchSize) {
     int wanted = batchSize == null ? DEFAULT_FIRST_BATCH : batchSize.asNumber().intValue();
-    return fill(wanted, new ArrayList<>());
+    return fill(new Batch(wanted));
   }
 
   public boolean isExhausted() {
@@ -105,7 +99,7 @@ public final class MergedCursor implements OpenCursor {
   @Override
   public Mono<BsonDocument> getMore(BsonDocument command, long id) {
     int wanted = command.getNumber("batchSize", new BsonInt32(DEFAULT_NEXT_BATCH)).intValue();
-    return fill(wanted, new ArrayList<>())
+    return fill(new Batch(wanted))
         .flatMap(
             batch -> {
               BsonDocument reply = CursorReplies.next(namespace, isExhausted() ? 0 : id, batch);
@@ -126,29 +120,31 @@ public final class MergedCursor implements OpenCursor {
         .then();
   }
 
-  private Mono<List<BsonDocument>> fill(int wanted, List<BsonDocument> batch) {
-    while (batch.size() < wanted && left > 0) {
+  private Mono<List<BsonDocument>> fill(Batch batch) {
+    while (!batch.isComplete() && left > 0) {
       List<Source> dry = sources.stream().filter(Source::mustFetch).toList();
       boolean anyReady = sources.stream().anyMatch(source -> !source.buffer.isEmpty());
       // In order, every shard must show its next document before the least can be told.
       if (!dry.isEmpty() && (order != null || !anyReady)) {
-        return Flux.fromIterable(dry)
-            .flatMap(this::fetch)
-            .then(Mono.defer(() -> fill(wanted, batch)));
+        return Flux.fromIterable(dry).flatMap(this::fetch).then(Mono.defer(() -> fill(batch)));
       }
       Source next = least();
       if (next == null) {
         break;
       }
-      BsonDocument document = next.remove();
       if (toSkip > 0) {
+        next.remove();
         toSkip--;
         continue;
       }
+      int size = next.buffer.element().getByteLength();
+      if (!batch.hasRoomFor(size)) {
+        break;
+      }
+      batch.add(visible(next.remove()), size);
       left--;
-      batch.add(visible(document));
     }
-    return Mono.just(batch);
+    return Mono.just(batch.documents());
   }
 
   private Mono<Void> fetch(Source source) {

@@ -3,8 +3,11 @@ package dev.onehop.routing.internal.direct.cursor;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.onehop.routing.internal.direct.cursor.MergedCursor.Source;
+import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import org.bson.BsonArray;
+import org.bson.BsonBinary;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
 import org.bson.BsonInt64;
@@ -103,6 +106,32 @@ class MergedCursorTest {
     assertThat(CursorReplies.documents(last)).hasSize(1);
   }
 
+  /** More would be no message that a client takes. */
+  @Test
+  void batchesEndBeforeTheyAreTooLarge() {
+    for (SortKeys order : new SortKeys[] {null, SortKeys.of(ASCENDING)}) {
+      MergedCursor cursor = merged(order, 1, 0, large(1, 3, 5), large(2, 4, 6));
+
+      List<Integer> all = new ArrayList<>(values(first(cursor, 100)));
+      assertThat(all).hasSize(1);
+      while (!cursor.isExhausted()) {
+        BsonDocument more = cursor.getMore(new BsonDocument(), 77).block();
+        assertThat(CursorReplies.documents(more)).hasSize(1);
+        all.addAll(values(CursorReplies.documents(more)));
+      }
+      // The first of all is skipped: that is the first shard's, or the least.
+      assertThat(all).containsExactlyInAnyOrder(2, 3, 4, 5, 6);
+    }
+  }
+
+  private static Source large(int... values) {
+    List<BsonDocument> documents = new ArrayList<>();
+    for (BsonDocument each : documents(values)) {
+      documents.add(each.append("large", new BsonBinary(new byte[Batch.MOST_BYTES / 2])));
+    }
+    return new Source(CursorReplies.first("d.c", 0, documents), null);
+  }
+
   @Test
   void withoutASortEveryDocumentComesOnce() {
     assertThat(values(first(merged(null, 0, 0, shard(3, 1), shard(2)), 100)))
@@ -115,18 +144,20 @@ class MergedCursorTest {
   }
 
   private static Source shard(int... values) {
-    List<BsonDocument> documents =
-        java.util.Arrays.stream(values)
-            .mapToObj(v -> BsonDocument.parse("{a: %d, $sortKey: [%d]}".formatted(v, v)))
-            .toList();
-    return new Source(CursorReplies.first("d.c", 0, documents), null);
+    return new Source(CursorReplies.first("d.c", 0, documents(values)), null);
+  }
+
+  private static List<BsonDocument> documents(int... values) {
+    return Arrays.stream(values)
+        .mapToObj(v -> BsonDocument.parse("{a: %d, $sortKey: [%d]}".formatted(v, v)))
+        .toList();
   }
 
   private static List<BsonDocument> first(MergedCursor cursor, int batchSize) {
     return cursor.firstBatch(new BsonInt32(batchSize)).block();
   }
 
-  private static List<Integer> values(List<BsonDocument> documents) {
+  private static List<Integer> values(List<? extends BsonDocument> documents) {
     return documents.stream().map(each -> each.getInt32("a").getValue()).toList();
   }
 }
