@@ -202,7 +202,8 @@ public final class DirectRouter implements AutoCloseable {
           return startCheck
               .done()
               .then(Mono.defer(() -> role == Role.MONGOS ? run(command) : runOrHandOver(command)))
-              .map(clock::stamped);
+              .map(clock::stamped)
+              .onErrorMap(failure -> Transactions.labelled(command, failure));
         });
   }
 

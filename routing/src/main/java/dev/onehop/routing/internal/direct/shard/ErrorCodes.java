@@ -17,6 +17,7 @@ public final class ErrorCodes {
   static final int SHARD_NOT_FOUND = 70;
   public static final int COMMAND_NOT_FOUND = 59;
   static final int COMMAND_NOT_SUPPORTED = 115;
+  public static final int FAILED_TO_SATISFY_READ_PREFERENCE = 133;
   public static final int NAMESPACE_NOT_FOUND = 26;
   public static final int NO_SUCH_TRANSACTION = 251;
   static final int STALE_DB_VERSION = 249;
