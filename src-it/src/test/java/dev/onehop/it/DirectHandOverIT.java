@@ -267,6 +267,28 @@ class DirectHandOverIT {
         "aggregation over several shards", () -> all(collection.aggregate(List.of(nearest))));
   }
 
+  @Test
+  void viewsOfShardedCollectionsAreTheMongosBusiness() {
+    String base = loaded().getNamespace().getCollectionName();
+    MongoDatabase database = client.getDatabase("it");
+    run(database.createView(base + "view", base, List.of()));
+    MongoCollection<Document> view = database.getCollection(base + "view");
+    MongoCollection<Document> same = withoutMongos.getDatabase("it").getCollection(base + "view");
+
+    // The second time the table is at hand, and the command passed on as it is.
+    for (int i = 0; i < 2; i++) {
+      double before = handedOver();
+      assertThatThrownBy(() -> run(view.find(Filters.eq(5)).first()))
+          .isInstanceOf(MongoCommandException.class);
+      assertThat(handedOver() - before).isEqualTo(1);
+      assertRefused("a view", () -> run(same.find(Filters.eq(5)).first()));
+    }
+    assertRefused("a view", () -> run(same.countDocuments()));
+    assertRefused("a view", () -> run(same.estimatedDocumentCount()));
+    assertRefused("a view", () -> all(same.distinct("n", Integer.class)));
+    assertRefused("a view", () -> run(same.find().explain()));
+  }
+
   private static Map<String, List<Bson>> pipelines() {
     return Map.of(
         "$lookup", List.of(Aggregates.lookup("other", "n", "_id", "found")),

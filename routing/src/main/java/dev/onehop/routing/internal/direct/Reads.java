@@ -220,7 +220,11 @@ public final class Reads {
     return client
         .send(table, shard, command)
         .flatMap(ShardClient::refuseStale)
-        .flatMap(answer -> keepCursor(command, shard, answer));
+        .flatMap(
+            answer ->
+                ErrorCodes.isOfShardedView(answer.document())
+                    ? handOver.send(command, "a view of a sharded collection")
+                    : keepCursor(command, shard, answer));
   }
 
   private Mono<BsonDocument> keepCursor(OpMsg command, String shard, Answer answer) {
