@@ -212,7 +212,7 @@ public final class DirectRouter implements AutoCloseable {
   private Mono<BsonDocument> runOrHandOver(OpMsg command) {
     return switch (command.commandName()) {
       case "ping" -> Mono.just(new BsonDocument("ok", new BsonDouble(1)));
-      case "getMore" -> getMore(command);
+      case "getMore" -> cursors.getMore(command.body());
       case "killCursors" -> killCursors(command);
       case "listDatabases" ->
           ifMongos(() -> handOver.send(command, "listDatabases"), () -> ddl.listDatabases(command));
@@ -310,7 +310,7 @@ public final class DirectRouter implements AutoCloseable {
 
   private Mono<BsonDocument> onConfigServer(OpMsg command) {
     return switch (command.commandName()) {
-      case "getMore" -> getMore(command);
+      case "getMore" -> cursors.getMore(command.body());
       case "killCursors" -> killCursors(command);
       default ->
           config
@@ -338,7 +338,7 @@ public final class DirectRouter implements AutoCloseable {
               command, (each, on) -> creatingDatabase(each, WriteBatch.run(shards, each, on)));
       case "listIndexes" -> onCollection(command, ddl::listIndexes);
       case "explain" -> explain.run(command);
-      case "getMore" -> getMore(command);
+      case "getMore" -> cursors.getMore(command.body());
       case "killCursors" -> killCursors(command);
       case "listCollections" -> onPrimaryShard(command, database);
       default ->
@@ -420,24 +420,6 @@ public final class DirectRouter implements AutoCloseable {
                                 replicaSet
                                     .send(command)
                                     .map(answer -> cursors.keep(replicaSet, command, answer))));
-  }
-
-  private Mono<BsonDocument> getMore(OpMsg command) {
-    long id = command.body().getNumber("getMore").longValue();
-    Cursors.OpenCursor cursor = cursors.find(id);
-    if (cursor == null) {
-      return Mono.error(
-          new CommandFailure(
-              ErrorCodes.CURSOR_NOT_FOUND, "CursorNotFound", "cursor id " + id + " not found"));
-    }
-    return cursor
-        .getMore(command.body(), id)
-        .doOnNext(
-            reply -> {
-              if (CursorReplies.id(reply) == 0) {
-                cursors.remove(id);
-              }
-            });
   }
 
   private Mono<BsonDocument> killCursors(OpMsg command) {

@@ -317,8 +317,9 @@ public final class Reads {
               MergedCursor cursor =
                   new MergedCursor(
                       table.namespace(), sources, merge.order(), merge.skip(), merge.limit());
-              return cursor
-                  .firstBatch(batchSize)
+              return Mono.defer(() -> cursor.firstBatch(batchSize))
+                  .onErrorResume(e -> cursor.kill().then(Mono.error(e)))
+                  .doOnCancel(() -> cursor.kill().subscribe())
                   .flatMap(batch -> firstReply(cursor, batch, merge.singleBatch()));
             });
   }
@@ -331,9 +332,11 @@ public final class Reads {
     return Mono.just(CursorReplies.first(cursor.namespace(), cursors.add(0, cursor), batch));
   }
 
-  /** Opens a cursor on every shard, or on none: a refusal by one closes the others. */
+  /**
+   * Opens a cursor on every shard, or on none: a refusal by one, or a cancel, closes the others.
+   */
   private Mono<List<Source>> openAll(OpMsg command, RoutingTable table, Target target) {
-    List<ShardCursor> opened = new ArrayList<>();
+    OpeningCursors opening = new OpeningCursors();
     return Flux.fromIterable(target.shards())
         .flatMapDelayError(
             shard ->
@@ -348,9 +351,7 @@ public final class Reads {
                           ShardCursor cursor = null;
                           if (CursorReplies.id(answer.document()) != 0) {
                             cursor = new ShardCursor(pair.getT2(), command, answer);
-                            synchronized (opened) {
-                              opened.add(cursor);
-                            }
+                            opening.add(cursor);
                           }
                           return new Source(answer.document(), cursor);
                         }),
@@ -359,9 +360,9 @@ public final class Reads {
         .collectList()
         .onErrorResume(
             failure ->
-                Flux.fromIterable(opened)
-                    .flatMap(ShardCursor::kill)
-                    .then(Mono.error(StaleRoutes.single(Exceptions.unwrap(failure)))));
+                opening.giveUp().then(Mono.error(StaleRoutes.single(Exceptions.unwrap(failure)))))
+        .doOnNext(sources -> opening.complete())
+        .doOnCancel(() -> opening.giveUp().subscribe());
   }
 
   private Mono<List<Answer>> scatter(OpMsg command, RoutingTable table, Target target) {

@@ -138,12 +138,16 @@ public final class ScriptedCluster implements AutoCloseable {
 
   /** Has the router execute a command, given in relaxed JSON; what fails is a reply, too. */
   BsonDocument execute(String command) {
+    return executing(command).block(TIMEOUT);
+  }
+
+  /** The same, yet to be subscribed to. */
+  Mono<BsonDocument> executing(String command) {
     BsonDocument body = BsonDocument.parse(command);
     return router()
         .execute(OpMsg.command(body))
         .onErrorResume(
-            failure -> Mono.just(CommandFailure.toReply(failure, body.containsKey("txnNumber"))))
-        .block(TIMEOUT);
+            failure -> Mono.just(CommandFailure.toReply(failure, body.containsKey("txnNumber"))));
   }
 
   /** The commands of a name that a server was sent, in order. */

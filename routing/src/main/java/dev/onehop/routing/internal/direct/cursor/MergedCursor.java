@@ -33,7 +33,7 @@ public final class MergedCursor implements OpenCursor {
   public static final class Source {
     private final Deque<RawBsonDocument> buffer = new ArrayDeque<>();
     private byte @Nullable [] headKey;
-    private @Nullable ShardCursor cursor;
+    private volatile @Nullable ShardCursor cursor;
 
     public Source(BsonDocument firstReply, @Nullable ShardCursor cursor) {
       this.cursor = cursor;
@@ -108,13 +108,19 @@ public final class MergedCursor implements OpenCursor {
   }
 
   @Override
+  public boolean neverTimesOut() {
+    return sources.stream()
+        .map(source -> source.cursor)
+        .anyMatch(cursor -> cursor != null && cursor.neverTimesOut());
+  }
+
+  @Override
   public Mono<Void> kill() {
     return Flux.fromIterable(sources)
         .flatMap(
             source -> {
               ShardCursor cursor = source.cursor;
               source.cursor = null;
-              source.buffer.clear();
               return cursor == null ? Mono.empty() : cursor.kill();
             })
         .then();
