@@ -11,6 +11,8 @@ import com.mongodb.client.model.Filters;
 import com.mongodb.client.model.Indexes;
 import com.mongodb.client.model.Sorts;
 import com.mongodb.client.model.Updates;
+import com.mongodb.client.model.geojson.Point;
+import com.mongodb.client.model.geojson.Position;
 import com.mongodb.reactivestreams.client.ClientSession;
 import com.mongodb.reactivestreams.client.MongoClient;
 import com.mongodb.reactivestreams.client.MongoCollection;
@@ -224,6 +226,69 @@ class DirectHandOverIT {
     assertThat(run(collection.find(Filters.eq(1)).first())).containsEntry("n", 1);
   }
 
+  /** A mongos merges the shards' documents by their distance, one after the other is wrong. */
+  @Test
+  void findsByDistanceOverSeveralShardsAreTheMongosBusiness() {
+    MongoCollection<Document> loaded = located();
+    MongoCollection<Document> collection =
+        withoutMongos.getDatabase("it").getCollection(loaded.getNamespace().getCollectionName());
+    List<Bson> near =
+        List.of(
+            Filters.nearSphere("at", new Point(new Position(0, 0)), null, null),
+            Filters.near("at", new Point(new Position(0, 0)), null, null),
+            Filters.and(
+                Filters.gte("n", 0),
+                Filters.and(Filters.nearSphere("at", new Point(new Position(0, 0)), null, null))),
+            Document.parse("{flat: {$near: [0, 0], $maxDistance: 300}}"),
+            Document.parse("{at: {$geoNear: {type: 'Point', coordinates: [0, 0]}}}"));
+
+    for (Bson filter : near) {
+      double before = handedOver();
+      assertThatThrownBy(() -> all(loaded.find(filter).limit(10)))
+          .isInstanceOf(MongoCommandException.class);
+      assertThat(handedOver() - before).isEqualTo(1);
+      assertRefused("by distance", () -> all(collection.find(filter).limit(10)));
+      // By another order, the shards' documents can be merged here.
+      assertThat(
+              all(collection.find(filter).sort(Sorts.descending("n")).limit(10)).stream()
+                  .map(found -> found.getInteger("n")))
+          .containsExactlyElementsOf(IntStream.iterate(299, i -> i - 1).limit(10).boxed().toList());
+      // A shard that has all of it gives it in its order.
+      assertThat(
+              all(collection.find(Filters.and(Filters.in("_id", 150, 199, 101), filter)).limit(2))
+                  .stream()
+                  .map(found -> found.getInteger("n")))
+          .containsExactly(199, 150);
+    }
+    Bson nearest =
+        Document.parse(
+            "{$geoNear: {near: {type: 'Point', coordinates: [0, 0]}, distanceField: 'far'}}");
+    assertRefused(
+        "aggregation over several shards", () -> all(collection.aggregate(List.of(nearest))));
+  }
+
+  @Test
+  void viewsOfShardedCollectionsAreTheMongosBusiness() {
+    String base = loaded().getNamespace().getCollectionName();
+    MongoDatabase database = client.getDatabase("it");
+    run(database.createView(base + "view", base, List.of()));
+    MongoCollection<Document> view = database.getCollection(base + "view");
+    MongoCollection<Document> same = withoutMongos.getDatabase("it").getCollection(base + "view");
+
+    // The second time the table is at hand, and the command passed on as it is.
+    for (int i = 0; i < 2; i++) {
+      double before = handedOver();
+      assertThatThrownBy(() -> run(view.find(Filters.eq(5)).first()))
+          .isInstanceOf(MongoCommandException.class);
+      assertThat(handedOver() - before).isEqualTo(1);
+      assertRefused("a view", () -> run(same.find(Filters.eq(5)).first()));
+    }
+    assertRefused("a view", () -> run(same.countDocuments()));
+    assertRefused("a view", () -> run(same.estimatedDocumentCount()));
+    assertRefused("a view", () -> all(same.distinct("n", Integer.class)));
+    assertRefused("a view", () -> run(same.find().explain()));
+  }
+
   private static Map<String, List<Bson>> pipelines() {
     return Map.of(
         "$lookup", List.of(Aggregates.lookup("other", "n", "_id", "found")),
@@ -280,6 +345,22 @@ class DirectHandOverIT {
             IntStream.range(0, 300)
                 .mapToObj(i -> new Document("_id", i).append("n", i).append("even", i % 2 == 0))
                 .toList()));
+    return collection;
+  }
+
+  /** The same, and the greater the {@code _id}, the nearer to the origin. */
+  private static MongoCollection<Document> located() {
+    MongoCollection<Document> collection = loaded();
+    run(
+        collection.updateMany(
+            new Document(),
+            List.of(
+                Document.parse(
+                    """
+                    {$set: {flat: [{$divide: [{$subtract: [299, '$_id']}, 10]}, {$literal: 0}]}}"""),
+                Document.parse("{$set: {at: {type: 'Point', coordinates: '$flat'}}}"))));
+    run(collection.createIndex(Indexes.geo2dsphere("at")));
+    run(collection.createIndex(Indexes.geo2d("flat")));
     return collection;
   }
 

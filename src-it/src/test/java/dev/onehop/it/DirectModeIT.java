@@ -13,6 +13,7 @@ import com.mongodb.bulk.BulkWriteError;
 import com.mongodb.client.model.Accumulators;
 import com.mongodb.client.model.Aggregates;
 import com.mongodb.client.model.BulkWriteOptions;
+import com.mongodb.client.model.Collation;
 import com.mongodb.client.model.CountOptions;
 import com.mongodb.client.model.DeleteOneModel;
 import com.mongodb.client.model.Filters;
@@ -385,6 +386,85 @@ class DirectModeIT {
             },
             16)
         .blockLast(Duration.ofMinutes(5));
+  }
+
+  /** More than a message can hold. */
+  @Test
+  void largeDocumentsOfSeveralShardsAreReadInSeveralBatches() {
+    MongoCollection<Document> collection = loaded();
+    for (int i = 0; i < DOCUMENTS; i += 20) {
+      run(collection.updateOne(Filters.eq(i), Updates.set("large", new byte[4 * 1024 * 1024])));
+    }
+
+    assertThat(
+            Flux.from(collection.find(Filters.exists("large")).sort(Sorts.descending("n")))
+                .map(found -> found.getInteger("n"))
+                .collectList()
+                .block(TIMEOUT))
+        .hasSize(DOCUMENTS / 20)
+        .isSortedAccordingTo((a, b) -> b - a);
+    assertThat(Flux.from(collection.find()).map(found -> 1).count().block(TIMEOUT))
+        .isEqualTo(DOCUMENTS);
+  }
+
+  @Test
+  void textIsFoundInTheOrderOfItsScore() {
+    MongoCollection<Document> collection = loaded();
+    run(collection.createIndex(Indexes.text("text")));
+    for (int i = 0; i < DOCUMENTS; i += 10) {
+      // Another score each, and the best ones on all shards.
+      String text = "hop " + "filler ".repeat(i / 10 * 7 % 30);
+      run(collection.updateOne(Filters.eq(i), Updates.set("text", text)));
+    }
+
+    List<Document> found =
+        all(
+            collection
+                .find(Filters.text("hop"))
+                .projection(Projections.metaTextScore("score"))
+                .sort(Sorts.metaTextScore("score")));
+
+    assertThat(found)
+        .hasSize(DOCUMENTS / 10)
+        .isSortedAccordingTo((a, b) -> Double.compare(b.getDouble("score"), a.getDouble("score")));
+    assertThat(
+            all(collection.find(Filters.text("hop")).sort(Sorts.metaTextScore("s")).limit(10))
+                .stream()
+                .map(each -> each.get("_id")))
+        .containsExactlyElementsOf(found.stream().limit(10).map(each -> each.get("_id")).toList());
+  }
+
+  /** The shards then tell the collation's keys to merge by, which are no text. */
+  @Test
+  void sortsUnderACollationEqualThoseOfAnUnshardedCollection() {
+    MongoCollection<Document> many = loaded();
+    MongoCollection<Document> one = client.getDatabase("it").getCollection(name() + "one");
+    List<Document> documents = new ArrayList<>();
+    Random random = new Random(7);
+    for (int i = 0; i < DOCUMENTS; i++) {
+      String text =
+          new StringBuilder()
+              .appendCodePoint((i % 2 == 0 ? 0x4E00 : 0x100) + random.nextInt(0x800))
+              .append(random.nextInt(3))
+              .toString();
+      documents.add(new Document("_id", i).append("text", text));
+    }
+    run(many.deleteMany(new Document()));
+    run(many.insertMany(documents));
+    run(one.insertMany(documents));
+
+    for (String locale : List.of("zh", "de", "simple")) {
+      for (int direction : List.of(1, -1)) {
+        Function<MongoCollection<Document>, List<Document>> find =
+            collection ->
+                all(
+                    collection
+                        .find()
+                        .sort(new Document("text", direction).append("_id", 1))
+                        .collation(Collation.builder().locale(locale).build()));
+        assertThat(find.apply(many)).isEqualTo(find.apply(one));
+      }
+    }
   }
 
   private record RandomFind(

@@ -2,6 +2,7 @@ package dev.onehop.core.bson;
 
 import java.util.ArrayList;
 import java.util.List;
+import org.bson.BsonType;
 import org.bson.BsonValue;
 
 /** Puts together the key of several fields, each ascending or descending. Not thread-safe. */
@@ -29,6 +30,27 @@ public final class SortableKeyBuilder {
     int start = out.size();
     RawKeyEncoder.put(out, value.element());
     return invertedIf(descending, start);
+  }
+
+  /**
+   * Appends the first elements of an array as fields, as many as there are directions.
+   *
+   * @throws MalformedBsonException if it has fewer, or is no array
+   */
+  public SortableKeyBuilder addElements(BsonPath.Located array, boolean[] descending) {
+    if (array.type() != BsonType.ARRAY) {
+      throw new MalformedBsonException("an array was expected, and found a " + array.type());
+    }
+    ElementCursor elements = array.element().open();
+    for (boolean flip : descending) {
+      if (!elements.next()) {
+        throw new MalformedBsonException("an array of fewer than " + descending.length);
+      }
+      int start = out.size();
+      RawKeyEncoder.put(out, elements);
+      invertedIf(flip, start);
+    }
+    return this;
   }
 
   /** Appends a field encoded before. */

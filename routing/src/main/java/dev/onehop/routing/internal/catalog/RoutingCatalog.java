@@ -66,9 +66,22 @@ public final class RoutingCatalog {
     final AtomicReference<@Nullable Mono<RoutingTable>> inFlight = new AtomicReference<>();
   }
 
+  /** A catalog for who talks to mongoses. */
   public RoutingCatalog(ConfigReader config, RefreshListener listener) {
-    this.loader = new RoutingTableLoader(config);
+    this(new RoutingTableLoader(config, false), listener);
+  }
+
+  private RoutingCatalog(RoutingTableLoader loader, RefreshListener listener) {
+    this.loader = loader;
     this.listener = listener;
+  }
+
+  /**
+   * A catalog for who talks to shards: a sharded time series collection, which a shard can't tell
+   * from an unsharded one, is a {@link ShardedTimeSeriesException} instead of a table.
+   */
+  public static RoutingCatalog forShards(ConfigReader config, RefreshListener listener) {
+    return new RoutingCatalog(new RoutingTableLoader(config, true), listener);
   }
 
   /** The table at hand, null if none was loaded yet. Never blocks and never asks the cluster. */

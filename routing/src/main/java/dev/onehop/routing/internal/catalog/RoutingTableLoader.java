@@ -29,9 +29,15 @@ final class RoutingTableLoader {
   private static final BsonDocument BY_VERSION = new BsonDocument("lastmod", new BsonInt32(1));
 
   private final ConfigReader config;
+  private final boolean refusesTimeSeries;
 
-  RoutingTableLoader(ConfigReader config) {
+  /**
+   * @param refusesTimeSeries whether a sharded time series collection is an error, for its own name
+   *     is not that of what is sharded
+   */
+  RoutingTableLoader(ConfigReader config, boolean refusesTimeSeries) {
     this.config = config;
+    this.refusesTimeSeries = refusesTimeSeries;
   }
 
   /**
@@ -65,6 +71,23 @@ final class RoutingTableLoader {
   }
 
   private Mono<RoutingTable> unsharded(String namespace) {
+    return refusesTimeSeries
+        ? refuseTimeSeries(namespace).then(Mono.defer(() -> onPrimary(namespace)))
+        : onPrimary(namespace);
+  }
+
+  private Mono<Void> refuseTimeSeries(String namespace) {
+    String buckets = namespace.replaceFirst("\\.", ".system.buckets.");
+    return config
+        .find("collections", new BsonDocument("_id", new BsonString(buckets)), UNORDERED)
+        .flatMap(
+            found ->
+                found.isEmpty()
+                    ? Mono.empty()
+                    : Mono.error(new ShardedTimeSeriesException(namespace)));
+  }
+
+  private Mono<RoutingTable> onPrimary(String namespace) {
     String database = namespace.substring(0, namespace.indexOf('.'));
     return config
         .find("databases", new BsonDocument("_id", new BsonString(database)), UNORDERED)

@@ -20,6 +20,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.BiFunction;
 import java.util.function.Supplier;
 import org.bson.BsonArray;
 import org.bson.BsonDocument;
@@ -108,7 +109,7 @@ public final class DirectRouter implements AutoCloseable {
     ReplicaSet seedServers = new ReplicaSet(seeds, pool, clock);
     this.config = new ConfigServer(seedServers, clock);
     DefaultConcerns concerns = new DefaultConcerns();
-    this.catalog = new RoutingCatalog(config, refreshes.listener());
+    this.catalog = RoutingCatalog.forShards(config, refreshes.listener());
     this.role = role;
     this.directory = new ShardDirectory(config, watcher, pool, clock);
     this.transactions = new Transactions(directory, clock);
@@ -203,7 +204,8 @@ public final class DirectRouter implements AutoCloseable {
           return startCheck
               .done()
               .then(Mono.defer(() -> role == Role.MONGOS ? run(command) : runOrHandOver(command)))
-              .map(clock::stamped);
+              .map(clock::stamped)
+              .onErrorMap(failure -> Transactions.labelled(command, failure));
         });
   }
 
@@ -211,7 +213,7 @@ public final class DirectRouter implements AutoCloseable {
   private Mono<BsonDocument> runOrHandOver(OpMsg command) {
     return switch (command.commandName()) {
       case "ping" -> Mono.just(new BsonDocument("ok", new BsonDouble(1)));
-      case "getMore" -> getMore(command);
+      case "getMore" -> cursors.getMore(command.body());
       case "killCursors" -> killCursors(command);
       case "listDatabases" ->
           ifMongos(() -> handOver.send(command, "listDatabases"), () -> ddl.listDatabases(command));
@@ -309,7 +311,7 @@ public final class DirectRouter implements AutoCloseable {
 
   private Mono<BsonDocument> onConfigServer(OpMsg command) {
     return switch (command.commandName()) {
-      case "getMore" -> getMore(command);
+      case "getMore" -> cursors.getMore(command.body());
       case "killCursors" -> killCursors(command);
       default ->
           config
@@ -322,27 +324,42 @@ public final class DirectRouter implements AutoCloseable {
   private Mono<BsonDocument> onShards(OpMsg command, String database) {
     String name = command.commandName();
     return switch (name) {
-      case "find" -> reads.find(command, namespace(command));
       case "aggregate" ->
           command.body().isString(name)
-              ? reads.aggregate(command, namespace(command))
+              ? onCollection(command, reads::aggregate)
               : handOver.send(command, "an aggregation on a database");
-      case "count" -> reads.count(command, namespace(command));
-      case "distinct" -> reads.distinct(command, namespace(command));
+      case "find" -> onCollection(command, reads::find);
+      case "count" -> onCollection(command, reads::count);
+      case "distinct" -> onCollection(command, reads::distinct);
       case "findAndModify", "findandmodify" ->
-          creatingDatabase(command, reads.findAndModify(command, namespace(command)));
+          onCollection(
+              command, (each, on) -> creatingDatabase(each, reads.findAndModify(each, on)));
       case "insert", "update", "delete" ->
-          creatingDatabase(command, WriteBatch.run(shards, command, namespace(command)));
+          onCollection(
+              command, (each, on) -> creatingDatabase(each, WriteBatch.run(shards, each, on)));
+      case "listIndexes" -> onCollection(command, ddl::listIndexes);
       case "explain" -> explain.run(command);
-      case "getMore" -> getMore(command);
+      case "getMore" -> cursors.getMore(command.body());
       case "killCursors" -> killCursors(command);
-      case "listIndexes" -> ddl.listIndexes(command, namespace(command));
       case "listCollections" -> onPrimaryShard(command, database);
       default ->
           role == Role.MONGOS
               ? onMetadata(command, database)
               : handOver.send(command, "the command " + name);
     };
+  }
+
+  /** Runs a command on a collection that shards know under the name that clients do. */
+  private Mono<BsonDocument> onCollection(
+      OpMsg command, BiFunction<OpMsg, String, Mono<BsonDocument>> run) {
+    String namespace = namespace(command);
+    return shards
+        .isShardedTimeSeries(namespace)
+        .flatMap(
+            timeSeries ->
+                timeSeries
+                    ? handOver.send(command, "a sharded time series collection")
+                    : run.apply(command, namespace));
   }
 
   private Mono<BsonDocument> onMetadata(OpMsg command, String database) {
@@ -404,24 +421,6 @@ public final class DirectRouter implements AutoCloseable {
                                 replicaSet
                                     .send(command)
                                     .map(answer -> cursors.keep(replicaSet, command, answer))));
-  }
-
-  private Mono<BsonDocument> getMore(OpMsg command) {
-    long id = command.body().getNumber("getMore").longValue();
-    Cursors.OpenCursor cursor = cursors.find(id);
-    if (cursor == null) {
-      return Mono.error(
-          new CommandFailure(
-              ErrorCodes.CURSOR_NOT_FOUND, "CursorNotFound", "cursor id " + id + " not found"));
-    }
-    return cursor
-        .getMore(command.body(), id)
-        .doOnNext(
-            reply -> {
-              if (CursorReplies.id(reply) == 0) {
-                cursors.remove(id);
-              }
-            });
   }
 
   private Mono<BsonDocument> killCursors(OpMsg command) {

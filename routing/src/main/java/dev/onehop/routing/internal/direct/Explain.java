@@ -3,6 +3,7 @@ package dev.onehop.routing.internal.direct;
 import dev.onehop.core.table.RoutingTable;
 import dev.onehop.core.targeting.Target;
 import dev.onehop.core.targeting.Targeter;
+import dev.onehop.routing.internal.catalog.ShardedTimeSeriesException;
 import dev.onehop.routing.internal.direct.shard.CommandFailure;
 import dev.onehop.routing.internal.direct.shard.ErrorCodes;
 import dev.onehop.routing.internal.direct.shard.ReplicaSet.Answer;
@@ -44,14 +45,24 @@ final class Explain {
       return handOver.send(command, "explain of a pipeline that looks elsewhere");
     }
     String namespace = command.database() + "." + inner.getString(name).getValue();
-    return client.retryWhileStale(
-        namespace,
-        table -> {
-          Target target = target(table, name, inner);
-          return target == null
-              ? handOver.send(command, "explain of " + name)
-              : explain(command, name, table, target);
-        });
+    return client
+        .retryWhileStale(
+            namespace,
+            table -> {
+              Target target = target(table, name, inner);
+              return target == null
+                  ? handOver.send(command, "explain of " + name)
+                  : explain(command, name, table, target);
+            })
+        .onErrorResume(
+            Explain::isOfOtherNamespace,
+            e -> handOver.send(command, "explain of a view of a sharded collection"));
+  }
+
+  private static boolean isOfOtherNamespace(Throwable failure) {
+    return failure instanceof ShardedTimeSeriesException
+        || (failure instanceof CommandFailure refused
+            && refused.code() == ErrorCodes.COMMAND_ON_SHARDED_VIEW);
   }
 
   private static @Nullable Target target(RoutingTable table, String name, BsonDocument inner) {

@@ -4,8 +4,10 @@ import dev.onehop.routing.internal.direct.cursor.Cursors;
 import dev.onehop.routing.internal.direct.shard.CommandFailure;
 import dev.onehop.routing.internal.direct.shard.ReplicaSet;
 import dev.onehop.routing.internal.direct.shard.ReplicaSet.Answer;
+import dev.onehop.routing.internal.direct.shard.Retryability;
 import dev.onehop.routing.internal.wire.OpMsg;
 import dev.onehop.routing.internal.wire.ServerAddressName;
+import java.io.IOException;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import org.bson.BsonDocument;
@@ -77,28 +79,50 @@ final class HandOver {
     return Mono.deferContextual(
         context ->
             sent.map(
-                answer -> {
-                  Journey.in(context).handedOver(answer.server());
-                  pin(command, answer.server());
-                  return cursors.keep(mongoses, command, answer);
-                }));
+                    answer -> {
+                      Journey.in(context).handedOver(answer.server());
+                      if (isToEndElsewhere(command, answer)) {
+                        unpin(command);
+                      } else {
+                        pin(command, answer.server());
+                      }
+                      return cursors.keep(mongoses, command, answer);
+                    })
+                // Another mongos can end it, by the recovery token.
+                .doOnError(IOException.class, e -> unpin(command)));
+  }
+
+  /** A mongos that is going away: its answer to a commit has the client try that again. */
+  private static boolean isToEndElsewhere(OpMsg command, Answer answer) {
+    return Transactions.isEnd(command) && Retryability.WRITE.isAgainAfter(answer.document());
   }
 
   private @Nullable ServerAddressName pinned(OpMsg command) {
-    if (!command.body().containsKey("autocommit")) {
+    if (!Transactions.isPart(command)) {
       return null;
     }
     synchronized (transactions) {
-      Transaction known = transactions.get(command.body().get("lsid"));
-      return known != null && known.number().equals(command.body().get("txnNumber"))
-          ? known.mongos()
-          : null;
+      Transaction known = known(command);
+      return known == null ? null : known.mongos();
+    }
+  }
+
+  private @Nullable Transaction known(OpMsg command) {
+    Transaction known = transactions.get(command.body().get("lsid"));
+    return known != null && known.number().equals(command.body().get("txnNumber")) ? known : null;
+  }
+
+  private void unpin(OpMsg command) {
+    synchronized (transactions) {
+      if (known(command) != null) {
+        transactions.remove(command.body().get("lsid"));
+      }
     }
   }
 
   private void pin(OpMsg command, ServerAddressName mongos) {
     BsonDocument body = command.body();
-    if (body.containsKey("autocommit") && body.containsKey("lsid")) {
+    if (Transactions.isPart(command) && body.containsKey("lsid")) {
       synchronized (transactions) {
         transactions.put(body.get("lsid"), new Transaction(body.get("txnNumber"), mongos));
       }

@@ -228,7 +228,8 @@ public final class OneShardForwarding {
         pass(message, true);
       } else if (isStale(reply)) {
         outcome.notDone(true, catalog.refresh(table.namespace(), table).then().onErrorComplete());
-      } else if (statement.retryability().isAgainAfter(reply)) {
+      } else if (statement.retryability().isAgainAfter(reply)
+          || ErrorCodes.isOfShardedView(reply)) {
         outcome.notDone(false, Mono.empty());
       } else {
         pass(message, ErrorCodes.ok(reply) && !reply.containsKey("writeErrors"));

@@ -18,7 +18,6 @@ import dev.onehop.routing.internal.direct.shard.StaleRoutes;
 import dev.onehop.routing.internal.wire.OpMsg;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Set;
 import java.util.SortedMap;
@@ -221,7 +220,11 @@ public final class Reads {
     return client
         .send(table, shard, command)
         .flatMap(ShardClient::refuseStale)
-        .flatMap(answer -> keepCursor(command, shard, answer));
+        .flatMap(
+            answer ->
+                ErrorCodes.isOfShardedView(answer.document())
+                    ? handOver.send(command, "a view of a sharded collection")
+                    : keepCursor(command, shard, answer));
   }
 
   private Mono<BsonDocument> keepCursor(OpMsg command, String shard, Answer answer) {
@@ -236,6 +239,13 @@ public final class Reads {
     long limit = Math.abs(number(body, "limit"));
     BsonDocument sort = body.getDocument("sort", new BsonDocument());
     boolean sorted = !sort.isEmpty() && !sort.containsKey("$natural");
+    if (!sorted && NearQuery.isIn(filter(command, "filter"))) {
+      return handOver.send(command, "a find by distance over several shards");
+    }
+    SortKeys order = sorted ? SortKeys.of(sort) : null;
+    if (sorted && order == null) {
+      return handOver.send(command, "a find over several shards sorted by " + sort.toJson());
+    }
     BsonDocument perShard = new BsonDocument();
     body.forEach(
         (name, value) -> {
@@ -258,16 +268,11 @@ public final class Reads {
         command.withBody(perShard),
         table,
         target,
-        new Merge(sorted ? SortKeys.comparator(sort) : null, sorted, skip, limit, singleBatch),
+        new Merge(order, skip, limit, singleBatch),
         body.get("batchSize"));
   }
 
-  private record Merge(
-      @Nullable Comparator<BsonDocument> order,
-      boolean stripSortKey,
-      long skip,
-      long limit,
-      boolean singleBatch) {}
+  private record Merge(@Nullable SortKeys order, long skip, long limit, boolean singleBatch) {}
 
   private Mono<BsonDocument> scatterAggregate(
       OpMsg command, RoutingTable table, Target target, List<BsonDocument> pipeline) {
@@ -276,7 +281,7 @@ public final class Reads {
           command,
           table,
           target,
-          new Merge(null, false, 0, 0, false),
+          new Merge(null, 0, 0, false),
           command.body().getDocument("cursor", new BsonDocument()).get("batchSize"));
     }
     CountPipeline count = CountPipeline.of(pipeline);
@@ -311,14 +316,10 @@ public final class Reads {
             sources -> {
               MergedCursor cursor =
                   new MergedCursor(
-                      table.namespace(),
-                      sources,
-                      merge.order(),
-                      merge.stripSortKey(),
-                      merge.skip(),
-                      merge.limit());
-              return cursor
-                  .firstBatch(batchSize)
+                      table.namespace(), sources, merge.order(), merge.skip(), merge.limit());
+              return Mono.defer(() -> cursor.firstBatch(batchSize))
+                  .onErrorResume(e -> cursor.kill().then(Mono.error(e)))
+                  .doOnCancel(() -> cursor.kill().subscribe())
                   .flatMap(batch -> firstReply(cursor, batch, merge.singleBatch()));
             });
   }
@@ -331,9 +332,11 @@ public final class Reads {
     return Mono.just(CursorReplies.first(cursor.namespace(), cursors.add(0, cursor), batch));
   }
 
-  /** Opens a cursor on every shard, or on none: a refusal by one closes the others. */
+  /**
+   * Opens a cursor on every shard, or on none: a refusal by one, or a cancel, closes the others.
+   */
   private Mono<List<Source>> openAll(OpMsg command, RoutingTable table, Target target) {
-    List<ShardCursor> opened = new ArrayList<>();
+    OpeningCursors opening = new OpeningCursors();
     return Flux.fromIterable(target.shards())
         .flatMapDelayError(
             shard ->
@@ -348,9 +351,7 @@ public final class Reads {
                           ShardCursor cursor = null;
                           if (CursorReplies.id(answer.document()) != 0) {
                             cursor = new ShardCursor(pair.getT2(), command, answer);
-                            synchronized (opened) {
-                              opened.add(cursor);
-                            }
+                            opening.add(cursor);
                           }
                           return new Source(answer.document(), cursor);
                         }),
@@ -359,9 +360,9 @@ public final class Reads {
         .collectList()
         .onErrorResume(
             failure ->
-                Flux.fromIterable(opened)
-                    .flatMap(ShardCursor::kill)
-                    .then(Mono.error(StaleRoutes.single(Exceptions.unwrap(failure)))));
+                opening.giveUp().then(Mono.error(StaleRoutes.single(Exceptions.unwrap(failure)))))
+        .doOnNext(sources -> opening.complete())
+        .doOnCancel(() -> opening.giveUp().subscribe());
   }
 
   private Mono<List<Answer>> scatter(OpMsg command, RoutingTable table, Target target) {

@@ -2,6 +2,7 @@ package dev.onehop.routing.internal.direct;
 
 import dev.onehop.core.table.RoutingTable;
 import dev.onehop.routing.internal.catalog.RoutingCatalog;
+import dev.onehop.routing.internal.catalog.ShardedTimeSeriesException;
 import dev.onehop.routing.internal.direct.shard.ErrorCodes;
 import dev.onehop.routing.internal.direct.shard.ReplicaSet;
 import dev.onehop.routing.internal.direct.shard.ReplicaSet.Answer;
@@ -138,6 +139,14 @@ final class ShardClient {
           transactions.refused(command);
           return Mono.error(stale);
         });
+  }
+
+  /** Whether shards would take a collection for an unsharded one. */
+  Mono<Boolean> isShardedTimeSeries(String namespace) {
+    return catalog
+        .table(namespace)
+        .thenReturn(false)
+        .onErrorResume(e -> Mono.just(e instanceof ShardedTimeSeriesException));
   }
 
   /** Forgets what is known of a collection that was created or dropped here. */

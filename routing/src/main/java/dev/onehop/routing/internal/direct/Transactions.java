@@ -40,6 +40,7 @@ final class Transactions {
   private static final long SESSION_NANOS = Duration.ofMinutes(30).toNanos();
 
   private static final Set<String> FIRST_STATEMENT_ONLY = Set.of("startTransaction", "readConcern");
+  private static final Set<String> ENDS = Set.of("commitTransaction", "abortTransaction");
   private static final BsonDocument MAJORITY = new BsonDocument("w", new BsonString("majority"));
 
   private final ShardDirectory shards;
@@ -72,13 +73,42 @@ final class Transactions {
     return command.body().containsKey("autocommit");
   }
 
+  /** Whether a command of a transaction is its end. */
+  static boolean isEnd(OpMsg command) {
+    return ENDS.contains(command.commandName());
+  }
+
+  /**
+   * A failure of one of a transaction's commands, with the labels that the drivers' specification
+   * "Transactions" asks for if a server was not reached: after a statement the whole transaction
+   * may be tried again; after its end only that, be it at another router.
+   */
+  static Throwable labelled(OpMsg command, Throwable failure) {
+    boolean unreachable = failure instanceof IOException;
+    boolean notFound =
+        failure instanceof CommandFailure known
+            && known.code() == ErrorCodes.FAILED_TO_SATISFY_READ_PREFERENCE;
+    if (!isPart(command) || !(unreachable || notFound)) {
+      return failure;
+    }
+    return new CommandFailure(
+        unreachable ? ErrorCodes.HOST_UNREACHABLE : ErrorCodes.FAILED_TO_SATISFY_READ_PREFERENCE,
+        unreachable ? "HostUnreachable" : "FailedToSatisfyReadPreference",
+        String.valueOf(failure.getMessage()),
+        switch (command.commandName()) {
+          case "commitTransaction" ->
+              List.of("RetryableWriteError", "UnknownTransactionCommitResult");
+          case "abortTransaction" -> List.of("RetryableWriteError");
+          default -> List.of(CommandFailure.TRANSIENT_TRANSACTION_ERROR);
+        });
+  }
+
   /** Runs one statement, which is counted, and tells the client where the outcome can be asked. */
   Mono<BsonDocument> statement(OpMsg command, Mono<BsonDocument> run) {
     return Mono.defer(
         () -> {
           Transaction transaction = begunOrContinued(command.body());
-          return run.map(reply -> withRecoveryToken(transaction, reply))
-              .onErrorMap(IOException.class, Transactions::unreachable);
+          return run.map(reply -> withRecoveryToken(transaction, reply));
         });
   }
 
@@ -300,14 +330,6 @@ final class Transactions {
         ErrorCodes.NO_SUCH_TRANSACTION,
         "NoSuchTransaction",
         "cannot continue txnId " + number + ", which was not started at this router",
-        List.of(CommandFailure.TRANSIENT_TRANSACTION_ERROR));
-  }
-
-  private static CommandFailure unreachable(IOException failure) {
-    return new CommandFailure(
-        ErrorCodes.HOST_UNREACHABLE,
-        "HostUnreachable",
-        String.valueOf(failure.getMessage()),
         List.of(CommandFailure.TRANSIENT_TRANSACTION_ERROR));
   }
 

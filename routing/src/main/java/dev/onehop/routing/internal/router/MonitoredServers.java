@@ -16,6 +16,7 @@ import com.mongodb.event.ClusterDescriptionChangedEvent;
 import com.mongodb.event.ClusterListener;
 import com.mongodb.reactivestreams.client.MongoClients;
 import dev.onehop.routing.internal.direct.shard.CommandFailure;
+import dev.onehop.routing.internal.direct.shard.ErrorCodes;
 import dev.onehop.routing.internal.direct.shard.ServerSet;
 import dev.onehop.routing.internal.wire.ServerAddressName;
 import java.time.Duration;
@@ -41,8 +42,6 @@ import reactor.core.publisher.Sinks;
  * <p>Thread-safe.
  */
 final class MonitoredServers implements ServerSet {
-  private static final int FAILED_TO_SATISFY_READ_PREFERENCE = 133;
-
   private final Runnable stopWatching;
   private final String seeds;
   private final Duration selectionTimeout;
@@ -275,7 +274,7 @@ final class MonitoredServers implements ServerSet {
       }
     }
     return new CommandFailure(
-        FAILED_TO_SATISFY_READ_PREFERENCE,
+        ErrorCodes.FAILED_TO_SATISFY_READ_PREFERENCE,
         "FailedToSatisfyReadPreference",
         "no server of "
             + seeds

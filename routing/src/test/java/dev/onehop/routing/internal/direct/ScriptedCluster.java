@@ -22,10 +22,13 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 import org.bson.BsonArray;
 import org.bson.BsonBoolean;
@@ -40,6 +43,7 @@ import reactor.core.publisher.Mono;
 /**
  * A config server and the shards {@code s0} and {@code s1} that answer what a test wants, over real
  * sockets. The collection {@code it.c} is sharded by {@code _id}: negative ones are on {@code s0}.
+ * The mongoses {@code m0} and {@code m1} are there for who makes one of them the seed.
  */
 public final class ScriptedCluster implements AutoCloseable {
   private static final Duration TIMEOUT = Duration.ofSeconds(20);
@@ -65,12 +69,14 @@ public final class ScriptedCluster implements AutoCloseable {
 
   private final EventLoopGroup group = EventLoops.newGroup("scripted-cluster", 1);
   private final Map<String, ScriptedPeer> peers = new TreeMap<>();
+  private final Set<String> stopped = new TreeSet<>();
   private final Map<String, Script> scripts = new ConcurrentHashMap<>();
   private final List<BsonDocument> seen = Collections.synchronizedList(new ArrayList<>());
   private final int maxWireVersion;
   private final UnaryOperator<String> naming;
   private boolean asMongos;
   private @Nullable DirectRouter router;
+  private volatile String seed = "config";
 
   public ScriptedCluster(int maxWireVersion) {
     this(maxWireVersion, null);
@@ -83,7 +89,7 @@ public final class ScriptedCluster implements AutoCloseable {
   public ScriptedCluster(int maxWireVersion, @Nullable UnaryOperator<String> naming) {
     this.maxWireVersion = maxWireVersion;
     this.naming = naming == null ? name -> address(name).toString() : naming;
-    for (String name : List.of("config", "s0", "s1")) {
+    for (String name : List.of("config", "m0", "m1", "s0", "s1")) {
       peers.put(
           name,
           ScriptedPeer.raw(
@@ -103,10 +109,11 @@ public final class ScriptedCluster implements AutoCloseable {
 
   private synchronized DirectRouter router() {
     if (router == null) {
-      ServerSet seeds = new OneServer(address("config"), maxWireVersion);
+      ServerSet seeds = new OneServer(() -> address(seed), maxWireVersion);
       ServerSet.Factory watcher =
           set ->
-              new OneServer(ServerAddressName.parse(set.replaceFirst(".*/", "")), maxWireVersion);
+              new OneServer(
+                  () -> ServerAddressName.parse(set.replaceFirst(".*/", "")), maxWireVersion);
       WirePool pool = new WirePool(group, WireSettings.plain(null, new BsonDocument(), Map.of()));
       router =
           asMongos
@@ -127,6 +134,17 @@ public final class ScriptedCluster implements AutoCloseable {
     return this;
   }
 
+  /** Lets the router send to that one, a mongos or the config server, what is for no shard. */
+  void seed(String server) {
+    seed = server;
+  }
+
+  /** Ends a server, with its connections. */
+  void stop(String server) {
+    stopped.add(server);
+    peers.get(server).close();
+  }
+
   /** Lets a server answer as it is told to, from now on. */
   public void script(String server, Script script) {
     scripts.put(server, script);
@@ -134,10 +152,16 @@ public final class ScriptedCluster implements AutoCloseable {
 
   /** Has the router execute a command, given in relaxed JSON; what fails is a reply, too. */
   BsonDocument execute(String command) {
+    return executing(command).block(TIMEOUT);
+  }
+
+  /** The same, yet to be subscribed to. */
+  Mono<BsonDocument> executing(String command) {
+    BsonDocument body = BsonDocument.parse(command);
     return router()
-        .execute(OpMsg.command(BsonDocument.parse(command)))
-        .onErrorResume(failure -> Mono.just(CommandFailure.toReply(failure, false)))
-        .block(TIMEOUT);
+        .execute(OpMsg.command(body))
+        .onErrorResume(
+            failure -> Mono.just(CommandFailure.toReply(failure, body.containsKey("txnNumber"))));
   }
 
   /** The commands of a name that a server was sent, in order. */
@@ -176,11 +200,15 @@ public final class ScriptedCluster implements AutoCloseable {
       case "update", "delete" -> ok.append("n", new BsonInt32(1));
       case "find", "aggregate" ->
           cursor(
-              server.equals("config")
+              !isShard(server) && command.getString("$db").getValue().equals("config")
                   ? metadata(command.getString("find").getValue())
                   : new BsonArray(List.of(new BsonDocument("from", new BsonString(server)))));
       default -> ok;
     };
+  }
+
+  private static boolean isShard(String server) {
+    return server.startsWith("s");
   }
 
   private BsonDocument hello(String server) {
@@ -202,7 +230,11 @@ public final class ScriptedCluster implements AutoCloseable {
             .append("maxWriteBatchSize", new BsonInt32(100_000))
             .append("logicalSessionTimeoutMinutes", new BsonInt32(30))
             .append("localTime", new BsonDateTime(0));
-    return server.equals("config") ? hello.append("configsvr", new BsonInt32(2)) : hello;
+    return isShard(server)
+        ? hello
+        : server.equals("config")
+            ? hello.append("configsvr", new BsonInt32(2))
+            : hello.append("msg", new BsonString("isdbgrid"));
   }
 
   private BsonArray metadata(String collection) {
@@ -241,6 +273,7 @@ public final class ScriptedCluster implements AutoCloseable {
     if (router != null) {
       router.close();
     }
+    peers.keySet().removeAll(stopped);
     peers.values().forEach(ScriptedPeer::close);
     group.shutdownGracefully(0, 1, TimeUnit.SECONDS).syncUninterruptibly();
   }
@@ -266,10 +299,11 @@ public final class ScriptedCluster implements AutoCloseable {
     }
   }
 
-  private record OneServer(ServerAddressName name, int maxWireVersion) implements ServerSet {
+  private record OneServer(Supplier<ServerAddressName> name, int maxWireVersion)
+      implements ServerSet {
     @Override
     public Server primary() {
-      return new Server(name, maxWireVersion);
+      return new Server(name.get(), maxWireVersion);
     }
 
     @Override

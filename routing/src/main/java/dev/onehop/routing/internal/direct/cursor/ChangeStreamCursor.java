@@ -3,7 +3,6 @@ package dev.onehop.routing.internal.direct.cursor;
 import dev.onehop.routing.internal.direct.cursor.Cursors.OpenCursor;
 import java.time.Duration;
 import java.util.ArrayDeque;
-import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import org.bson.BsonArray;
@@ -12,6 +11,7 @@ import org.bson.BsonInt32;
 import org.bson.BsonInt64;
 import org.bson.BsonTimestamp;
 import org.bson.BsonValue;
+import org.bson.RawBsonDocument;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -54,7 +54,7 @@ public final class ChangeStreamCursor implements OpenCursor {
 
   private static final class Source {
     private final ShardStream stream;
-    private final Deque<BsonDocument> buffer = new ArrayDeque<>();
+    private final Deque<RawBsonDocument> buffer = new ArrayDeque<>();
     private @Nullable ResumeToken past;
     private boolean ended;
 
@@ -103,7 +103,7 @@ public final class ChangeStreamCursor implements OpenCursor {
     int wanted = command.getNumber("batchSize", new BsonInt32(DEFAULT_BATCH)).intValue();
     long wait = command.getNumber("maxTimeMS", new BsonInt64(DEFAULT_WAIT.toMillis())).longValue();
     long deadline = System.nanoTime() + Duration.ofMillis(wait).toNanos();
-    return batch(wanted == 0 ? DEFAULT_BATCH : wanted, deadline, new ArrayList<>())
+    return batch(new Batch(wanted == 0 ? DEFAULT_BATCH : wanted), deadline)
         .flatMap(
             events -> {
               BsonDocument reply =
@@ -120,18 +120,18 @@ public final class ChangeStreamCursor implements OpenCursor {
         .then();
   }
 
-  private Mono<List<BsonDocument>> batch(int wanted, long deadline, List<BsonDocument> events) {
-    take(wanted, events);
+  private Mono<List<BsonDocument>> batch(Batch events, long deadline) {
+    take(events);
     long left = deadline - System.nanoTime();
     if (!events.isEmpty() || invalidated || left <= 0) {
-      return Mono.just(events);
+      return Mono.just(events.documents());
     }
     Duration wait = Duration.ofNanos(Math.min(left, SLICE.toNanos()));
     return catchUp()
         .thenMany(Flux.fromIterable(sources))
         .filter(source -> source.buffer.isEmpty() && !source.ended)
         .flatMap(source -> fetch(source, wait))
-        .then(Mono.defer(() -> batch(wanted, deadline, events)));
+        .then(Mono.defer(() -> batch(events, deadline)));
   }
 
   /** Shards without writes of their own hold up the others' events until their clock moves. */
@@ -156,8 +156,8 @@ public final class ChangeStreamCursor implements OpenCursor {
         .then();
   }
 
-  private void take(int wanted, List<BsonDocument> events) {
-    while (events.size() < wanted && !invalidated) {
+  private void take(Batch events) {
+    while (!events.isComplete() && !invalidated) {
       Source least = null;
       ResumeToken leastToken = null;
       ResumeToken bound = null;
@@ -180,9 +180,13 @@ public final class ChangeStreamCursor implements OpenCursor {
           || (bound != null && bound.compareTo(leastToken) < 0)) {
         return;
       }
+      int size = least.buffer.element().getByteLength();
+      if (!events.hasRoomFor(size)) {
+        return;
+      }
       BsonDocument event = least.buffer.remove();
       if (after == null || leastToken.compareTo(after) > 0) {
-        events.add(event);
+        events.add(event, size);
         given = leastToken;
         invalidated = isInvalidate(event);
       }

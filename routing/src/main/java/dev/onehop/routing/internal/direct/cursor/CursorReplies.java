@@ -9,10 +9,14 @@ import org.bson.BsonDouble;
 import org.bson.BsonInt64;
 import org.bson.BsonString;
 import org.bson.BsonValue;
+import org.bson.RawBsonDocument;
+import org.bson.codecs.BsonDocumentCodec;
 import reactor.core.publisher.Mono;
 
 /** Builds and reads the {@code cursor} part of replies. */
 public final class CursorReplies {
+  private static final BsonDocumentCodec CODEC = new BsonDocumentCodec();
+
   private CursorReplies() {}
 
   public static BsonDocument first(String namespace, long id, List<? extends BsonDocument> batch) {
@@ -40,13 +44,18 @@ public final class CursorReplies {
   }
 
   /** The documents of a batch, be it the first or not. */
-  public static List<BsonDocument> documents(BsonDocument reply) {
+  public static List<RawBsonDocument> documents(BsonDocument reply) {
     BsonDocument cursor = reply.getDocument("cursor");
     BsonArray batch =
         cursor.containsKey("firstBatch")
             ? cursor.getArray("firstBatch")
             : cursor.getArray("nextBatch");
-    return batch.stream().map(BsonValue::asDocument).toList();
+    return batch.stream().map(BsonValue::asDocument).map(CursorReplies::raw).toList();
+  }
+
+  /** Documents out of a message are raw already. */
+  private static RawBsonDocument raw(BsonDocument document) {
+    return document instanceof RawBsonDocument raw ? raw : new RawBsonDocument(document, CODEC);
   }
 
   /** The reply to a shard's getMore, or its failure. */

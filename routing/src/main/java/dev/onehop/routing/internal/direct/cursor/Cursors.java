@@ -1,22 +1,60 @@
 package dev.onehop.routing.internal.direct.cursor;
 
+import dev.onehop.routing.internal.direct.shard.CommandFailure;
+import dev.onehop.routing.internal.direct.shard.ErrorCodes;
 import dev.onehop.routing.internal.direct.shard.ReplicaSet;
 import dev.onehop.routing.internal.direct.shard.ReplicaSet.Answer;
 import dev.onehop.routing.internal.wire.OpMsg;
+import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongSupplier;
 import org.bson.BsonDocument;
-import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /**
- * The cursors that clients hold open, by the id that they were told.
+ * The cursors that clients hold open, by the id that they were told. One that nobody has asked for
+ * in ten minutes is forgotten, as servers do: its client may never have got the reply.
  *
  * <p>Thread-safe; a single cursor is used by one request at a time, as a client does.
  */
 public final class Cursors {
-  private final Map<Long, OpenCursor> open = new ConcurrentHashMap<>();
+  /** As {@code cursorTimeoutMillis} of the server. */
+  static final Duration MOST_IDLE = Duration.ofMinutes(10);
+
+  private static final Duration BETWEEN_SWEEPS = Duration.ofMinutes(1);
+
+  private final Map<Long, Kept> open = new ConcurrentHashMap<>();
+  private final LongSupplier nanoTime;
+  private final AtomicLong nextSweepNanos;
+
+  public Cursors() {
+    this(System::nanoTime);
+  }
+
+  /** For tests, with a clock of their own. */
+  Cursors(LongSupplier nanoTime) {
+    this.nanoTime = nanoTime;
+    this.nextSweepNanos = new AtomicLong(nanoTime.getAsLong() + BETWEEN_SWEEPS.toNanos());
+  }
+
+  private static final class Kept {
+    private final OpenCursor cursor;
+    private final AtomicInteger users = new AtomicInteger();
+    private volatile long usedNanos;
+
+    Kept(OpenCursor cursor, long now) {
+      this.cursor = cursor;
+      this.usedNanos = now;
+    }
+
+    boolean isIdle(long now) {
+      return users.get() == 0 && !cursor.neverTimesOut() && now - usedNanos > MOST_IDLE.toNanos();
+    }
+  }
 
   /** A cursor of a client, over one shard or several. */
   public interface OpenCursor {
@@ -24,30 +62,76 @@ public final class Cursors {
     Mono<BsonDocument> getMore(BsonDocument command, long id);
 
     /** Ends it at the shards; never fails. */
-    public Mono<Void> kill();
+    Mono<Void> kill();
+
+    /** Whether its client has asked that it be kept, however long it is not used. */
+    default boolean neverTimesOut() {
+      return false;
+    }
   }
 
   /** Keeps a cursor under a new id: {@code wanted} if nobody has it. */
   public long add(long wanted, OpenCursor cursor) {
+    long now = nanoTime.getAsLong();
+    sweep(now);
+    Kept kept = new Kept(cursor, now);
     long id = wanted;
-    while (id == 0 || open.putIfAbsent(id, cursor) != null) {
+    while (id == 0 || open.putIfAbsent(id, kept) != null) {
       id = ThreadLocalRandom.current().nextLong(1, Long.MAX_VALUE);
     }
     return id;
   }
 
-  public @Nullable OpenCursor find(long id) {
-    return open.get(id);
+  /** Only once in a while, and only when there are new ones: it looks at all of them. */
+  private void sweep(long now) {
+    long next = nextSweepNanos.get();
+    if (now - next < 0 || !nextSweepNanos.compareAndSet(next, now + BETWEEN_SWEEPS.toNanos())) {
+      return;
+    }
+    open.forEach(
+        (id, kept) -> {
+          if (kept.isIdle(now) && open.remove(id, kept)) {
+            kept.cursor.kill().subscribe();
+          }
+        });
   }
 
-  public void remove(long id) {
-    open.remove(id);
+  /** The next batch of a cursor, which ends with an error or if nobody waits for it any more. */
+  public Mono<BsonDocument> getMore(BsonDocument command) {
+    return Mono.defer(
+        () -> {
+          long id = command.getNumber("getMore").longValue();
+          Kept kept = open.get(id);
+          if (kept == null) {
+            return Mono.error(
+                new CommandFailure(
+                    ErrorCodes.CURSOR_NOT_FOUND,
+                    "CursorNotFound",
+                    "cursor id " + id + " not found"));
+          }
+          kept.users.incrementAndGet();
+          return kept.cursor
+              .getMore(command, id)
+              .doOnNext(
+                  reply -> {
+                    if (CursorReplies.id(reply) == 0) {
+                      open.remove(id, kept);
+                    }
+                  })
+              .onErrorResume(e -> kill(id).then(Mono.error(e)))
+              .doOnCancel(() -> kill(id).subscribe())
+              .doFinally(
+                  end -> {
+                    kept.usedNanos = nanoTime.getAsLong();
+                    kept.users.decrementAndGet();
+                  });
+        });
   }
 
   /** Ends a cursor; whether there was one. */
   public Mono<Boolean> kill(long id) {
-    OpenCursor cursor = open.remove(id);
-    return cursor == null ? Mono.just(false) : cursor.kill().thenReturn(true);
+    Kept kept = open.remove(id);
+    return kept == null ? Mono.just(false) : kept.cursor.kill().thenReturn(true);
   }
 
   /** An answer of a server as the client gets it, whose cursor is kept if it has an open one. */

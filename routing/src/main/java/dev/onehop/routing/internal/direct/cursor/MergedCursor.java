@@ -2,13 +2,13 @@ package dev.onehop.routing.internal.direct.cursor;
 
 import dev.onehop.routing.internal.direct.cursor.Cursors.OpenCursor;
 import java.util.ArrayDeque;
-import java.util.ArrayList;
-import java.util.Comparator;
+import java.util.Arrays;
 import java.util.Deque;
 import java.util.List;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
 import org.bson.BsonValue;
+import org.bson.RawBsonDocument;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -25,15 +25,15 @@ public final class MergedCursor implements OpenCursor {
 
   private final String namespace;
   private final List<Source> sources;
-  private final @Nullable Comparator<BsonDocument> order;
-  private final boolean stripSortKey;
+  private final @Nullable SortKeys order;
   private long toSkip;
   private long left;
 
   /** A shard's part: what has arrived of it, and the cursor for the rest. */
   public static final class Source {
-    private final Deque<BsonDocument> buffer = new ArrayDeque<>();
-    private @Nullable ShardCursor cursor;
+    private final Deque<RawBsonDocument> buffer = new ArrayDeque<>();
+    private byte @Nullable [] headKey;
+    private volatile @Nullable ShardCursor cursor;
 
     public Source(BsonDocument firstReply, @Nullable ShardCursor cursor) {
       this.cursor = cursor;
@@ -47,27 +47,36 @@ public final class MergedCursor implements OpenCursor {
       }
     }
 
+    private boolean isBefore(Source other, SortKeys order) {
+      return Arrays.compareUnsigned(headKey(order), other.headKey(order)) < 0;
+    }
+
+    private byte[] headKey(SortKeys order) {
+      if (headKey == null) {
+        headKey = order.key(buffer.element());
+      }
+      return headKey;
+    }
+
+    private RawBsonDocument remove() {
+      headKey = null;
+      return buffer.remove();
+    }
+
     private boolean mustFetch() {
       return buffer.isEmpty() && cursor != null;
     }
   }
 
   /**
-   * @param order compares documents of different shards, null for any order
-   * @param stripSortKey whether documents carry {@code $sortKey}, which the client must not see
+   * @param order of the documents, which then carry {@code $sortKey}; null for any order
    * @param limit documents to give in all, 0 for no limit
    */
   public MergedCursor(
-      String namespace,
-      List<Source> sources,
-      @Nullable Comparator<BsonDocument> order,
-      boolean stripSortKey,
-      long skip,
-      long limit) {
+      String namespace, List<Source> sources, @Nullable SortKeys order, long skip, long limit) {
     this.namespace = namespace;
     this.sources = sources;
     this.order = order;
-    this.stripSortKey = stripSortKey;
     this.toSkip = skip;
     this.left = limit == 0 ? Long.MAX_VALUE : limit;
   }
@@ -75,7 +84,7 @@ public final class MergedCursor implements OpenCursor {
   /** The first batch. */
   public Mono<List<BsonDocument>> firstBatch(@Nullable BsonValue batchSize) {
     int wanted = batchSize == null ? DEFAULT_FIRST_BATCH : batchSize.asNumber().intValue();
-    return fill(wanted, new ArrayList<>());
+    return fill(new Batch(wanted));
   }
 
   public boolean isExhausted() {
@@ -90,12 +99,19 @@ public final class MergedCursor implements OpenCursor {
   @Override
   public Mono<BsonDocument> getMore(BsonDocument command, long id) {
     int wanted = command.getNumber("batchSize", new BsonInt32(DEFAULT_NEXT_BATCH)).intValue();
-    return fill(wanted, new ArrayList<>())
+    return fill(new Batch(wanted))
         .flatMap(
             batch -> {
               BsonDocument reply = CursorReplies.next(namespace, isExhausted() ? 0 : id, batch);
               return isExhausted() ? kill().thenReturn(reply) : Mono.just(reply);
             });
+  }
+
+  @Override
+  public boolean neverTimesOut() {
+    return sources.stream()
+        .map(source -> source.cursor)
+        .anyMatch(cursor -> cursor != null && cursor.neverTimesOut());
   }
 
   @Override
@@ -105,35 +121,36 @@ public final class MergedCursor implements OpenCursor {
             source -> {
               ShardCursor cursor = source.cursor;
               source.cursor = null;
-              source.buffer.clear();
               return cursor == null ? Mono.empty() : cursor.kill();
             })
         .then();
   }
 
-  private Mono<List<BsonDocument>> fill(int wanted, List<BsonDocument> batch) {
-    while (batch.size() < wanted && left > 0) {
+  private Mono<List<BsonDocument>> fill(Batch batch) {
+    while (!batch.isComplete() && left > 0) {
       List<Source> dry = sources.stream().filter(Source::mustFetch).toList();
       boolean anyReady = sources.stream().anyMatch(source -> !source.buffer.isEmpty());
       // In order, every shard must show its next document before the least can be told.
       if (!dry.isEmpty() && (order != null || !anyReady)) {
-        return Flux.fromIterable(dry)
-            .flatMap(this::fetch)
-            .then(Mono.defer(() -> fill(wanted, batch)));
+        return Flux.fromIterable(dry).flatMap(this::fetch).then(Mono.defer(() -> fill(batch)));
       }
       Source next = least();
       if (next == null) {
         break;
       }
-      BsonDocument document = next.buffer.remove();
       if (toSkip > 0) {
+        next.remove();
         toSkip--;
         continue;
       }
+      int size = next.buffer.element().getByteLength();
+      if (!batch.hasRoomFor(size)) {
+        break;
+      }
+      batch.add(visible(next.remove()), size);
       left--;
-      batch.add(visible(document));
     }
-    return Mono.just(batch);
+    return Mono.just(batch.documents());
   }
 
   private Mono<Void> fetch(Source source) {
@@ -147,18 +164,17 @@ public final class MergedCursor implements OpenCursor {
   private @Nullable Source least() {
     Source least = null;
     for (Source source : sources) {
-      BsonDocument head = source.buffer.peek();
-      if (head != null
-          && (least == null
-              || (order != null && order.compare(head, least.buffer.element()) < 0))) {
+      if (!source.buffer.isEmpty()
+          && (least == null || (order != null && source.isBefore(least, order)))) {
         least = source;
       }
     }
     return least;
   }
 
+  /** The document as the client may see it. */
   private BsonDocument visible(BsonDocument document) {
-    if (!stripSortKey) {
+    if (order == null) {
       return document;
     }
     BsonDocument copy = new BsonDocument();

@@ -8,6 +8,7 @@ import dev.onehop.routing.internal.wire.ServerAddressName;
 import java.time.Duration;
 import java.util.List;
 import org.bson.BsonArray;
+import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
 import org.bson.BsonInt64;
@@ -29,6 +30,7 @@ public final class ShardCursor implements OpenCursor {
   private final String collection;
   private final BsonDocument session;
   private final long id;
+  private final boolean neverTimesOut;
 
   /**
    * @param opening the command that opened it; its session is the cursor's
@@ -43,6 +45,7 @@ public final class ShardCursor implements OpenCursor {
     this.database = namespace.substring(0, dot);
     this.collection = namespace.substring(dot + 1);
     this.id = cursor.getNumber("id").longValue();
+    this.neverTimesOut = BsonBoolean.TRUE.equals(opening.body().get("noCursorTimeout"));
     this.session = new BsonDocument();
     for (String field : SESSION_FIELDS) {
       BsonValue value = opening.body().get(field);
@@ -54,6 +57,11 @@ public final class ShardCursor implements OpenCursor {
 
   public long id() {
     return id;
+  }
+
+  @Override
+  public boolean neverTimesOut() {
+    return neverTimesOut;
   }
 
   @Override

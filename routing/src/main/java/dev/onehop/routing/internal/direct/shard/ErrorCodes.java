@@ -17,6 +17,8 @@ public final class ErrorCodes {
   static final int SHARD_NOT_FOUND = 70;
   public static final int COMMAND_NOT_FOUND = 59;
   static final int COMMAND_NOT_SUPPORTED = 115;
+  public static final int FAILED_TO_SATISFY_READ_PREFERENCE = 133;
+  public static final int COMMAND_ON_SHARDED_VIEW = 169;
   public static final int NAMESPACE_NOT_FOUND = 26;
   public static final int NO_SUCH_TRANSACTION = 251;
   static final int STALE_DB_VERSION = 249;
@@ -56,6 +58,11 @@ public final class ErrorCodes {
   /** Whether a server does not believe the cluster time that came with the command. */
   static boolean isClusterTimeRefused(int code) {
     return CLUSTER_TIME_REFUSED.contains(code);
+  }
+
+  /** Whether a shard refused because the view's collection is sharded, which a mongos can read. */
+  public static boolean isOfShardedView(BsonDocument reply) {
+    return !ok(reply) && of(reply) == COMMAND_ON_SHARDED_VIEW;
   }
 
   public static boolean isNotPrimary(int code) {

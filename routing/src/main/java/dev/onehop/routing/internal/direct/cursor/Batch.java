@@ -1,0 +1,53 @@
+package dev.onehop.routing.internal.direct.cursor;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.bson.BsonDocument;
+
+/**
+ * A batch while it is filled, up to as many documents as were asked for and as many bytes as a
+ * server gives at once. The first document fits, whatever its size.
+ */
+final class Batch {
+  /** As {@code FindCommon::kMaxBytesToReturnToClientAtOnce}. */
+  static final int MOST_BYTES = 16 * 1024 * 1024;
+
+  // A document's place in an array: its type and its index in decimal digits.
+  private static final int OVERHEAD = 12;
+
+  private final int wanted;
+  private final List<BsonDocument> documents = new ArrayList<>();
+  private long bytes;
+
+  Batch(int wanted) {
+    this.wanted = wanted;
+  }
+
+  /** Whether there are as many documents as were asked for. */
+  boolean isComplete() {
+    return documents.size() >= wanted;
+  }
+
+  /** Whether a document of that size fits in beside the others. */
+  boolean hasRoomFor(int size) {
+    return documents.isEmpty() || bytes + size + OVERHEAD <= MOST_BYTES;
+  }
+
+  /**
+   * Adds a document.
+   *
+   * @param size in bytes, or more
+   */
+  void add(BsonDocument document, int size) {
+    documents.add(document);
+    bytes += size + OVERHEAD;
+  }
+
+  boolean isEmpty() {
+    return documents.isEmpty();
+  }
+
+  List<BsonDocument> documents() {
+    return documents;
+  }
+}
