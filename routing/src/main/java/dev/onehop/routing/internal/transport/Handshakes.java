@@ -3,7 +3,6 @@ package dev.onehop.routing.internal.transport;
 import dev.onehop.routing.internal.transport.SharingRules.Use;
 import io.netty.buffer.ByteBuf;
 import java.util.ArrayDeque;
-import java.util.List;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
@@ -249,7 +248,7 @@ final class Handshakes {
     if (pool.shared().size() == 0) {
       // Whoever waits for it would wait for ever.
       pool.shared().failWaiting(cause);
-      failWaiting(cause);
+      failThoseWaiting(pool.now(), cause);
     }
   }
 
@@ -404,15 +403,6 @@ final class Handshakes {
         next.lane.conversation = socket;
       }
       socket.send(next);
-    }
-  }
-
-  // Breaks the lanes that wait for a conversation: no socket is going to come.
-  private void failWaiting(PipelineException cause) {
-    for (Request request : List.copyOf(waitingForConversation)) {
-      if (request.lane != null) {
-        request.lane.fail(cause);
-      }
     }
   }
 

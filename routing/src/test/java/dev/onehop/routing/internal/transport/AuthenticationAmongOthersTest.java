@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.onehop.routing.internal.transport.SimulatedLane.State;
 import dev.onehop.routing.transport.PipeliningSettings;
 import java.time.Duration;
+import java.util.List;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
 import org.junit.jupiter.api.Test;
@@ -79,13 +80,9 @@ class AuthenticationAmongOthersTest {
   void whoWaitsToAuthenticateHasATimeLimit() {
     try (SimulatedClient client = client(1)) {
       client.idleLane();
-      SimulatedLane second = client.lane();
-      SimulatedLane third = client.lane();
-      client.socket(0).answer();
-      client.socket(0).answer();
-      assertThat(second.state).isEqualTo(State.AUTHENTICATING);
-      assertThat(third.state).isEqualTo(State.AUTHENTICATING);
-      assertThat(client.socket(0).unanswered).hasSize(1);
+      List<SimulatedLane> two = client.twoThatAuthenticate();
+      SimulatedLane second = two.get(0);
+      SimulatedLane third = two.get(1);
 
       client.later(MAX_WAIT);
       assertThat(third.state).isEqualTo(State.BROKEN);

@@ -33,7 +33,7 @@ class LostSocketsTest {
   void theyAreLookedAfterFromTimeToTime() {
     try (SimulatedClient client = client()) {
       SimulatedLane first = client.idleLane();
-      SimulatedLane waiting = twoWantToAuthenticate(client);
+      SimulatedLane waiting = client.twoThatAuthenticate().get(1);
       first.request("aggregate", "a", new BsonDocument());
       client.socket(0).reset();
       client.socket(1).connect();
@@ -48,19 +48,8 @@ class LostSocketsTest {
 
   private static SimulatedLane loseTheSocketWhileOneWaitsToAuthenticate(SimulatedClient client) {
     client.idleLane();
-    SimulatedLane waiting = twoWantToAuthenticate(client);
+    SimulatedLane waiting = client.twoThatAuthenticate().get(1);
     client.socket(0).reset();
-    return waiting;
-  }
-
-  private static SimulatedLane twoWantToAuthenticate(SimulatedClient client) {
-    SimulatedLane inConversation = client.lane();
-    SimulatedLane waiting = client.lane();
-    client.socket(0).answer();
-    client.socket(0).answer();
-    assertThat(inConversation.state).isEqualTo(State.AUTHENTICATING);
-    assertThat(waiting.state).isEqualTo(State.AUTHENTICATING);
-    assertThat(client.socket(0).unanswered).hasSize(1);
     return waiting;
   }
 

@@ -11,7 +11,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
-import java.util.concurrent.TimeUnit;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLEngine;
 import org.jspecify.annotations.Nullable;
@@ -82,6 +81,17 @@ final class SimulatedClient implements AutoCloseable {
     return lane;
   }
 
+  /** Two new lanes on the only socket: the first authenticates, the second waits to. */
+  List<SimulatedLane> twoThatAuthenticate() {
+    List<SimulatedLane> two = List.of(lane(), lane());
+    socket(0).answer();
+    socket(0).answer();
+    assertThat(two)
+        .allSatisfy(lane -> assertThat(lane.state).isEqualTo(SimulatedLane.State.AUTHENTICATING));
+    assertThat(socket(0).unanswered).hasSize(1);
+    return two;
+  }
+
   /** The server connects and answers until there is nothing left to do. */
   void answerAll() {
     boolean busy = true;
@@ -113,8 +123,7 @@ final class SimulatedClient implements AutoCloseable {
   }
 
   void laterMillis(long millis) {
-    now += TimeUnit.MILLISECONDS.toNanos(millis);
-    multiplexer.sweep();
+    later(Duration.ofMillis(millis));
   }
 
   SimulatedServer.Socket socket(int number) {
