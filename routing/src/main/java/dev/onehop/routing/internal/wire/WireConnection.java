@@ -15,9 +15,11 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Queue;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
 import org.bson.BsonDocument;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
+import reactor.core.publisher.MonoSink;
 
 /**
  * A connection to one MongoDB server. Requests are answered in the order in which they were sent,
@@ -160,7 +162,7 @@ final class WireConnection {
               new ReplyHandler() {
                 @Override
                 public void replied(ByteBuf reply) {
-                  sink.success(OpMsg.decode(reply).body());
+                  answer(sink, server, reply, OpMsg::body);
                 }
 
                 @Override
@@ -169,6 +171,19 @@ final class WireConnection {
                 }
               });
         });
+  }
+
+  /** Gives an answer to who waits for it, or an error if it is none, which ends the connection. */
+  static <T> void answer(
+      MonoSink<T> sink, ServerAddressName server, ByteBuf reply, Function<OpMsg, T> part) {
+    T answer;
+    try {
+      answer = part.apply(OpMsg.decode(reply));
+    } catch (RuntimeException e) {
+      sink.error(new IOException("unreadable answer of " + server, e));
+      throw e;
+    }
+    sink.success(answer);
   }
 
   /**

@@ -66,14 +66,7 @@ public final class WirePool implements AutoCloseable {
                   new Exchange.Outcome() {
                     @Override
                     public void replied(ByteBuf reply) {
-                      OpMsg answer;
-                      try {
-                        answer = OpMsg.decode(reply);
-                      } catch (RuntimeException e) {
-                        sink.error(new IOException("unreadable answer of " + server, e));
-                        throw e; // Which ends the connection.
-                      }
-                      sink.success(answer);
+                      WireConnection.answer(sink, server, reply, answer -> answer);
                     }
 
                     @Override

@@ -7,8 +7,10 @@ import dev.onehop.routing.transport.ScriptedPeer;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.EventLoopGroup;
+import io.netty.channel.SimpleChannelInboundHandler;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.Map;
@@ -49,14 +51,40 @@ class WirePoolTest {
 
   @Test
   void anAnswerThatIsNoMessageIsAnError() {
-    try (ScriptedPeer odd =
-            ScriptedPeer.withHello(
-                (request, context) -> {
-                  ByteBuf reply = context.alloc().buffer();
-                  request.reply(1, new BsonDocument("ok", new BsonInt32(1))).encode(reply);
-                  reply.setIntLE(12, 4711); // The op code.
-                  context.writeAndFlush(reply);
-                });
+    assertUnreadable(ScriptedPeer.withHello(WirePoolTest::answerOddly));
+  }
+
+  @Test
+  void aHelloThatIsAnsweredByNoMessageIsAnError() {
+    assertUnreadable(
+        ScriptedPeer.raw(
+            new ChannelInitializer<>() {
+              @Override
+              protected void initChannel(Channel channel) {
+                channel
+                    .pipeline()
+                    .addLast(
+                        new WireFrames(),
+                        new SimpleChannelInboundHandler<ByteBuf>() {
+                          @Override
+                          protected void channelRead0(
+                              ChannelHandlerContext context, ByteBuf frame) {
+                            answerOddly(OpMsg.decode(frame), context);
+                          }
+                        });
+              }
+            }));
+  }
+
+  private static void answerOddly(OpMsg request, ChannelHandlerContext context) {
+    ByteBuf reply = context.alloc().buffer();
+    request.reply(1, new BsonDocument("ok", new BsonInt32(1))).encode(reply);
+    reply.setIntLE(12, 4711); // The op code.
+    context.writeAndFlush(reply);
+  }
+
+  private void assertUnreadable(ScriptedPeer peer) {
+    try (ScriptedPeer odd = peer;
         WirePool pool = pool(1, TIMEOUT)) {
       assertThatThrownBy(() -> pool.send(address(odd), PING).block(TIMEOUT))
           .hasMessageContaining("unreadable answer")
