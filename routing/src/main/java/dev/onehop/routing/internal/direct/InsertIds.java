@@ -5,7 +5,7 @@ import dev.onehop.routing.internal.wire.OpMsg.Sequence;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.List;
-import org.bson.BsonDocument;
+import java.util.Set;
 import org.bson.RawBsonDocument;
 import org.bson.types.ObjectId;
 
@@ -29,16 +29,9 @@ final class InsertIds {
       return insert;
     }
     List<RawBsonDocument> complete = documents.stream().map(InsertIds::complete).toList();
-    BsonDocument body = new BsonDocument();
-    insert
-        .body()
-        .forEach(
-            (name, value) -> {
-              if (!name.equals(LIST)) {
-                body.append(name, value);
-              }
-            });
-    return insert.withSequences(List.of(new Sequence(LIST, complete))).withBody(body);
+    return insert
+        .withSequences(List.of(new Sequence(LIST, complete)))
+        .withBody(insert.bodyWithout(Set.of(LIST)));
   }
 
   private static RawBsonDocument complete(RawBsonDocument document) {

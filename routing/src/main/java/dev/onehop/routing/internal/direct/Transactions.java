@@ -137,15 +137,7 @@ final class Transactions {
     if (transaction == null) {
       throw unknown(command.body().getNumber("txnNumber").longValue());
     }
-    BsonDocument body = new BsonDocument();
-    command
-        .body()
-        .forEach(
-            (name, value) -> {
-              if (!FIRST_STATEMENT_ONLY.contains(name)) {
-                body.append(name, value);
-              }
-            });
+    BsonDocument body = command.bodyWithout(FIRST_STATEMENT_ONLY);
     synchronized (transaction) {
       if (transaction.participants.add(shard)) {
         transaction.abandoned.remove(shard);

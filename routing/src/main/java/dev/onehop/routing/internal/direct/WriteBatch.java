@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableSet;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import org.bson.BsonArray;
@@ -293,15 +294,7 @@ final class WriteBatch {
     if (indexes.size() == statements.size()) {
       return command;
     }
-    BsonDocument body = new BsonDocument();
-    command
-        .body()
-        .forEach(
-            (name, value) -> {
-              if (!name.equals(listField) && !name.equals("stmtIds")) {
-                body.append(name, value);
-              }
-            });
+    BsonDocument body = command.bodyWithout(Set.of(listField, "stmtIds"));
     if (command.body().containsKey("txnNumber") && !Transactions.isPart(command)) {
       body.append("stmtIds", statementIds(indexes));
     }

@@ -4,6 +4,7 @@ import io.netty.buffer.ByteBuf;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import org.bson.BsonArray;
 import org.bson.BsonDocument;
 import org.bson.BsonValue;
@@ -98,6 +99,18 @@ public record OpMsg(
   /** The name of the command: the first field of the body, or "" if the body is empty. */
   public String commandName() {
     return body.isEmpty() ? "" : body.getFirstKey();
+  }
+
+  /** A copy of the body without some of its fields. */
+  public BsonDocument bodyWithout(Set<String> names) {
+    BsonDocument rest = new BsonDocument();
+    body.forEach(
+        (name, value) -> {
+          if (!names.contains(name)) {
+            rest.append(name, value);
+          }
+        });
+    return rest;
   }
 
   /** The database that the command names, "admin" if it names none. */
