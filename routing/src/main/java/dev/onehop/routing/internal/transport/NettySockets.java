@@ -20,6 +20,8 @@ import io.netty.handler.codec.TooLongFrameException;
 import io.netty.handler.ssl.SslHandler;
 import io.netty.util.concurrent.Future;
 import java.io.IOException;
+import java.net.SocketAddress;
+import java.nio.channels.ClosedChannelException;
 import javax.net.ssl.SSLEngine;
 import org.jspecify.annotations.Nullable;
 
@@ -62,7 +64,7 @@ final class NettySockets implements SocketOpener {
     if (options.sendBufferBytes() > 0) {
       bootstrap.option(ChannelOption.SO_SNDBUF, options.sendBufferBytes());
     }
-    end.connecting(bootstrap.connect(server.address()));
+    EventLoops.afterEvents(eventLoop, () -> end.connect(bootstrap, server.address()));
     return end;
   }
 
@@ -71,6 +73,7 @@ final class NettySockets implements SocketOpener {
     private final WireSocket socket;
     private final LaneOptions options;
     private @Nullable Channel channel;
+    private boolean closed;
     private boolean flushScheduled;
 
     NettySocket(WireSocket socket, LaneOptions options) {
@@ -88,9 +91,15 @@ final class NettySockets implements SocketOpener {
       ch.pipeline().addLast(new WireFrames(), this);
     }
 
-    void connecting(ChannelFuture connect) {
-      channel = connect.channel();
-      connect.addListener(
+    void connect(Bootstrap bootstrap, SocketAddress address) {
+      if (closed) {
+        TlsEngines.release(options.engine());
+        socket.broken(new ClosedChannelException());
+        return;
+      }
+      ChannelFuture connecting = bootstrap.connect(address);
+      channel = connecting.channel();
+      connecting.addListener(
           (ChannelFuture done) -> {
             SslHandler tls = done.channel().pipeline().get(SslHandler.class);
             if (!done.isSuccess()) {
@@ -147,6 +156,7 @@ final class NettySockets implements SocketOpener {
 
     @Override
     public void close() {
+      closed = true;
       if (channel != null) {
         channel.close();
       }

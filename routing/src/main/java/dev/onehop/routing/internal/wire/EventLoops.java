@@ -1,5 +1,6 @@
 package dev.onehop.routing.internal.wire;
 
+import io.netty.channel.EventLoop;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.IoHandlerFactory;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
@@ -13,6 +14,7 @@ import io.netty.channel.socket.SocketChannel;
 import io.netty.channel.socket.nio.NioServerSocketChannel;
 import io.netty.channel.socket.nio.NioSocketChannel;
 import io.netty.util.concurrent.DefaultThreadFactory;
+import java.util.concurrent.RejectedExecutionException;
 
 /**
  * The event loops and channel classes to use on this machine: Netty's native epoll where it loads,
@@ -30,6 +32,17 @@ public final class EventLoops {
   public static EventLoopGroup newGroup(String name, int threads) {
     return new MultiThreadIoEventLoopGroup(
         threads, new DefaultThreadFactory(name, true), newIoHandlers());
+  }
+
+  /**
+   * Runs what opens a socket on a loop, after the events that the loop handles at present. Opened
+   * among them, by the handler of one, the socket may get the descriptor that another handler has
+   * closed; an event that was fetched for that one would be taken for the new socket's, and end it.
+   *
+   * @throws RejectedExecutionException if the loop has ended
+   */
+  public static void afterEvents(EventLoop loop, Runnable opening) {
+    loop.execute(opening);
   }
 
   /** What event loops of one's own need to carry {@link #socketChannelClass}. */

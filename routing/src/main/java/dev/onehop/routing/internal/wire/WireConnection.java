@@ -14,6 +14,7 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Queue;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import org.bson.BsonDocument;
@@ -53,16 +54,11 @@ final class WireConnection {
     return Mono.<WireConnection>create(
             sink -> {
               WireConnection connection = new WireConnection(server, loop);
-              ChannelFuture connecting = connection.bootstrap(settings);
-              connecting.addListener(
-                  (ChannelFuture done) -> {
-                    if (done.isSuccess()) {
-                      connection.connected(done.channel(), sink::success, sink::error);
-                    } else {
-                      sink.error(connection.unreachable(done.cause()));
-                    }
-                  });
-              sink.onCancel(() -> connecting.channel().close());
+              try {
+                EventLoops.afterEvents(loop, () -> connection.connect(settings, sink));
+              } catch (RejectedExecutionException e) {
+                sink.error(connection.unreachable(e));
+              }
             })
         .flatMap(
             connection ->
@@ -76,6 +72,19 @@ final class WireConnection {
                     .doOnError(e -> connection.close())
                     .doOnCancel(connection::close)
                     .thenReturn(connection));
+  }
+
+  private void connect(WireSettings settings, MonoSink<WireConnection> sink) {
+    ChannelFuture connecting = bootstrap(settings);
+    connecting.addListener(
+        (ChannelFuture done) -> {
+          if (done.isSuccess()) {
+            connected(done.channel(), sink::success, sink::error);
+          } else {
+            sink.error(unreachable(done.cause()));
+          }
+        });
+    sink.onCancel(() -> connecting.channel().close());
   }
 
   private static Mono<Void> within(

@@ -14,13 +14,18 @@ import io.netty.channel.SimpleChannelInboundHandler;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.Map;
+import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
 import org.bson.BsonString;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import reactor.core.publisher.Mono;
 
 /** Servers that are slow to answer, or answer nonsense: a request has an end all the same. */
 class WirePoolTest {
@@ -77,10 +82,15 @@ class WirePoolTest {
   }
 
   private static void answerOddly(OpMsg request, ChannelHandlerContext context) {
-    ByteBuf reply = context.alloc().buffer();
-    request.reply(1, new BsonDocument("ok", new BsonInt32(1))).encode(reply);
+    ByteBuf reply = encodedAnswer(request);
     reply.setIntLE(12, 4711); // The op code.
     context.writeAndFlush(reply);
+  }
+
+  private static ByteBuf encodedAnswer(OpMsg request) {
+    ByteBuf reply = UnpooledByteBufAllocator.DEFAULT.buffer();
+    request.reply(1, new BsonDocument("ok", new BsonInt32(1))).encode(reply);
+    return reply;
   }
 
   private void assertUnreadable(ScriptedPeer peer) {
@@ -127,6 +137,54 @@ class WirePoolTest {
       pool.close();
       group.next().submit(() -> {}).syncUninterruptibly();
       assertThat(outcome.failure).isNotDone();
+    }
+  }
+
+  /**
+   * Two connections are answered in the same turn of the event loop. Whoever is told first closes
+   * the other one and opens a third, which gets the descriptor that was closed: the event that is
+   * still to be handled under its number is not the third's.
+   */
+  @Test
+  void anEventOfAClosedConnectionIsNotTakenForAnothers() throws InterruptedException {
+    BlockingQueue<Runnable> answers = new LinkedBlockingQueue<>();
+    AtomicBoolean holding = new AtomicBoolean(true);
+    try (ScriptedPeer peer =
+            ScriptedPeer.withHello(
+                (request, context) -> {
+                  Runnable answer =
+                      () -> context.writeAndFlush(encodedAnswer(request)).syncUninterruptibly();
+                  if (holding.get()) {
+                    answers.add(answer);
+                  } else {
+                    context.writeAndFlush(encodedAnswer(request));
+                  }
+                });
+        WirePool pool = pool(0, TIMEOUT)) {
+      Mono<OpMsg> ping = pool.send(address(peer), PING);
+      CompletableFuture<?> third =
+          Mono.firstWithValue(ping, ping)
+              // One of them takes the connection that was answered, the other a new one.
+              .flatMap(answer -> Mono.zip(ping, ping))
+              .toFuture();
+      Runnable first = answers.take();
+      Runnable second = answers.take();
+      holding.set(false);
+      CountDownLatch release = new CountDownLatch(1);
+      group.next().execute(() -> awaitUninterruptibly(release));
+      first.run();
+      second.run();
+      release.countDown();
+
+      assertThat(third).succeedsWithin(TIMEOUT);
+    }
+  }
+
+  private static void awaitUninterruptibly(CountDownLatch latch) {
+    try {
+      latch.await();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
     }
   }
 
