@@ -152,15 +152,14 @@ class WirePoolTest {
     try (ScriptedPeer peer =
             ScriptedPeer.withHello(
                 (request, context) -> {
-                  Runnable answer =
-                      () -> context.writeAndFlush(encodedAnswer(request)).syncUninterruptibly();
+                  ByteBuf answer = encodedAnswer(request);
                   if (holding.get()) {
-                    answers.add(answer);
+                    answers.add(() -> context.writeAndFlush(answer).syncUninterruptibly());
                   } else {
-                    context.writeAndFlush(encodedAnswer(request));
+                    context.writeAndFlush(answer);
                   }
                 });
-        WirePool pool = pool(0, TIMEOUT)) {
+        WirePool pool = new WirePool(group, settings(0, TIMEOUT, TIMEOUT))) {
       Mono<OpMsg> ping = pool.send(address(peer), PING);
       CompletableFuture<?> third =
           Mono.firstWithValue(ping, ping)
@@ -170,11 +169,22 @@ class WirePoolTest {
       Runnable first = answers.take();
       Runnable second = answers.take();
       holding.set(false);
-      CountDownLatch release = new CountDownLatch(1);
-      group.next().execute(() -> awaitUninterruptibly(release));
-      first.run();
-      second.run();
-      release.countDown();
+      CountDownLatch begun = new CountDownLatch(1);
+      CountDownLatch bothAnswered = new CountDownLatch(1);
+      group
+          .next()
+          .execute(
+              () -> {
+                begun.countDown();
+                awaitUninterruptibly(bothAnswered);
+              });
+      begun.await();
+      try {
+        first.run();
+        second.run();
+      } finally {
+        bothAnswered.countDown();
+      }
 
       assertThat(third).succeedsWithin(TIMEOUT);
     }
@@ -199,10 +209,14 @@ class WirePoolTest {
   }
 
   private static WireSettings settings(int connections, Duration maxWait) {
+    return settings(connections, maxWait, Duration.ofMillis(200));
+  }
+
+  private static WireSettings settings(int connections, Duration maxWait, Duration opening) {
     return new WireSettings(
         EventLoops.socketChannelClass(),
         null,
-        Duration.ofMillis(200),
+        opening,
         connections,
         maxWait,
         Duration.ZERO,
