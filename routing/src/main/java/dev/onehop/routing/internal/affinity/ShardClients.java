@@ -7,7 +7,9 @@ import com.mongodb.connection.ClusterSettings;
 import com.mongodb.reactivestreams.client.MongoClient;
 import dev.onehop.routing.internal.wire.ServerAddressName;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
+import java.util.IdentityHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -36,6 +38,7 @@ public final class ShardClients implements AutoCloseable {
   private final Connector connect;
   private volatile Map<String, ShardClient> clients = Map.of();
   private volatile Affinity affinity = Affinity.EMPTY;
+  private final Set<MongoClient> replaced = Collections.newSetFromMap(new IdentityHashMap<>());
   private boolean closed;
 
   /** A client whose operations the mongoses beside a shard serve. Compared by identity. */
@@ -133,7 +136,8 @@ public final class ShardClients implements AutoCloseable {
   /**
    * Follows a new affinity: clients whose mongoses did not change stay, others are replaced.
    *
-   * @return the clients that are no longer needed; the caller closes them when nothing uses them
+   * @return the clients that are no longer needed; the caller has them {@linkplain #end ended} when
+   *     nothing uses them
    */
   public synchronized List<MongoClient> update(Affinity next) {
     if (closed) {
@@ -156,7 +160,20 @@ public final class ShardClients implements AutoCloseable {
     clients = Map.copyOf(now);
     affinity = next;
     known.removeAll(now.values());
-    return owned(known);
+    List<MongoClient> unneeded = owned(known);
+    replaced.addAll(unneeded);
+    return unneeded;
+  }
+
+  /** Closes a client that was replaced, unless all were closed meanwhile. */
+  public void end(MongoClient unneeded) {
+    if (forget(unneeded)) {
+      unneeded.close();
+    }
+  }
+
+  private synchronized boolean forget(MongoClient unneeded) {
+    return replaced.remove(unneeded);
   }
 
   @Override
@@ -164,9 +181,11 @@ public final class ShardClients implements AutoCloseable {
     closed = true;
     pin.whileAllowingFarewells(
         () -> {
+          replaced.forEach(MongoClient::close);
           owned(Set.copyOf(clients.values())).forEach(MongoClient::close);
           nearest.close();
         });
+    replaced.clear();
     clients = Map.of();
   }
 

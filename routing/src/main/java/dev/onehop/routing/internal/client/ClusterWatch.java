@@ -225,7 +225,7 @@ final class ClusterWatch implements AutoCloseable {
     affinity = next;
     metrics.affinity(next);
     for (MongoClient unused : clients.update(next)) {
-      Mono.delay(LINGER, Schedulers.boundedElastic()).subscribe(later -> unused.close());
+      Mono.delay(LINGER, Schedulers.boundedElastic()).subscribe(later -> clients.end(unused));
     }
   }
 

@@ -7,6 +7,8 @@ import com.mongodb.MongoClientSettings;
 import com.mongodb.reactivestreams.client.MongoClient;
 import com.mongodb.reactivestreams.client.MongoClients;
 import dev.onehop.routing.internal.affinity.ShardClients.ShardClient;
+import java.lang.reflect.Proxy;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -26,7 +28,8 @@ class ShardClientsTest {
           .build();
   private final ClusterPin pin =
       new ClusterPin(router -> Mono.never(), settings.getClusterSettings().getHosts());
-  private final ShardClients clients = new ShardClients(settings, pin, MongoClients::create);
+  private final List<MongoClient> closed = new ArrayList<>();
+  private final ShardClients clients = new ShardClients(settings, pin, this::connect);
   private final MongoClient nearest = clients.nearest();
 
   @AfterEach
@@ -76,7 +79,19 @@ class ShardClientsTest {
                 affinity("a=127.0.0.8,b=127.0.0.7", "127.0.0.7:2,127.0.0.8:2,127.0.0.9:2")))
         .isEmpty();
     assertThat(clientOf("a")).isSameAs(again);
-    replaced.forEach(MongoClient::close);
+    replaced.forEach(clients::end);
+    assertThat(closed).containsExactlyInAnyOrderElementsOf(replaced);
+  }
+
+  @Test
+  void whatIsReplacedAndStillInUseIsClosedWithTheRestAndOnce() {
+    var unused = clients.update(affinity("a=127.0.0.8", "127.0.0.8:2"));
+    List<MongoClient> replaced = clients.update(affinity("a=127.0.0.9", "127.0.0.9:2"));
+
+    clients.close();
+    replaced.forEach(clients::end);
+
+    assertThat(closed).containsOnlyOnceElementsOf(replaced).hasSize(3);
   }
 
   @Test
@@ -88,6 +103,23 @@ class ShardClientsTest {
     assertThat(clients.find("a")).isNull();
     assertThat(clients.update(affinity("a=127.0.0.8", "127.0.0.8:2"))).isEmpty();
     assertThat(clients.find("a")).isNull();
+  }
+
+  /** An official client that says so when it is closed. */
+  private MongoClient connect(MongoClientSettings asked) {
+    MongoClient client = MongoClients.create(asked);
+    return (MongoClient)
+        Proxy.newProxyInstance(
+            MongoClient.class.getClassLoader(),
+            new Class<?>[] {MongoClient.class},
+            (proxy, method, arguments) -> {
+              if (method.getName().equals("close")) {
+                closed.add((MongoClient) proxy);
+              }
+              return method.getName().equals("equals")
+                  ? proxy == arguments[0]
+                  : method.invoke(client, arguments);
+            });
   }
 
   private ShardClient clientOf(String shard) {
