@@ -1,7 +1,15 @@
 package dev.onehop.testbed;
 
+import com.mongodb.MongoClientSettings;
+import com.mongodb.MongoException;
 import com.mongodb.MongoNamespace;
-import com.mongodb.client.MongoCollection;
+import com.mongodb.ReadPreference;
+import com.mongodb.client.model.Projections;
+import com.mongodb.reactivestreams.client.MongoClient;
+import com.mongodb.reactivestreams.client.MongoClients;
+import com.mongodb.reactivestreams.client.MongoCollection;
+import dev.onehop.routing.transport.PipelinedTransport;
+import dev.onehop.routing.transport.PipeliningSettings;
 import dev.onehop.testbed.internal.cluster.Access;
 import dev.onehop.testbed.internal.cluster.Admin;
 import dev.onehop.testbed.internal.cluster.Cluster;
@@ -9,25 +17,34 @@ import dev.onehop.testbed.internal.cluster.ReplicaSet;
 import dev.onehop.testbed.internal.cluster.Server;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
+import java.util.concurrent.ThreadLocalRandom;
 import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Schedulers;
 
 /**
  * Point reads and updates through every router, to every shard. A stand-in router runs on a JVM,
  * which takes some hundred operations until it has compiled what an operation needs; before that
  * each costs 2 ms more, seen on this project's machine, where one to a neighbouring host takes 1
  * ms.
+ *
+ * <p>What the optimizing compiler makes is for what it has seen: one key alone, one request in a
+ * packet. It throws that away, and takes seconds to compile anew, at the first point that differs.
+ * So there are many keys, half of them asked for by many connections and half by few with many
+ * requests in flight.
  */
 final class RouterWarmup {
   /** The quick compiler takes up a method after 200 calls, a loop later. */
   private static final int OPERATIONS_PER_ROUTER = 2_000;
 
   /** The optimizing compiler some ten thousand later, and more than once. */
-  private static final int OPERATIONS_BEFORE_A_LONG_RUN = 20_000;
+  private static final int OPERATIONS_BEFORE_A_LONG_RUN = 40_000;
+
+  private static final int KEYS_PER_SHARD = 500;
+  private static final int IN_FLIGHT = 16;
+  private static final int PIPELINED_SOCKETS = 2;
 
   /** Matches a document and changes nothing, as nothing is inserted. */
   private static final BsonDocument NO_CHANGE =
@@ -45,56 +62,82 @@ final class RouterWarmup {
     this.routers = List.copyOf(routers);
   }
 
-  /** Warms all of them up side by side, with a document of each shard that has one. */
+  /** Warms all of them up side by side, with documents of each shard that has some. */
   void run(MongoNamespace namespace) {
-    List<BsonDocument> documents = new ArrayList<>();
-    for (ReplicaSet shard : cluster.shards()) {
-      BsonDocument document =
-          shard
-              .primary()
-              .collection(namespace.getDatabaseName(), namespace.getCollectionName())
-              .find()
-              .first();
-      if (document != null) {
-        documents.add(document);
-      }
-    }
-    if (documents.isEmpty() || routers.isEmpty()) {
+    List<BsonDocument> keys = keys(namespace);
+    if (keys.isEmpty()) {
       return;
     }
-    ExecutorService executor = Executors.newFixedThreadPool(routers.size());
     try {
-      List<CompletableFuture<Void>> done = new ArrayList<>();
-      for (Server router : routers) {
-        done.add(CompletableFuture.runAsync(() -> warmUp(router, namespace, documents), executor));
-      }
-      done.forEach(CompletableFuture::join);
-    } catch (CompletionException e) {
-      throw new TestbedException("a router can't be warmed up: " + e.getCause().getMessage(), e);
-    } finally {
-      executor.shutdownNow();
+      Flux.fromIterable(routers)
+          .flatMap(
+              router -> warmUp(router, namespace, keys).subscribeOn(Schedulers.boundedElastic()),
+              Math.max(1, routers.size()))
+          .blockLast();
+    } catch (MongoException e) {
+      throw new TestbedException("a router can't be warmed up: " + e.getMessage(), e);
     }
   }
 
-  private void warmUp(Server router, MongoNamespace namespace, List<BsonDocument> documents) {
-    try (Admin admin = Admin.of(router, access)) {
-      MongoCollection<BsonDocument> documentsThere =
-          admin
-              .client()
-              .getDatabase(namespace.getDatabaseName())
-              .getCollection(namespace.getCollectionName(), BsonDocument.class);
-      for (int i = 0; i < operations; i++) {
-        BsonDocument filter = idOf(documents.get(i / 2 % documents.size()));
-        if (i % 2 == 0) {
-          var unused = documentsThere.find(filter).first();
-        } else {
-          var unused = documentsThere.updateOne(filter, NO_CHANGE);
-        }
-      }
+  private List<BsonDocument> keys(MongoNamespace namespace) {
+    List<BsonDocument> keys = new ArrayList<>();
+    for (ReplicaSet shard : cluster.shards()) {
+      shard
+          .primary()
+          .collection(namespace.getDatabaseName(), namespace.getCollectionName())
+          .find()
+          .projection(Projections.include("_id"))
+          .limit(KEYS_PER_SHARD)
+          .into(keys);
     }
+    return keys;
   }
 
-  private static BsonDocument idOf(BsonDocument document) {
-    return new BsonDocument("_id", document.get("_id"));
+  private Mono<Void> warmUp(Server router, MongoNamespace namespace, List<BsonDocument> keys) {
+    MongoClientSettings.Builder plain = settings(router);
+    PipeliningSettings few =
+        PipeliningSettings.builder().socketsPerServer(PIPELINED_SOCKETS).build();
+    return Mono.using(
+        () -> PipelinedTransport.create(few),
+        transport -> {
+          MongoClientSettings.Builder pipelined = settings(router);
+          transport.applyTo(pipelined);
+          return run(plain, namespace, keys).then(run(pipelined, namespace, keys));
+        },
+        PipelinedTransport::close);
+  }
+
+  private MongoClientSettings.Builder settings(Server router) {
+    // As applications have it: a write with a number takes other ways through a router.
+    return Admin.settings(router, access)
+        .readPreference(ReadPreference.primary())
+        .applyToConnectionPoolSettings(pool -> pool.maxSize(IN_FLIGHT))
+        .retryReads(true)
+        .retryWrites(true);
+  }
+
+  private Mono<Void> run(
+      MongoClientSettings.Builder settings, MongoNamespace namespace, List<BsonDocument> keys) {
+    return Mono.using(
+        () -> MongoClients.create(settings.build()),
+        client -> {
+          MongoCollection<BsonDocument> documents =
+              client
+                  .getDatabase(namespace.getDatabaseName())
+                  .getCollection(namespace.getCollectionName(), BsonDocument.class);
+          return Flux.range(0, operations / 2)
+              .flatMap(
+                  i -> {
+                    BsonDocument key = keys.get(ThreadLocalRandom.current().nextInt(keys.size()));
+                    return i % 2 == 0
+                        ? documents.find(key).first()
+                        : documents.updateOne(key, NO_CHANGE);
+                  },
+                  IN_FLIGHT)
+              .then()
+              // Closing is nothing for the client's own event loops.
+              .publishOn(Schedulers.boundedElastic());
+        },
+        MongoClient::close);
   }
 }

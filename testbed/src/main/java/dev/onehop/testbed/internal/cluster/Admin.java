@@ -40,6 +40,11 @@ public final class Admin implements AutoCloseable {
 
   /** Connects to a server, past any link. */
   public static Admin of(Server server, Access access) {
+    return new Admin(server.name(), MongoClients.create(settings(server, access).build()));
+  }
+
+  /** What leads to a server, past any link. */
+  public static MongoClientSettings.Builder settings(Server server, Access access) {
     MongoClientSettings.Builder settings =
         MongoClientSettings.builder()
             .applicationName(APPLICATION)
@@ -58,7 +63,7 @@ public final class Admin implements AutoCloseable {
             .retryReads(false)
             .retryWrites(false);
     access.applyTo(settings);
-    return new Admin(server.name(), MongoClients.create(settings.build()));
+    return settings;
   }
 
   /** Connects to a cluster's mongoses. */
