@@ -182,8 +182,8 @@ public final class Testbed implements AutoCloseable {
 
   /**
    * Sends some thousand reads and updates that change nothing through every router, delays off, so
-   * that what is measured next is not a router's first operations. Takes some seconds, or a minute
-   * before a {@link Builder#longRun}. Does nothing if the collection is empty.
+   * that what is measured next is not a router's first operations. Takes some seconds, or two
+   * minutes before a {@link Builder#longRun}. Does nothing if the collection is empty.
    *
    * @param namespace {@code database.collection}, sharded on {@code _id}
    * @throws TestbedException if a router refuses an operation
@@ -324,7 +324,8 @@ public final class Testbed implements AutoCloseable {
 
     /**
      * The cluster is for many minutes of measuring: stand-in routers, which run on a JVM, get its
-     * optimizing compiler, and {@link Testbed#warmUpRouters} takes the minute that this needs.
+     * optimizing compiler, and {@link Testbed#warmUpRouters} takes the minute or two that this
+     * needs.
      */
     public Builder longRun(boolean measuresLong) {
       this.longRun = measuresLong;
