@@ -152,7 +152,7 @@ class LinkTest {
     Socket socket = connect(NEAR_HOST);
     byte[] sent = new byte[40 << 20];
     new Random(7).nextBytes(sent);
-    CompletableFuture<Void> writing = writeAside(socket, sent);
+    CompletableFuture<Void> writing = writeAside(socket, sent, 1);
     byte[] received = socket.getInputStream().readNBytes(sent.length);
     writing.get(10, TimeUnit.SECONDS);
     assertThat(Arrays.equals(received, sent)).isTrue();
@@ -161,20 +161,26 @@ class LinkTest {
   @Test
   void aReaderThatDoesNotReadIsWaitedFor() throws Exception {
     Socket socket = connect(NEAR_HOST);
-    // More than the link holds back at most, both ways, with all sockets' buffers.
-    byte[] sent = new byte[100 << 20];
-    CompletableFuture<Void> writing = writeAside(socket, sent);
+    // More than the link holds back at most, both ways, with all sockets' buffers: Linux lets each
+    // of the four that receive grow to 32 MiB.
+    byte[] megabyte = new byte[1 << 20];
+    int times = 400;
+    CompletableFuture<Void> writing = writeAside(socket, megabyte, times);
     assertThatThrownBy(() -> writing.get(1500, TimeUnit.MILLISECONDS))
         .isInstanceOf(TimeoutException.class);
-    assertThat(socket.getInputStream().readNBytes(sent.length)).hasSize(sent.length);
+    for (int i = 0; i < times; i++) {
+      assertThat(socket.getInputStream().readNBytes(megabyte.length)).hasSize(megabyte.length);
+    }
     writing.get(10, TimeUnit.SECONDS);
   }
 
-  private static CompletableFuture<Void> writeAside(Socket socket, byte[] bytes) {
+  private static CompletableFuture<Void> writeAside(Socket socket, byte[] bytes, int times) {
     return CompletableFuture.runAsync(
         () -> {
           try {
-            socket.getOutputStream().write(bytes);
+            for (int i = 0; i < times; i++) {
+              socket.getOutputStream().write(bytes);
+            }
           } catch (IOException e) {
             throw new UncheckedIOException(e);
           }
