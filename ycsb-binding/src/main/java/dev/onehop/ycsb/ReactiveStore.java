@@ -15,7 +15,6 @@ import org.bson.BsonDocument;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
 import reactor.core.publisher.Flux;
-import reactor.core.publisher.Mono;
 
 /** A store over any implementation of the reactive driver's interfaces. */
 final class ReactiveStore implements DocumentStore {
@@ -39,7 +38,7 @@ final class ReactiveStore implements DocumentStore {
   @Override
   public @Nullable BsonDocument findOne(
       String collection, BsonDocument filter, @Nullable BsonDocument projection) {
-    return Mono.from(find(collection, filter, projection).first()).block();
+    return awaitEnd(find(collection, filter, projection).first());
   }
 
   @Override
@@ -96,7 +95,11 @@ final class ReactiveStore implements DocumentStore {
   }
 
   private static <T> T await(Publisher<T> publisher) {
-    return Objects.requireNonNull(
-        Mono.from(publisher).block(), "the driver completed without a result");
+    return Objects.requireNonNull(awaitEnd(publisher), "the driver completed without a result");
+  }
+
+  /** Not just for the result: the run's last operation may not be in the route counts before. */
+  private static <T> @Nullable T awaitEnd(Publisher<T> publisher) {
+    return Flux.from(publisher).takeLast(1).next().block();
   }
 }
