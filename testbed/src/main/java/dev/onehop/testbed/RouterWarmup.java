@@ -71,8 +71,7 @@ final class RouterWarmup {
     try {
       Flux.fromIterable(routers)
           .flatMap(
-              router -> warmUp(router, namespace, keys).subscribeOn(Schedulers.boundedElastic()),
-              Math.max(1, routers.size()))
+              router -> warmUp(router, namespace, keys).subscribeOn(Schedulers.boundedElastic()))
           .blockLast();
     } catch (MongoException e) {
       throw new TestbedException("a router can't be warmed up: " + e.getMessage(), e);

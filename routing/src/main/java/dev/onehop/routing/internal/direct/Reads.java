@@ -90,9 +90,7 @@ public final class Reads {
     if (skip == 0) {
       return command;
     }
-    BsonDocument perShard = new BsonDocument();
-    command.body().forEach(perShard::append);
-    perShard.remove("skip");
+    BsonDocument perShard = command.bodyWithout(Set.of("skip"));
     long limit = Math.abs(number(command.body(), "limit"));
     if (limit > 0) {
       perShard.put("limit", new BsonInt64(Math.addExact(limit, skip)));
@@ -246,13 +244,8 @@ public final class Reads {
     if (sorted && order == null) {
       return handOver.send(command, "a find over several shards sorted by " + sort.toJson());
     }
-    BsonDocument perShard = new BsonDocument();
-    body.forEach(
-        (name, value) -> {
-          if (!name.equals("skip")) {
-            perShard.append(name, value);
-          }
-        });
+    // A single batch from each shard would be cut before the merge.
+    BsonDocument perShard = command.bodyWithout(Set.of("skip", "singleBatch"));
     if (limit > 0) {
       perShard.put("limit", new BsonInt64(Math.addExact(limit, skip)));
     }
@@ -260,10 +253,8 @@ public final class Reads {
       perShard.put(
           "projection", SortKeys.projection(body.getDocument("projection", new BsonDocument())));
     }
-    // A single batch from each shard would be cut before the merge.
     boolean singleBatch =
         body.containsKey("singleBatch") && body.getBoolean("singleBatch").getValue();
-    perShard.remove("singleBatch");
     return openMerged(
         command.withBody(perShard),
         table,

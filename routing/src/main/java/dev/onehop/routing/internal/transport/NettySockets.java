@@ -21,7 +21,6 @@ import io.netty.handler.ssl.SslHandler;
 import io.netty.util.concurrent.Future;
 import java.io.IOException;
 import java.net.SocketAddress;
-import java.nio.channels.ClosedChannelException;
 import javax.net.ssl.SSLEngine;
 import org.jspecify.annotations.Nullable;
 
@@ -73,7 +72,6 @@ final class NettySockets implements SocketOpener {
     private final WireSocket socket;
     private final LaneOptions options;
     private @Nullable Channel channel;
-    private boolean closed;
     private boolean flushScheduled;
 
     NettySocket(WireSocket socket, LaneOptions options) {
@@ -92,9 +90,8 @@ final class NettySockets implements SocketOpener {
     }
 
     void connect(Bootstrap bootstrap, SocketAddress address) {
-      if (closed) {
+      if (socket.isClosed()) {
         TlsEngines.release(options.engine());
-        socket.broken(new ClosedChannelException());
         return;
       }
       ChannelFuture connecting = bootstrap.connect(address);
@@ -156,7 +153,6 @@ final class NettySockets implements SocketOpener {
 
     @Override
     public void close() {
-      closed = true;
       if (channel != null) {
         channel.close();
       }
