@@ -12,10 +12,12 @@ import dev.onehop.routing.internal.direct.shard.ErrorCodes;
 import dev.onehop.routing.internal.direct.shard.ReplicaSet;
 import dev.onehop.routing.internal.direct.shard.ReplicaSet.Answer;
 import dev.onehop.routing.internal.direct.shard.ShardDirectory;
+import dev.onehop.routing.internal.wire.BsonCopies;
 import dev.onehop.routing.internal.wire.OpMsg;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
 import org.bson.BsonArray;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
@@ -36,8 +38,8 @@ import reactor.core.publisher.Mono;
  */
 final class ChangeStreams {
   private static final String STAGE = "$changeStream";
-  private static final List<String> STARTS =
-      List.of("resumeAfter", "startAfter", "startAtOperationTime");
+  private static final Set<String> STARTS =
+      Set.of("resumeAfter", "startAfter", "startAtOperationTime");
 
   private final ShardDirectory shards;
   private final Cursors cursors;
@@ -135,13 +137,7 @@ final class ChangeStreams {
 
   /** The stage for every shard. A token is of one shard only, its time holds for all. */
   private BsonDocument started(BsonDocument asked, @Nullable ResumeToken after) {
-    BsonDocument stage = new BsonDocument();
-    asked.forEach(
-        (name, value) -> {
-          if (!STARTS.contains(name)) {
-            stage.append(name, value);
-          }
-        });
+    BsonDocument stage = BsonCopies.without(asked, STARTS);
     BsonTimestamp start;
     if (after != null) {
       start = after.isFromInvalidate() ? next(after.clusterTime()) : after.clusterTime();

@@ -103,14 +103,7 @@ public record OpMsg(
 
   /** A copy of the body without some of its fields. */
   public BsonDocument bodyWithout(Set<String> names) {
-    BsonDocument rest = new BsonDocument();
-    body.forEach(
-        (name, value) -> {
-          if (!names.contains(name)) {
-            rest.append(name, value);
-          }
-        });
-    return rest;
+    return BsonCopies.without(body, names);
   }
 
   /** The database that the command names, "admin" if it names none. */

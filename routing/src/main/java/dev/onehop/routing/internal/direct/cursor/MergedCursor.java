@@ -1,10 +1,12 @@
 package dev.onehop.routing.internal.direct.cursor;
 
 import dev.onehop.routing.internal.direct.cursor.Cursors.OpenCursor;
+import dev.onehop.routing.internal.wire.BsonCopies;
 import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.Deque;
 import java.util.List;
+import java.util.Set;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
 import org.bson.BsonValue;
@@ -22,6 +24,7 @@ import reactor.core.publisher.Mono;
 public final class MergedCursor implements OpenCursor {
   private static final int DEFAULT_FIRST_BATCH = 101;
   private static final int DEFAULT_NEXT_BATCH = 1_000;
+  private static final Set<String> SORT_KEY = Set.of(SortKeys.FIELD);
 
   private final String namespace;
   private final List<Source> sources;
@@ -174,16 +177,6 @@ public final class MergedCursor implements OpenCursor {
 
   /** The document as the client may see it. */
   private BsonDocument visible(BsonDocument document) {
-    if (order == null) {
-      return document;
-    }
-    BsonDocument copy = new BsonDocument();
-    document.forEach(
-        (name, value) -> {
-          if (!name.equals(SortKeys.FIELD)) {
-            copy.append(name, value);
-          }
-        });
-    return copy;
+    return order == null ? document : BsonCopies.without(document, SORT_KEY);
   }
 }
