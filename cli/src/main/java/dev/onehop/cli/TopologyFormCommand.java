@@ -1,17 +1,11 @@
 package dev.onehop.cli;
 
-import dev.onehop.cli.bench.Workload;
 import dev.onehop.testbed.Testbed;
 import dev.onehop.testbed.TestbedException;
 import dev.onehop.testbed.Topology;
 import dev.onehop.testbed.TopologyException;
 import java.io.PrintWriter;
-import java.util.List;
-import java.util.Map;
 import java.util.concurrent.Callable;
-import org.bson.BsonDocument;
-import org.bson.BsonInt32;
-import org.bson.BsonString;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -35,11 +29,6 @@ import picocli.CommandLine.Spec;
     })
 final class TopologyFormCommand implements Callable<Integer> {
 
-  /** More than one, so that routing tables are real. */
-  private static final int CHUNKS_PER_SHARD = 4;
-
-  private static final String COLLECTION = "ycsb.usertable";
-
   @Spec private CommandSpec spec;
 
   @Option(
@@ -52,9 +41,9 @@ final class TopologyFormCommand implements Callable<Integer> {
   @Option(
       names = "--records",
       paramLabel = "N",
-      defaultValue = "10000",
+      defaultValue = "" + UserTable.RECORDS,
       description = "Documents that will be loaded, to split for. Default: ${DEFAULT-VALUE}.")
-  private long records = 10_000;
+  private long records = UserTable.RECORDS;
 
   @Option(
       names = "--without-routers",
@@ -69,12 +58,6 @@ final class TopologyFormCommand implements Callable<Integer> {
       throw Failure.usage("--records " + records + ": must be at least 1");
     }
     Topology topology = topology();
-    Workload workload =
-        Workload.load(Home.path("workloads/workloada"), Map.of()).withRecords(records);
-    List<BsonDocument> splitPoints =
-        workload.splitPoints(topology.shards().size() * CHUNKS_PER_SHARD).stream()
-            .map(id -> new BsonDocument("_id", new BsonString(id)))
-            .toList();
     PrintWriter out = spec.commandLine().getOut();
     Testbed.Builder builder =
         Testbed.builder(topology)
@@ -85,14 +68,14 @@ final class TopologyFormCommand implements Callable<Integer> {
                   out.flush();
                 });
     try (Testbed testbed = (withoutRouters ? builder.withoutRouters() : builder).start()) {
-      testbed.shardCollection(COLLECTION, new BsonDocument("_id", new BsonInt32(1)), splitPoints);
+      int chunks = UserTable.shard(testbed, records);
       out.printf(
           "formed: mongod %s, routers: %s %s; %s is split into %d chunks%n",
           testbed.server().mongodVersion(),
           testbed.server().router().label(),
           testbed.server().routerVersion(),
-          COLLECTION,
-          splitPoints.size() + 1);
+          UserTable.NAMESPACE,
+          chunks);
       if (!withoutRouters) {
         out.println("URL: " + testbed.url());
       }

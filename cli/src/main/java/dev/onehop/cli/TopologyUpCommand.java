@@ -28,11 +28,17 @@ import picocli.CommandLine.Spec;
     versionProvider = Version.class,
     sortOptions = false,
     header = "Start a topology and keep it running until Ctrl-C.",
+    description = {
+      "",
+      "Shards and pre-splits ycsb.usertable for workloada, and prints what to try next.",
+      ""
+    },
     footer = {
       "",
       "Examples:",
-      "  onehop topology up",
-      "  onehop topology up --detach --topology my-regions.yaml"
+      "  onehop topology up                 us-2014 until Ctrl-C",
+      "  onehop topology up --detach --topology my-regions.yaml",
+      "  onehop explain --url URL ycsb.usertable '{\"_id\": \"user1\"}'    with the URL it prints"
     })
 final class TopologyUpCommand implements Callable<Integer> {
 
@@ -66,6 +72,7 @@ final class TopologyUpCommand implements Callable<Integer> {
                   err.println(line);
                   err.flush();
                 })
+            .prepared(started -> UserTable.shard(started, UserTable.RECORDS))
             .start()) {
       testbed.onProcessDeath(failure -> death.complete(failure.describe()));
       PrintWriter out = spec.commandLine().getOut();
@@ -73,6 +80,7 @@ final class TopologyUpCommand implements Callable<Integer> {
       if (testbed.server().router() == RouterKind.STAND_IN) {
         out.println("Routers: STAND-IN (no mongos binary was found)");
       }
+      tryNext(out, testbed.url());
       out.println("Ctrl-C stops it.");
       out.flush();
       // The testbed stops with the JVM: only a server that dies ends the waiting.
@@ -80,6 +88,32 @@ final class TopologyUpCommand implements Callable<Integer> {
     } catch (TestbedException e) {
       throw Failure.run(e.getMessage() == null ? e.toString() : e.getMessage(), e);
     }
+  }
+
+  /** Commands that work as they are printed. */
+  private void tryNext(PrintWriter out, String url) {
+    if (servers.existingOptions.keyFile != null) {
+      return; // They would need the user's name and password.
+    }
+    String onehop = program("onehop");
+    String ycsb = program("ycsb");
+    String workload = "targeted-async -P workloads/workloada -p mongodb.url=" + url + "/ycsb";
+    out.println();
+    out.println("Try next (" + UserTable.NAMESPACE + " is sharded, split and empty):");
+    out.println(
+        "  %s explain --url %s %s '{\"_id\": \"user1\"}'"
+            .formatted(onehop, url, UserTable.NAMESPACE));
+    out.println("  %s load %s -threads 16".formatted(ycsb, workload));
+    out.println("  %s run %s -threads 16".formatted(ycsb, workload));
+    out.println("  %s bench --url %s --overwrite --quick".formatted(onehop, url));
+    out.println();
+  }
+
+  /** How to call one of the programs from the current folder. */
+  private static String program(String name) {
+    Path current = Path.of("").toAbsolutePath();
+    Path program = Home.folder().toAbsolutePath().normalize().resolve("bin").resolve(name);
+    return (program.startsWith(current) ? current.relativize(program) : program).toString();
   }
 
   private int detach(Topology topology) throws IOException, InterruptedException {
@@ -100,6 +134,8 @@ final class TopologyUpCommand implements Callable<Integer> {
         PrintWriter out = spec.commandLine().getOut();
         out.println("URL: " + ready.get().url());
         out.println("Log: " + log);
+        tryNext(out, ready.get().url());
+        out.println("'" + program("onehop") + " topology down' stops it.");
         out.flush();
         return 0;
       }

@@ -59,7 +59,8 @@ public final class OneHop {
   private OneHop() {}
 
   /**
-   * Starts from a connection string with its usual options.
+   * Starts from a connection string with its usual options. With {@code directConnection=true}
+   * nothing is routed.
    *
    * @param uri {@code mongodb://} or {@code mongodb+srv://}, also with the options of {@link
    *     OneHopProperty}
@@ -102,6 +103,7 @@ public final class OneHop {
     private static final Duration DEFAULT_HISTORY = Duration.ofSeconds(2);
 
     private final MongoClientSettings.Builder settings;
+    private final boolean directConnection;
     private final Map<OneHopProperty, String> uriOptions;
     private final Map<String, List<ServerAddressName>> routers = new HashMap<>();
     private Properties given = new Properties();
@@ -115,8 +117,9 @@ public final class OneHop {
     private @Nullable UnaryOperator<ServerAddressName> mapping;
 
     private Builder(PropertySources.Parsed uri) {
-      this.settings =
-          MongoClientSettings.builder().applyConnectionString(new ConnectionString(uri.uri()));
+      ConnectionString asked = new ConnectionString(uri.uri());
+      this.settings = MongoClientSettings.builder().applyConnectionString(asked);
+      this.directConnection = Boolean.TRUE.equals(asked.isDirectConnection());
       this.uriOptions = uri.options();
     }
 
@@ -300,6 +303,10 @@ public final class OneHop {
       }
       refuseWhatIsForTargetedMode();
       refuseWhatDirectModeCannot(asked);
+      if (directConnection) {
+        throw new IllegalArgumentException(
+            "direct mode goes to every shard, directConnection=true to one server only");
+      }
       DirectClient.Carrier carrier;
       Runnable release;
       if (pipeliningSettings == null) {
@@ -361,10 +368,6 @@ public final class OneHop {
       if (asked.getSocketSettings().getProxySettings().isProxyEnabled()) {
         throw new IllegalArgumentException("direct mode does not connect through a proxy");
       }
-      if (asked.getInetAddressResolver() != null) {
-        throw new IllegalArgumentException(
-            "direct mode resolves names as the system does: hostMapping changes them before");
-      }
       if (asked.getClusterSettings().getMode() == ClusterConnectionMode.LOAD_BALANCED) {
         throw new IllegalArgumentException(
             "direct mode needs the cluster's own servers, not a load balancer before them");
@@ -376,7 +379,8 @@ public final class OneHop {
     }
 
     private static void shutDown(EventLoopGroup group) {
-      group.shutdownGracefully(0, 1, TimeUnit.SECONDS);
+      // After a moment: the threads of closed clients may still be opening a connection.
+      group.shutdownGracefully(100, 1_000, TimeUnit.MILLISECONDS);
     }
 
     private static TransportSettings nettyOn(EventLoopGroup group) {
@@ -429,6 +433,7 @@ public final class OneHop {
           history,
           measured,
           shardRouters,
+          directConnection,
           mapping != null ? mapping : sources.hostMapping().orElse(UnaryOperator.identity()),
           meters,
           observations == null ? ObservationRegistry.NOOP : observations);

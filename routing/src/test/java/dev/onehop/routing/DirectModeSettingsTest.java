@@ -4,9 +4,7 @@ import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.mongodb.connection.TransportSettings;
-import java.net.InetAddress;
 import java.time.Duration;
-import java.util.List;
 import java.util.Properties;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
@@ -74,12 +72,6 @@ class DirectModeSettingsTest {
                 b.applyToClientSettings(
                     s -> s.transportSettings(TransportSettings.nettyBuilder().build()))),
         "transport");
-    assertRefused(
-        with(
-            b ->
-                b.applyToClientSettings(
-                    s -> s.inetAddressResolver(host -> List.of(InetAddress.getLoopbackAddress())))),
-        "hostMapping");
     assertRefused(OneHop.builder("mongodb://localhost:1/?loadBalanced=true"), "load balancer");
     assertRefused(
         OneHop.builder("mongodb://localhost:1/?proxyHost=localhost&proxyPort=2"), "proxy");

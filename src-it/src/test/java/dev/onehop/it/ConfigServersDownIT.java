@@ -9,6 +9,8 @@ import com.mongodb.reactivestreams.client.MongoClient;
 import com.mongodb.reactivestreams.client.MongoClients;
 import com.mongodb.reactivestreams.client.MongoCollection;
 import dev.onehop.routing.OneHop;
+import dev.onehop.routing.RouteDecision;
+import dev.onehop.routing.RoutingMode;
 import dev.onehop.testbed.RunningTestbed;
 import dev.onehop.testbed.Testbed;
 import dev.onehop.testbed.Topology;
@@ -22,8 +24,12 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
+import org.bson.BsonString;
 import org.bson.Document;
+import org.bson.types.ObjectId;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
@@ -39,6 +45,7 @@ class ConfigServersDownIT {
       Duration.ofSeconds(Integer.getInteger("onehop.it.configdown.seconds", 15));
   private static final int DOCUMENTS = 300;
   private static final int CONCURRENCY = 16;
+  private static final int COLLECTIONS = 8;
   private static final Duration TIMEOUT = Duration.ofSeconds(60);
 
   @Test
@@ -48,14 +55,7 @@ class ConfigServersDownIT {
           NAMESPACE,
           new BsonDocument("_id", new BsonInt32(1)),
           IntStream.of(100, 200).mapToObj(i -> new BsonDocument("_id", new BsonInt32(i))).toList());
-      long config =
-          RunningTestbed.all().stream()
-              .filter(running -> running.topologyName().equals("us-2014"))
-              .flatMap(running -> running.servers().stream())
-              .filter(server -> server.name().startsWith("config"))
-              .findFirst()
-              .orElseThrow()
-              .pid();
+      long config = configServer("us-2014");
       try (MongoClient routed =
               OneHop.builder(testbed.url()).refreshInterval(Duration.ofSeconds(1)).build();
           MongoClient plain = MongoClients.create(testbed.url())) {
@@ -103,6 +103,70 @@ class ConfigServersDownIT {
                         .contains("shard-ca"));
       }
     }
+  }
+
+  /** Each operation on a collection of its own, the first one waiting for all of them. */
+  @ParameterizedTest
+  @EnumSource(RoutingMode.class)
+  void anApplicationThatStartsMeanwhileGoesOverAnyMongos(RoutingMode mode)
+      throws IOException, InterruptedException {
+    try (Testbed testbed = Testbed.builder(Topology.named("single-host")).start()) {
+      for (int i = 0; i < COLLECTIONS; i++) {
+        testbed.shardHashedCollection(
+            "it.c" + i, new BsonDocument("_id", new BsonString("hashed")), 6);
+      }
+      try (MongoClient plain = MongoClients.create(testbed.url())) {
+        for (int i = 0; i < COLLECTIONS; i++) {
+          insertAndFind(plain, "c" + i);
+        }
+      }
+      long config = configServer("single-host");
+      signal("STOP", config);
+      boolean stopped = true;
+      try (MongoClient client = OneHop.builder(testbed.url()).routing(mode).build()) {
+        long start = System.nanoTime();
+        for (int i = 0; i < COLLECTIONS; i++) {
+          insertAndFind(client, "c" + i);
+        }
+        Duration took = Duration.ofNanos(System.nanoTime() - start);
+        System.err.printf(
+            "%s: first operations on %d collections in %s%n", mode, COLLECTIONS, took);
+        // One wait for all; one for each would take longer than that.
+        assertThat(took).isLessThan(Duration.ofSeconds(2 * COLLECTIONS));
+
+        signal("CONT", config);
+        stopped = false;
+        MongoCollection<Document> collection = client.getDatabase("it").getCollection("c0");
+        await()
+            .atMost(TIMEOUT)
+            .until(
+                () ->
+                    Mono.from(OneHop.explain(collection, Filters.eq(1))).block(TIMEOUT).decision()
+                        == RouteDecision.OWNER);
+        insertAndFind(client, "c0");
+      } finally {
+        if (stopped) {
+          signal("CONT", config);
+        }
+      }
+    }
+  }
+
+  private static void insertAndFind(MongoClient client, String name) {
+    MongoCollection<Document> collection = client.getDatabase("it").getCollection(name);
+    Document document = new Document("_id", new ObjectId());
+    Mono.from(collection.insertOne(document)).block(TIMEOUT);
+    assertThat(Mono.from(collection.find(document).first()).block(TIMEOUT)).isEqualTo(document);
+  }
+
+  private static long configServer(String topology) {
+    return RunningTestbed.all().stream()
+        .filter(running -> running.topologyName().equals(topology))
+        .flatMap(running -> running.servers().stream())
+        .filter(server -> server.name().startsWith("config"))
+        .findFirst()
+        .orElseThrow()
+        .pid();
   }
 
   private static void signal(String name, long pid) throws IOException, InterruptedException {

@@ -65,6 +65,7 @@ import reactor.core.publisher.Mono;
 /** The official interface on direct mode: every kind of operation on real shards. */
 class DirectModeIT {
   private static final Duration TIMEOUT = Duration.ofSeconds(30);
+  private static final Duration MONGOS_KNOWS_SHARDS = Duration.ofSeconds(45);
   private static final int DOCUMENTS = 300;
   private static final int RANDOM_FINDS = 10_000;
 
@@ -264,10 +265,14 @@ class DirectModeIT {
     MongoCollection<Document> collection = loaded();
     String shards = "mongodb://" + testbed.configServers().replaceFirst(".*/", "");
     try (MongoClient onConfigServers = OneHop.builder(shards).routing(RoutingMode.DIRECT).build()) {
-      assertThat(all(onConfigServers.listDatabaseNames()))
-          .contains("it", "admin", "config")
-          .doesNotContain("local")
-          .isEqualTo(all(client.listDatabaseNames()));
+      List<String> names = all(onConfigServers.listDatabaseNames());
+      assertThat(names).contains("it", "admin", "config").doesNotContain("local");
+      // A mongos names admin and config, which the config servers have, and what the shards have
+      // that it knows of. It may have started before they were added, and reads every half minute
+      // which there are.
+      await()
+          .atMost(MONGOS_KNOWS_SHARDS)
+          .untilAsserted(() -> assertThat(all(client.listDatabaseNames())).isEqualTo(names));
       MongoDatabase admin = onConfigServers.getDatabase("admin");
       assertThat(run(admin.runCommand(new Document("ping", 1)))).containsEntry("ok", 1.0);
       for (String command : List.of("replSetGetStatus", "currentOp", "top")) {

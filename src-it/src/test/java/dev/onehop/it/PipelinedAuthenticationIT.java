@@ -7,12 +7,15 @@ import com.mongodb.ConnectionString;
 import com.mongodb.MongoClientSettings;
 import com.mongodb.MongoCredential;
 import com.mongodb.ServerAddress;
+import com.mongodb.ServerApi;
+import com.mongodb.ServerApiVersion;
 import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoClients;
 import com.mongodb.client.model.Filters;
 import com.mongodb.connection.ClusterSettings;
 import com.mongodb.reactivestreams.client.MongoCollection;
 import dev.onehop.routing.internal.transport.Lanes;
+import dev.onehop.routing.internal.wire.Addresses;
 import dev.onehop.routing.internal.wire.OpMsg;
 import dev.onehop.routing.internal.wire.ServerAddressName;
 import dev.onehop.routing.internal.wire.WireCredential;
@@ -44,6 +47,9 @@ class PipelinedAuthenticationIT {
   private static final Duration TIMEOUT = Duration.ofSeconds(60);
   private static final PipeliningSettings THREE_SOCKETS =
       PipeliningSettings.builder().socketsPerServer(3).build();
+
+  private static final ServerApi STRICT =
+      ServerApi.builder().version(ServerApiVersion.V1).strict(true).build();
 
   private static TestCertificates certificates;
   private static RealMongod mongod;
@@ -129,6 +135,49 @@ class PipelinedAuthenticationIT {
                 s.credential(MongoCredential.createMongoX509Credential())
                     .applyToSslSettings(ssl -> ssl.context(certificates.client())))) {
       everythingWorks(pipelined);
+    }
+  }
+
+  /** Under it, a server refuses a second authentication of a connection, even of the same user. */
+  @ParameterizedTest
+  @ValueSource(strings = {"SCRAM-SHA-1", "SCRAM-SHA-256"})
+  void scramUnderTheStrictStableApi(String user) {
+    try (PipelinedClient pipelined =
+        client(
+            s ->
+                s.serverApi(STRICT)
+                    .credential(
+                        MongoCredential.createCredential(user, "it", "secret".toCharArray())))) {
+      everythingWorks(pipelined);
+    }
+  }
+
+  @Test
+  void x509UnderTheStrictStableApi() {
+    try (PipelinedClient pipelined =
+        client(
+            s ->
+                s.serverApi(STRICT)
+                    .credential(MongoCredential.createMongoX509Credential())
+                    .applyToSslSettings(ssl -> ssl.context(certificates.client())))) {
+      everythingWorks(pipelined);
+    }
+  }
+
+  @Test
+  void aWrongPasswordIsRefusedUnderTheStrictStableApi() {
+    try (PipelinedClient pipelined =
+        client(
+            s ->
+                s.serverApi(STRICT)
+                    .credential(
+                        MongoCredential.createCredential(
+                            "SCRAM-SHA-256", "it", "wrong".toCharArray())))) {
+      MongoCollection<Document> collection =
+          pipelined.client().getDatabase("it").getCollection("refused");
+
+      assertThatThrownBy(() -> Mono.from(collection.find().first()).block(TIMEOUT))
+          .hasMessageContaining("Exception authenticating");
     }
   }
 
@@ -252,7 +301,7 @@ class PipelinedAuthenticationIT {
             },
             credential,
             BsonDocument.parse("{driver: {name: 'it', version: '1'}, os: {type: 'it'}}"),
-            Map.of()));
+            new Addresses(Addresses.Lookup.SYSTEM, Map.of())));
   }
 
   private static void directModesLanesWork(WireCredential credential, SSLContext context) {

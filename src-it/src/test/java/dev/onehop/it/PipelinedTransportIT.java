@@ -13,7 +13,9 @@ import com.mongodb.reactivestreams.client.ClientSession;
 import com.mongodb.reactivestreams.client.MongoCollection;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
+import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
@@ -127,7 +129,7 @@ class PipelinedTransportIT {
   @Test
   void aDocumentOfSixteenMegabytes() {
     byte[] bytes = new byte[16 * 1024 * 1024 - 100];
-    java.util.Arrays.fill(bytes, (byte) 7);
+    Arrays.fill(bytes, (byte) 7);
     run(collection.insertOne(new Document("_id", 1).append("b", new Binary(bytes))));
 
     Document found = run(collection.find(Filters.eq("_id", 1)).first());
@@ -287,6 +289,33 @@ class PipelinedTransportIT {
         .untilAsserted(() -> assertThat(run(collection.countDocuments())).isEqualTo(200L));
   }
 
+  /** Compressed, they are small, and say in what is compressed that they want no reply. */
+  @ParameterizedTest
+  @ValueSource(strings = {"zlib", "snappy", "zstd"})
+  void largeUnacknowledgedWritesArriveCompressed(String compressor) {
+    try (PipelinedClient compressing =
+        new PipelinedClient(
+            mongod.url(), settings -> settings.compressorList(List.of(compressor(compressor))))) {
+      MongoCollection<Document> unacknowledged =
+          compressing
+              .client()
+              .getDatabase("it")
+              .getCollection(collection.getNamespace().getCollectionName())
+              .withWriteConcern(WriteConcern.UNACKNOWLEDGED);
+      for (int n = 0; n < 40; n++) {
+        byte[] bytes = new byte[n % 4 == 0 ? 1_000 : 1_500_000];
+        // Half of it is not compressible.
+        new Random(n).nextBytes(bytes);
+        Arrays.fill(bytes, 0, bytes.length / 2, (byte) 7);
+        run(unacknowledged.insertOne(new Document("_id", n).append("b", new Binary(bytes))));
+      }
+
+      await()
+          .atMost(TIMEOUT)
+          .untilAsserted(() -> assertThat(run(collection.countDocuments())).isEqualTo(40L));
+    }
+  }
+
   @Test
   void anErrorInTheMiddleDisturbsNobody() {
     run(collection.insertOne(new Document("_id", 0)));
@@ -322,14 +351,9 @@ class PipelinedTransportIT {
   @ParameterizedTest
   @ValueSource(strings = {"zlib", "snappy", "zstd"})
   void compressionIsPassedThrough(String compressor) {
-    MongoCompressor chosen =
-        switch (compressor) {
-          case "zlib" -> MongoCompressor.createZlibCompressor();
-          case "snappy" -> MongoCompressor.createSnappyCompressor();
-          default -> MongoCompressor.createZstdCompressor();
-        };
     try (PipelinedClient compressing =
-        new PipelinedClient(mongod.url(), settings -> settings.compressorList(List.of(chosen)))) {
+        new PipelinedClient(
+            mongod.url(), settings -> settings.compressorList(List.of(compressor(compressor))))) {
       MongoCollection<Document> here =
           compressing
               .client()
@@ -349,6 +373,14 @@ class PipelinedTransportIT {
       assertThat(compressing.sharedSockets())
           .isBetween((double) PipelinedClient.SOCKETS, PipelinedClient.SOCKETS + 1.0);
     }
+  }
+
+  private static MongoCompressor compressor(String name) {
+    return switch (name) {
+      case "zlib" -> MongoCompressor.createZlibCompressor();
+      case "snappy" -> MongoCompressor.createSnappyCompressor();
+      default -> MongoCompressor.createZstdCompressor();
+    };
   }
 
   private long compressedByServer(String compressor) {

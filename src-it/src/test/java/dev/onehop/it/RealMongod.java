@@ -5,6 +5,7 @@ import com.mongodb.MongoClientSettings;
 import com.mongodb.MongoCredential;
 import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoClients;
+import com.mongodb.client.MongoDatabase;
 import dev.onehop.testbed.internal.binaries.BinaryFinder;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -40,9 +41,39 @@ public final class RealMongod implements AutoCloseable {
 
   /** Without authentication or TLS. */
   static RealMongod start() {
-    RealMongod mongod = launch("it", List.of());
+    return startOpen(List.of());
+  }
+
+  /** Without authentication or TLS; takes {@code configureFailPoint}. */
+  public static RealMongod startWithFailPoints() {
+    return startOpen(List.of("--setParameter", "enableTestCommands=1"));
+  }
+
+  private static RealMongod startOpen(List<String> options) {
+    RealMongod mongod = launch("it", options);
     try (MongoClient client = MongoClients.create(mongod.url())) {
       mongod.initiate(client, false);
+    }
+    return mongod;
+  }
+
+  /** The only one that votes of a set whose other members are not there. */
+  static RealMongod startWithMembersDown(int down) {
+    RealMongod mongod = start();
+    try (MongoClient client = MongoClients.create(mongod.url())) {
+      MongoDatabase admin = client.getDatabase("admin");
+      Document set =
+          admin.runCommand(new Document("replSetGetConfig", 1)).get("config", Document.class);
+      List<Document> members = new ArrayList<>(set.getList("members", Document.class));
+      for (int n = 1; n <= down; n++) {
+        members.add(
+            new Document("_id", n)
+                .append("host", "localhost:" + n)
+                .append("priority", 0)
+                .append("votes", 0));
+      }
+      set.append("members", members).append("version", set.getInteger("version") + 1);
+      admin.runCommand(new Document("replSetReconfig", set).append("force", true));
     }
     return mongod;
   }

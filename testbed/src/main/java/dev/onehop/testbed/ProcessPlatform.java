@@ -36,7 +36,7 @@ final class ProcessPlatform implements Platform {
     this.binaries = binaries;
     this.plan = plan;
     this.directory = directory;
-    this.programs = new Programs(binaries, directory, plan, options.longRun);
+    this.programs = new Programs(binaries, directory, plan, options.longRun, options.failPoints);
     this.versions =
         new Versions(
             binaries.mongod().version(),

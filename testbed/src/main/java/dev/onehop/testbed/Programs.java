@@ -13,6 +13,7 @@ final class Programs {
   private static final String STAND_IN_ROUTER = "dev.onehop.testbed.router.StandInRouter";
   private static final String CACHE_GB = "0.25"; // The least WiredTiger takes.
   private static final String OPLOG_MB = "256";
+  private static final String TEST_COMMANDS = "enableTestCommands";
 
   /**
    * Halves what a JVM's start costs, and keeps the optimizing compiler from taking the processors
@@ -24,15 +25,23 @@ final class Programs {
   private final RunDirectory directory;
   private final ClusterPlan plan;
   private final boolean longRun;
+  private final boolean failPoints;
 
   /**
    * @param longRun whether routers on a JVM are used so long that its optimizing compiler pays
+   * @param failPoints whether servers and stand-in routers take {@code configureFailPoint}
    */
-  Programs(ServerBinaries binaries, RunDirectory directory, ClusterPlan plan, boolean longRun) {
+  Programs(
+      ServerBinaries binaries,
+      RunDirectory directory,
+      ClusterPlan plan,
+      boolean longRun,
+      boolean failPoints) {
     this.binaries = binaries;
     this.directory = directory;
     this.plan = plan;
     this.longRun = longRun;
+    this.failPoints = failPoints;
   }
 
   /** Program and arguments of a server. */
@@ -46,6 +55,9 @@ final class Programs {
     List<String> command = new ArrayList<>();
     command.add(binaries.mongod().path().toString());
     command.addAll(mongodOptions(server));
+    if (failPoints) {
+      parameter(command, TEST_COMMANDS, "1");
+    }
     command.addAll(List.of("--dbpath", directory.data(server.name()).toString()));
     command.addAll(network(server));
     return command;
@@ -88,11 +100,22 @@ final class Programs {
     List<String> command = new ArrayList<>();
     command.add(Objects.requireNonNull(binaries.mongos()).path().toString());
     command.addAll(List.of("--configdb", plan.configDb()));
+    if (failPoints) {
+      parameter(command, TEST_COMMANDS, "1");
+    }
     command.addAll(network(server));
     return HostName.command(server.host().address(), command);
   }
 
   private List<String> standInRouter(Server server) {
+    List<String> command = plainStandInRouter(server);
+    if (failPoints) {
+      command.addAll(List.of("--fail-points", "true"));
+    }
+    return command;
+  }
+
+  private List<String> plainStandInRouter(Server server) {
     return standInRouter(
         server,
         longRun ? List.of() : QUICK_COMPILER,

@@ -56,8 +56,11 @@ final class Start {
       phaseDone("preparation");
       cluster = startServers(run, callers);
       run.links().setDelayed(true);
-      platform.started(run.plan().routers().isEmpty() ? "" : Testbed.url(topology, run.plan()));
-      return new Testbed(topology, run, cluster, info(cluster, platform), phases, options.longRun);
+      Testbed testbed =
+          new Testbed(topology, run, cluster, info(cluster, platform), phases, options.longRun);
+      options.preparation.accept(testbed);
+      platform.started(run.plan().routers().isEmpty() ? "" : testbed.url());
+      return testbed;
     } catch (RuntimeException e) {
       if (cluster != null) {
         cluster.close();

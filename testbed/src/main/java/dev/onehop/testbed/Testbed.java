@@ -287,7 +287,9 @@ public final class Testbed implements AutoCloseable {
     @Nullable String featureCompatibilityVersion;
     boolean routers = true;
     boolean longRun;
+    boolean failPoints;
     Consumer<String> progress = line -> {};
+    Consumer<Testbed> preparation = testbed -> {};
     Path cacheFolder = BinaryFinder.cacheFolder(System.getenv());
     Function<Builder, Platform> platform = ProcessPlatform::prepare;
 
@@ -332,9 +334,27 @@ public final class Testbed implements AutoCloseable {
       return this;
     }
 
+    /**
+     * Servers take {@code configureFailPoint}, for tests that need errors at will; a stand-in
+     * router takes the fail point {@code failCommand}. For servers that run as processes.
+     */
+    public Builder failPoints() {
+      this.failPoints = true;
+      return this;
+    }
+
     /** Is told, a line at a time, what the start is at. */
     public Builder progress(Consumer<String> listener) {
       this.progress = listener;
+      return this;
+    }
+
+    /**
+     * What to do before the testbed counts as started, here and for {@link RunningTestbed}, such as
+     * to shard a collection. If it fails, so does the start.
+     */
+    public Builder prepared(Consumer<Testbed> work) {
+      this.preparation = work;
       return this;
     }
 

@@ -4,6 +4,8 @@ import org.bson.types.Decimal128;
 
 /** Encodes values straight from BSON bytes. */
 final class RawKeyEncoder {
+  private static final int OBJECT_ID_LENGTH = 12;
+
   private RawKeyEncoder() {}
 
   /** Appends the value under the cursor. */
@@ -41,8 +43,11 @@ final class RawKeyEncoder {
       // Two C strings, whose ends are already 0x00.
       case REGULAR_EXPRESSION -> out.put(bytes, offset, element.valueLength());
       case DB_POINTER -> {
-        out.putInt(ByteOrders.getIntLittleEndian(bytes, offset));
-        out.put(bytes, offset + 4, element.valueLength() - 4);
+        // In an index the namespace ends at its first NUL, even if that is within.
+        int length = element.endOfCString(offset + 4) - offset - 4;
+        out.putInt(length);
+        out.put(bytes, offset + 4, length);
+        out.put(bytes, offset + element.valueLength() - OBJECT_ID_LENGTH, OBJECT_ID_LENGTH);
       }
       case JAVASCRIPT_WITH_SCOPE -> {
         int codeLength = element.stringLength(offset + 4);

@@ -3,6 +3,7 @@ package dev.onehop.core.table;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.BitSet;
+import java.util.Collection;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
@@ -55,14 +56,24 @@ final class ChunkMap {
   }
 
   /**
-   * Packs chunks in any order that must cover {@code start..end}.
+   * Packs chunks in any order that must cover {@code start..end}. Of those that overlap the newer
+   * ones count, as when they were read while the others changed.
    *
    * @throws InconsistentRoutingTableException if they leave a gap or overlap
    */
   static ChunkMap of(List<ChunkRow> rows, byte[] start, byte[] end, Bounds bounds) {
     List<ChunkRow> sorted = new ArrayList<>(rows);
     sorted.sort((a, b) -> Arrays.compareUnsigned(a.min(), b.min()));
-    requireContiguous(sorted, start, end, bounds);
+    try {
+      requireContiguous(sorted, start, end, bounds);
+    } catch (InconsistentRoutingTableException asRead) {
+      sorted = withoutDisplaced(sorted);
+      try {
+        requireContiguous(sorted, start, end, bounds);
+      } catch (InconsistentRoutingTableException stillThen) {
+        throw asRead;
+      }
+    }
     List<ChunkBucket> buckets = new ArrayList<>(sorted.size() / BUCKET + 1);
     split(sorted, buckets);
     return new ChunkMap(buckets, end, bounds);
@@ -144,6 +155,51 @@ final class ChunkMap {
       }
     }
     return new ChunkMap(result, end, bounds);
+  }
+
+  /** Without those that newer ones overlap; what is of one version stays as it is. */
+  private static List<ChunkRow> withoutDisplaced(List<ChunkRow> sorted) {
+    List<ChunkRow> result = null;
+    for (int from = 0; from < sorted.size(); ) {
+      int to = endOfOverlap(sorted, from);
+      if (to > from + 1 && result == null) {
+        result = new ArrayList<>(sorted.subList(0, from));
+      }
+      if (result != null) {
+        result.addAll(to > from + 1 ? newest(sorted.subList(from, to)) : sorted.subList(from, to));
+      }
+      from = to;
+    }
+    return result == null ? sorted : result;
+  }
+
+  /** The first after {@code from} that begins where all before it have ended. */
+  private static int endOfOverlap(List<ChunkRow> sorted, int from) {
+    byte[] covered = sorted.get(from).max();
+    int to = from + 1;
+    for (; to < sorted.size(); to++) {
+      ChunkRow row = sorted.get(to);
+      if (Arrays.compareUnsigned(row.min(), covered) >= 0) {
+        break;
+      }
+      if (Arrays.compareUnsigned(row.max(), covered) > 0) {
+        covered = row.max();
+      }
+    }
+    return to;
+  }
+
+  private static Collection<ChunkRow> newest(List<ChunkRow> overlapping) {
+    List<ChunkRow> byVersion = new ArrayList<>(overlapping);
+    byVersion.sort(ChunkRow.OLDEST_FIRST);
+    for (int i = 0; i < byVersion.size(); i++) {
+      ChunkRow row = byVersion.get(i);
+      boolean newerThanBefore = i == 0 || byVersion.get(i - 1).version() != row.version();
+      if (!newerThanBefore || Arrays.compareUnsigned(row.min(), row.max()) >= 0) {
+        return overlapping;
+      }
+    }
+    return overlay(byVersion).values();
   }
 
   private static NavigableMap<byte[], ChunkRow> overlay(List<ChunkRow> changed) {

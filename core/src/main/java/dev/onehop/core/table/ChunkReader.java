@@ -4,6 +4,8 @@ import java.util.Map;
 import org.bson.BsonDocument;
 import org.bson.BsonTimestamp;
 import org.bson.BsonValue;
+import org.bson.RawBsonDocument;
+import org.bson.codecs.BsonDocumentCodec;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -11,6 +13,7 @@ import org.jspecify.annotations.Nullable;
  * lastmodEpoch} up to 4.4, by {@code uuid} from 5.0.
  */
 final class ChunkReader {
+  private static final BsonDocumentCodec CODEC = new BsonDocumentCodec();
   private static final String WHERE = "config.chunks";
 
   private final CollectionEntry collection;
@@ -21,7 +24,9 @@ final class ChunkReader {
     this.shards = shards;
   }
 
-  ChunkRow read(BsonDocument chunk) {
+  ChunkRow read(BsonDocument read) {
+    // A raw one would be searched for every field, and what is kept of it keep all of its bytes.
+    BsonDocument chunk = read instanceof RawBsonDocument raw ? raw.decode(CODEC) : read;
     requireOfCollection(chunk);
     BsonDocument min = ConfigFields.document(chunk, "min", WHERE);
     byte[] minKey = collection.key().keyOfBound(min);

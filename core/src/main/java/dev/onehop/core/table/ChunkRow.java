@@ -1,5 +1,6 @@
 package dev.onehop.core.table;
 
+import java.util.Comparator;
 import org.bson.BsonDocument;
 import org.jspecify.annotations.Nullable;
 
@@ -14,4 +15,7 @@ import org.jspecify.annotations.Nullable;
  */
 @SuppressWarnings("ArrayRecordComponent") // never compared as a whole, and short-lived
 record ChunkRow(
-    byte[] min, byte[] max, int shard, long version, @Nullable BsonDocument verbatimMin) {}
+    byte[] min, byte[] max, int shard, long version, @Nullable BsonDocument verbatimMin) {
+  static final Comparator<ChunkRow> OLDEST_FIRST =
+      (a, b) -> Long.compareUnsigned(a.version(), b.version());
+}

@@ -3,7 +3,6 @@ package dev.onehop.core.table;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
 import java.util.SortedSet;
@@ -60,13 +59,12 @@ public final class RoutingTable {
    * @throws ShardKeyException if the shard key pattern is none, or a chunk's bounds don't fit it
    */
   public static RoutingTable of(BsonDocument collection, Iterable<BsonDocument> chunks) {
-    CollectionEntry entry = CollectionEntry.of(collection);
-    ShardNames names = new ShardNames(List.of());
-    ChunkReader reader = new ChunkReader(entry, names);
-    List<ChunkRow> rows = new ArrayList<>();
-    for (BsonDocument chunk : chunks) {
-      rows.add(reader.read(chunk));
-    }
+    RoutingTableBuilder builder = new RoutingTableBuilder(collection);
+    chunks.forEach(builder::add);
+    return builder.build();
+  }
+
+  static RoutingTable of(CollectionEntry entry, List<ChunkRow> rows, List<String> names) {
     ShardKeyPattern key = entry.key();
     ChunkMap.Bounds bounds = bound -> key.boundOf(bound).toJson();
     ChunkMap map;
@@ -75,7 +73,7 @@ public final class RoutingTable {
     } catch (InconsistentRoutingTableException e) {
       throw new InconsistentRoutingTableException(entry.namespace() + ": " + e.getMessage());
     }
-    return sharded(entry, map, names.names(), List.of());
+    return sharded(entry, map, names, List.of());
   }
 
   /**
@@ -107,29 +105,33 @@ public final class RoutingTable {
    *     collection is another incarnation, or the chunks leave a gap
    */
   public RoutingTable merge(BsonDocument collection, Iterable<BsonDocument> changedChunks) {
-    Sharded old = sharded();
+    RoutingTableBuilder builder = new RoutingTableBuilder(this, collection);
+    changedChunks.forEach(builder::add);
+    return builder.build();
+  }
+
+  /** The entry of a table that is to follow this one. */
+  CollectionEntry newer(BsonDocument collection) {
     CollectionEntry entry = CollectionEntry.of(collection);
-    old.collection.requireSameIncarnation(entry);
-    ShardNames names = new ShardNames(old.names);
-    ChunkReader reader = new ChunkReader(entry, names);
-    long known = version().toTimestamp().getValue();
-    List<ChunkRow> newer = new ArrayList<>();
-    boolean upToDate = false;
-    for (BsonDocument chunk : changedChunks) {
-      ChunkRow row = reader.read(chunk);
-      upToDate |= Long.compareUnsigned(row.version(), known) >= 0;
-      if (Long.compareUnsigned(row.version(), known) > 0) {
-        newer.add(row);
-      }
-    }
-    if (!upToDate) {
-      throw new InconsistentRoutingTableException(
-          namespace + ": no chunk at or above the known version " + version());
-    }
-    newer.sort(Comparator.comparingLong(row -> row.version() ^ Long.MIN_VALUE));
+    sharded().collection.requireSameIncarnation(entry);
+    return entry;
+  }
+
+  List<String> shardNames() {
+    return sharded().names;
+  }
+
+  boolean isOlderThan(long chunkVersion) {
+    return Long.compareUnsigned(chunkVersion, highestVersion()) > 0;
+  }
+
+  /** This table with newer rows, in any order. */
+  RoutingTable with(CollectionEntry entry, List<ChunkRow> newer, List<String> names) {
+    Sharded old = sharded();
+    newer.sort(ChunkRow.OLDEST_FIRST);
     try {
       ChunkMap merged = newer.isEmpty() ? old.chunks : old.chunks.merge(newer);
-      return sharded(entry, merged, names.names(), old.zones);
+      return sharded(entry, merged, names, old.zones);
     } catch (InconsistentRoutingTableException e) {
       throw new InconsistentRoutingTableException(namespace + ": " + e.getMessage());
     }
@@ -277,13 +279,17 @@ public final class RoutingTable {
 
   /** The collection's version: the highest of its chunks'. */
   public ChunkVersion version() {
+    return toChunkVersion(highestVersion());
+  }
+
+  private long highestVersion() {
     long highest = 0;
     for (long version : sharded().highestVersions) {
       if (version != NOT_AN_OWNER && Long.compareUnsigned(version, highest) > 0) {
         highest = version;
       }
     }
-    return toChunkVersion(highest);
+    return highest;
   }
 
   /** The highest version of a shard's chunks; major and minor are 0 if it owns none. */

@@ -11,9 +11,12 @@ import org.bson.BsonBinary;
 import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
+import org.bson.BsonInt64;
 import org.bson.BsonObjectId;
 import org.bson.BsonString;
 import org.bson.BsonTimestamp;
+import org.bson.RawBsonDocument;
+import org.bson.codecs.BsonDocumentCodec;
 import org.bson.types.ObjectId;
 import org.junit.jupiter.api.Test;
 
@@ -117,6 +120,44 @@ class RoutingTableTest {
         COLLECTION,
         List.of(Tables.chunk("{a: 20}", "{a: 10}", "s01", 1, 1)),
         "{\"a\": 20} is not below its max {\"a\": 10}");
+  }
+
+  @Test
+  void aChunkThatChangedWhileTheyWereReadComesTwiceAndTheNewerCounts() {
+    List<BsonDocument> read = new ArrayList<>(three);
+    read.add(Tables.chunk("{a: 10}", "{a: 15}", "s01", 1, 3));
+    read.add(Tables.chunk("{a: 15}", "{a: 20}", "s01", 1, 4));
+    read.add(Tables.chunk("{a: 15}", "{a: 20}", "s00", 2, 0));
+    read.add(Tables.chunk("{a: 20}", "{a: {$maxKey: 1}}", "s02", 2, 1));
+    Collections.shuffle(read, new Random(7));
+
+    RoutingTable table = RoutingTable.of(COLLECTION, read);
+
+    assertThat(table.chunkCount()).isEqualTo(4);
+    assertThat(table.chunk(1)).isEqualTo(chunk("{a: 10}", "{a: 15}", "s01", 1, 3));
+    assertThat(table.chunk(2)).isEqualTo(chunk("{a: 15}", "{a: 20}", "s00", 2, 0));
+    assertThat(table.chunk(3)).isEqualTo(chunk("{a: 20}", "{a: {$maxKey: 1}}", "s02", 2, 1));
+  }
+
+  @Test
+  void aSplitOfWhichOnlyOnePartWasReadIsRefused() {
+    List<BsonDocument> read = new ArrayList<>(three);
+    read.add(Tables.chunk("{a: 10}", "{a: 15}", "s01", 1, 3));
+
+    refused(COLLECTION, read, "overlap", "{\"a\": 10}");
+  }
+
+  @Test
+  void rawChunksWithBoundsKeptVerbatimDoNotKeepWhatTheyCameIn() {
+    BsonDocument bound = new BsonDocument("a", new BsonInt64(10));
+    List<BsonDocument> raw = new ArrayList<>();
+    for (BsonDocument chunk : Tables.chunks(KEY, List.of(bound))) {
+      raw.add(new RawBsonDocument(chunk, new BsonDocumentCodec()));
+    }
+
+    RoutingTable table = RoutingTable.of(COLLECTION, raw);
+
+    assertThat(table.chunk(1).min()).isEqualTo(bound).isNotInstanceOf(RawBsonDocument.class);
   }
 
   @Test

@@ -60,6 +60,7 @@ final class StubbedCollection implements AutoCloseable {
             Duration.ZERO,
             true,
             Map.of(),
+            false,
             UnaryOperator.identity(),
             meters,
             ObservationRegistry.NOOP),

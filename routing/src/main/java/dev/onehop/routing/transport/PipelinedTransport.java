@@ -25,15 +25,20 @@ import java.util.Objects;
  *
  * <p>A server works through the requests of one socket one after the other, so a slow one holds up
  * those behind it. What may be slow therefore gets a socket of its own: aggregations and change
- * streams, cursors without a limit and their getMore, commits, writes to many documents, large
- * messages, large {@code maxTimeMS}, and whatever is not known to be short. A socket whose oldest
- * request is unusually slow gets no further ones until it answers. The drivers' specification
- * forbids pipelining for this head-of-line blocking: use it where round trips dominate.
+ * streams, cursors without a limit and their getMore, commits and aborts, writes to many documents,
+ * writes that wait for members by number or tag, large messages, large {@code maxTimeMS}, and what
+ * is not known to be short, acknowledged or not. Other writes may wait for their write concern, the
+ * cluster's default included, and for locks: they share sockets among themselves, and no read comes
+ * behind one. A socket whose oldest request is unusually slow gets no further ones until it
+ * answers. The drivers' specification forbids pipelining for this head-of-line blocking: use it
+ * where round trips dominate.
  *
  * <p>When a socket breaks, the requests on it fail with the driver's own network error; as on any
  * broken connection, whether they were carried out is not known. Credentials: SCRAM-SHA-1,
- * SCRAM-SHA-256 and MONGODB-X509 share sockets; connections of other mechanisms work, each with a
- * socket of its own. Not for load balancers ({@code loadBalanced=true}).
+ * SCRAM-SHA-256 and MONGODB-X509 share sockets, which are opened by the driver's connections as
+ * they authenticate (under the strict stable API, each of them opens one for as long as that
+ * takes); connections of other mechanisms work, each with a socket of its own. Not for load
+ * balancers ({@code loadBalanced=true}).
  *
  * <p>Thread-safe.
  */

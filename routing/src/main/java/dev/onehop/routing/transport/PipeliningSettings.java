@@ -95,7 +95,9 @@ public final class PipeliningSettings {
 
     /**
      * Sockets per server that short requests share: 4 by default. A server works through one
-     * socket's requests one after the other, so this is how many it runs side by side.
+     * socket's requests one after the other, so this is how many it runs side by side. Where reads
+     * and writes mix, one socket at the least is left to the reads; with a single socket, each
+     * write has one of its own.
      *
      * @throws IllegalArgumentException if it is not within 1 and 10,000
      */

@@ -36,6 +36,7 @@ public final class ScriptedPeer implements AutoCloseable {
   /** A peer that knows hello, and nothing else but its script. */
   public static ScriptedPeer withHello(Script script) {
     return new ScriptedPeer(
+        0,
         new ChannelInitializer<>() {
           @Override
           protected void initChannel(Channel channel) {
@@ -46,10 +47,19 @@ public final class ScriptedPeer implements AutoCloseable {
 
   /** A peer that is no MongoDB server at all. */
   public static ScriptedPeer raw(ChannelInitializer<Channel> connections) {
-    return new ScriptedPeer(connections);
+    return raw(0, connections);
   }
 
-  private ScriptedPeer(ChannelInitializer<Channel> connections) {
+  /**
+   * The same.
+   *
+   * @param port where it listens, 0 for any
+   */
+  public static ScriptedPeer raw(int port, ChannelInitializer<Channel> connections) {
+    return new ScriptedPeer(port, connections);
+  }
+
+  private ScriptedPeer(int port, ChannelInitializer<Channel> connections) {
     listener =
         new ServerBootstrap()
             .group(group)
@@ -62,7 +72,7 @@ public final class ScriptedPeer implements AutoCloseable {
                     channel.pipeline().addLast(connections);
                   }
                 })
-            .bind("127.0.0.1", 0)
+            .bind("127.0.0.1", port)
             .syncUninterruptibly()
             .channel();
   }

@@ -13,15 +13,21 @@ import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoopGroup;
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import org.jspecify.annotations.Nullable;
 
 /** The listening socket of a stand-in router. */
 final class RouterServer {
   private final DirectRouter router;
   private final LocalCommands local;
+  private final @Nullable FailCommand failures;
 
-  RouterServer(DirectRouter router, Registration registration) {
+  /**
+   * @param failures the fail point that clients may set; null for none
+   */
+  RouterServer(DirectRouter router, Registration registration, @Nullable FailCommand failures) {
     this.router = router;
     this.local = new LocalCommands(registration);
+    this.failures = failures;
   }
 
   /**
@@ -40,9 +46,11 @@ final class RouterServer {
                 new ChannelInitializer<Channel>() {
                   @Override
                   protected void initChannel(Channel channel) {
-                    channel
-                        .pipeline()
-                        .addLast(new WireFrames(), new ClientConnection(router, local));
+                    channel.pipeline().addLast(new WireFrames());
+                    if (failures != null) {
+                      channel.pipeline().addLast(failures.handler());
+                    }
+                    channel.pipeline().addLast(new ClientConnection(router, local));
                   }
                 })
             .bind(address)

@@ -29,12 +29,15 @@ import reactor.core.publisher.Mono;
  * <p>With {@code --local 127.27.1.1:27018=127.27.1.1:17018,...} it reaches the servers of its own
  * host where they listen, and not over the links that make other hosts distant.
  *
+ * <p>With {@code --fail-points true} it takes {@code configureFailPoint} for {@code failCommand}.
+ *
  * <p>When it is ready it prints {@code listening on <address>:<port>}. It ends when it is killed.
  */
 public final class StandInRouter {
   private static final Set<String> OPTIONS =
       new TreeSet<>(Set.of("--configdb", "--bind", "--port", "--advertise"));
   private static final String LOCAL = "--local";
+  private static final String FAIL_POINTS = "--fail-points";
   private static final Duration START_TIMEOUT = Duration.ofSeconds(30);
 
   private StandInRouter() {}
@@ -76,7 +79,11 @@ public final class StandInRouter {
             .retryWhen(reactor.util.retry.Retry.fixedDelay(100, Duration.ofMillis(200)));
     ready.block(START_TIMEOUT);
     registration.keepAnnouncing();
-    RouterServer server = new RouterServer(router, registration);
+    RouterServer server =
+        new RouterServer(
+            router,
+            registration,
+            Boolean.parseBoolean(options.get(FAIL_POINTS)) ? new FailCommand() : null);
     server.listen(group, listen);
     System.out.println("listening on " + bind + ":" + listen.getPort());
   }
@@ -99,7 +106,10 @@ public final class StandInRouter {
   private static Map<String, String> parse(String[] arguments) {
     Map<String, String> options = new HashMap<>();
     for (int i = 0; i < arguments.length; i += 2) {
-      boolean known = OPTIONS.contains(arguments[i]) || arguments[i].equals(LOCAL);
+      boolean known =
+          OPTIONS.contains(arguments[i])
+              || arguments[i].equals(LOCAL)
+              || arguments[i].equals(FAIL_POINTS);
       if (!known || i + 1 == arguments.length) {
         throw new IllegalArgumentException(
             "unknown option or missing value: " + arguments[i] + "; the options are " + OPTIONS);

@@ -4,10 +4,13 @@ import com.mongodb.MongoClientSettings;
 import com.mongodb.ServerAddress;
 import com.mongodb.connection.ClusterConnectionMode;
 import com.mongodb.connection.ClusterSettings;
+import com.mongodb.connection.ServerDescription;
+import com.mongodb.event.CommandListener;
+import com.mongodb.event.CommandSucceededEvent;
 import com.mongodb.reactivestreams.client.MongoClient;
 import dev.onehop.routing.internal.wire.ServerAddressName;
+import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.HashMap;
 import java.util.IdentityHashMap;
 import java.util.LinkedHashSet;
@@ -15,6 +18,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -31,6 +37,9 @@ import org.jspecify.annotations.Nullable;
 public final class ShardClients implements AutoCloseable {
   private static final int FALLBACKS = 2;
 
+  /** A mongos that has not answered yet may be in another region. */
+  private static final Duration UNKNOWN_ROUND_TRIP = Duration.ofMillis(60);
+
   private final MongoClientSettings settings;
   private final MongoClient nearest;
   private final BesideSelector nearestSelector;
@@ -38,7 +47,10 @@ public final class ShardClients implements AutoCloseable {
   private final Connector connect;
   private volatile Map<String, ShardClient> clients = Map.of();
   private volatile Affinity affinity = Affinity.EMPTY;
-  private final Set<MongoClient> replaced = Collections.newSetFromMap(new IdentityHashMap<>());
+  private final IdentityHashMap<MongoClient, ShardClient> replaced = new IdentityHashMap<>();
+  // The driver's first round trips include what a new connection takes.
+  private final AtomicLong quickestRead = new AtomicLong(Long.MAX_VALUE);
+  private @Nullable MongoClient internal;
   private boolean closed;
 
   /** A client whose operations the mongoses beside a shard serve. Compared by identity. */
@@ -47,6 +59,8 @@ public final class ShardClients implements AutoCloseable {
     private final List<ServerAddress> seeds;
     private final MongoClient client;
     private final BesideSelector selector;
+    private final AtomicInteger uses = new AtomicInteger();
+    private volatile boolean usedLately;
 
     private ShardClient(
         Set<ServerAddress> beside,
@@ -79,8 +93,46 @@ public final class ShardClients implements AutoCloseable {
       return selector.selected();
     }
 
-    private boolean leadsTo(Set<ServerAddress> otherBeside, List<ServerAddress> otherSeeds) {
-      return beside.equals(otherBeside) && seeds.equals(otherSeeds);
+    /** How far the nearest of its mongoses is. */
+    public long roundTripNanos() {
+      return ShardClients.roundTripNanos(client, beside::contains);
+    }
+
+    /**
+     * Keeps the client open, also when it is replaced: for an operation with its cursor, for a
+     * session with its transaction.
+     */
+    public void use() {
+      uses.incrementAndGet();
+      noteUse();
+    }
+
+    /** Ends what {@link #use} began. */
+    public void release() {
+      uses.decrementAndGet();
+      noteUse();
+    }
+
+    /** Written only when it changes: every operation comes by here. */
+    private void noteUse() {
+      if (!usedLately) {
+        usedLately = true;
+      }
+    }
+
+    /** Whether it is unused, and was since the last time that this was called. */
+    private boolean isIdle() {
+      boolean lately = usedLately;
+      usedLately = false;
+      return !lately && uses.get() == 0;
+    }
+
+    /** Whether it prefers these mongoses, and falls back on as many of the others as it should. */
+    private boolean leadsTo(Set<ServerAddress> otherBeside, Set<ServerAddress> others) {
+      List<ServerAddress> fallbacks = seeds.subList(beside.size(), seeds.size());
+      return beside.equals(otherBeside)
+          && others.containsAll(fallbacks)
+          && fallbacks.size() == Math.min(FALLBACKS, others.size());
     }
   }
 
@@ -95,15 +147,16 @@ public final class ShardClients implements AutoCloseable {
     this.connect = connect;
     this.nearestSelector =
         new BesideSelector(Set.of(), settings.getClusterSettings().getServerSelector(), pin);
-    boolean guarded =
-        settings.getClusterSettings().getMode() != ClusterConnectionMode.LOAD_BALANCED;
-    this.nearest =
-        connect.connect(
-            guarded
-                ? MongoClientSettings.builder(settings)
-                    .applyToClusterSettings(builder -> builder.serverSelector(nearestSelector))
-                    .build()
-                : settings);
+    this.nearest = connect.connect(guarded(settings, nearestSelector));
+  }
+
+  private static MongoClientSettings guarded(
+      MongoClientSettings settings, BesideSelector selector) {
+    return settings.getClusterSettings().getMode() == ClusterConnectionMode.LOAD_BALANCED
+        ? settings
+        : MongoClientSettings.builder(settings)
+            .applyToClusterSettings(builder -> builder.serverSelector(selector))
+            .build();
   }
 
   /** The client that leads where the application's own settings do. */
@@ -111,9 +164,39 @@ public final class ShardClients implements AutoCloseable {
     return nearest;
   }
 
+  /** A client that leads there, too, for reads of our own; made when first needed. */
+  public synchronized MongoClient internal() {
+    MongoClient made = internal;
+    if (made == null) {
+      made =
+          connect.connect(
+              guarded(
+                  MongoClientSettings.builder(InternalSettings.of(settings))
+                      .addCommandListener(new Reads())
+                      .build(),
+                  new BesideSelector(
+                      Set.of(), settings.getClusterSettings().getServerSelector(), pin)));
+      internal = made;
+    }
+    return made;
+  }
+
   /** The mongos that the nearest client selected last; null before. */
   public @Nullable ServerAddress nearestServer() {
     return nearestSelector.selected();
+  }
+
+  /** How far the nearest mongos is. */
+  public long nearestRoundTripNanos() {
+    return Math.min(roundTripNanos(nearest, server -> true), quickestRead.get());
+  }
+
+  private static long roundTripNanos(MongoClient client, Predicate<ServerAddress> which) {
+    return client.getClusterDescription().getServerDescriptions().stream()
+        .filter(server -> server.isOk() && which.test(server.getAddress()))
+        .mapToLong(ServerDescription::getRoundTripTimeNanos)
+        .min()
+        .orElse(UNKNOWN_ROUND_TRIP.toNanos());
   }
 
   /** Whether a shard's mongoses stand beside it, not just on the shortest way to it. */
@@ -134,10 +217,11 @@ public final class ShardClients implements AutoCloseable {
   }
 
   /**
-   * Follows a new affinity: clients whose mongoses did not change stay, others are replaced.
+   * Follows a new affinity: clients that still lead to a shard's mongoses stay, others are
+   * replaced.
    *
-   * @return the clients that are no longer needed; the caller has them {@linkplain #end ended} when
-   *     nothing uses them
+   * @return the clients that new operations no longer take; the caller has them {@linkplain #end
+   *     ended}
    */
   public synchronized List<MongoClient> update(Affinity next) {
     if (closed) {
@@ -148,32 +232,47 @@ public final class ShardClients implements AutoCloseable {
     for (String shard : next.shardsWithRouter()) {
       Set<ServerAddress> beside = new LinkedHashSet<>();
       next.besideShard(shard).forEach(router -> beside.add(SingleServer.address(router)));
-      List<ServerAddress> seeds = seeds(beside, next.routers());
+      Set<ServerAddress> others = others(beside, next.routers());
       ShardClient client =
           known.stream()
-              .filter(each -> each.leadsTo(beside, seeds))
+              .filter(each -> each.leadsTo(beside, others))
               .findFirst()
-              .orElseGet(() -> clientOf(beside, seeds));
+              .orElseGet(() -> clientOf(beside, seeds(beside, others)));
       known.add(client);
       now.put(shard, client);
     }
     clients = Map.copyOf(now);
     affinity = next;
     known.removeAll(now.values());
-    List<MongoClient> unneeded = owned(known);
-    replaced.addAll(unneeded);
+    List<MongoClient> unneeded = new ArrayList<>();
+    owned(known)
+        .forEach(
+            each -> {
+              replaced.put(each.client(), each);
+              unneeded.add(each.client());
+            });
     return unneeded;
   }
 
-  /** Closes a client that was replaced, unless all were closed meanwhile. */
-  public void end(MongoClient unneeded) {
-    if (forget(unneeded)) {
-      unneeded.close();
+  /**
+   * Closes a client that was replaced if nothing uses it, nor has since this was called last: a
+   * cancelled cursor, too, is ended through it.
+   *
+   * @return whether it is closed, now or with all others before
+   */
+  public boolean end(MongoClient unneeded) {
+    synchronized (this) {
+      ShardClient client = replaced.get(unneeded);
+      if (client == null) {
+        return true;
+      }
+      if (!client.isIdle()) {
+        return false;
+      }
+      replaced.remove(unneeded);
     }
-  }
-
-  private synchronized boolean forget(MongoClient unneeded) {
-    return replaced.remove(unneeded);
+    unneeded.close();
+    return true;
   }
 
   @Override
@@ -181,16 +280,19 @@ public final class ShardClients implements AutoCloseable {
     closed = true;
     pin.whileAllowingFarewells(
         () -> {
-          replaced.forEach(MongoClient::close);
-          owned(Set.copyOf(clients.values())).forEach(MongoClient::close);
+          replaced.keySet().forEach(MongoClient::close);
+          owned(Set.copyOf(clients.values())).forEach(each -> each.client().close());
           nearest.close();
+          if (internal != null) {
+            internal.close();
+          }
         });
     replaced.clear();
     clients = Map.of();
   }
 
-  private List<MongoClient> owned(Set<ShardClient> some) {
-    return some.stream().map(ShardClient::client).filter(client -> client != nearest).toList();
+  private List<ShardClient> owned(Set<ShardClient> some) {
+    return some.stream().filter(each -> each.client() != nearest).toList();
   }
 
   private ShardClient clientOf(Set<ServerAddress> beside, List<ServerAddress> seeds) {
@@ -207,12 +309,16 @@ public final class ShardClients implements AutoCloseable {
     return new ShardClient(beside, seeds, create(seeds, selector), selector);
   }
 
-  private List<ServerAddress> seeds(Set<ServerAddress> beside, List<ServerAddressName> routers) {
-    List<ServerAddress> seeds = new ArrayList<>(beside);
-    // The application's own seeds first: they are what it would use without routing.
+  /** What may be fallen back on, the application's own seeds first: it would use them unrouted. */
+  private Set<ServerAddress> others(Set<ServerAddress> beside, List<ServerAddressName> routers) {
     Set<ServerAddress> others = new LinkedHashSet<>(settings.getClusterSettings().getHosts());
     routers.forEach(router -> others.add(SingleServer.address(router)));
     others.removeAll(beside);
+    return others;
+  }
+
+  private static List<ServerAddress> seeds(Set<ServerAddress> beside, Set<ServerAddress> others) {
+    List<ServerAddress> seeds = new ArrayList<>(beside);
     others.stream().limit(FALLBACKS).forEach(seeds::add);
     return List.copyOf(seeds);
   }
@@ -236,5 +342,12 @@ public final class ShardClients implements AutoCloseable {
                 builder ->
                     builder.applySettings(SingleServer.soonHeard(settings.getServerSettings())))
             .build());
+  }
+
+  private final class Reads implements CommandListener {
+    @Override
+    public void commandSucceeded(CommandSucceededEvent event) {
+      quickestRead.accumulateAndGet(event.getElapsedTime(TimeUnit.NANOSECONDS), Math::min);
+    }
   }
 }

@@ -11,9 +11,7 @@ import dev.onehop.routing.internal.wire.ServerAddressName;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/**
- * Small clients of one server, with the application's credentials and TLS but not its listeners.
- */
+/** Small clients of one server, with the {@linkplain InternalSettings settings} of our own. */
 final class SingleServer {
   /**
    * A member need not tell at once that it has heard of another primary, only with its next answer
@@ -43,8 +41,7 @@ final class SingleServer {
             .serverSelectionTimeout(selectionMillis, TimeUnit.MILLISECONDS)
             .build();
     return connector.connect(
-        MongoClientSettings.builder(settings)
-            .commandListenerList(List.of())
+        MongoClientSettings.builder(InternalSettings.of(settings))
             .applyToClusterSettings(builder -> builder.applySettings(cluster))
             .applyToServerSettings(
                 builder ->
@@ -52,8 +49,7 @@ final class SingleServer {
                         .applySettings(soonHeard(settings.getServerSettings()))
                         .serverListenerList(List.of(listener))
                         .serverMonitorListenerList(List.of()))
-            .applyToConnectionPoolSettings(
-                builder -> builder.minSize(0).maxSize(1).connectionPoolListenerList(List.of()))
+            .applyToConnectionPoolSettings(builder -> builder.maxSize(1))
             .build());
   }
 

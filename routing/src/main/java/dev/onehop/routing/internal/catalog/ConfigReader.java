@@ -2,6 +2,7 @@ package dev.onehop.routing.internal.catalog;
 
 import java.util.List;
 import org.bson.BsonDocument;
+import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
@@ -20,4 +21,15 @@ public interface ConfigReader {
    * @param sort order of the answer; empty for none
    */
   Mono<List<BsonDocument>> find(String collection, BsonDocument filter, BsonDocument sort);
+
+  /**
+   * The same for what may be much: batch by batch as it comes, raw, so that it need not be at hand
+   * all at once. A batch is read on request.
+   *
+   * @param fields what is wanted of the documents, as a projection
+   */
+  default Flux<List<BsonDocument>> batches(
+      String collection, BsonDocument filter, BsonDocument sort, BsonDocument fields) {
+    return find(collection, filter, sort).flux();
+  }
 }

@@ -4,15 +4,19 @@ import dev.onehop.core.table.RoutingTable;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
@@ -24,18 +28,29 @@ import reactor.core.publisher.Mono;
 public final class RoutingCatalog {
   private static final Logger log = LoggerFactory.getLogger(RoutingCatalog.class);
 
-  /** A read of the metadata that takes longer has lost its server. */
-  private static final Duration LOAD_TIMEOUT = Duration.ofSeconds(30);
+  /**
+   * How long an operation waits at the most for a table that it can do without: enough to connect,
+   * to authenticate and to read it over 200 ms, and no longer than a user waits without wondering.
+   */
+  public static final Duration MOMENT = Duration.ofSeconds(2);
+
+  /** Less than a moment: who waited in vain finds the servers silent. */
+  private static final Duration SILENCE = Duration.ofMillis(1500);
 
   /** After failures: a quarter of a second, doubled up to a minute. */
   private static final Duration FIRST_PAUSE = Duration.ofMillis(250);
 
   private static final int MOST_DOUBLINGS = 8;
 
+  /** So many collections at once; beyond that, those that aren't used are forgotten early. */
+  private static final int MOST_COLLECTIONS = 10_000;
+
   private static final Duration FIRST_EVIDENCE_GAP = Duration.ofMillis(200);
   private static final Duration LONGEST_EVIDENCE_GAP = Duration.ofSeconds(5);
 
+  private final ConfigAnswers config;
   private final RoutingTableLoader loader;
+  private final ChangedTables changes;
   private final RefreshListener listener;
   private final Map<String, Entry> entries = new ConcurrentHashMap<>();
 
@@ -53,6 +68,9 @@ public final class RoutingCatalog {
      */
     void refreshed(
         String namespace, @Nullable RoutingTable table, Duration took, @Nullable Throwable failure);
+
+    /** The collection was dropped or is not used any more. */
+    default void forgotten(String namespace) {}
   }
 
   private static final class Entry {
@@ -60,6 +78,10 @@ public final class RoutingCatalog {
     volatile long loadedNanos;
     volatile boolean used = true;
     volatile int failures;
+
+    /** Whether an operation waited in vain for the load that is under way. */
+    volatile boolean tooSlow;
+
     volatile long notBeforeNanos = System.nanoTime();
     volatile Duration evidenceGap = FIRST_EVIDENCE_GAP;
     final AtomicLong nextEvidenceNanos = new AtomicLong(System.nanoTime());
@@ -68,11 +90,13 @@ public final class RoutingCatalog {
 
   /** A catalog for who talks to mongoses. */
   public RoutingCatalog(ConfigReader config, RefreshListener listener) {
-    this(new RoutingTableLoader(config, false), listener);
+    this(config, false, listener);
   }
 
-  private RoutingCatalog(RoutingTableLoader loader, RefreshListener listener) {
-    this.loader = loader;
+  private RoutingCatalog(ConfigReader config, boolean forShards, RefreshListener listener) {
+    this.config = new ConfigAnswers(config);
+    this.loader = new RoutingTableLoader(this.config, forShards);
+    this.changes = new ChangedTables(this.config);
     this.listener = listener;
   }
 
@@ -81,7 +105,12 @@ public final class RoutingCatalog {
    * from an unsharded one, is a {@link ShardedTimeSeriesException} instead of a table.
    */
   public static RoutingCatalog forShards(ConfigReader config, RefreshListener listener) {
-    return new RoutingCatalog(new RoutingTableLoader(config, true), listener);
+    return new RoutingCatalog(config, true, listener);
+  }
+
+  /** The metadata as the catalog itself reads it. */
+  public ConfigReader config() {
+    return config;
   }
 
   /** The table at hand, null if none was loaded yet. Never blocks and never asks the cluster. */
@@ -126,6 +155,70 @@ public final class RoutingCatalog {
   }
 
   /**
+   * The same for an operation that can go without: empty if the table doesn't come in a moment, or
+   * if that was seen already, of this load or of the servers. The load goes on in the background.
+   */
+  public Mono<RoutingTable> soon(String namespace) {
+    return Mono.defer(
+        () -> {
+          RoutingTable table = cached(namespace);
+          if (table != null) {
+            return Mono.just(table);
+          }
+          Entry entry = entry(namespace);
+          if (entry.tooSlow || isSilent()) {
+            loadInBackground(namespace);
+            return Mono.empty();
+          }
+          return refresh(namespace, null)
+              .timeout(
+                  MOMENT, Mono.fromRunnable(() -> entry.tooSlow = entry.inFlight.get() != null));
+        });
+  }
+
+  /** Whether the servers that hold the metadata answer nothing. */
+  public boolean isSilent() {
+    return config.areMissingFor(SILENCE);
+  }
+
+  /** Whether a table was not to be had, so that nothing but the background need wait for it. */
+  public boolean isMissing(String namespace) {
+    Entry entry = entries.get(namespace);
+    return entry == null
+        ? isSilent()
+        : entry.table == null && (entry.failures > 0 || entry.tooSlow || isSilent());
+  }
+
+  /** Reads the collection's metadata, unless that is under way or not due after a failure. */
+  public void loadInBackground(String namespace) {
+    if (entry(namespace).inFlight.get() == null) {
+      reloadIfDue(namespace)
+          .subscribe(
+              table -> {},
+              failure -> log.debug("{}: not loaded: {}", namespace, failure.toString()));
+    }
+  }
+
+  private Entry entry(String namespace) {
+    Entry entry = entries.get(namespace);
+    if (entry != null) {
+      return entry;
+    }
+    if (entries.size() >= MOST_COLLECTIONS) {
+      makeRoom();
+    }
+    return entries.computeIfAbsent(namespace, name -> new Entry());
+  }
+
+  private void makeRoom() {
+    forgetUnused();
+    Iterator<String> any = entries.keySet().iterator();
+    while (entries.size() >= MOST_COLLECTIONS && any.hasNext()) {
+      forget(any.next());
+    }
+  }
+
+  /**
    * A table other than {@code seen}: the one at hand if it was swapped meanwhile, else the result
    * of a refresh, which everybody who asks while it runs shares.
    *
@@ -134,7 +227,7 @@ public final class RoutingCatalog {
   public Mono<RoutingTable> refresh(String namespace, @Nullable RoutingTable seen) {
     return Mono.defer(
         () -> {
-          Entry entry = entries.computeIfAbsent(namespace, name -> new Entry());
+          Entry entry = entry(namespace);
           RoutingTable current = entry.table;
           return current != null && current != seen ? Mono.just(current) : flight(namespace, entry);
         });
@@ -142,8 +235,7 @@ public final class RoutingCatalog {
 
   /** Reads the collection's metadata again, whatever is at hand. */
   public Mono<RoutingTable> reload(String namespace) {
-    return Mono.defer(
-        () -> flight(namespace, entries.computeIfAbsent(namespace, name -> new Entry())));
+    return Mono.defer(() -> flight(namespace, entry(namespace)));
   }
 
   /**
@@ -153,11 +245,56 @@ public final class RoutingCatalog {
   public Mono<RoutingTable> reloadIfDue(String namespace) {
     return Mono.defer(
         () -> {
-          Entry entry = entries.computeIfAbsent(namespace, name -> new Entry());
+          Entry entry = entry(namespace);
           return System.nanoTime() - entry.notBeforeNanos < 0
               ? Mono.empty()
               : flight(namespace, entry);
         });
+  }
+
+  /**
+   * Reads again what has changed of some collections' metadata. What hasn't costs a few reads for
+   * all of them together.
+   */
+  public Mono<Void> reloadChanged(Collection<String> namespaces) {
+    return Mono.defer(
+        () -> {
+          long asked = System.nanoTime();
+          List<RoutingTable> known = new ArrayList<>();
+          List<String> due = new ArrayList<>();
+          for (String namespace : namespaces) {
+            Entry entry = entries.get(namespace);
+            RoutingTable table = entry == null ? null : entry.table;
+            if (table != null) {
+              known.add(table);
+            } else if (entry != null) {
+              due.add(namespace);
+            }
+          }
+          return changes
+              .among(known)
+              .doOnNext(changed -> known.forEach(table -> confirm(table, changed, asked)))
+              // One that was forgotten meanwhile is not loaded again.
+              .doOnNext(changed -> changed.stream().filter(entries::containsKey).forEach(due::add))
+              .onErrorResume(
+                  failure -> {
+                    log.debug("what has changed was not read: {}", failure.toString());
+                    return Mono.empty();
+                  })
+              .thenMany(Flux.fromIterable(due))
+              .concatMap(namespace -> reloadIfDue(namespace).onErrorComplete())
+              .then();
+        });
+  }
+
+  private void confirm(RoutingTable table, Set<String> changed, long asked) {
+    Entry entry = entries.get(table.namespace());
+    if (entry != null
+        && entry.table == table
+        && !changed.contains(table.namespace())
+        && asked - entry.loadedNanos > 0) {
+      entry.loadedNanos = asked;
+    }
   }
 
   /**
@@ -196,8 +333,13 @@ public final class RoutingCatalog {
    * that was used once is not read again for ever.
    */
   public void forgetUnused() {
-    entries.entrySet().removeIf(each -> !each.getValue().used);
-    entries.values().forEach(entry -> entry.used = false);
+    entries.forEach(
+        (namespace, entry) -> {
+          if (!entry.used) {
+            forget(namespace);
+          }
+          entry.used = false;
+        });
   }
 
   /** The namespaces that have a table or had one asked for. */
@@ -207,7 +349,9 @@ public final class RoutingCatalog {
 
   /** Forgets a collection, after it was dropped. */
   public void forget(String namespace) {
-    entries.remove(namespace);
+    if (entries.remove(namespace) != null) {
+      listener.forgotten(namespace);
+    }
   }
 
   private Mono<RoutingTable> flight(String namespace, Entry entry) {
@@ -235,15 +379,15 @@ public final class RoutingCatalog {
           long start = System.nanoTime();
           return loader
               .load(namespace, entry.table)
-              .timeout(LOAD_TIMEOUT)
               .doOnNext(
                   table -> {
                     entry.table = table;
                     entry.loadedNanos = System.nanoTime();
                     entry.failures = 0;
+                    entry.tooSlow = false;
                     Duration took = Duration.ofNanos(System.nanoTime() - start);
                     log.debug("{}: table of {} read in {}", namespace, table.shards(), took);
-                    listener.refreshed(namespace, table, took, null);
+                    tell(namespace, entry, table, took, null);
                   })
               .doOnError(
                   failure -> {
@@ -251,12 +395,28 @@ public final class RoutingCatalog {
                     if (failure instanceof UnknownNamespaceException) {
                       // Dropped: what was known is of no use any more.
                       entry.table = null;
+                      listener.forgotten(namespace);
+                    }
+                    if (!(failure instanceof TimeoutException)) {
+                      entry.tooSlow = false;
                     }
                     backOff(entry);
-                    listener.refreshed(
-                        namespace, null, Duration.ofNanos(System.nanoTime() - start), failure);
+                    Duration took = Duration.ofNanos(System.nanoTime() - start);
+                    tell(namespace, entry, null, took, failure);
                   });
         });
+  }
+
+  private void tell(
+      String namespace,
+      Entry entry,
+      @Nullable RoutingTable table,
+      Duration took,
+      @Nullable Throwable failure) {
+    // One that was forgotten meanwhile stays so.
+    if (entries.get(namespace) == entry) {
+      listener.refreshed(namespace, table, took, failure);
+    }
   }
 
   private static void backOff(Entry entry) {

@@ -3,12 +3,16 @@ package dev.onehop.routing.internal.catalog;
 import dev.onehop.core.table.ChunkVersion;
 import dev.onehop.core.table.InconsistentRoutingTableException;
 import dev.onehop.core.table.RoutingTable;
+import dev.onehop.core.table.RoutingTableBuilder;
+import dev.onehop.core.table.ShardKeyException;
 import java.util.List;
 import java.util.Objects;
+import java.util.function.Supplier;
 import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
 import org.bson.BsonString;
+import org.bson.BsonTimestamp;
 import org.bson.BsonValue;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
@@ -19,14 +23,20 @@ import reactor.util.retry.Retry;
  * {@code config.databases}, as mongos does: only the chunks newer than the known version where a
  * table of the same incarnation is known, all of them otherwise.
  *
+ * <p>Chunks are read from the oldest version to the newest, so that one that changes meanwhile
+ * comes once more at the end, and a read that breaks goes on where it was.
+ *
  * <p>The collection's entry and its chunks come from separate reads. What a change between the two
- * could spoil (a gap, an overlap, another incarnation) the table itself refuses; the load then
- * starts afresh, {@value #ATTEMPTS} times at the most.
+ * could spoil (a gap, an overlap, another incarnation, another shard key) the table itself refuses;
+ * the load then starts afresh, {@value #ATTEMPTS} times at the most.
  */
 final class RoutingTableLoader {
   private static final int ATTEMPTS = 3;
   private static final BsonDocument UNORDERED = new BsonDocument();
   private static final BsonDocument BY_VERSION = new BsonDocument("lastmod", new BsonInt32(1));
+  private static final BsonDocument CHUNK_FIELDS =
+      BsonDocument.parse(
+          "{_id: 0, min: 1, max: 1, shard: 1, lastmod: 1, uuid: 1, ns: 1, lastmodEpoch: 1}");
 
   private final ConfigReader config;
   private final boolean refusesTimeSeries;
@@ -50,11 +60,17 @@ final class RoutingTableLoader {
    */
   Mono<RoutingTable> load(String namespace, @Nullable RoutingTable known) {
     return attempt(namespace, known)
-        .onErrorResume(InconsistentRoutingTableException.class, e -> attempt(namespace, null))
+        .onErrorResume(RoutingTableLoader::isInconsistent, e -> attempt(namespace, null))
         .retryWhen(
             Retry.max(ATTEMPTS - 1L)
-                .filter(InconsistentRoutingTableException.class::isInstance)
+                .filter(RoutingTableLoader::isInconsistent)
                 .onRetryExhaustedThrow((spec, signal) -> signal.failure()));
+  }
+
+  /** A chunk that doesn't fit the shard key comes of one that was refined between two reads. */
+  private static boolean isInconsistent(Throwable failure) {
+    return failure instanceof InconsistentRoutingTableException
+        || failure instanceof ShardKeyException;
   }
 
   private Mono<RoutingTable> attempt(String namespace, @Nullable RoutingTable known) {
@@ -101,24 +117,71 @@ final class RoutingTableLoader {
   private Mono<RoutingTable> sharded(BsonDocument collection, @Nullable RoutingTable known) {
     boolean incremental =
         known != null && known.isSharded() && sameIncarnation(collection, known.version());
-    BsonDocument filter =
-        collection.containsKey("uuid") && collection.containsKey("timestamp")
-            ? new BsonDocument("uuid", collection.get("uuid"))
-            : new BsonDocument("ns", collection.get("_id"));
+    boolean byUuid = collection.containsKey("uuid") && collection.containsKey("timestamp");
+    BsonDocument itsChunks =
+        chunksOf(byUuid ? collection.get("uuid") : null, collection.getString("_id"));
     if (incremental) {
-      filter.append("lastmod", new BsonDocument("$gte", known.version().toTimestamp()));
+      itsChunks.append("lastmod", new BsonDocument("$gte", known.version().toTimestamp()));
     }
-    return config
-        .find("chunks", filter, BY_VERSION)
-        .map(chunks -> table(collection, chunks, incremental ? known : null));
+    return Mono.defer(
+        () -> {
+          RoutingTableBuilder table =
+              incremental
+                  ? new RoutingTableBuilder(known, collection)
+                  : new RoutingTableBuilder(collection);
+          return read(itsChunks, table).then(Mono.fromCallable(() -> survived(table::build)));
+        });
   }
 
-  private static RoutingTable table(
-      BsonDocument collection, List<BsonDocument> chunks, @Nullable RoutingTable base) {
-    return base == null ? RoutingTable.of(collection, chunks) : base.merge(collection, chunks);
+  /** What finds the chunks of a table that is sharded. */
+  static BsonDocument chunksOf(RoutingTable table) {
+    boolean byUuid = table.version().timestamp() != null;
+    return chunksOf(byUuid ? table.uuid() : null, new BsonString(table.namespace()));
   }
 
-  private static boolean sameIncarnation(BsonDocument collection, ChunkVersion known) {
+  /** By UUID since 5.0, by namespace before. */
+  private static BsonDocument chunksOf(@Nullable BsonValue uuid, BsonString namespace) {
+    return uuid != null ? new BsonDocument("uuid", uuid) : new BsonDocument("ns", namespace);
+  }
+
+  /** Reads chunks into a table; goes on behind those that came if a read breaks after some. */
+  private Mono<Void> read(BsonDocument filter, RoutingTableBuilder table) {
+    return Mono.defer(
+        () -> {
+          BsonTimestamp before = table.newest();
+          BsonDocument rest = filter.clone();
+          if (before != null) {
+            rest.put("lastmod", new BsonDocument("$gt", before));
+          }
+          return config
+              .batches("chunks", rest, BY_VERSION, CHUNK_FIELDS)
+              .map(batch -> survived(() -> add(batch, table)))
+              .then()
+              .onErrorResume(
+                  failure ->
+                      isInconsistent(failure)
+                              || failure instanceof OutOfResourcesException
+                              || Objects.equals(before, table.newest())
+                          ? Mono.error(failure)
+                          : read(filter, table));
+        });
+  }
+
+  private static int add(List<BsonDocument> batch, RoutingTableBuilder table) {
+    batch.forEach(table::add);
+    return batch.size();
+  }
+
+  /** Reactor takes no such error for a failure of the load, which would then never end. */
+  private static <T> T survived(Supplier<T> step) {
+    try {
+      return step.get();
+    } catch (VirtualMachineError e) {
+      throw new OutOfResourcesException(e);
+    }
+  }
+
+  static boolean sameIncarnation(BsonDocument collection, ChunkVersion known) {
     BsonValue timestamp = collection.get("timestamp");
     if (timestamp != null && known.timestamp() != null) {
       return timestamp.equals(known.timestamp());

@@ -22,8 +22,8 @@ import reactor.core.publisher.Mono;
 
 /**
  * A bulk write, split by where its models belong: unordered, a bulk per route, side by side;
- * ordered, runs of models of one route, one after the other up to the first error. Results and
- * errors carry the indexes of the caller's list.
+ * ordered, runs of models of one route, one after the other up to the first write error. Results
+ * and errors carry the indexes of the caller's list.
  *
  * @param <D> the type of the collection's documents
  */
@@ -49,8 +49,9 @@ final class BulkSplit<D> {
       @Nullable BulkWriteResult result,
       @Nullable MongoBulkWriteException errors,
       @Nullable Throwable failure) {
-    private boolean isOk() {
-      return errors == null && failure == null;
+    /** A write concern error alone ends no bulk: its models are written. */
+    private boolean endsOrdered() {
+      return failure != null || (errors != null && !errors.getWriteErrors().isEmpty());
     }
   }
 
@@ -88,7 +89,7 @@ final class BulkSplit<D> {
         ordered
             ? Flux.fromIterable(parts)
                 .concatMap(part -> outcome(writer, part), 1)
-                .takeUntil(outcome -> !outcome.isOk())
+                .takeUntil(Outcome::endsOrdered)
             : Flux.fromIterable(parts).flatMap(part -> outcome(writer, part), sideBySide);
     return outcomes.collectList().flatMap(this::whole);
   }

@@ -1,8 +1,10 @@
 package dev.onehop.routing.internal.client;
 
 import com.mongodb.ClientSessionOptions;
+import com.mongodb.MongoClientSettings;
 import com.mongodb.reactivestreams.client.ClientSession;
 import com.mongodb.reactivestreams.client.MongoClient;
+import com.mongodb.reactivestreams.client.MongoDatabase;
 import dev.onehop.routing.internal.affinity.ShardClients;
 import java.time.Duration;
 import org.bson.BsonDocument;
@@ -43,8 +45,10 @@ final class ClusterTimes {
   /**
    * Makes a session's cluster time the latest that any mongos in use knows, and tells it to all of
    * them.
+   *
+   * @param deadline of the operation for which that is, null for none
    */
-  Mono<Void> agree(ClientSession session) {
+  Mono<Void> agree(ClientSession session, @Nullable Deadline deadline) {
     return gather(session)
         .then(
             Mono.defer(
@@ -53,7 +57,13 @@ final class ClusterTimes {
                   return latest == null
                       ? Mono.empty()
                       : everyClient().flatMap(client -> ping(client, latest)).then();
-                }));
+                }))
+        .timeout(Deadline.preparing(deadline, TIMEOUT.multipliedBy(2)), Mono.empty());
+  }
+
+  /** Whether operations go by way of several clients, so that there is something to agree on. */
+  boolean areSeveral() {
+    return clients.all().stream().anyMatch(client -> client != nearest);
   }
 
   private Mono<Void> gather(ClientSession session) {
@@ -67,22 +77,37 @@ final class ClusterTimes {
     return Flux.defer(() -> Flux.fromIterable(clients.all())).startWith(nearest).distinct();
   }
 
-  /** A session on the nearest mongos with the latest cluster time; the caller closes it. */
-  Mono<ClientSession> sessionNow() {
-    return Mono.from(nearest.startSession(PLAIN))
-        .flatMap(session -> gather(session).thenReturn(session));
+  /**
+   * Gives the nearest client the latest cluster time. It sends it with every command.
+   *
+   * @param deadline of the operation for which that is, null for none
+   */
+  Mono<Void> tellNearest(@Nullable Deadline deadline) {
+    return Mono.usingWhen(
+            nearest.startSession(PLAIN),
+            session ->
+                gather(session)
+                    .then(Mono.defer(() -> ping(nearest, session.getClusterTime())))
+                    .then(),
+            session -> Mono.fromRunnable(session::close))
+        .timeout(Deadline.preparing(deadline, TIMEOUT), Mono.empty());
   }
 
   /** Tells a mongos a time, if there is one, and asks for its own, which is then no earlier. */
   private static Mono<BsonDocument> ping(MongoClient client, @Nullable BsonDocument told) {
-    return Mono.usingWhen(
-            client.startSession(PLAIN),
-            session -> {
-              session.advanceClusterTime(told);
-              return Mono.from(client.getDatabase("admin").runCommand(session, PING))
-                  .then(Mono.fromSupplier(session::getClusterTime));
-            },
-            session -> Mono.fromRunnable(session::close))
+    MongoDatabase admin =
+        client
+            .getDatabase("admin")
+            .withCodecRegistry(MongoClientSettings.getDefaultCodecRegistry());
+    return HiddenCommands.hidden(
+            Mono.usingWhen(
+                client.startSession(PLAIN),
+                session -> {
+                  session.advanceClusterTime(told);
+                  return Mono.from(admin.runCommand(session, PING))
+                      .then(Mono.fromSupplier(session::getClusterTime));
+                },
+                session -> Mono.fromRunnable(session::close)))
         .timeout(TIMEOUT)
         .onErrorResume(
             failure -> {

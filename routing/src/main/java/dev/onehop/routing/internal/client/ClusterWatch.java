@@ -13,6 +13,7 @@ import dev.onehop.routing.internal.affinity.RouterProbe.ShardRead;
 import dev.onehop.routing.internal.affinity.ShardClients;
 import dev.onehop.routing.internal.catalog.ChangeHistory;
 import dev.onehop.routing.internal.catalog.ConfigReader;
+import dev.onehop.routing.internal.catalog.HistoryReader;
 import dev.onehop.routing.internal.catalog.Jitter;
 import dev.onehop.routing.internal.catalog.RoutingCatalog;
 import dev.onehop.routing.internal.wire.ServerAddressName;
@@ -44,7 +45,7 @@ final class ClusterWatch implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(ClusterWatch.class);
   private static final BsonDocument ALL = new BsonDocument();
 
-  /** How long operations that chose a replaced client may still need it. */
+  /** How long a replaced client has to be unused: operations may have chosen it just before. */
   private static final Duration LINGER = Duration.ofMinutes(2);
 
   /** Measurements are taken again after that time. */
@@ -80,7 +81,7 @@ final class ClusterWatch implements AutoCloseable {
   private volatile ClusterMembers members = new ClusterMembers(List.of(), Map.of());
 
   ClusterWatch(
-      DriverConfigReader config,
+      HistoryReader history,
       RoutingCatalog catalog,
       ShardClients clients,
       RoutingMetrics metrics,
@@ -88,7 +89,7 @@ final class ClusterWatch implements AutoCloseable {
       ClusterPin pin,
       RouterProbe probe,
       PrimaryWatchFactory primaryWatch) {
-    this.config = config;
+    this.config = catalog.config();
     this.catalog = catalog;
     this.clients = clients;
     this.metrics = metrics;
@@ -97,7 +98,7 @@ final class ClusterWatch implements AutoCloseable {
     this.pin = pin;
     this.probe = probe;
     this.primaries = primaryWatch.create(() -> readAffinityNow());
-    this.history = new ChangeHistory(config);
+    this.history = new ChangeHistory(history);
     this.ready = readAffinity().cache();
     watching.add(
         Mono.defer(() -> Mono.delay(Jitter.spread(settings.refreshInterval(), 0.25)))
@@ -154,8 +155,7 @@ final class ClusterWatch implements AutoCloseable {
       catalog.forgetUnused();
     }
     return readAffinity()
-        .thenMany(Flux.fromIterable(catalog.namespaces()))
-        .concatMap(namespace -> catalog.reloadIfDue(namespace).onErrorComplete())
+        .then(Mono.defer(() -> catalog.reloadChanged(catalog.namespaces())))
         .then(Mono.fromRunnable(this::measureInBackground));
   }
 
@@ -165,8 +165,7 @@ final class ClusterWatch implements AutoCloseable {
     }
     return history
         .changed(catalog.namespaces())
-        .flatMapMany(Flux::fromIterable)
-        .flatMap(namespace -> catalog.reloadIfDue(namespace).onErrorComplete())
+        .flatMap(catalog::reloadChanged)
         .doOnError(e -> log.debug("change history not read: {}", e.toString()))
         .onErrorComplete()
         .then();
@@ -225,7 +224,11 @@ final class ClusterWatch implements AutoCloseable {
     affinity = next;
     metrics.affinity(next);
     for (MongoClient unused : clients.update(next)) {
-      Mono.delay(LINGER, Schedulers.boundedElastic()).subscribe(later -> clients.end(unused));
+      Mono.delay(LINGER, Schedulers.boundedElastic())
+          .map(later -> clients.end(unused))
+          .repeat()
+          .takeUntil(ended -> ended)
+          .subscribe();
     }
   }
 

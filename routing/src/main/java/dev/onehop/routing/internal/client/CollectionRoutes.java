@@ -13,9 +13,11 @@ import dev.onehop.routing.RouteExplanation;
 import dev.onehop.routing.internal.affinity.ShardClients.ShardClient;
 import dev.onehop.routing.internal.client.OperationRouter.Route;
 import dev.onehop.routing.internal.client.RoutedSession.Place;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
 import java.util.function.BiFunction;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -34,6 +36,7 @@ final class CollectionRoutes<D> {
   private final MongoCollection<D> nearest;
   private final OperationRouter router;
   private final OperationTargets<D> targets;
+  private final @Nullable Long timeoutMillis;
   // The same collection on the clients of the shards, made when first needed.
   private final Map<ShardClient, MongoCollection<D>> owners = new ConcurrentHashMap<>();
 
@@ -41,6 +44,7 @@ final class CollectionRoutes<D> {
     this.nearest = nearest;
     this.router = router;
     this.targets = new OperationTargets<>(nearest);
+    this.timeoutMillis = nearest.getTimeout(TimeUnit.MILLISECONDS);
   }
 
   MongoCollection<D> nearest() {
@@ -63,6 +67,16 @@ final class CollectionRoutes<D> {
             client, there -> router.counterpart().collection(there.client(), nearest));
   }
 
+  /** The collection in a session, with what an operation has left of its time. */
+  MongoCollection<D> at(Place place) {
+    return Deadline.limit(place.deadline(), at(place.client()));
+  }
+
+  /** The {@code timeoutMS} of the collection's operations, null for none. */
+  @Nullable Long timeoutMillis() {
+    return timeoutMillis;
+  }
+
   /** Runs a read. */
   <R> Flux<R> routed(Routable<R> read) {
     return router.route(read);
@@ -74,7 +88,7 @@ final class CollectionRoutes<D> {
       String operation,
       Function<RoutingTable, Target> targeting,
       Function<Place, Publisher<R>> call) {
-    return router.routeInSession(session, namespace(), operation, targeting, call);
+    return router.routeInSession(session, namespace(), operation, timeoutMillis, targeting, call);
   }
 
   /** The same for a read with one result or none. */
@@ -88,7 +102,8 @@ final class CollectionRoutes<D> {
       String operation,
       Function<RoutingTable, Target> targeting,
       Function<Place, Publisher<R>> call) {
-    return router.routeOneInSession(session, namespace(), operation, targeting, call);
+    return router.routeOneInSession(
+        session, namespace(), operation, timeoutMillis, targeting, call);
   }
 
   /** Where an operation would go now. */
@@ -132,9 +147,7 @@ final class CollectionRoutes<D> {
         (where, session) ->
             session.hasActiveTransaction()
                 ? call.apply(where, session)
-                : router
-                    .nothingSent()
-                    .again(onlySingle, where.getWriteConcern(), () -> call.apply(where, session)));
+                : again(onlySingle, where, limited -> call.apply(limited, session)));
   }
 
   /** The same, of an explicit session. */
@@ -148,11 +161,7 @@ final class CollectionRoutes<D> {
     RoutedSession session = ours(clientSession);
     return session == null
         ? Mono.from(ofUnknownSession(operation, checked))
-        : routedOne(
-            session,
-            operation,
-            targeting,
-            place -> call.apply(at(place.client()), place.session()));
+        : routedOne(session, operation, targeting, place -> call.apply(at(place), place.session()));
   }
 
   /** An operation of an explicit session that has no route. */
@@ -183,19 +192,23 @@ final class CollectionRoutes<D> {
     return Mono.defer(
         () -> {
           List<WriteModel<? extends D>> models = withIds(requests);
-          return Mono.from(
-              router.routeAll(
-                  namespace(),
-                  targets(models),
-                  routes ->
-                      new BulkSplit<>(models, routes, options.isOrdered())
-                          .write(
-                              part ->
-                                  router.part(
-                                      namespace(),
-                                      operation,
-                                      part.route(),
-                                      write(at(part.route().client()), part.models(), options)))));
+          Deadline deadline = Deadline.in(timeoutMillis);
+          return router.routeAll(
+              namespace(),
+              deadline,
+              targets(models),
+              routes ->
+                  split(models, routes, options, false)
+                      .write(
+                          part ->
+                              router.part(
+                                  namespace(),
+                                  operation,
+                                  part.route(),
+                                  write(
+                                      Deadline.limit(deadline, at(part.route().client())),
+                                      part.models(),
+                                      options))));
         });
   }
 
@@ -211,33 +224,70 @@ final class CollectionRoutes<D> {
     return Mono.defer(
         () -> {
           List<WriteModel<? extends D>> models = withIds(requests);
+          Deadline deadline = Deadline.in(timeoutMillis);
           return session.hasActiveTransaction()
               ? whole(session, operation, models, options)
-              : Mono.from(
-                  router.routeAll(
-                      namespace(),
-                      targets(models),
-                      routes ->
-                          new BulkSplit<>(models, routes, options.isOrdered())
-                              .inTurn()
-                              .write(
-                                  part ->
-                                      router.part(
-                                          namespace(),
-                                          operation,
+              : router.routeAll(
+                  namespace(),
+                  deadline,
+                  targets(models),
+                  routes ->
+                      split(models, routes, options, true)
+                          .write(
+                              part ->
+                                  router.part(
+                                      namespace(),
+                                      operation,
+                                      part.route(),
+                                      write(
+                                          session,
                                           part.route(),
-                                          write(session, part.route(), part.models(), options)))));
+                                          deadline,
+                                          part.models(),
+                                          options))));
         });
+  }
+
+  /**
+   * The parts of a bulk, or all of it as one for the nearest mongos: where parts that wait for each
+   * other would take longer, and where they can't, as they are not acknowledged.
+   *
+   * @param inTurn whether unordered parts run one after the other, too
+   */
+  private BulkSplit<D> split(
+      List<WriteModel<? extends D>> models,
+      List<Route> routes,
+      BulkWriteOptions options,
+      boolean inTurn) {
+    boolean ordered = options.isOrdered();
+    BulkSplit<D> split = new BulkSplit<>(models, routes, ordered);
+    List<Route> parts = split.parts().stream().map(BulkSplit.Part::route).toList();
+    if (parts.size() > 1
+        && (ordered || inTurn)
+        && !(nearest.getWriteConcern().isAcknowledged() && router.paysToSplit(parts, ordered))) {
+      split = new BulkSplit<>(models, Collections.nCopies(models.size(), Route.SEVERAL), ordered);
+    }
+    return inTurn ? split.inTurn() : split;
   }
 
   private Mono<BulkWriteResult> write(
       MongoCollection<D> where, List<WriteModel<? extends D>> models, BulkWriteOptions options) {
+    return again(
+        NothingSent.onlySingle(models), where, limited -> limited.bulkWrite(models, options));
+  }
+
+  /** A write that is sent once more, in what is left of its time, if nothing was sent. */
+  private <R> Mono<R> again(
+      boolean onlySingle,
+      MongoCollection<D> where,
+      Function<MongoCollection<D>, Publisher<R>> write) {
+    Deadline deadline = Deadline.in(where.getTimeout(TimeUnit.MILLISECONDS));
     return router
         .nothingSent()
         .again(
-            NothingSent.onlySingle(models),
+            onlySingle,
             where.getWriteConcern(),
-            () -> where.bulkWrite(models, options));
+            () -> write.apply(Deadline.limit(deadline, where)));
   }
 
   private Mono<BulkWriteResult> whole(
@@ -249,18 +299,18 @@ final class CollectionRoutes<D> {
         session,
         operation,
         targets.model(models.get(0)),
-        place -> at(place.client()).bulkWrite(place.session(), models, options));
+        place -> at(place).bulkWrite(place.session(), models, options));
   }
 
   private Mono<BulkWriteResult> write(
       RoutedSession session,
       Route route,
+      @Nullable Deadline deadline,
       List<WriteModel<? extends D>> models,
       BulkWriteOptions options) {
     return session
-        .place(route.client())
-        .flatMap(
-            place -> Mono.from(at(place.client()).bulkWrite(place.session(), models, options)));
+        .place(route.client(), deadline)
+        .flatMap(place -> Mono.from(at(place).bulkWrite(place.session(), models, options)));
   }
 
   private List<WriteModel<? extends D>> withIds(List<? extends WriteModel<? extends D>> requests) {

@@ -136,6 +136,16 @@ abstract class FluentRead<D, R, P extends Publisher<R>> {
     public Publisher<E> on(Route route) {
       return read.apply(at(routes.at(route.client())));
     }
+
+    @Override
+    public Publisher<E> on(Route route, @Nullable Deadline deadline) {
+      return read.apply(at(Deadline.limit(deadline, routes.at(route.client()))));
+    }
+
+    @Override
+    public @Nullable Long timeoutMillis() {
+      return routes.timeoutMillis();
+    }
   }
 
   private P at(MongoCollection<D> where) {
@@ -143,9 +153,8 @@ abstract class FluentRead<D, R, P extends Publisher<R>> {
   }
 
   private P at(Place place) {
-    return place.client() == null
-        ? ofNearest()
-        : set(call.apply(routes.at(place.client()), place.session()));
+    MongoCollection<D> where = routes.at(place);
+    return where == routes.nearest() ? ofNearest() : set(call.apply(where, place.session()));
   }
 
   /** Kept only where it was made before, as subscriptions may be on several threads. */

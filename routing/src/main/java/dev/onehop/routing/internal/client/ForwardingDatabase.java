@@ -14,7 +14,6 @@ import com.mongodb.reactivestreams.client.MongoDatabase;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BiFunction;
-import java.util.function.Function;
 import org.bson.Document;
 import org.bson.codecs.configuration.CodecRegistry;
 import org.bson.conversions.Bson;
@@ -35,9 +34,8 @@ abstract class ForwardingDatabase implements MongoDatabase {
     return nearest;
   }
 
-  /** A change stream of the nearest mongos, without a session and in one. */
-  abstract <T> ChangeStreamPublisher<T> watch(
-      ChangeStreamPublisher<T> official, Function<ClientSession, ChangeStreamPublisher<T>> open);
+  /** A change stream of the nearest mongos, without an explicit session. */
+  abstract <T> ChangeStreamPublisher<T> watch(ChangeStreamPublisher<T> official);
 
   /**
    * Runs what has no route, but may belong to the transaction of a session, where that is.
@@ -228,25 +226,23 @@ abstract class ForwardingDatabase implements MongoDatabase {
 
   @Override
   public ChangeStreamPublisher<Document> watch() {
-    return watch(nearest.watch(), session -> nearest.watch(session));
+    return watch(nearest.watch());
   }
 
   @Override
   public <TResult> ChangeStreamPublisher<TResult> watch(Class<TResult> resultClass) {
-    return watch(nearest.watch(resultClass), session -> nearest.watch(session, resultClass));
+    return watch(nearest.watch(resultClass));
   }
 
   @Override
   public ChangeStreamPublisher<Document> watch(List<? extends Bson> pipeline) {
-    return watch(nearest.watch(pipeline), session -> nearest.watch(session, pipeline));
+    return watch(nearest.watch(pipeline));
   }
 
   @Override
   public <TResult> ChangeStreamPublisher<TResult> watch(
       List<? extends Bson> pipeline, Class<TResult> resultClass) {
-    return watch(
-        nearest.watch(pipeline, resultClass),
-        session -> nearest.watch(session, pipeline, resultClass));
+    return watch(nearest.watch(pipeline, resultClass));
   }
 
   @Override

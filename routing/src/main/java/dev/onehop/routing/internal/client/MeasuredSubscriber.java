@@ -3,6 +3,7 @@ package dev.onehop.routing.internal.client;
 import dev.onehop.routing.internal.client.OperationRouter.Route;
 import dev.onehop.routing.internal.metrics.Outcome;
 import io.micrometer.observation.Observation;
+import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Subscription;
 import reactor.core.CoreSubscriber;
@@ -13,26 +14,36 @@ import reactor.util.context.Context;
  * anything of it was sent is subscribed to once more, by when the driver has another way for it.
  */
 final class MeasuredSubscriber<R> implements CoreSubscriber<R>, Subscription {
+  @SuppressWarnings("rawtypes")
+  private static final AtomicIntegerFieldUpdater<MeasuredSubscriber> ENDED =
+      AtomicIntegerFieldUpdater.newUpdater(MeasuredSubscriber.class, "ended");
+
   private final OperationRouter router;
   private final Routable<R> operation;
   private final Route route;
+  private final @Nullable Deadline deadline;
   private final @Nullable Observation observation;
   private final CoreSubscriber<? super R> actual;
   private final long startNanos = System.nanoTime();
   private volatile @Nullable Subscription upstream;
   private volatile boolean requested;
-  private volatile boolean ended;
+  private volatile int ended;
   private boolean again;
 
+  /**
+   * @param deadline null for none, or one that begins now
+   */
   MeasuredSubscriber(
       OperationRouter router,
       Routable<R> operation,
       Route route,
+      @Nullable Deadline deadline,
       @Nullable Observation observation,
       CoreSubscriber<? super R> actual) {
     this.router = router;
     this.operation = operation;
     this.route = route;
+    this.deadline = deadline == null ? Deadline.in(operation.timeoutMillis()) : deadline;
     this.observation = observation;
     this.actual = actual;
   }
@@ -49,7 +60,7 @@ final class MeasuredSubscriber<R> implements CoreSubscriber<R>, Subscription {
     upstream = subscription;
     if (!again) {
       actual.onSubscribe(this);
-    } else if (ended) {
+    } else if (ended != 0) {
       subscription.cancel();
     } else if (requested) {
       // There is one result at the most, so asking for it twice does no harm.
@@ -64,9 +75,9 @@ final class MeasuredSubscriber<R> implements CoreSubscriber<R>, Subscription {
 
   @Override
   public void onError(Throwable failure) {
-    if (!again && !ended && operation.isUnsent(failure)) {
+    if (!again && ended == 0 && operation.isUnsent(failure)) {
       again = true;
-      operation.on(route).subscribe(this);
+      operation.on(route, deadline).subscribe(this);
       return;
     }
     if (observation != null) {
@@ -100,12 +111,11 @@ final class MeasuredSubscriber<R> implements CoreSubscriber<R>, Subscription {
     }
   }
 
-  /** A cancellation may race with the end; measuring that twice does no harm. */
+  /** A cancellation may race with the end. */
   private void end(Outcome outcome) {
-    if (ended) {
+    if (!ENDED.compareAndSet(this, 0, 1)) {
       return;
     }
-    ended = true;
     long now = System.nanoTime();
     router.ended(operation, route, outcome, now - startNanos, now);
     if (observation != null) {

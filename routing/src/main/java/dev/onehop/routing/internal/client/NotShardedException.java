@@ -2,9 +2,17 @@ package dev.onehop.routing.internal.client;
 
 import com.mongodb.connection.ClusterType;
 
-/** The URI leads to no mongos, so there is nothing to route by. */
+/** The URI leads to no mongos, or to one only, so there is nothing to route by. */
 final class NotShardedException extends RuntimeException {
   private static final long serialVersionUID = 1L;
+
+  private NotShardedException(String message) {
+    super(message);
+  }
+
+  static NotShardedException directConnection() {
+    return new NotShardedException("the URI says directConnection=true");
+  }
 
   NotShardedException(ClusterType type) {
     super(

@@ -12,11 +12,14 @@ import dev.onehop.routing.internal.catalog.RoutingCatalog;
 import dev.onehop.routing.internal.client.RoutedSession.Place;
 import dev.onehop.routing.internal.metrics.Outcome;
 import io.micrometer.observation.Observation;
-import java.time.Duration;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
@@ -36,10 +39,7 @@ import reactor.core.publisher.Operators;
 final class OperationRouter {
   private static final Logger log = LoggerFactory.getLogger(OperationRouter.class);
 
-  /** The first operation on a collection waits this long for its table, then goes unrouted. */
-  private static final Duration FIRST_LOAD_TIMEOUT = Duration.ofSeconds(10);
-
-  private static final Duration RETRY_AFTER_FAILURE = Duration.ofSeconds(5);
+  private static final double HARDLY_LONGER = 4 / 3.0;
 
   private final RoutingCatalog catalog;
   private final ShardClients clients;
@@ -54,7 +54,6 @@ final class OperationRouter {
   /** By shard, as it was decided last. */
   private final Map<String, Route> routes = new ConcurrentHashMap<>();
 
-  private final Map<String, Long> unroutableUntilNanos = new ConcurrentHashMap<>();
   private final UnroutedNotice notice = new UnroutedNotice(log);
 
   /** Where one operation goes; the client is null for the nearest mongos. */
@@ -62,7 +61,7 @@ final class OperationRouter {
     private static final Route NO_TABLE = new Route(RouteDecision.NO_TABLE, null, null);
     private static final Route UNKNOWN_SESSION =
         new Route(RouteDecision.UNKNOWN_SESSION, null, null);
-    private static final Route SEVERAL = new Route(RouteDecision.SEVERAL_SHARDS, null, null);
+    static final Route SEVERAL = new Route(RouteDecision.SEVERAL_SHARDS, null, null);
 
     private static Route ofTransaction(Place place) {
       return new Route(RouteDecision.TRANSACTION, null, place.client());
@@ -86,7 +85,8 @@ final class OperationRouter {
     this.clients = clients;
     this.metrics = metrics;
     this.observations = observations;
-    this.affinityReady = affinityReady;
+    // What can't be read in a moment is waited for once, by all that come meanwhile.
+    this.affinityReady = affinityReady.timeout(RoutingCatalog.MOMENT, Mono.empty()).cache();
     this.times = new ClusterTimes(nearest, clients);
     this.counterpart = new Counterpart(nearest);
     this.nothingSent = new NothingSent(retryWrites);
@@ -127,12 +127,14 @@ final class OperationRouter {
   /**
    * Runs an operation of a session where it belongs, or where the session's transaction is.
    *
+   * @param timeoutMillis the operation's {@code timeoutMS} outside of transactions, null for none
    * @param call the operation at a place, called once per subscription
    */
   <R> Flux<R> routeInSession(
       RoutedSession session,
       String namespace,
       String operation,
+      @Nullable Long timeoutMillis,
       Function<RoutingTable, Target> targeting,
       Function<Place, Publisher<R>> call) {
     return new Flux<>() {
@@ -142,6 +144,7 @@ final class OperationRouter {
             session,
             namespace,
             operation,
+            timeoutMillis,
             targeting,
             call,
             entering -> entering.flatMapMany(call),
@@ -155,6 +158,7 @@ final class OperationRouter {
       RoutedSession session,
       String namespace,
       String operation,
+      @Nullable Long timeoutMillis,
       Function<RoutingTable, Target> targeting,
       Function<Place, Publisher<R>> call) {
     return new Mono<>() {
@@ -164,6 +168,7 @@ final class OperationRouter {
             session,
             namespace,
             operation,
+            timeoutMillis,
             targeting,
             call,
             entering -> entering.flatMap(entered -> Mono.from(call.apply(entered))),
@@ -175,19 +180,36 @@ final class OperationRouter {
   /**
    * The routes of the parts of an operation, all decided by one table.
    *
+   * @param deadline of the operation, null for none
    * @param call runs the operation, with one route for each targeting; it measures the parts with
    *     {@link #part}
    */
-  <R> Flux<R> routeAll(
+  <R> Mono<R> routeAll(
       String namespace,
+      @Nullable Deadline deadline,
       List<Function<RoutingTable, Target>> targeting,
-      Function<List<Route>, Publisher<R>> call) {
-    return table(namespace)
-        .flatMapMany(
+      Function<List<Route>, Mono<R>> call) {
+    return table(namespace, deadline)
+        .flatMap(
             found -> {
               RoutingTable table = found.orElse(null);
-              return call.apply(targeting.stream().map(each -> decide(table, each)).toList());
+              List<Route> routes = targeting.stream().map(each -> decide(table, each)).toList();
+              // The last part may begin long after the first.
+              return Mono.using(
+                  () -> inUse(routes),
+                  used -> call.apply(routes),
+                  used -> used.forEach(ShardClient::release));
             });
+  }
+
+  private static Set<ShardClient> inUse(List<Route> routes) {
+    Set<ShardClient> used = new HashSet<>();
+    for (Route route : routes) {
+      if (route.client() != null && used.add(route.client())) {
+        route.client().use();
+      }
+    }
+    return used;
   }
 
   /** A part of an operation, whose route is known. */
@@ -195,9 +217,33 @@ final class OperationRouter {
     return new Mono<>() {
       @Override
       public void subscribe(CoreSubscriber<? super R> actual) {
-        run(new Composed<>(namespace, operation, null, known -> publisher), route, actual);
+        run(Composed.known(namespace, operation, known -> publisher), route, null, actual);
       }
     };
+  }
+
+  /**
+   * Whether parts of a write, one after the other, take hardly longer than the nearest mongos takes
+   * for the whole. That has a way to each shard, too, but one that may be much shorter: no shorter
+   * than the difference between the shard's distance and its own.
+   *
+   * @param inTurn whether the mongos, too, works on one part after the other
+   */
+  boolean paysToSplit(List<Route> parts, boolean inTurn) {
+    double nearest = clients.nearestRoundTripNanos();
+    Map<Route, Double> distances = new HashMap<>();
+    double split = 0;
+    double whole = 0;
+    for (Route part : parts) {
+      double there =
+          distances.computeIfAbsent(
+              part,
+              route -> route.client() == null ? nearest : (double) route.client().roundTripNanos());
+      double beyond = Math.abs(there - nearest);
+      split += there;
+      whole = inTurn ? whole + beyond : Math.max(whole, beyond);
+    }
+    return split <= (nearest + whole) * HARDLY_LONGER;
   }
 
   /** An operation of a session that this client did not start. */
@@ -206,8 +252,9 @@ final class OperationRouter {
       @Override
       public void subscribe(CoreSubscriber<? super R> actual) {
         run(
-            new Composed<>(namespace, operation, null, known -> official),
+            Composed.known(namespace, operation, known -> official),
             Route.UNKNOWN_SESSION,
+            null,
             actual);
       }
     };
@@ -215,7 +262,7 @@ final class OperationRouter {
 
   /** Where an operation would go now. */
   Mono<RouteExplanation> explain(String namespace, Function<RoutingTable, Target> targeting) {
-    return table(namespace)
+    return table(namespace, null)
         .map(
             found -> {
               RoutingTable table = found.orElse(null);
@@ -240,14 +287,18 @@ final class OperationRouter {
             });
   }
 
-  /** The table that operations on a collection are routed by now; empty if there is none. */
-  Mono<Optional<RoutingTable>> table(String namespace) {
+  /**
+   * The table that operations on a collection are routed by now; empty if there is none.
+   *
+   * @param deadline of the operation that waits for it, null for none
+   */
+  private Mono<Optional<RoutingTable>> table(String namespace, @Nullable Deadline deadline) {
     return Mono.defer(
         () -> {
           RoutingTable table = catalog.cached(namespace);
           return table != null || isUnroutable(namespace)
               ? Mono.just(Optional.ofNullable(table))
-              : firstTable(namespace).map(Optional::of).defaultIfEmpty(Optional.empty());
+              : firstTable(namespace, deadline).map(Optional::of).defaultIfEmpty(Optional.empty());
         });
   }
 
@@ -259,18 +310,19 @@ final class OperationRouter {
   /** Starts with the collection's table, with null where none is to be had. */
   <R> void start(Routable<R> operation, CoreSubscriber<? super R> actual) {
     String namespace = operation.namespace();
+    Deadline deadline = Deadline.in(operation.timeoutMillis());
     RoutingTable table = catalog.cached(namespace);
     if (table != null || isUnroutable(namespace)) {
-      run(operation, decide(table, operation::target), actual);
+      run(operation, decide(table, operation::target), null, actual);
       return;
     }
-    table(namespace)
+    table(namespace, deadline)
         .<R>flatMapMany(
             loaded ->
                 new Flux<R>() {
                   @Override
                   public void subscribe(CoreSubscriber<? super R> later) {
-                    run(operation, decide(loaded.orElse(null), operation::target), later);
+                    run(operation, decide(loaded.orElse(null), operation::target), deadline, later);
                   }
                 })
         .subscribe(actual);
@@ -285,6 +337,7 @@ final class OperationRouter {
       RoutedSession session,
       String namespace,
       String operation,
+      @Nullable Long timeoutMillis,
       Function<RoutingTable, Target> targeting,
       Function<Place, Publisher<R>> call,
       Function<Mono<Place>, Publisher<R>> enter,
@@ -292,21 +345,35 @@ final class OperationRouter {
     Place place = session.transactionPlace();
     if (place != null) {
       run(
-          new Composed<>(namespace, operation, null, known -> call.apply(place)),
+          Composed.known(namespace, operation, known -> call.apply(place)),
           Route.ofTransaction(place),
+          null,
           actual);
     } else {
+      Long timeout = session.timeoutMillis(timeoutMillis);
+      Deadline deadline = Deadline.in(timeout);
       start(
           new Composed<>(
-              namespace, operation, targeting, route -> enter.apply(session.place(route.client()))),
+              namespace,
+              operation,
+              timeout,
+              targeting,
+              route -> enter.apply(session.place(route.client(), deadline))),
           actual);
     }
   }
 
-  private <R> void run(Routable<R> operation, Route route, CoreSubscriber<? super R> actual) {
+  /**
+   * @param deadline of an operation that has spent a part of its time, else null
+   */
+  private <R> void run(
+      Routable<R> operation,
+      Route route,
+      @Nullable Deadline deadline,
+      CoreSubscriber<? super R> actual) {
     Publisher<R> publisher;
     try {
-      publisher = operation.on(route);
+      publisher = deadline == null ? operation.on(route) : operation.on(route, deadline);
     } catch (RuntimeException e) {
       Operators.error(actual, e);
       return;
@@ -316,16 +383,26 @@ final class OperationRouter {
             ? observations.start(
                 operation.namespace(), operation.operation(), route, actual.currentContext())
             : null;
-    publisher.subscribe(new MeasuredSubscriber<>(this, operation, route, observation, actual));
+    if (route.client() != null) {
+      route.client().use();
+    }
+    publisher.subscribe(
+        new MeasuredSubscriber<>(this, operation, route, deadline, observation, actual));
   }
 
   /** An operation of parts; without a targeting, one whose route is known. */
   private record Composed<R>(
       String namespace,
       String operation,
+      @Nullable Long timeoutMillis,
       @Nullable Function<RoutingTable, Target> targeting,
       Function<Route, Publisher<R>> call)
       implements Routable<R> {
+
+    private static <R> Composed<R> known(
+        String namespace, String operation, Function<Route, Publisher<R>> call) {
+      return new Composed<>(namespace, operation, null, null, call);
+    }
 
     @Override
     public Target target(RoutingTable table) {
@@ -341,10 +418,13 @@ final class OperationRouter {
     }
   }
 
-  /** An operation has ended. */
+  /** An operation has ended; called once. */
   void ended(Routable<?> operation, Route route, Outcome outcome, long nanos, long now) {
     String name = operation.operation();
     ShardClient client = route.client();
+    if (client != null) {
+      client.release();
+    }
     String shard = route.shard();
     ServerAddress server = client == null ? clients.nearestServer() : client.server();
     metrics.operation(name, route.decision(), shard, server, outcome, nanos);
@@ -393,21 +473,25 @@ final class OperationRouter {
   }
 
   /** The collection's first table, empty if there is none to be had. */
-  private Mono<RoutingTable> firstTable(String namespace) {
+  private Mono<RoutingTable> firstTable(String namespace, @Nullable Deadline deadline) {
     return affinityReady
-        .then(catalog.table(namespace))
-        .timeout(FIRST_LOAD_TIMEOUT)
+        .then(catalog.soon(namespace))
+        .switchIfEmpty(Mono.error(() -> new TimeoutException("the cluster has not answered yet")))
+        // Two moments: the affinity's and the table's.
+        .timeout(Deadline.preparing(deadline, RoutingCatalog.MOMENT.multipliedBy(2)))
         .onErrorResume(
             failure -> {
               notice.noTable(namespace, failure);
-              unroutableUntilNanos.put(
-                  namespace, System.nanoTime() + RETRY_AFTER_FAILURE.toNanos());
               return Mono.empty();
             });
   }
 
+  /** Whether there is no table and was none to be had; it is loaded in the background then. */
   private boolean isUnroutable(String namespace) {
-    Long until = unroutableUntilNanos.get(namespace);
-    return until != null && System.nanoTime() - until < 0;
+    if (!catalog.isMissing(namespace)) {
+      return false;
+    }
+    catalog.loadInBackground(namespace);
+    return true;
   }
 }

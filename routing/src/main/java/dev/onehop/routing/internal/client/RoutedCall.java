@@ -72,4 +72,16 @@ class RoutedCall<D, R> extends Mono<R> implements Routable<R> {
     MongoCollection<D> where = routes.at(route.client());
     return where == likely ? official : call.apply(where);
   }
+
+  @Override
+  public final Publisher<R> on(Route route, @Nullable Deadline deadline) {
+    return deadline == null
+        ? on(route)
+        : call.apply(Deadline.limit(deadline, routes.at(route.client())));
+  }
+
+  @Override
+  public final @Nullable Long timeoutMillis() {
+    return routes.timeoutMillis();
+  }
 }

@@ -10,7 +10,6 @@ import com.mongodb.reactivestreams.client.MongoCluster;
 import com.mongodb.reactivestreams.client.MongoDatabase;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BiFunction;
-import java.util.function.Function;
 import org.bson.codecs.configuration.CodecRegistry;
 import org.reactivestreams.Publisher;
 import reactor.core.publisher.Mono;
@@ -25,9 +24,8 @@ class RoutedCluster extends ForwardingCluster {
   }
 
   @Override
-  final <T> ChangeStreamPublisher<T> watch(
-      ChangeStreamPublisher<T> official, Function<ClientSession, ChangeStreamPublisher<T>> open) {
-    return new RoutedWatch<>(router.times(), official, open);
+  final <T> ChangeStreamPublisher<T> watch(ChangeStreamPublisher<T> official) {
+    return new RoutedWatch<>(router.times(), official, nearest().getTimeout(TimeUnit.MILLISECONDS));
   }
 
   @Override

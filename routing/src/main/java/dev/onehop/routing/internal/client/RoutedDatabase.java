@@ -9,7 +9,6 @@ import com.mongodb.reactivestreams.client.MongoCollection;
 import com.mongodb.reactivestreams.client.MongoDatabase;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BiFunction;
-import java.util.function.Function;
 import org.bson.Document;
 import org.bson.codecs.configuration.CodecRegistry;
 import org.reactivestreams.Publisher;
@@ -25,9 +24,8 @@ final class RoutedDatabase extends ForwardingDatabase {
   }
 
   @Override
-  <T> ChangeStreamPublisher<T> watch(
-      ChangeStreamPublisher<T> official, Function<ClientSession, ChangeStreamPublisher<T>> open) {
-    return new RoutedWatch<>(router.times(), official, open);
+  <T> ChangeStreamPublisher<T> watch(ChangeStreamPublisher<T> official) {
+    return new RoutedWatch<>(router.times(), official, nearest().getTimeout(TimeUnit.MILLISECONDS));
   }
 
   @Override

@@ -5,6 +5,7 @@ import com.mongodb.MongoDriverInformation;
 import com.mongodb.connection.ClusterDescription;
 import com.mongodb.connection.ClusterSettings;
 import com.mongodb.reactivestreams.client.MongoClient;
+import dev.onehop.core.table.RoutingTable;
 import dev.onehop.routing.internal.affinity.Affinity;
 import dev.onehop.routing.internal.affinity.ClusterPin;
 import dev.onehop.routing.internal.affinity.Connector;
@@ -13,8 +14,10 @@ import dev.onehop.routing.internal.affinity.RouterProbe;
 import dev.onehop.routing.internal.affinity.ShardClients;
 import dev.onehop.routing.internal.catalog.RoutingCatalog;
 import dev.onehop.routing.internal.catalog.RoutingCatalog.RefreshListener;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The routed client: the official client on the nearest mongos, a client per shard beside it, and
@@ -38,7 +41,7 @@ public final class RoutedMongoClient extends RoutedCluster implements MongoClien
   public static RoutedMongoClient create(
       MongoClientSettings asked, RoutingSettings routing, Connector connect, Runnable release) {
     Observations observations = new Observations(routing.observationRegistry());
-    MongoClientSettings settings = observations.listening(asked);
+    MongoClientSettings settings = observations.listening(HiddenCommands.hiding(asked));
     RouterProbe probe = new RouterProbe(asked, connect);
     ClusterSettings cluster = settings.getClusterSettings();
     ClusterPin pin =
@@ -47,14 +50,29 @@ public final class RoutedMongoClient extends RoutedCluster implements MongoClien
     ShardClients shardClients = new ShardClients(settings, pin, connect);
     MongoClient nearest = shardClients.nearest();
     RoutingMetrics metrics = new RoutingMetrics(routing.meterRegistry());
-    DriverConfigReader config = new DriverConfigReader(nearest);
+    DriverConfigReader config =
+        new DriverConfigReader(
+            routing.directConnection() ? nearest : shardClients.internal(),
+            routing.directConnection());
     AtomicReference<ClusterWatch> watching = new AtomicReference<>();
     RefreshListener refreshes =
-        (namespace, table, took, failure) -> {
-          metrics.refreshed(namespace, table, took, failure);
-          ClusterWatch watch = watching.get();
-          if (table != null && watch != null) {
-            watch.tableLoaded(table);
+        new RefreshListener() {
+          @Override
+          public void refreshed(
+              String namespace,
+              @Nullable RoutingTable table,
+              Duration took,
+              @Nullable Throwable failure) {
+            metrics.refreshed(namespace, table, took, failure);
+            ClusterWatch watch = watching.get();
+            if (table != null && watch != null) {
+              watch.tableLoaded(table);
+            }
+          }
+
+          @Override
+          public void forgotten(String namespace) {
+            metrics.forgotten(namespace);
           }
         };
     RoutingCatalog catalog = new RoutingCatalog(config, refreshes);

@@ -3,9 +3,11 @@ package dev.onehop.routing.internal.client;
 import com.mongodb.ReadConcern;
 import com.mongodb.TransactionOptions;
 import com.mongodb.reactivestreams.client.ClientSession;
+import com.mongodb.session.ServerSession;
 import dev.onehop.routing.internal.affinity.ShardClients.ShardClient;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import java.util.function.BiFunction;
 import java.util.function.Function;
 import org.bson.BsonDocument;
@@ -39,8 +41,20 @@ final class RoutedSession extends ForwardingSession {
    *
    * @param client null for the nearest mongos
    * @param session to be given to that client
+   * @param deadline of an operation that has spent a part of its time; null for none
    */
-  record Place(@Nullable ShardClient client, ClientSession session) {}
+  record Place(@Nullable ShardClient client, ClientSession session, @Nullable Deadline deadline) {
+    Place(@Nullable ShardClient client, ClientSession session) {
+      this(client, session, null);
+    }
+
+    /** A transaction has a deadline of its own, which its operations can't change. */
+    private Place within(@Nullable Deadline other) {
+      return other == null || session.hasActiveTransaction()
+          ? this
+          : new Place(client, session, other);
+    }
+  }
 
   /**
    * @param router of the client that the session belongs to
@@ -86,7 +100,7 @@ final class RoutedSession extends ForwardingSession {
     RoutedSession ours = of(router, clientSession);
     return ours == null
         ? Flux.from(checked)
-        : ours.unroutedPlace()
+        : ours.unroutedPlace(null)
             .flatMapMany(
                 place ->
                     call.apply(
@@ -105,9 +119,9 @@ final class RoutedSession extends ForwardingSession {
   }
 
   /** The place of an operation without a route of its own. */
-  Mono<Place> unroutedPlace() {
+  Mono<Place> unroutedPlace(@Nullable Deadline deadline) {
     Place place = transactionPlace();
-    return place != null ? Mono.just(place) : place(null);
+    return place != null ? Mono.just(place) : place(null, deadline);
   }
 
   /**
@@ -115,8 +129,9 @@ final class RoutedSession extends ForwardingSession {
    * there.
    *
    * @param client null for the nearest mongos
+   * @param deadline of the operation, null for none
    */
-  Mono<Place> place(@Nullable ShardClient client) {
+  Mono<Place> place(@Nullable ShardClient client, @Nullable Deadline deadline) {
     return Mono.defer(
         () -> {
           Place known = client == null ? nearest : known(client);
@@ -125,10 +140,15 @@ final class RoutedSession extends ForwardingSession {
                   ? Mono.just(known)
                   : Mono.from(client.client().startSession(base.getOptions()))
                       .map(official -> added(client, official));
-          return (beginsSnapshot()
-                  ? router.times().agree(base).then(Mono.fromRunnable(this::fixTime)).then(there)
+          return (beginsSnapshot() && router.times().areSeveral()
+                  ? router
+                      .times()
+                      .agree(base, deadline)
+                      .then(Mono.fromRunnable(this::fixTime))
+                      .then(there)
                   : there)
-              .map(this::entered);
+              .map(place -> entered(place, deadline))
+              .map(place -> place.within(deadline));
         });
   }
 
@@ -165,30 +185,49 @@ final class RoutedSession extends ForwardingSession {
     if (official.getOriginator() == base.getOriginator()) {
       // A shard beside the application's own mongoses has their client.
       official.close();
-      return places.computeIfAbsent(client, here -> new Place(here, nearest.session()));
+      return places.computeIfAbsent(client, here -> used(here, nearest.session()));
     }
-    Place place = places.computeIfAbsent(client, here -> new Place(here, new View(official)));
+    Place place = places.computeIfAbsent(client, here -> used(here, new View(official)));
     if (((View) place.session()).official() != official) {
       official.close();
     }
     return place;
   }
 
-  private synchronized Place entered(Place place) {
+  /** Its client stays open as long as the session does. */
+  private static Place used(ShardClient client, ClientSession session) {
+    client.use();
+    return new Place(client, session);
+  }
+
+  /** The {@code timeoutMS} of an operation, which in a transaction is that of the transaction. */
+  synchronized @Nullable Long timeoutMillis(@Nullable Long ofCollection) {
+    if (!transactional.hasActiveTransaction()) {
+      return ofCollection;
+    }
+    Long own = transactional.getTransactionOptions().getTimeout(TimeUnit.MILLISECONDS);
+    Long ofSession = base.getOptions().getDefaultTimeout(TimeUnit.MILLISECONDS);
+    return own != null ? own : ofSession != null ? ofSession : ofCollection;
+  }
+
+  private synchronized Place entered(Place place, @Nullable Deadline deadline) {
     ClientSession official = ((View) place.session()).official();
     if (transactional.hasActiveTransaction()) {
       if (pinned != null) {
         return pinned;
       }
       if (official != transactional) {
-        TransactionOptions options = transactional.getTransactionOptions();
+        TransactionOptions options =
+            Deadline.limit(deadline, transactional.getTransactionOptions());
         leave(transactional);
         official.startTransaction(options);
         transactional = official;
       }
       pinned = place;
     } else if (official != transactional) {
-      // An operation outside of it ends what is left of a transaction, as on one client.
+      // An operation outside of it ends what is left of a transaction, as on one client: also the
+      // hold on its mongos, with which the official session takes no other operation.
+      transactional.clearTransactionContext();
       boolean unused = transactional.notifyMessageSent();
     }
     return place;
@@ -245,9 +284,20 @@ final class RoutedSession extends ForwardingSession {
     return base;
   }
 
+  /** Of the transaction under way, else the one that commands carry wherever they go. */
+  @Override
+  public synchronized ServerSession getServerSession() {
+    return (transactional.hasActiveTransaction() ? transactional : base).getServerSession();
+  }
+
   @Override
   public synchronized void close() {
-    places.values().forEach(place -> place.session().close());
+    places.forEach(
+        (client, place) -> {
+          place.session().close();
+          client.release();
+        });
+    places.clear();
     base.close();
   }
 
@@ -289,6 +339,12 @@ final class RoutedSession extends ForwardingSession {
     @Override
     ClientSession times() {
       return base;
+    }
+
+    /** The end of a transaction, which is the driver's, carries the official session's. */
+    @Override
+    public ServerSession getServerSession() {
+      return RoutedSession.this.getServerSession();
     }
   }
 }

@@ -5,12 +5,7 @@ import com.mongodb.client.model.changestream.ChangeStreamDocument;
 import com.mongodb.client.model.changestream.FullDocument;
 import com.mongodb.client.model.changestream.FullDocumentBeforeChange;
 import com.mongodb.reactivestreams.client.ChangeStreamPublisher;
-import com.mongodb.reactivestreams.client.ClientSession;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Function;
-import java.util.function.UnaryOperator;
 import org.bson.BsonDocument;
 import org.bson.BsonTimestamp;
 import org.bson.BsonValue;
@@ -28,118 +23,108 @@ import reactor.core.publisher.Mono;
  */
 final class RoutedWatch<T> implements ChangeStreamPublisher<T> {
   private final ClusterTimes times;
-  private final Function<ClientSession, ChangeStreamPublisher<T>> open;
-  private final List<UnaryOperator<ChangeStreamPublisher<T>>> settings = new ArrayList<>(2);
-  private ChangeStreamPublisher<T> official;
+  private final ChangeStreamPublisher<T> official;
+  private final @Nullable Long timeoutMillis;
   private boolean begins = true;
 
   /**
-   * @param official the stream without a session
-   * @param open the same stream in a session
+   * @param official the stream, which opens and closes its cursor in a session of its own
+   * @param timeoutMillis its {@code timeoutMS}, null for none
    */
-  RoutedWatch(
-      ClusterTimes times,
-      ChangeStreamPublisher<T> official,
-      Function<ClientSession, ChangeStreamPublisher<T>> open) {
+  RoutedWatch(ClusterTimes times, ChangeStreamPublisher<T> official, @Nullable Long timeoutMillis) {
     this.times = times;
     this.official = official;
-    this.open = open;
+    this.timeoutMillis = timeoutMillis;
   }
 
-  private RoutedWatch<T> set(UnaryOperator<ChangeStreamPublisher<T>> setting) {
-    official = setting.apply(official);
-    settings.add(setting);
-    return this;
-  }
-
-  private <R> Flux<R> read(Function<ChangeStreamPublisher<T>, Publisher<R>> read) {
-    if (!begins) {
-      return Flux.from(read.apply(official));
-    }
-    return Flux.usingWhen(
-        times.sessionNow(),
-        session -> {
-          ChangeStreamPublisher<T> publisher = open.apply(session);
-          for (UnaryOperator<ChangeStreamPublisher<T>> setting : settings) {
-            publisher = setting.apply(publisher);
-          }
-          return read.apply(publisher);
-        },
-        session -> Mono.fromRunnable(session::close));
+  private <R> Flux<R> read(Publisher<R> stream) {
+    return begins
+        ? Mono.defer(() -> times.tellNearest(Deadline.in(timeoutMillis))).thenMany(stream)
+        : Flux.from(stream);
   }
 
   @Override
   public void subscribe(Subscriber<? super ChangeStreamDocument<T>> subscriber) {
-    read(publisher -> publisher).subscribe(subscriber);
+    read(official).subscribe(subscriber);
   }
 
   @Override
   public Publisher<ChangeStreamDocument<T>> first() {
-    return Mono.from(read(publisher -> publisher.first()));
+    return read(official.first()).next();
   }
 
   @Override
   public <D> Publisher<D> withDocumentClass(Class<D> clazz) {
-    official.withDocumentClass(clazz);
-    return read(publisher -> publisher.withDocumentClass(clazz));
+    return read(official.withDocumentClass(clazz));
   }
 
   @Override
   public ChangeStreamPublisher<T> resumeAfter(BsonDocument resumeToken) {
     begins = false;
-    return set(publisher -> publisher.resumeAfter(resumeToken));
+    official.resumeAfter(resumeToken);
+    return this;
   }
 
   @Override
   public ChangeStreamPublisher<T> startAfter(BsonDocument startAfter) {
     begins = false;
-    return set(publisher -> publisher.startAfter(startAfter));
+    official.startAfter(startAfter);
+    return this;
   }
 
   @Override
   public ChangeStreamPublisher<T> startAtOperationTime(BsonTimestamp startAtOperationTime) {
     begins = false;
-    return set(publisher -> publisher.startAtOperationTime(startAtOperationTime));
+    official.startAtOperationTime(startAtOperationTime);
+    return this;
   }
 
   @Override
   public ChangeStreamPublisher<T> fullDocument(FullDocument fullDocument) {
-    return set(publisher -> publisher.fullDocument(fullDocument));
+    official.fullDocument(fullDocument);
+    return this;
   }
 
   @Override
   public ChangeStreamPublisher<T> fullDocumentBeforeChange(
       FullDocumentBeforeChange fullDocumentBeforeChange) {
-    return set(publisher -> publisher.fullDocumentBeforeChange(fullDocumentBeforeChange));
+    official.fullDocumentBeforeChange(fullDocumentBeforeChange);
+    return this;
   }
 
   @Override
   public ChangeStreamPublisher<T> maxAwaitTime(long maxAwaitTime, TimeUnit timeUnit) {
-    return set(publisher -> publisher.maxAwaitTime(maxAwaitTime, timeUnit));
+    official.maxAwaitTime(maxAwaitTime, timeUnit);
+    return this;
   }
 
   @Override
   public ChangeStreamPublisher<T> collation(@Nullable Collation collation) {
-    return set(publisher -> publisher.collation(collation));
+    official.collation(collation);
+    return this;
   }
 
   @Override
   public ChangeStreamPublisher<T> batchSize(int batchSize) {
-    return set(publisher -> publisher.batchSize(batchSize));
+    official.batchSize(batchSize);
+    return this;
   }
 
   @Override
   public ChangeStreamPublisher<T> comment(@Nullable String comment) {
-    return set(publisher -> publisher.comment(comment));
+    official.comment(comment);
+    return this;
   }
 
   @Override
   public ChangeStreamPublisher<T> comment(@Nullable BsonValue comment) {
-    return set(publisher -> publisher.comment(comment));
+    official.comment(comment);
+    return this;
   }
 
   @Override
   public ChangeStreamPublisher<T> showExpandedEvents(boolean showExpandedEvents) {
-    return set(publisher -> publisher.showExpandedEvents(showExpandedEvents));
+    official.showExpandedEvents(showExpandedEvents);
+    return this;
   }
 }

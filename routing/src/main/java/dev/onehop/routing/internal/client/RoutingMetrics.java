@@ -138,4 +138,9 @@ public final class RoutingMetrics implements RefreshListener {
       String namespace, @Nullable RoutingTable table, Duration took, @Nullable Throwable failure) {
     tables.refreshed(namespace, table, took, failure);
   }
+
+  @Override
+  public void forgotten(String namespace) {
+    tables.forgotten(namespace);
+  }
 }

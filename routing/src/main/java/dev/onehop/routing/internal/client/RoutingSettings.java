@@ -15,6 +15,7 @@ import java.util.function.UnaryOperator;
  * @param historyInterval how often the change history is looked at for moves; zero for never
  * @param measureRoundTrips whether round trips decide where names don't
  * @param routers per shard id the mongoses that the application maps to it
+ * @param directConnection whether the URI asks for one server only, so that nothing is routed
  * @param hostMapping from the names in the metadata to those that the application uses
  */
 public record RoutingSettings(
@@ -22,6 +23,7 @@ public record RoutingSettings(
     Duration historyInterval,
     boolean measureRoundTrips,
     Map<String, List<ServerAddressName>> routers,
+    boolean directConnection,
     UnaryOperator<ServerAddressName> hostMapping,
     MeterRegistry meterRegistry,
     ObservationRegistry observationRegistry) {

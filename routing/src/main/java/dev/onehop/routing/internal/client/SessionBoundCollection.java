@@ -29,7 +29,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.BiFunction;
-import java.util.function.Function;
 import org.bson.BsonDocument;
 import org.bson.BsonValue;
 import org.bson.conversions.Bson;
@@ -58,9 +57,8 @@ abstract class SessionBoundCollection<TDocument> extends ForwardingCollection<TD
   }
 
   @Override
-  final <T> ChangeStreamPublisher<T> watch(
-      ChangeStreamPublisher<T> official, Function<ClientSession, ChangeStreamPublisher<T>> open) {
-    return new RoutedWatch<>(routes.times(), official, open);
+  final <T> ChangeStreamPublisher<T> watch(ChangeStreamPublisher<T> official) {
+    return new RoutedWatch<>(routes.times(), official, routes.timeoutMillis());
   }
 
   @Override

@@ -7,8 +7,10 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.TimeGauge;
 import java.time.Duration;
+import java.util.EnumSet;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -16,11 +18,19 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Measures refreshes of routing tables, their size and their age, in a Micrometer registry.
+ * Measures refreshes of routing tables, their size and their age, in a Micrometer registry. The
+ * meters of a collection that is forgotten are removed.
  *
  * <p>Thread-safe.
  */
 public final class TableMetrics implements TableMeter {
+  private static final Set<RoutingMeters> BY_NAMESPACE =
+      EnumSet.of(
+          RoutingMeters.REFRESHES,
+          RoutingMeters.TABLE_CHUNKS,
+          RoutingMeters.TABLE_AGE,
+          RoutingMeters.STALE_RETRIES);
+
   private final MeterRegistry registry;
   private final Map<String, AtomicInteger> chunks = new ConcurrentHashMap<>();
   private volatile Function<String, Optional<Duration>> age = namespace -> Optional.empty();
@@ -46,6 +56,18 @@ public final class TableMetrics implements TableMeter {
       chunks
           .computeIfAbsent(namespace, this::gauges)
           .set(table.isSharded() ? table.chunkCount() : 0);
+    }
+  }
+
+  @Override
+  public void forgotten(String namespace) {
+    chunks.remove(namespace);
+    for (RoutingMeters meter : BY_NAMESPACE) {
+      registry
+          .find(meter.meterName())
+          .tag("namespace", namespace)
+          .meters()
+          .forEach(registry::remove);
     }
   }
 

@@ -1,8 +1,9 @@
 package dev.onehop.routing.internal.client;
 
 import com.mongodb.MongoCommandException;
+import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.slf4j.Logger;
 
@@ -16,10 +17,22 @@ final class UnroutedNotice {
   /** The server's {@code Unauthorized}. */
   private static final int UNAUTHORIZED = 13;
 
+  private static final int MOST_COLLECTIONS = 1_000;
+
   private final Logger log;
   private final AtomicBoolean saidNotSharded = new AtomicBoolean();
   private final AtomicBoolean saidUnauthorized = new AtomicBoolean();
-  private final Map<String, String> saidOfNamespace = new ConcurrentHashMap<>();
+  // By collection; of the oldest it may be said again.
+  private final Map<String, String> saidOfNamespace =
+      Collections.synchronizedMap(
+          new LinkedHashMap<>() {
+            private static final long serialVersionUID = 1L;
+
+            @Override
+            protected boolean removeEldestEntry(Map.Entry<String, String> eldest) {
+              return size() > MOST_COLLECTIONS;
+            }
+          });
 
   UnroutedNotice(Logger log) {
     this.log = log;

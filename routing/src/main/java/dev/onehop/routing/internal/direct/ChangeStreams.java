@@ -13,6 +13,7 @@ import dev.onehop.routing.internal.direct.shard.ReplicaSet;
 import dev.onehop.routing.internal.direct.shard.ReplicaSet.Answer;
 import dev.onehop.routing.internal.direct.shard.ShardDirectory;
 import dev.onehop.routing.internal.wire.BsonCopies;
+import dev.onehop.routing.internal.wire.CommandFields;
 import dev.onehop.routing.internal.wire.OpMsg;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -53,8 +54,12 @@ final class ChangeStreams {
 
   /** Whether an aggregation is a change stream. */
   static boolean isOne(OpMsg command) {
-    return command.commandName().equals("aggregate")
-        && command.body().get("pipeline") instanceof BsonArray pipeline
+    return command.commandName().equals("aggregate") && isOne(command.body());
+  }
+
+  /** The same of a command that is known to be an aggregation. */
+  static boolean isOne(BsonDocument aggregate) {
+    return aggregate.get("pipeline") instanceof BsonArray pipeline
         && !pipeline.isEmpty()
         && pipeline.get(0).isDocument()
         && pipeline.get(0).asDocument().containsKey(STAGE);
@@ -64,7 +69,8 @@ final class ChangeStreams {
     return Mono.defer(
         () -> {
           BsonDocument asked =
-              command.body().getArray("pipeline").get(0).asDocument().getDocument(STAGE);
+              CommandFields.document(
+                  command.body().getArray("pipeline").get(0).asDocument(), STAGE);
           ResumeToken after = after(asked);
           BsonDocument perShard = perShard(command.body(), started(asked, after));
           return shards
@@ -132,7 +138,7 @@ final class ChangeStreams {
   private static @Nullable ResumeToken after(BsonDocument asked) {
     BsonValue token =
         asked.containsKey("startAfter") ? asked.get("startAfter") : asked.get("resumeAfter");
-    return token == null ? null : ResumeToken.of(token);
+    return token == null || token.isNull() ? null : ResumeToken.of(token);
   }
 
   /** The stage for every shard. A token is of one shard only, its time holds for all. */
@@ -141,7 +147,7 @@ final class ChangeStreams {
     BsonTimestamp start;
     if (after != null) {
       start = after.isFromInvalidate() ? next(after.clusterTime()) : after.clusterTime();
-    } else if (asked.containsKey("startAtOperationTime")) {
+    } else if (asked.isTimestamp("startAtOperationTime")) {
       start = asked.getTimestamp("startAtOperationTime");
     } else {
       BsonDocument now = clock.clusterTime();
@@ -212,6 +218,11 @@ final class ChangeStreams {
         read.append("$clusterTime", now);
       }
       return shard.send(OpMsg.command(read)).map(Answer::document).then();
+    }
+
+    @Override
+    public boolean isOf(Set<BsonValue> sessions) {
+      return cursor.isOf(sessions);
     }
 
     @Override

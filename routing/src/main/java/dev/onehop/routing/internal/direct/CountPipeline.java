@@ -1,5 +1,7 @@
 package dev.onehop.routing.internal.direct;
 
+import dev.onehop.routing.internal.direct.shard.CommandFailure;
+import dev.onehop.routing.internal.wire.CommandFields;
 import java.util.List;
 import org.bson.BsonArray;
 import org.bson.BsonDocument;
@@ -15,6 +17,8 @@ import org.jspecify.annotations.Nullable;
  * @param limit 0 for none
  */
 record CountPipeline(List<BsonDocument> matches, long skip, long limit) {
+  private static final int SKIP_FAULT = 5107200;
+  private static final int LIMIT_FAULT = 5107201;
   private static final BsonDocument SUM =
       new BsonDocument(
           "$group",
@@ -34,20 +38,41 @@ record CountPipeline(List<BsonDocument> matches, long skip, long limit) {
     List<BsonDocument> matches = pipeline.subList(0, at);
     long skip = 0;
     if (at < end && pipeline.get(at).isNumber("$skip")) {
-      skip = pipeline.get(at++).getNumber("$skip").longValue();
+      skip = whole(pipeline.get(at++), "$skip", SKIP_FAULT);
     }
     long limit = 0;
     if (at < end && pipeline.get(at).isNumber("$limit")) {
-      limit = pipeline.get(at++).getNumber("$limit").longValue();
+      limit = whole(pipeline.get(at++), "$limit", LIMIT_FAULT);
+      if (limit == 0) {
+        throw new CommandFailure(15958, "Location15958", "the limit must be positive");
+      }
     }
     return at == end ? new CountPipeline(matches, skip, limit) : null;
+  }
+
+  /** The stage's number, which servers take if it is whole and not negative. */
+  private static long whole(BsonDocument stage, String name, int fault) {
+    long number = CommandFields.number(stage, name);
+    boolean isWhole = stage.getNumber(name).doubleValue() == number;
+    if (isWhole && number >= 0) {
+      return number;
+    }
+    throw new CommandFailure(
+        fault,
+        "Location" + fault,
+        "invalid argument to %s stage: Expected %s in: %s: %s"
+            .formatted(
+                name,
+                isWhole ? "a non-negative number" : "an integer",
+                name,
+                isWhole ? number : stage.getNumber(name).doubleValue()));
   }
 
   /** What each of several shards counts: none of them can know what the others skip. */
   BsonArray perShard() {
     BsonArray stages = new BsonArray(matches);
     if (limit > 0) {
-      stages.add(new BsonDocument("$limit", new BsonInt64(Math.addExact(skip, limit))));
+      stages.add(new BsonDocument("$limit", new BsonInt64(Reads.sum(limit, skip))));
     }
     stages.add(SUM);
     return stages;

@@ -45,6 +45,10 @@ import reactor.util.retry.Retry;
 public final class DirectRouter implements AutoCloseable {
   private static final Duration CLUSTER_REFRESH = Duration.ofSeconds(30);
   private static final Duration REREAD_TIMEOUT = Duration.ofSeconds(10);
+
+  /** A collection that is not used is forgotten after this many rounds. */
+  private static final int ROUNDS_UNUSED = 30;
+
   private static final Set<String> CONFIG_DATABASES = Set.of("admin", "config");
 
   private final WirePool pool;
@@ -60,7 +64,9 @@ public final class DirectRouter implements AutoCloseable {
   private final OneShardForwarding forwarding;
   private final StartCheck startCheck;
   private final Transactions transactions;
+  private final ShardKeyChange keyChanges;
   private final ChangeStreams changeStreams;
+  private final Sessions sessions;
   private final Ddl ddl;
   private final Role role;
   private final RoutingCatalog catalog;
@@ -109,16 +115,18 @@ public final class DirectRouter implements AutoCloseable {
     ReplicaSet seedServers = new ReplicaSet(seeds, pool, clock);
     this.config = new ConfigServer(seedServers, clock);
     DefaultConcerns concerns = new DefaultConcerns();
-    this.catalog = RoutingCatalog.forShards(config, refreshes.listener());
+    this.catalog = RoutingCatalog.forShards(config, forgetting(refreshes.listener()));
     this.role = role;
     this.directory = new ShardDirectory(config, watcher, pool, clock);
     this.transactions = new Transactions(directory, clock);
+    this.keyChanges = new ShardKeyChange(transactions);
     this.shards = new ShardClient(catalog, directory, concerns, versions, transactions);
     this.startCheck = new StartCheck(seedServers, directory);
     this.handOver = new HandOver(seedServers, startCheck, cursors, role);
     this.reads = new Reads(shards, cursors, handOver);
     this.explain = new Explain(shards, handOver);
     this.changeStreams = new ChangeStreams(directory, cursors, clock);
+    this.sessions = new Sessions(pool, directory, config, cursors);
     this.ddl = new Ddl(config, shards, cursors);
     this.forwarding =
         new OneShardForwarding(catalog, directory, concerns, cursors, pool, clock, versions);
@@ -127,6 +135,7 @@ public final class DirectRouter implements AutoCloseable {
             .done()
             .thenMany(Flux.interval(Duration.ZERO, refreshes.every()))
             .onBackpressureDrop()
+            .doOnNext(this::forgetUnused)
             .concatMap(tick -> concerns.refresh(config).then(rereadShards()))
             .retryWhen(Retry.fixedDelay(Long.MAX_VALUE, Duration.ofSeconds(1)))
             .subscribe();
@@ -150,6 +159,31 @@ public final class DirectRouter implements AutoCloseable {
         Role.MONGOS);
   }
 
+  private RoutingCatalog.RefreshListener forgetting(RoutingCatalog.RefreshListener listener) {
+    return new RoutingCatalog.RefreshListener() {
+      @Override
+      public void refreshed(
+          String namespace,
+          @Nullable RoutingTable table,
+          Duration took,
+          @Nullable Throwable failure) {
+        listener.refreshed(namespace, table, took, failure);
+      }
+
+      @Override
+      public void forgotten(String namespace) {
+        forwarding.forget(namespace);
+        listener.forgotten(namespace);
+      }
+    };
+  }
+
+  private void forgetUnused(long tick) {
+    if (tick % ROUNDS_UNUSED == ROUNDS_UNUSED - 1) {
+      catalog.forgetUnused();
+    }
+  }
+
   // Shards come and go.
   private Mono<Void> rereadShards() {
     return directory.all().timeout(REREAD_TIMEOUT).then().onErrorComplete();
@@ -158,6 +192,14 @@ public final class DirectRouter implements AutoCloseable {
   /** Completes when the cluster was found to be usable; fails with the reason if it is not. */
   public Mono<Void> started() {
     return startCheck.done();
+  }
+
+  /**
+   * The same, but completes also when the config servers are silent, for then a mongos may serve
+   * the command.
+   */
+  public Mono<Void> startedOrSilent() {
+    return role == Role.MONGOS ? startCheck.done() : startCheck.doneOrSilent();
   }
 
   /** What the cluster's servers are, as of the start; null before. */
@@ -197,12 +239,15 @@ public final class DirectRouter implements AutoCloseable {
   public Mono<BsonDocument> execute(OpMsg asked) {
     return Mono.defer(
         () -> {
+          CommandTypes.check(asked);
           OpMsg command = Acknowledgement.of(asked);
+          if (Sessions.isOfOwn(command)) {
+            return sessions.tell(command);
+          }
           if (role == Role.MONGOS) {
             clock.observe(command.body());
           }
-          return startCheck
-              .done()
+          return startedOrSilent()
               .then(Mono.defer(() -> role == Role.MONGOS ? run(command) : runOrHandOver(command)))
               .map(clock::stamped)
               .onErrorMap(failure -> Transactions.labelled(command, failure));
@@ -211,10 +256,20 @@ public final class DirectRouter implements AutoCloseable {
 
   /** As a client of the cluster, who has a mongos do what is not certain to be right here. */
   private Mono<BsonDocument> runOrHandOver(OpMsg command) {
+    if (Sessions.isOfAll(command)) {
+      return ifMongos(
+          () -> handOver.send(command, command.commandName()), () -> sessions.kill(command));
+    }
     return switch (command.commandName()) {
       case "ping" -> Mono.just(new BsonDocument("ok", new BsonDouble(1)));
       case "getMore" -> cursors.getMore(command.body());
       case "killCursors" -> killCursors(command);
+      default -> startCheck.isDone() ? runStarted(command) : handOver.sendUnplaced(command);
+    };
+  }
+
+  private Mono<BsonDocument> runStarted(OpMsg command) {
+    return switch (command.commandName()) {
       case "listDatabases" ->
           ifMongos(() -> handOver.send(command, "listDatabases"), () -> ddl.listDatabases(command));
       default ->
@@ -248,6 +303,12 @@ public final class DirectRouter implements AutoCloseable {
 
   /** As the mongos of many clients. */
   private Mono<BsonDocument> run(OpMsg command) {
+    if (Sessions.isOfAll(command)) {
+      return sessions.kill(command);
+    }
+    if (Transactions.isPart(command) || Transactions.isEnd(command)) {
+      CommandTypes.checkSession(command);
+    }
     return switch (command.commandName()) {
       case "ping" -> Mono.just(new BsonDocument("ok", new BsonDouble(1)));
       case "commitTransaction" -> transactions.commit(command);
@@ -333,8 +394,17 @@ public final class DirectRouter implements AutoCloseable {
       case "distinct" -> onCollection(command, reads::distinct);
       case "findAndModify", "findandmodify" ->
           onCollection(
-              command, (each, on) -> creatingDatabase(each, reads.findAndModify(each, on)));
-      case "insert", "update", "delete" ->
+              command,
+              (each, on) ->
+                  creatingDatabase(
+                      each, keyChanges.run(each, again -> reads.findAndModify(again, on))));
+      case "update" ->
+          onCollection(
+              command,
+              (each, on) ->
+                  creatingDatabase(
+                      each, keyChanges.run(each, again -> WriteBatch.run(shards, again, on))));
+      case "insert", "delete" ->
           onCollection(
               command, (each, on) -> creatingDatabase(each, WriteBatch.run(shards, each, on)));
       case "listIndexes" -> onCollection(command, ddl::listIndexes);
@@ -349,17 +419,32 @@ public final class DirectRouter implements AutoCloseable {
     };
   }
 
-  /** Runs a command on a collection that shards know under the name that clients do. */
+  /**
+   * Runs a command on a collection that shards know under the name that clients do. One whose table
+   * does not come soon is a mongos' meanwhile.
+   */
   private Mono<BsonDocument> onCollection(
       OpMsg command, BiFunction<OpMsg, String, Mono<BsonDocument>> run) {
     String namespace = namespace(command);
-    return shards
-        .isShardedTimeSeries(namespace)
+    Mono<BsonDocument> here =
+        shards
+            .isShardedTimeSeries(namespace)
+            .flatMap(
+                timeSeries ->
+                    timeSeries
+                        ? handOver.send(command, "a sharded time series collection")
+                        : run.apply(command, namespace));
+    return role == Role.MONGOS
+        ? here
+        : shards.isKnownSoon(namespace).flatMap(soon -> soon ? here : withoutTable(command, here));
+  }
+
+  /** What no mongos can do waits for a table that takes its time, as one of many chunks does. */
+  private Mono<BsonDocument> withoutTable(OpMsg command, Mono<BsonDocument> here) {
+    return handOver
+        .isPossible()
         .flatMap(
-            timeSeries ->
-                timeSeries
-                    ? handOver.send(command, "a sharded time series collection")
-                    : run.apply(command, namespace));
+            possible -> possible || catalog.isSilent() ? handOver.sendUnplaced(command) : here);
   }
 
   private Mono<BsonDocument> onMetadata(OpMsg command, String database) {

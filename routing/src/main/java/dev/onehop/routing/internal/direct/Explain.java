@@ -7,6 +7,7 @@ import dev.onehop.routing.internal.catalog.ShardedTimeSeriesException;
 import dev.onehop.routing.internal.direct.shard.CommandFailure;
 import dev.onehop.routing.internal.direct.shard.ErrorCodes;
 import dev.onehop.routing.internal.direct.shard.ReplicaSet.Answer;
+import dev.onehop.routing.internal.wire.CommandFields;
 import dev.onehop.routing.internal.wire.OpMsg;
 import java.util.List;
 import org.bson.BsonArray;
@@ -25,8 +26,6 @@ import reactor.core.publisher.Mono;
  * servers, and why.
  */
 final class Explain {
-  private static final BsonDocument NOTHING = new BsonDocument();
-
   private final ShardClient client;
   private final HandOver handOver;
 
@@ -68,12 +67,13 @@ final class Explain {
   private static @Nullable Target target(RoutingTable table, String name, BsonDocument inner) {
     return switch (name) {
       case "find" ->
-          Targeter.find(table, inner.getDocument("filter", NOTHING), WriteTargets.options(inner));
+          Targeter.find(
+              table, CommandFields.document(inner, "filter"), WriteTargets.options(inner));
       case "count", "distinct" ->
-          Targeter.find(table, inner.getDocument("query", NOTHING), WriteTargets.options(inner));
+          Targeter.find(table, CommandFields.document(inner, "query"), WriteTargets.options(inner));
       case "findAndModify", "findandmodify" ->
           Targeter.findAndModify(
-              table, inner.getDocument("query", NOTHING), WriteTargets.options(inner));
+              table, CommandFields.document(inner, "query"), WriteTargets.options(inner));
       case "aggregate" -> Targeter.aggregate(table, pipeline(inner), WriteTargets.options(inner));
       case "update", "delete" -> {
         BsonArray statements =

@@ -51,7 +51,13 @@ final class HandOver {
 
   /** Whether there is a mongos at all. */
   Mono<Boolean> isPossible() {
-    return startCheck.facts().map(ClusterFacts::hasMongos);
+    return startCheck.hasMongos();
+  }
+
+  /** Has a mongos execute a command while the config servers don't say where it belongs. */
+  Mono<BsonDocument> sendUnplaced(OpMsg command) {
+    ClusterFacts facts = startCheck.known();
+    return facts != null && facts.hasMongos() ? toMongos(command) : Mono.error(StartCheck.silent());
   }
 
   /**

@@ -96,6 +96,11 @@ public final class OneShardForwarding {
     this.versions = versions;
   }
 
+  /** Forgets what is added to commands on a collection that is not used any more. */
+  void forget(String namespace) {
+    suffixes.remove(namespace);
+  }
+
   /**
    * Passes a command on.
    *
@@ -208,6 +213,14 @@ public final class OneShardForwarding {
 
     @Override
     public void replied(ByteBuf message) {
+      try {
+        take(message);
+      } catch (Throwable failure) {
+        outcome.failed(failure);
+      }
+    }
+
+    private void take(ByteBuf message) {
       ReplyHead head;
       @Nullable BsonDocument reply;
       try {
@@ -229,7 +242,8 @@ public final class OneShardForwarding {
       } else if (isStale(reply)) {
         outcome.notDone(true, catalog.refresh(table.namespace(), table).then().onErrorComplete());
       } else if (statement.retryability().isAgainAfter(reply)
-          || ErrorCodes.isOfShardedView(reply)) {
+          || ErrorCodes.isOfShardedView(reply)
+          || ShardKeyChange.movesDocument(reply)) {
         outcome.notDone(false, Mono.empty());
       } else {
         pass(message, ErrorCodes.ok(reply) && !reply.containsKey("writeErrors"));

@@ -13,8 +13,10 @@ import dev.onehop.routing.internal.direct.cursor.ShardCursor;
 import dev.onehop.routing.internal.direct.cursor.SortKeys;
 import dev.onehop.routing.internal.direct.shard.CommandFailure;
 import dev.onehop.routing.internal.direct.shard.ErrorCodes;
+import dev.onehop.routing.internal.direct.shard.PartialResults;
 import dev.onehop.routing.internal.direct.shard.ReplicaSet.Answer;
 import dev.onehop.routing.internal.direct.shard.StaleRoutes;
+import dev.onehop.routing.internal.wire.CommandFields;
 import dev.onehop.routing.internal.wire.OpMsg;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -22,6 +24,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.function.Function;
 import org.bson.BsonArray;
 import org.bson.BsonDocument;
 import org.bson.BsonDouble;
@@ -86,16 +89,21 @@ public final class Reads {
 
   /** The command for one of several shards, which can't know what the others skip. */
   private static OpMsg unskipped(OpMsg command) {
-    long skip = number(command.body(), "skip");
+    long skip = CommandFields.number(command.body(), "skip");
     if (skip == 0) {
       return command;
     }
     BsonDocument perShard = command.bodyWithout(Set.of("skip"));
-    long limit = Math.abs(number(command.body(), "limit"));
+    long limit = Math.abs(CommandFields.number(command.body(), "limit"));
     if (limit > 0) {
-      perShard.put("limit", new BsonInt64(Math.addExact(limit, skip)));
+      perShard.put("limit", new BsonInt64(sum(limit, skip)));
     }
     return command.withBody(perShard);
+  }
+
+  /** What is beyond the largest number is as good as that. */
+  static long sum(long limit, long skip) {
+    return limit > Long.MAX_VALUE - skip ? Long.MAX_VALUE : limit + skip;
   }
 
   private static BsonDocument sum(BsonDocument count, List<Answer> answers) {
@@ -103,8 +111,8 @@ public final class Reads {
     for (Answer answer : answers) {
       sum += answer.document().getNumber("n").longValue();
     }
-    sum = Math.max(0, sum - number(count, "skip"));
-    long limit = Math.abs(number(count, "limit"));
+    sum = Math.max(0, sum - CommandFields.number(count, "skip"));
+    long limit = Math.abs(CommandFields.number(count, "limit"));
     long counted = limit == 0 ? sum : Math.min(sum, limit);
     BsonValue n = counted == (int) counted ? new BsonInt32((int) counted) : new BsonInt64(counted);
     return new BsonDocument("n", n).append("ok", new BsonDouble(1));
@@ -140,8 +148,7 @@ public final class Reads {
 
   /** Needs the whole shard key, as with a mongos before 7.0. */
   Mono<BsonDocument> findAndModify(OpMsg command, String namespace) {
-    return client
-        .retryWhileStale(
+    return underNewestIfRefused(
             namespace,
             table -> {
               Target target =
@@ -149,6 +156,12 @@ public final class Reads {
                       table, filter(command, "query"), WriteTargets.options(command.body()));
               return target.isSingleShard()
                   ? single(command, table, target.shard())
+                      .flatMap(
+                          reply ->
+                              ShardKeyChange.movesDocument(reply) && Transactions.isPart(command)
+                                  ? ShardKeyChange.move(
+                                      client, command, table, target.shard(), reply)
+                                  : Mono.just(reply))
                   : Mono.error(
                       new CommandFailure(
                           ErrorCodes.SHARD_KEY_NOT_FOUND,
@@ -198,8 +211,7 @@ public final class Reads {
    */
   private Mono<BsonDocument> read(
       String namespace, OpMsg command, Targeting targeting, Scatter scatter, BsonDocument nothing) {
-    return client
-        .retryWhileStale(
+    return underNewestIfRefused(
             namespace,
             table -> {
               Target target = targeting.under(table);
@@ -208,6 +220,27 @@ public final class Reads {
                   : scatter.over(command, table, target);
             })
         .onErrorReturn(UnknownNamespaceException.class, nothing);
+  }
+
+  /**
+   * Runs {@code attempt} under the current table, and under the newest one if the command is
+   * refused here: no shard has seen it that could refuse the table.
+   */
+  private Mono<BsonDocument> underNewestIfRefused(
+      String namespace, Function<RoutingTable, Mono<BsonDocument>> attempt) {
+    return client.retryWhileStale(
+        namespace,
+        table ->
+            attempt
+                .apply(table)
+                .onErrorResume(
+                    Reads::isRefusedHere, refusal -> client.newest(table).flatMap(attempt)));
+  }
+
+  private static boolean isRefusedHere(Throwable failure) {
+    return failure instanceof CommandFailure refusal
+        && (refusal.code() == ErrorCodes.COMMAND_NOT_SUPPORTED
+            || refusal.code() == ErrorCodes.SHARD_KEY_NOT_FOUND);
   }
 
   private static Target byQuery(OpMsg command, RoutingTable table) {
@@ -222,7 +255,12 @@ public final class Reads {
             answer ->
                 ErrorCodes.isOfShardedView(answer.document())
                     ? handOver.send(command, "a view of a sharded collection")
-                    : keepCursor(command, shard, answer));
+                    : PartialResults.areAllowed(command.body())
+                        ? refuseFailed(answer).flatMap(ok -> keepCursor(command, shard, ok))
+                        : keepCursor(command, shard, answer))
+        .onErrorResume(
+            failure -> isLeftOut(command, failure),
+            failure -> Mono.just(leftOut(table.namespace())));
   }
 
   private Mono<BsonDocument> keepCursor(OpMsg command, String shard, Answer answer) {
@@ -233,9 +271,9 @@ public final class Reads {
 
   private Mono<BsonDocument> scatterFind(OpMsg command, RoutingTable table, Target target) {
     BsonDocument body = command.body();
-    long skip = number(body, "skip");
-    long limit = Math.abs(number(body, "limit"));
-    BsonDocument sort = body.getDocument("sort", new BsonDocument());
+    long skip = CommandFields.number(body, "skip");
+    long limit = CommandFields.number(body, "limit");
+    BsonDocument sort = CommandFields.document(body, "sort");
     boolean sorted = !sort.isEmpty() && !sort.containsKey("$natural");
     if (!sorted && NearQuery.isIn(filter(command, "filter"))) {
       return handOver.send(command, "a find by distance over several shards");
@@ -247,19 +285,16 @@ public final class Reads {
     // A single batch from each shard would be cut before the merge.
     BsonDocument perShard = command.bodyWithout(Set.of("skip", "singleBatch"));
     if (limit > 0) {
-      perShard.put("limit", new BsonInt64(Math.addExact(limit, skip)));
+      perShard.put("limit", new BsonInt64(sum(limit, skip)));
     }
     if (sorted) {
-      perShard.put(
-          "projection", SortKeys.projection(body.getDocument("projection", new BsonDocument())));
+      perShard.put("projection", SortKeys.projection(CommandFields.document(body, "projection")));
     }
-    boolean singleBatch =
-        body.containsKey("singleBatch") && body.getBoolean("singleBatch").getValue();
     return openMerged(
         command.withBody(perShard),
         table,
         target,
-        new Merge(order, skip, limit, singleBatch),
+        new Merge(order, skip, limit, CommandFields.flag(body, "singleBatch")),
         body.get("batchSize"));
   }
 
@@ -267,25 +302,39 @@ public final class Reads {
 
   private Mono<BsonDocument> scatterAggregate(
       OpMsg command, RoutingTable table, Target target, List<BsonDocument> pipeline) {
+    if (CommandFields.flag(command.body(), "explain")) {
+      return handOver.send(command, "an aggregation over several shards with explain");
+    }
+    BsonValue batchSize = CommandFields.document(command.body(), "cursor").get("batchSize");
     if (pipeline.stream().allMatch(stage -> PER_DOCUMENT_STAGES.contains(stage.getFirstKey()))) {
-      return openMerged(
-          command,
-          table,
-          target,
-          new Merge(null, 0, 0, false),
-          command.body().getDocument("cursor", new BsonDocument()).get("batchSize"));
+      return openMerged(command, table, target, new Merge(null, 0, 0, false), batchSize);
     }
     CountPipeline count = CountPipeline.of(pipeline);
     if (count != null) {
       BsonDocument perShard = new BsonDocument();
       command.body().forEach(perShard::append);
       perShard.put("pipeline", count.perShard());
+      // A batch that is full with the one document leaves a cursor open.
+      perShard.put("cursor", new BsonDocument());
       return scatter(command.withBody(perShard), table, target)
-          .map(answers -> CursorReplies.first(table.namespace(), 0, count.sum(batches(answers))));
+          .flatMap(
+              answers ->
+                  firstReply(
+                      merged(table.namespace(), count.sum(batches(answers))), batchSize, false));
     }
     return handOver.send(
         command,
         "an aggregation over several shards with stages other than " + PER_DOCUMENT_STAGES);
+  }
+
+  /** The cursor of documents that are all here already. */
+  private static MergedCursor merged(String namespace, List<BsonDocument> documents) {
+    return new MergedCursor(
+        namespace,
+        List.of(new Source(CursorReplies.first(namespace, 0, documents), null)),
+        null,
+        0,
+        0);
   }
 
   private static List<BsonDocument> batches(List<Answer> answers) {
@@ -304,23 +353,27 @@ public final class Reads {
       @Nullable BsonValue batchSize) {
     return openAll(command, table, target)
         .flatMap(
-            sources -> {
-              MergedCursor cursor =
-                  new MergedCursor(
-                      table.namespace(), sources, merge.order(), merge.skip(), merge.limit());
-              return Mono.defer(() -> cursor.firstBatch(batchSize))
-                  .onErrorResume(e -> cursor.kill().then(Mono.error(e)))
-                  .doOnCancel(() -> cursor.kill().subscribe())
-                  .flatMap(batch -> firstReply(cursor, batch, merge.singleBatch()));
-            });
+            sources ->
+                firstReply(
+                    new MergedCursor(
+                        table.namespace(), sources, merge.order(), merge.skip(), merge.limit()),
+                    batchSize,
+                    merge.singleBatch()));
   }
 
   private Mono<BsonDocument> firstReply(
-      MergedCursor cursor, List<BsonDocument> batch, boolean singleBatch) {
-    if (singleBatch || cursor.isExhausted()) {
-      return cursor.kill().thenReturn(CursorReplies.first(cursor.namespace(), 0, batch));
-    }
-    return Mono.just(CursorReplies.first(cursor.namespace(), cursors.add(0, cursor), batch));
+      MergedCursor cursor, @Nullable BsonValue batchSize, boolean singleBatch) {
+    return Mono.defer(() -> cursor.firstBatch(batchSize))
+        .onErrorResume(e -> cursor.kill().then(Mono.error(e)))
+        .doOnCancel(() -> cursor.kill().subscribe())
+        .flatMap(
+            batch -> {
+              boolean done = singleBatch || cursor.isExhausted();
+              long id = done ? 0 : cursors.add(0, cursor);
+              BsonDocument reply =
+                  cursor.marked(CursorReplies.first(cursor.namespace(), id, batch));
+              return done ? cursor.kill().thenReturn(reply) : Mono.just(reply);
+            });
   }
 
   /**
@@ -329,25 +382,7 @@ public final class Reads {
   private Mono<List<Source>> openAll(OpMsg command, RoutingTable table, Target target) {
     OpeningCursors opening = new OpeningCursors();
     return Flux.fromIterable(target.shards())
-        .flatMapDelayError(
-            shard ->
-                client
-                    .send(table, shard, command)
-                    .flatMap(ShardClient::refuseStale)
-                    .flatMap(Reads::refuseFailed)
-                    .zipWith(client.shards().shard(shard))
-                    .map(
-                        pair -> {
-                          Answer answer = pair.getT1();
-                          ShardCursor cursor = null;
-                          if (CursorReplies.id(answer.document()) != 0) {
-                            cursor = new ShardCursor(pair.getT2(), command, answer);
-                            opening.add(cursor);
-                          }
-                          return new Source(answer.document(), cursor);
-                        }),
-            Integer.MAX_VALUE,
-            1)
+        .flatMapDelayError(shard -> open(opening, command, table, shard), Integer.MAX_VALUE, 1)
         .collectList()
         .onErrorResume(
             failure ->
@@ -356,15 +391,49 @@ public final class Reads {
         .doOnCancel(() -> opening.giveUp().subscribe());
   }
 
+  private Mono<Source> open(
+      OpeningCursors opening, OpMsg command, RoutingTable table, String shard) {
+    return client
+        .send(table, shard, command)
+        .flatMap(ShardClient::refuseStale)
+        .flatMap(Reads::refuseFailed)
+        .zipWith(client.shards().shard(shard))
+        .map(
+            pair -> {
+              Answer answer = pair.getT1();
+              ShardCursor cursor = null;
+              if (CursorReplies.id(answer.document()) != 0) {
+                cursor = new ShardCursor(pair.getT2(), command, answer);
+                opening.add(cursor);
+              }
+              return new Source(answer.document(), cursor);
+            })
+        .onErrorResume(
+            failure -> isLeftOut(command, failure),
+            failure -> Mono.just(new Source(leftOut(table.namespace()), null)));
+  }
+
+  private static boolean isLeftOut(OpMsg command, Throwable failure) {
+    return PartialResults.areAllowed(command.body()) && PartialResults.isUnreachable(failure);
+  }
+
+  /** What a shard has that can't be reached. */
+  private static BsonDocument leftOut(String namespace) {
+    return CursorReplies.partial(CursorReplies.first(namespace, 0, List.of()));
+  }
+
   private Mono<List<Answer>> scatter(OpMsg command, RoutingTable table, Target target) {
     return Flux.fromIterable(target.shards())
-        .flatMap(
+        .flatMapDelayError(
             shard ->
                 client
                     .send(table, shard, command)
                     .flatMap(ShardClient::refuseStale)
-                    .flatMap(Reads::refuseFailed))
-        .collectList();
+                    .flatMap(Reads::refuseFailed),
+            Integer.MAX_VALUE,
+            1)
+        .collectList()
+        .onErrorMap(failure -> StaleRoutes.single(Exceptions.unwrap(failure)));
   }
 
   private static Mono<Answer> refuseFailed(Answer answer) {
@@ -373,10 +442,6 @@ public final class Reads {
   }
 
   private static BsonDocument filter(OpMsg command, String field) {
-    return command.body().getDocument(field, new BsonDocument());
-  }
-
-  private static long number(BsonDocument body, String field) {
-    return body.getNumber(field, new BsonInt32(0)).longValue();
+    return CommandFields.document(command.body(), field);
   }
 }

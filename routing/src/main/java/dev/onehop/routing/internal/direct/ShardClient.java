@@ -31,6 +31,9 @@ final class ShardClient {
 
   private static final Duration FIRST_PAUSE = Duration.ofMillis(2);
 
+  /** What comes later is of use to the next operation. */
+  private static final Duration NEWEST_TIMEOUT = Duration.ofSeconds(1);
+
   private final RoutingCatalog catalog;
   private final ShardDirectory shards;
   private final DefaultConcerns concerns;
@@ -117,7 +120,10 @@ final class ShardClient {
       String shard,
       OpMsg command,
       Function<VersionFormat, BsonDocument> version) {
-    return versioned(replicaSet, transactions.forShard(command, shard), version)
+    return transactions
+        .tidied(command, shard)
+        .then(
+            Mono.defer(() -> versioned(replicaSet, transactions.forShard(command, shard), version)))
         .doOnNext(
             answer -> {
               BsonDocument reply = answer.document();
@@ -149,6 +155,11 @@ final class ShardClient {
         .onErrorResume(e -> Mono.just(e instanceof ShardedTimeSeriesException));
   }
 
+  /** Whether a collection's table is at hand in a moment, or the reason why there is none. */
+  Mono<Boolean> isKnownSoon(String namespace) {
+    return catalog.soon(namespace).hasElement().onErrorReturn(true);
+  }
+
   /** Forgets what is known of a collection that was created or dropped here. */
   void forget(String namespace) {
     catalog.forget(namespace);
@@ -165,7 +176,7 @@ final class ShardClient {
 
   /** A table as new as can be had, for a decision that no shard would refuse if it were wrong. */
   Mono<RoutingTable> newest(RoutingTable table) {
-    return catalog.refresh(table.namespace(), table).onErrorReturn(table);
+    return catalog.refresh(table.namespace(), table).timeout(NEWEST_TIMEOUT).onErrorReturn(table);
   }
 
   /**

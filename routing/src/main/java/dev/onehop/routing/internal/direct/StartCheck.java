@@ -1,5 +1,6 @@
 package dev.onehop.routing.internal.direct;
 
+import dev.onehop.routing.internal.catalog.RoutingCatalog;
 import dev.onehop.routing.internal.direct.shard.CommandFailure;
 import dev.onehop.routing.internal.direct.shard.ErrorCodes;
 import dev.onehop.routing.internal.direct.shard.ReplicaSet;
@@ -32,7 +33,10 @@ import reactor.core.publisher.Mono;
  */
 final class StartCheck {
   private static final Logger log = LoggerFactory.getLogger(StartCheck.class);
-  private static final Duration FOR_GOOD = Duration.ofDays(10_000);
+
+  /** What Reactor takes for no end. For any other time a timer would keep all of this client. */
+  private static final Duration FOR_GOOD = Duration.ofMillis(Long.MAX_VALUE);
+
   private static final Duration FAILURE_KEPT = Duration.ofSeconds(1);
 
   // As the driver's for finding a server: a seed that is silent must not hold up all for ever.
@@ -40,6 +44,13 @@ final class StartCheck {
   // A shard that is down must not keep the others from being used.
 
   private static final Duration SHARD_TIMEOUT = Duration.ofSeconds(5);
+
+  /**
+   * How long commands wait for seeds of which none has said what it is: as long as the driver does
+   * for a connection. For what comes after they wait a {@link RoutingCatalog#MOMENT}.
+   */
+  private static final Duration PATIENCE = Duration.ofSeconds(10);
+
   private static final int WIRE_VERSION_8_0 = 25;
   private static final String SCRIPT = "docker/direct-users.js makes it";
 
@@ -48,6 +59,15 @@ final class StartCheck {
   private final Mono<ClusterFacts> facts;
   private volatile @Nullable ClusterFacts known;
 
+  /** What the seeds say, before the shards were asked; null before. */
+  private volatile @Nullable ClusterFacts seedFacts;
+
+  /** Whether the config servers have said which shards there are. */
+  private volatile boolean shardsRead;
+
+  /** Whether commands have waited in vain. */
+  private volatile boolean tooSlow;
+
   StartCheck(ReplicaSet seeds, ShardDirectory shards) {
     this.seeds = seeds;
     this.shards = shards;
@@ -55,6 +75,10 @@ final class StartCheck {
         Mono.defer(this::check)
             .timeout(TIMEOUT, Mono.error(StartCheck::unanswered))
             .doOnNext(found -> known = found)
+            .doOnError(
+                failure -> !isSilence(failure),
+                // Commands wait for the next check again, which says the same or succeeds.
+                reason -> tooSlow = false)
             .cache(found -> FOR_GOOD, e -> FAILURE_KEPT, () -> FAILURE_KEPT);
   }
 
@@ -62,9 +86,57 @@ final class StartCheck {
     return facts;
   }
 
-  /** What was found, null before. */
+  /** What was found; before, what the seeds say; null before that. */
   @Nullable ClusterFacts known() {
-    return known;
+    return known != null ? known : seedFacts;
+  }
+
+  /** Whether there is a mongos at all. */
+  Mono<Boolean> hasMongos() {
+    ClusterFacts atHand = known();
+    return atHand != null ? Mono.just(atHand.hasMongos()) : facts.map(ClusterFacts::hasMongos);
+  }
+
+  /** Whether all was found that commands on shards need. */
+  boolean isDone() {
+    return known != null;
+  }
+
+  /**
+   * Completes when the check is done, or when the config servers are silent: commands wait for that
+   * once, and don't any more until the servers have answered. The check goes on in the background.
+   */
+  Mono<Void> doneOrSilent() {
+    return Mono.defer(
+        () -> isDone() || tooSlow ? Mono.empty() : Mono.firstWithSignal(facts.then(), silence()));
+  }
+
+  private Mono<Void> silence() {
+    return Mono.delay(RoutingCatalog.MOMENT)
+        .then(
+            Mono.defer(
+                () ->
+                    seedFacts == null
+                        ? Mono.delay(PATIENCE.minus(RoutingCatalog.MOMENT))
+                        : Mono.<Long>empty()))
+        // What is waited for then are the shards.
+        .then(Mono.defer(() -> shardsRead ? Mono.<Void>never() : Mono.<Void>empty()))
+        .doOnSuccess(done -> tooSlow = !isDone());
+  }
+
+  private static boolean isSilence(Throwable failure) {
+    return failure instanceof CommandFailure refused
+        && (refused.code() == ErrorCodes.HOST_UNREACHABLE
+            || refused.code() == ErrorCodes.FAILED_TO_SATISFY_READ_PREFERENCE);
+  }
+
+  /** What commands fail with that waited in vain and have no other way. */
+  static CommandFailure silent() {
+    return new CommandFailure(
+        ErrorCodes.HOST_UNREACHABLE,
+        "HostUnreachable",
+        "the config servers have not answered, so it isn't known which shard to ask, and no mongos"
+            + " of the URI has answered that would know");
   }
 
   Mono<Void> done() {
@@ -101,7 +173,9 @@ final class StartCheck {
               String version =
                   both.getT2().document().getString("version", new BsonString("0.0.0")).getValue();
               int wireVersion = hello.getNumber("maxWireVersion", new BsonInt32(0)).intValue();
+              seedFacts = new ClusterFacts(mongos, version, wireVersion);
               return allShards()
+                  .doOnNext(read -> shardsRead = true)
                   .flatMap(this::checkShards)
                   .map(least -> new ClusterFacts(mongos, version, Math.min(wireVersion, least)));
             });

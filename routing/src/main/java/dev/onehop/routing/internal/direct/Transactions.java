@@ -5,6 +5,7 @@ import dev.onehop.routing.internal.direct.shard.CommandFailure;
 import dev.onehop.routing.internal.direct.shard.ErrorCodes;
 import dev.onehop.routing.internal.direct.shard.ReplicaSet;
 import dev.onehop.routing.internal.direct.shard.ShardDirectory;
+import dev.onehop.routing.internal.direct.shard.StaleRoutes;
 import dev.onehop.routing.internal.wire.OpMsg;
 import java.io.IOException;
 import java.time.Duration;
@@ -41,6 +42,16 @@ final class Transactions {
 
   private static final Set<String> FIRST_STATEMENT_ONLY = Set.of("startTransaction", "readConcern");
   private static final Set<String> ENDS = Set.of("commitTransaction", "abortTransaction");
+  // A transaction's commands have to agree on them.
+  private static final List<String> OF_ALL_COMMANDS =
+      List.of(
+          "lsid",
+          "txnNumber",
+          "autocommit",
+          "apiVersion",
+          "apiStrict",
+          "apiDeprecationErrors",
+          "$clusterTime");
   private static final BsonDocument MAJORITY = new BsonDocument("w", new BsonString("majority"));
 
   private final ShardDirectory shards;
@@ -129,6 +140,41 @@ final class Transactions {
       known.statements++;
     }
     return known;
+  }
+
+  /** Makes a command one of the transaction that a statement belongs to. */
+  static BsonDocument another(BsonDocument command, OpMsg statement) {
+    BsonDocument body = statement.body();
+    OF_ALL_COMMANDS.stream()
+        .filter(body::containsKey)
+        .forEach(field -> command.append(field, body.get(field)));
+    return command;
+  }
+
+  /** The end of the transaction that a statement belongs to. */
+  static OpMsg end(String name, OpMsg statement) {
+    return OpMsg.command(
+        another(new BsonDocument(name, new BsonInt32(1)), statement)
+            .append("$db", new BsonString("admin")));
+  }
+
+  /**
+   * Ends at a shard what was begun there under an older table: a shard that is in the middle of a
+   * transaction does not begin it anew.
+   */
+  Mono<Void> tidied(OpMsg command, String shard) {
+    Transaction transaction = find(command.body());
+    if (transaction == null) {
+      return Mono.empty();
+    }
+    synchronized (transaction) {
+      if (!transaction.abandoned.contains(shard)) {
+        return Mono.empty();
+      }
+    }
+    return abortAt(List.of(shard), end("abortTransaction", command).body())
+        .then()
+        .onErrorComplete();
   }
 
   /** A statement as a shard is to get it, which takes part from now on. */
@@ -224,7 +270,9 @@ final class Transactions {
 
   private Flux<BsonDocument> abortAt(List<String> where, BsonDocument body) {
     return Flux.fromIterable(where)
-        .flatMap(shard -> send(shard, ended("abortTransaction", body, false)));
+        .flatMapDelayError(
+            shard -> send(shard, ended("abortTransaction", body, false)), Integer.MAX_VALUE, 1)
+        .onErrorMap(StaleRoutes::single);
   }
 
   /** Another router has run the transaction: its recovery shard knows, or decides, the outcome. */

@@ -4,7 +4,6 @@ import dev.onehop.core.table.RoutingTable;
 import dev.onehop.core.targeting.Target;
 import dev.onehop.routing.internal.direct.shard.CommandFailure;
 import dev.onehop.routing.internal.direct.shard.ErrorCodes;
-import dev.onehop.routing.internal.direct.shard.ReplicaSet.Answer;
 import dev.onehop.routing.internal.direct.shard.StaleRoute;
 import dev.onehop.routing.internal.direct.shard.StaleRoutes;
 import dev.onehop.routing.internal.wire.OpMsg;
@@ -22,6 +21,7 @@ import org.bson.BsonDocument;
 import org.bson.BsonInt32;
 import org.bson.BsonValue;
 import org.bson.RawBsonDocument;
+import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
@@ -33,6 +33,15 @@ import reactor.core.publisher.Mono;
  * <p>Ordered: runs of statements for the same shard, one after the other, up to the first error.
  * Unordered: a command per shard, side by side. A batch that is split names its statements by
  * {@code stmtIds}, so that each keeps its place in the retry history wherever its chunk moves.
+ *
+ * <p>A statement with {@code multi} that concerns several shards goes to all that are known,
+ * without a version check and once each, as with a mongos: no document of a range that stays is
+ * missed or changed twice, one of a range that moves meanwhile may be. One that concerns a single
+ * shard is sent under its version, and carried out again as a whole if a move interrupts it. A
+ * shard that joined the cluster since its list was last read, and is not in the table, is not sent
+ * it. The counts are the sum of what the shards report.
+ *
+ * <p>What fails on one shard is an error of its own statements: the other shards' results are kept.
  */
 final class WriteBatch {
   private final ShardClient client;
@@ -43,6 +52,8 @@ final class WriteBatch {
   private final NavigableSet<Integer> pending = new TreeSet<>();
   private final WriteResult result = new WriteResult();
   private boolean refreshed;
+  private boolean answered;
+  private @Nullable Throwable unanswered;
 
   private WriteBatch(ShardClient client, OpMsg command, String listField) {
     this.client = client;
@@ -80,20 +91,37 @@ final class WriteBatch {
           WriteBatch batch = new WriteBatch(client, command, list);
           return client
               .retryWhileStale(namespace, batch::attempt)
-              .onErrorResume(CommandFailure.class, batch::endBy)
+              .onErrorResume(batch::endBy)
+              .flatMap(done -> batch.orNotAnswered())
               .map(WriteResult::toReply);
         });
   }
 
-  /** What was done is told, with the failure as an error of each statement that it has kept. */
-  private Mono<WriteResult> endBy(CommandFailure failure) {
+  /**
+   * The reply holds what was done, with the failure as an error of each statement that is left. If
+   * nothing was done, the command fails as a whole.
+   */
+  private Mono<WriteResult> endBy(Throwable failure) {
     if (result.isEmpty()) {
       return Mono.error(failure);
     }
-    pending.stream()
-        .limit(ordered ? 1 : pending.size())
-        .forEach(index -> result.addError(index, failure));
+    fail(List.copyOf(pending), CommandFailure.from(failure));
     return Mono.just(result);
+  }
+
+  /** Where no shard has answered, the command fails as a whole, and a driver may send it again. */
+  private Mono<WriteResult> orNotAnswered() {
+    return unanswered != null && !answered ? Mono.error(unanswered) : Mono.just(result);
+  }
+
+  /** The statements failed; an ordered batch ends with the first of them. */
+  private void fail(List<Integer> indexes, CommandFailure why) {
+    synchronized (result) {
+      indexes.stream()
+          .limit(ordered ? 1 : indexes.size())
+          .forEach(index -> result.addError(index, why));
+      indexes.forEach(pending::remove);
+    }
   }
 
   /** Sends what is pending under one table; {@link StaleRoute} if some of it was refused. */
@@ -110,19 +138,26 @@ final class WriteBatch {
         });
   }
 
+  /** One run after the other: a loop, since a batch may have thousands. */
   private Mono<WriteResult> inOrder(Placement placement) {
+    return Mono.defer(() -> nextRun(placement))
+        .repeat(() -> !pending.isEmpty() && !result.isFinal(true))
+        .then(Mono.fromCallable(() -> result));
+  }
+
+  private Mono<Void> nextRun(Placement placement) {
     if (pending.isEmpty()) {
-      return Mono.just(result);
+      return Mono.empty();
     }
     int first = pending.first();
     CommandFailure fault = placement.faults().get(first);
     if (fault != null) {
       result.addError(first, fault);
-      return Mono.just(result);
+      return Mono.empty();
     }
     Target target = placement.targets().get(first);
     if (!target.isSingleShard()) {
-      return broadcast(target, first).then(Mono.defer(() -> goOn(placement)));
+      return broadcast(target, first);
     }
     List<Integer> run = new ArrayList<>();
     for (int index : pending) {
@@ -132,14 +167,7 @@ final class WriteBatch {
       }
       run.add(index);
     }
-    return toShard(placement.table(), target.shard(), run).then(Mono.defer(() -> goOn(placement)));
-  }
-
-  private Mono<WriteResult> goOn(Placement placement) {
-    if (result.isFinal(ordered)) {
-      return Mono.just(result);
-    }
-    return inOrder(placement);
+    return toShard(placement.table(), target.shard(), run);
   }
 
   private Mono<WriteResult> sideBySide(Placement placement) {
@@ -174,23 +202,73 @@ final class WriteBatch {
         .then(Mono.fromCallable(() -> result));
   }
 
+  /**
+   * What became of these statements is not known. The other shards go on; in a transaction, which
+   * is lost then, they need not.
+   */
+  private Mono<Void> notAnswered(Throwable failure, List<Integer> indexes) {
+    if (failure instanceof StaleRoute || Transactions.isPart(command)) {
+      return Mono.error(failure);
+    }
+    synchronized (result) {
+      unanswered = failure;
+      fail(indexes, CommandFailure.from(failure));
+    }
+    return Mono.empty();
+  }
+
   /** Statements that one shard owns: applied ones leave {@link #pending}, stale ones stay. */
   private Mono<Void> toShard(RoutingTable table, String shard, List<Integer> indexes) {
     return client
         .send(table, shard, subCommand(indexes))
+        .switchIfEmpty(Mono.error(() -> new IllegalStateException("no answer of shard " + shard)))
         .flatMap(ShardClient::refuseStale)
-        .flatMap(answer -> settle(answer, indexes));
+        .flatMap(
+            answer ->
+                ShardKeyChange.movesDocument(answer.document())
+                    ? changeOwner(table, shard, answer.document(), indexes)
+                    : settle(answer.document(), indexes))
+        .onErrorResume(failure -> notAnswered(failure, indexes));
   }
 
-  private Mono<Void> settle(Answer answer, List<Integer> indexes) {
-    synchronized (result) {
-      BsonDocument reply = answer.document();
-      List<Integer> stale = result.add(reply, indexes);
-      if (!ErrorCodes.ok(reply)) {
-        pending.clear();
-        return Mono.empty();
+  /**
+   * One of the statements would move its document to another shard. Those before it are done, and
+   * those after it not tried: it is found by sending them again in smaller parts, which the shard
+   * answers from its history where it has done them.
+   */
+  private Mono<Void> changeOwner(
+      RoutingTable table, String shard, BsonDocument refusal, List<Integer> indexes) {
+    if (Transactions.isPart(command)) {
+      return statements.size() > 1
+          ? Mono.error(ShardKeyChange.notAlone())
+          : ShardKeyChange.move(client, command, table, shard, refusal)
+              .flatMap(reply -> settle(reply, indexes));
+    }
+    if (statements.size() == 1) {
+      return settle(refusal, indexes);
+    }
+    if (indexes.size() == 1) {
+      synchronized (result) {
+        answered = true;
+        fail(indexes, ShardKeyChange.notAlone());
       }
-      if (stale.isEmpty()) {
+      return Mono.empty();
+    }
+    int half = indexes.size() / 2;
+    return toShard(table, shard, indexes.subList(0, half))
+        .then(
+            Mono.defer(
+                () ->
+                    result.isFinal(ordered)
+                        ? Mono.empty()
+                        : toShard(table, shard, indexes.subList(half, indexes.size()))));
+  }
+
+  private Mono<Void> settle(BsonDocument reply, List<Integer> indexes) {
+    synchronized (result) {
+      answered = true;
+      List<Integer> stale = result.add(reply, indexes);
+      if (!ErrorCodes.ok(reply) || stale.isEmpty()) {
         indexes.forEach(pending::remove);
         return Mono.empty();
       }
@@ -213,17 +291,18 @@ final class WriteBatch {
             ? toAllConcerned(target, index)
             : toFirstMatch(target.table(), index);
     return sent.doOnSuccess(
-        done -> {
-          synchronized (result) {
-            pending.remove(index);
-          }
-        });
+            done -> {
+              synchronized (result) {
+                pending.remove(index);
+              }
+            })
+        .onErrorResume(failure -> notAnswered(failure, List.of(index)));
   }
 
   /** In a transaction the snapshot sees to what is on the move, so that versions are checked. */
   private Mono<Void> toAllConcerned(Target target, int index) {
     if (!Transactions.isPart(command)) {
-      return toEveryShard(index);
+      return toEveryShard(target, index);
     }
     OpMsg sub = subCommand(List.of(index));
     return Flux.fromIterable(target.shards())
@@ -236,17 +315,14 @@ final class WriteBatch {
   }
 
   /**
-   * Every shard of the cluster under "ignored", so that no chunk on the move is missed. None is
-   * sent it again that has carried it out: that would be done twice.
+   * Every shard that is known under "ignored", so that no chunk on the move is missed. None is sent
+   * it again that has carried it out: that would be done twice.
    */
-  private Mono<Void> toEveryShard(int index) {
+  private Mono<Void> toEveryShard(Target target, int index) {
     OpMsg sub = subCommand(List.of(index));
-    return client
-        .shards()
-        .all()
-        .flatMapMany(all -> Flux.fromIterable(all.keySet()))
-        .flatMap(shard -> toOneOfAll(shard, sub, index))
-        .then();
+    Set<String> shards = new TreeSet<>(client.shards().known());
+    shards.addAll(target.table().shards());
+    return Flux.fromIterable(shards).flatMap(shard -> toOneOfAll(shard, sub, index)).then();
   }
 
   private Mono<Void> toOneOfAll(String shard, OpMsg sub, int index) {
@@ -255,17 +331,18 @@ final class WriteBatch {
         .doOnNext(
             answer -> {
               synchronized (result) {
+                answered = true;
                 result.add(answer.document(), List.of(index));
               }
             })
         .then()
         .onErrorResume(
-            StaleRoute.class,
-            refusal -> {
-              synchronized (result) {
-                result.addError(index, refusal.asFailureOf(shard));
+            failure -> {
+              if (failure instanceof StaleRoute refusal) {
+                fail(List.of(index), refusal.asFailureOf(shard));
+                return Mono.empty();
               }
-              return Mono.empty();
+              return notAnswered(failure, List.of(index));
             });
   }
 
@@ -282,6 +359,7 @@ final class WriteBatch {
             answer -> {
               synchronized (result) {
                 BsonDocument reply = answer.document();
+                answered = true;
                 result.add(reply, List.of(index));
                 return WriteResult.settles(reply);
               }

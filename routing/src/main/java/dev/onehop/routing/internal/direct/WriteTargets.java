@@ -4,9 +4,8 @@ import dev.onehop.core.table.RoutingTable;
 import dev.onehop.core.targeting.Target;
 import dev.onehop.core.targeting.Targeter;
 import dev.onehop.core.targeting.TargetingOptions;
-import org.bson.BsonBoolean;
+import dev.onehop.routing.internal.wire.CommandFields;
 import org.bson.BsonDocument;
-import org.bson.BsonInt32;
 import org.bson.BsonValue;
 import org.bson.RawBsonDocument;
 
@@ -37,27 +36,25 @@ final class WriteTargets {
 
   /** Whether a statement of an update inserts if nothing matches. */
   static boolean isUpsert(BsonDocument statement) {
-    return statement.getBoolean("upsert", BsonBoolean.FALSE).getValue();
+    return CommandFields.flag(statement, "upsert");
   }
 
   /** Whether a statement of an update or a delete concerns all documents that match. */
   static boolean isMulti(String command, BsonDocument statement) {
     return switch (command) {
-      case "delete" -> statement.getNumber("limit", new BsonInt32(1)).intValue() == 0;
-      case "update" -> statement.getBoolean("multi", BsonBoolean.FALSE).getValue();
+      case "delete" -> CommandFields.number(statement, "limit") == 0;
+      case "update" -> CommandFields.flag(statement, "multi");
       default -> false;
     };
   }
 
   /** Collation and variables of a statement or of a whole command. */
   static TargetingOptions options(BsonDocument source) {
-    BsonValue collation = source.get("collation");
-    BsonValue let = source.get("let");
-    if (collation == null && let == null) {
-      return TargetingOptions.NONE;
-    }
-    return new TargetingOptions(
-        collation == null ? null : collation.asDocument(), let == null ? null : let.asDocument());
+    BsonDocument collation = source.get("collation") instanceof BsonDocument given ? given : null;
+    BsonDocument let = source.get("let") instanceof BsonDocument given ? given : null;
+    return collation == null && let == null
+        ? TargetingOptions.NONE
+        : new TargetingOptions(collation, let);
   }
 
   private static boolean isReplacement(BsonValue update) {

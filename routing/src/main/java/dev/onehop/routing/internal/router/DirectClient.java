@@ -12,9 +12,12 @@ import com.mongodb.event.ClusterClosedEvent;
 import com.mongodb.event.ClusterListener;
 import com.mongodb.reactivestreams.client.MongoClient;
 import com.mongodb.reactivestreams.client.MongoClients;
+import com.mongodb.spi.dns.InetAddressResolver;
+import com.mongodb.spi.dns.InetAddressResolverProvider;
 import dev.onehop.routing.internal.catalog.RoutingCatalog;
 import dev.onehop.routing.internal.direct.DirectRouter;
 import dev.onehop.routing.internal.direct.shard.ServerSet;
+import dev.onehop.routing.internal.wire.Addresses;
 import dev.onehop.routing.internal.wire.ServerAddressName;
 import dev.onehop.routing.internal.wire.WireCredential;
 import dev.onehop.routing.internal.wire.WirePool;
@@ -28,6 +31,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.ServiceLoader;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.function.UnaryOperator;
@@ -224,7 +228,19 @@ public final class DirectClient {
         tls(settings.getSslSettings()),
         credential(settings.getCredential()),
         client,
-        Map.of());
+        new Addresses(lookup(settings), Map.of()));
+  }
+
+  /** Finds what looks names up as the driver does. */
+  private static Addresses.Lookup lookup(MongoClientSettings settings) {
+    InetAddressResolver own = settings.getInetAddressResolver();
+    if (own != null) {
+      return own::lookupByName;
+    }
+    return ServiceLoader.load(InetAddressResolverProvider.class)
+        .findFirst()
+        .map(provider -> (Addresses.Lookup) provider.create()::lookupByName)
+        .orElse(Addresses.Lookup.SYSTEM);
   }
 
   private static WireSettings.@Nullable Tls tls(SslSettings settings) {

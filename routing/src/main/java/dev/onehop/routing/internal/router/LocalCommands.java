@@ -72,7 +72,6 @@ public final class LocalCommands {
     count(request, name);
     return switch (name.toLowerCase(Locale.ROOT)) {
       case "hello", "ismaster" -> Mono.just(hello());
-      case "endsessions", "refreshsessions" -> Mono.just(ok(new BsonDocument()));
       case "buildinfo" -> Mono.just(buildInfo());
       case "serverstatus" -> Mono.just(serverStatus());
       case "isdbgrid" ->
@@ -147,12 +146,19 @@ public final class LocalCommands {
   private void count(OpMsg request, String name) {
     switch (name) {
       case "find" -> add(Counter.QUERY, 1);
-      case "insert" -> add(Counter.INSERT, request.documents("documents").size());
-      case "update" -> add(Counter.UPDATE, request.documents("updates").size());
-      case "delete" -> add(Counter.DELETE, request.documents("deletes").size());
+      case "insert" -> add(Counter.INSERT, statements(request, "documents"));
+      case "update" -> add(Counter.UPDATE, statements(request, "updates"));
+      case "delete" -> add(Counter.DELETE, statements(request, "deletes"));
       case "getMore" -> add(Counter.GETMORE, 1);
       default -> add(Counter.COMMAND, 1);
     }
+  }
+
+  /** How many statements a command has, be they any that can be carried out or not. */
+  private static int statements(OpMsg request, String list) {
+    return request.body().get(list) instanceof BsonArray array
+        ? array.size()
+        : request.documents(list).size();
   }
 
   private void add(Counter counter, int amount) {

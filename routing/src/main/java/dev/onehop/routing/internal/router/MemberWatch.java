@@ -1,7 +1,6 @@
 package dev.onehop.routing.internal.router;
 
 import com.mongodb.MongoClientSettings;
-import com.mongodb.MongoDriverInformation;
 import com.mongodb.ServerAddress;
 import com.mongodb.connection.ClusterConnectionMode;
 import com.mongodb.connection.ClusterDescription;
@@ -11,8 +10,6 @@ import com.mongodb.connection.ServerDescription;
 import com.mongodb.connection.ServerType;
 import com.mongodb.event.ClusterDescriptionChangedEvent;
 import com.mongodb.event.ClusterListener;
-import com.mongodb.reactivestreams.client.MongoClient;
-import com.mongodb.reactivestreams.client.MongoClients;
 import dev.onehop.routing.internal.wire.ServerAddressName;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -37,7 +34,7 @@ import reactor.core.scheduler.Schedulers;
  *
  * <p>Thread-safe.
  */
-final class MemberWatch implements AutoCloseable {
+final class MemberWatch implements MonitoredServers.Watching {
   private static final Comparator<ServerDescription> BY_ELECTION =
       Comparator.comparing(
               ServerDescription::getElectionId, Comparator.nullsFirst(Comparator.naturalOrder()))
@@ -48,7 +45,7 @@ final class MemberWatch implements AutoCloseable {
   private final @Nullable String replicaSet;
   private final UnaryOperator<ServerAddressName> mapping;
   private final Consumer<ClusterDescription> listener;
-  private final Map<ServerAddressName, MongoClient> clients = new HashMap<>();
+  private final Map<ServerAddressName, PromptChecks> clients = new HashMap<>();
   private final Map<ServerAddressName, ServerDescription> known = new HashMap<>();
   private final AtomicInteger changes = new AtomicInteger();
   private boolean closed;
@@ -82,7 +79,7 @@ final class MemberWatch implements AutoCloseable {
     }
   }
 
-  private MongoClient connect(ServerAddressName server) {
+  private PromptChecks connect(ServerAddressName server) {
     ClusterSettings asked = settings.getClusterSettings();
     ClusterSettings.Builder one =
         ClusterSettings.builder()
@@ -104,11 +101,10 @@ final class MemberWatch implements AutoCloseable {
       one.requiredReplicaSetName(replicaSet);
     }
     asked.getClusterListeners().forEach(one::addClusterListener);
-    return MongoClients.create(
+    return new PromptChecks(
         MongoClientSettings.builder(settings)
             .applyToClusterSettings(cluster -> cluster.applySettings(one.build()))
-            .build(),
-        MongoDriverInformation.builder().driverName("onehop").build());
+            .build());
   }
 
   private void changed(ServerAddressName server, ServerDescription description) {
@@ -149,7 +145,7 @@ final class MemberWatch implements AutoCloseable {
   }
 
   private void forget(ServerAddressName server) {
-    MongoClient gone = clients.remove(server);
+    PromptChecks gone = clients.remove(server);
     if (gone != null) {
       // Not on its own monitor's thread, which may be the caller's.
       Schedulers.boundedElastic().schedule(gone::close);
@@ -179,13 +175,22 @@ final class MemberWatch implements AutoCloseable {
   }
 
   @Override
+  public void checkNow() {
+    List<PromptChecks> open;
+    synchronized (this) {
+      open = List.copyOf(clients.values());
+    }
+    open.forEach(PromptChecks::checkNow);
+  }
+
+  @Override
   public void close() {
-    List<MongoClient> open;
+    List<PromptChecks> open;
     synchronized (this) {
       closed = true;
       open = List.copyOf(clients.values());
       clients.clear();
     }
-    open.forEach(MongoClient::close);
+    open.forEach(PromptChecks::close);
   }
 }

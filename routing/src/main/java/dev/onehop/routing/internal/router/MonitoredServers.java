@@ -1,7 +1,6 @@
 package dev.onehop.routing.internal.router;
 
 import com.mongodb.MongoClientSettings;
-import com.mongodb.MongoDriverInformation;
 import com.mongodb.ReadPreference;
 import com.mongodb.ServerAddress;
 import com.mongodb.Tag;
@@ -14,10 +13,10 @@ import com.mongodb.connection.ServerDescription;
 import com.mongodb.connection.ServerType;
 import com.mongodb.event.ClusterDescriptionChangedEvent;
 import com.mongodb.event.ClusterListener;
-import com.mongodb.reactivestreams.client.MongoClients;
 import dev.onehop.routing.internal.direct.shard.CommandFailure;
 import dev.onehop.routing.internal.direct.shard.ErrorCodes;
 import dev.onehop.routing.internal.direct.shard.ServerSet;
+import dev.onehop.routing.internal.wire.CommandFields;
 import dev.onehop.routing.internal.wire.ServerAddressName;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -30,9 +29,12 @@ import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
 import org.bson.BsonArray;
 import org.bson.BsonDocument;
+import org.bson.BsonInvalidOperationException;
 import org.bson.BsonString;
 import org.bson.BsonValue;
 import org.jspecify.annotations.Nullable;
+import reactor.core.Disposable;
+import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 
@@ -42,7 +44,13 @@ import reactor.core.publisher.Sinks;
  * <p>Thread-safe.
  */
 final class MonitoredServers implements ServerSet {
-  private final Runnable stopWatching;
+  /** As servers have it. */
+  private static final int LEAST_MAX_STALENESS_SECONDS = 90;
+
+  // The driver's own pace while an operation waits.
+  private static final Duration CHECK_EVERY = Duration.ofMillis(500);
+
+  private final Watching watching;
   private final String seeds;
   private final Duration selectionTimeout;
   private final long localThresholdMillis;
@@ -50,9 +58,17 @@ final class MonitoredServers implements ServerSet {
   private volatile @Nullable ClusterDescription latest;
   private volatile @Nullable Server primary;
 
+  /** What watches the servers. */
+  interface Watching extends AutoCloseable {
+    /** Checks the servers soon, and not only with the next heartbeat. */
+    void checkNow();
+
+    @Override
+    void close();
+  }
+
   private interface Watch {
-    /** Starts to watch, and gives what stops it. */
-    Runnable start(Consumer<ClusterDescription> listener);
+    Watching start(Consumer<ClusterDescription> listener);
   }
 
   private MonitoredServers(MongoClientSettings asked, String seeds, Watch watch) {
@@ -61,7 +77,7 @@ final class MonitoredServers implements ServerSet {
         Duration.ofMillis(
             asked.getClusterSettings().getServerSelectionTimeout(TimeUnit.MILLISECONDS));
     this.localThresholdMillis = asked.getClusterSettings().getLocalThreshold(TimeUnit.MILLISECONDS);
-    this.stopWatching = watch.start(this::changed);
+    this.watching = watch.start(this::changed);
   }
 
   /**
@@ -83,12 +99,11 @@ final class MonitoredServers implements ServerSet {
             mapping == null || !discovered
                 ? byTheDriver(settings, listener)
                 : new MemberWatch(
-                        settings,
-                        cluster.getHosts().stream().map(MonitoredServers::name).toList(),
-                        cluster.getRequiredReplicaSetName(),
-                        mapping,
-                        listener)
-                    ::close);
+                    settings,
+                    cluster.getHosts().stream().map(MonitoredServers::name).toList(),
+                    cluster.getRequiredReplicaSetName(),
+                    mapping,
+                    listener));
   }
 
   /**
@@ -127,8 +142,7 @@ final class MonitoredServers implements ServerSet {
                           .build(),
                       listener)
                   : new MemberWatch(
-                          settings, members.stream().map(mapping).toList(), name, mapping, listener)
-                      ::close);
+                      settings, members.stream().map(mapping).toList(), name, mapping, listener));
     };
   }
 
@@ -138,23 +152,21 @@ final class MonitoredServers implements ServerSet {
         .build();
   }
 
-  private static Runnable byTheDriver(
+  private static Watching byTheDriver(
       MongoClientSettings settings, Consumer<ClusterDescription> listener) {
-    return MongoClients.create(
-            MongoClientSettings.builder(settings)
-                .applyToClusterSettings(
-                    cluster ->
-                        cluster.addClusterListener(
-                            new ClusterListener() {
-                              @Override
-                              public void clusterDescriptionChanged(
-                                  ClusterDescriptionChangedEvent event) {
-                                listener.accept(event.getNewDescription());
-                              }
-                            }))
-                .build(),
-            MongoDriverInformation.builder().driverName("onehop").build())
-        ::close;
+    return new PromptChecks(
+        MongoClientSettings.builder(settings)
+            .applyToClusterSettings(
+                cluster ->
+                    cluster.addClusterListener(
+                        new ClusterListener() {
+                          @Override
+                          public void clusterDescriptionChanged(
+                              ClusterDescriptionChangedEvent event) {
+                            listener.accept(event.getNewDescription());
+                          }
+                        }))
+            .build());
   }
 
   private static ClusterSettings replicaSet(
@@ -206,22 +218,38 @@ final class MonitoredServers implements ServerSet {
           }
           ReadPreference wanted =
               readPreference == null ? ReadPreference.primary() : preference(readPreference);
+          ClusterDescription description = latest;
+          Server chosen = description == null ? null : choose(description, wanted);
+          if (chosen != null) {
+            return Mono.just(chosen);
+          }
           Mono<Server> found =
               descriptions
                   .asFlux()
                   .<Server>handle(
-                      (description, sink) -> {
-                        Server chosen = choose(description, wanted);
-                        if (chosen != null) {
-                          sink.next(chosen);
+                      (changed, sink) -> {
+                        Server fitting = choose(changed, wanted);
+                        if (fitting != null) {
+                          sink.next(fitting);
                         }
                       })
-                  .next();
+                  .next()
+                  .transform(this::checkedMeanwhile);
           // As the driver has it: less than nothing means for ever.
           return selectionTimeout.isNegative()
               ? found
               : found.timeout(selectionTimeout, Mono.error(() -> notFound(wanted)));
         });
+  }
+
+  private Mono<Server> checkedMeanwhile(Mono<Server> found) {
+    return Mono.using(
+        () ->
+            Flux.interval(Duration.ZERO, CHECK_EVERY)
+                .onBackpressureDrop()
+                .subscribe(tick -> watching.checkNow()),
+        checking -> found,
+        Disposable::dispose);
   }
 
   private @Nullable Server choose(ClusterDescription description, ReadPreference wanted) {
@@ -243,6 +271,17 @@ final class MonitoredServers implements ServerSet {
 
   /** Reads {@code $readPreference}, as the driver writes it for a mongos. */
   static ReadPreference preference(BsonDocument document) {
+    try {
+      return readPreference(document);
+    } catch (BsonInvalidOperationException | IllegalArgumentException e) {
+      throw new CommandFailure(
+          ErrorCodes.FAILED_TO_PARSE,
+          "FailedToParse",
+          "Could not parse $readPreference " + document.toJson() + ": " + e.getMessage());
+    }
+  }
+
+  private static ReadPreference readPreference(BsonDocument document) {
     String mode = document.getString("mode", new BsonString("primary")).getValue();
     List<TagSet> tagSets = new ArrayList<>();
     for (BsonValue set : document.getArray("tags", new BsonArray())) {
@@ -256,10 +295,17 @@ final class MonitoredServers implements ServerSet {
       return ReadPreference.primary();
     }
     TaggableReadPreference preference = ReadPreference.valueOf(mode, tagSets);
-    return document.isNumber("maxStalenessSeconds")
-        ? preference.withMaxStalenessMS(
-            document.getNumber("maxStalenessSeconds").longValue(), TimeUnit.SECONDS)
-        : preference;
+    long maxStaleness = CommandFields.number(document, "maxStalenessSeconds");
+    if (maxStaleness == 0) {
+      return preference;
+    }
+    if (maxStaleness < LEAST_MAX_STALENESS_SECONDS) {
+      throw new CommandFailure(
+          ErrorCodes.MAX_STALENESS_OUT_OF_RANGE,
+          "MaxStalenessOutOfRange",
+          "maxStalenessSeconds value can not be less than " + LEAST_MAX_STALENESS_SECONDS);
+    }
+    return preference.withMaxStalenessMS(maxStaleness, TimeUnit.SECONDS);
   }
 
   private CommandFailure notFound(ReadPreference wanted) {
@@ -296,6 +342,6 @@ final class MonitoredServers implements ServerSet {
 
   @Override
   public void close() {
-    stopWatching.run();
+    watching.close();
   }
 }

@@ -5,8 +5,10 @@ import dev.onehop.routing.internal.direct.DirectRouter;
 import dev.onehop.routing.internal.direct.OneShardForwarding;
 import dev.onehop.routing.internal.direct.OneShardForwarding.Forwarded;
 import dev.onehop.routing.internal.direct.shard.CommandFailure;
+import dev.onehop.routing.internal.direct.shard.ErrorCodes;
 import dev.onehop.routing.internal.metrics.Outcome;
 import dev.onehop.routing.internal.router.CommandMeter.Measured;
+import dev.onehop.routing.internal.wire.EventLoops;
 import dev.onehop.routing.internal.wire.LegacyHello;
 import dev.onehop.routing.internal.wire.OpMsg;
 import dev.onehop.routing.internal.wire.ServerAddressName;
@@ -14,16 +16,20 @@ import dev.onehop.routing.internal.wire.WireProtocolException;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.EventLoop;
+import io.netty.util.ReferenceCountUtil;
 import java.util.ArrayDeque;
 import java.util.Queue;
 import java.util.Set;
-import java.util.concurrent.RejectedExecutionException;
+import java.util.function.Consumer;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
 import org.bson.BsonString;
 import org.bson.BsonValue;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import reactor.core.Disposable;
+import reactor.core.Exceptions;
 import reactor.core.publisher.Mono;
 
 /**
@@ -32,7 +38,13 @@ import reactor.core.publisher.Mono;
  */
 final class RequestLoop {
   // Parts of another command, or not worth it.
-  private static final Set<String> NOT_MEASURED = Set.of("getMore", "killCursors", "ping");
+  private static final Set<String> NOT_MEASURED =
+      Set.of("getMore", "killCursors", "ping", "endSessions", "refreshSessions");
+
+  private static final Logger log = LoggerFactory.getLogger(RequestLoop.class);
+  private static final int FLAGS_AT = 16;
+  // Reactor looks for this key before it takes the hook that is the same for all.
+  private static final String ON_ERROR_DROPPED = "reactor.onErrorDropped.local";
 
   private final DirectRouter router;
   private final LocalCommands local;
@@ -45,8 +57,37 @@ final class RequestLoop {
   private @Nullable Disposable running;
   private @Nullable Measured measured;
   private boolean busy;
+  private boolean looping;
   private boolean closed;
+  private boolean clientClosed;
+
+  /** Fails the request that is forwarded at present. */
+  private @Nullable Consumer<Throwable> forwarding;
+
   private int replyId;
+  // The request that is being served; a late outcome of an earlier one is dropped by it.
+  private @Nullable Head current;
+
+  /** What is needed to answer a request, also one that cannot be read further. */
+  private static final class Head {
+    private final int requestId;
+    private final boolean expectsReply;
+    private final boolean retryable;
+
+    Head(ByteBuf frame) {
+      int start = frame.readerIndex();
+      boolean flagged = frame.readableBytes() >= FLAGS_AT + 4;
+      this.requestId = frame.getIntLE(start + 4);
+      this.expectsReply = !flagged || (frame.getIntLE(start + FLAGS_AT) & OpMsg.MORE_TO_COME) == 0;
+      this.retryable = false;
+    }
+
+    Head(OpMsg request) {
+      this.requestId = request.requestId();
+      this.expectsReply = request.expectsReply();
+      this.retryable = request.body().containsKey("txnNumber");
+    }
+  }
 
   /** Where the answers go. Called on the event loop. */
   interface Replies {
@@ -95,6 +136,27 @@ final class RequestLoop {
     measured(Outcome.CANCELLED, null);
   }
 
+  /**
+   * The application's client is closed, and what is behind this with it. Requests fail from now on,
+   * with an error that the driver does not retry.
+   */
+  void clientClosed() {
+    clientClosed = true;
+    if (forwarding != null) {
+      forwarding.accept(closedClient());
+    } else if (current != null) {
+      Head head = current;
+      if (running != null) {
+        running.dispose();
+      }
+      failed(head, closedClient());
+    }
+  }
+
+  private static CommandFailure closedClient() {
+    return new CommandFailure(ErrorCodes.INTERRUPTED, "Interrupted", "the client is closed");
+  }
+
   /** The size of the requests that wait until those before them are answered. */
   int waitingBytes() {
     return waitingBytes;
@@ -102,25 +164,47 @@ final class RequestLoop {
 
   /** Takes over a request. */
   void add(ByteBuf frame) {
+    if (closed) {
+      frame.release();
+      return;
+    }
     waiting.add(frame);
     waitingBytes += frame.readableBytes();
     next();
   }
 
   private void next() {
-    while (!busy) {
-      ByteBuf frame = waiting.poll();
-      if (frame == null) {
-        replies.idle();
-        return;
+    if (looping) {
+      // An answer at once: the loop below goes on, or the stack would grow with each request.
+      return;
+    }
+    looping = true;
+    try {
+      while (!busy && !closed) {
+        ByteBuf frame = waiting.poll();
+        if (frame == null) {
+          replies.idle();
+          if (waiting.isEmpty()) {
+            return;
+          }
+          continue;
+        }
+        waitingBytes -= frame.readableBytes();
+        busy = true;
+        serve(frame);
       }
-      waitingBytes -= frame.readableBytes();
-      busy = true;
-      serve(frame);
+    } finally {
+      looping = false;
     }
   }
 
   private void serve(ByteBuf frame) {
+    if (clientClosed) {
+      current = new Head(frame);
+      frame.release();
+      failed(current, closedClient());
+      return;
+    }
     measured =
         meter == null || LegacyHello.is(frame)
             ? null
@@ -137,7 +221,14 @@ final class RequestLoop {
   /** Takes over the frame if it returns true. */
   private boolean forward(ByteBuf frame) {
     ForwardOutcome outcome = new ForwardOutcome(frame);
-    Forwarded forwarded = router.forwarding().tryForward(frame, loop, outcome);
+    current = outcome.head;
+    Forwarded forwarded;
+    try {
+      forwarded = router.forwarding().tryForward(frame, loop, outcome);
+    } catch (Throwable failure) {
+      outcome.failed(failure);
+      return true;
+    }
     if (forwarded == null) {
       return false;
     }
@@ -149,35 +240,69 @@ final class RequestLoop {
               frame.release();
             }
           };
+      forwarding =
+          failure -> {
+            if (forwarded.exchange().cancel()) {
+              outcome.failed(failure);
+            }
+          };
     }
     return true;
   }
 
   private void serveInFull(ByteBuf frame, Mono<Void> first) {
-    if (LegacyHello.is(frame)) {
-      ByteBuf reply = allocator.buffer();
-      LegacyHello.reply(frame, ++replyId, local.hello(), reply);
-      replies.send(reply);
-      busy = false;
-      return;
-    }
-    OpMsg request;
+    current = new Head(frame);
     try {
-      request = OpMsg.decode(frame.duplicate());
+      if (LegacyHello.is(frame)) {
+        ByteBuf reply = allocator.buffer();
+        LegacyHello.reply(frame, ++replyId, local.hello(), reply);
+        replies.send(reply);
+        done();
+        return;
+      }
+      serveInFull(OpMsg.decode(frame.duplicate()), first);
     } catch (WireProtocolException e) {
       replies.refuse(e);
-      return;
+    } catch (Throwable failure) {
+      if (current != null) {
+        failed(current, failure);
+      }
     }
+  }
+
+  private void serveInFull(OpMsg request, Mono<Void> first) {
+    Head head = new Head(request);
+    current = head;
     Mono<BsonDocument> answer = local.answer(request);
-    boolean retryable = request.body().containsKey("txnNumber");
     if (answer != null || NOT_MEASURED.contains(request.commandName())) {
       measured = null;
     }
-    running =
+    Disposable subscribed =
         first
             .then(answer != null ? answer : execute(request))
-            .onErrorResume(failure -> Mono.just(CommandFailure.toReply(failure, retryable)))
-            .subscribe(reply -> onLoop(() -> finish(request, reply)));
+            .switchIfEmpty(
+                Mono.error(
+                    () ->
+                        new IllegalStateException(
+                            "the command " + request.commandName() + " has no answer")))
+            .contextWrite(context -> context.put(ON_ERROR_DROPPED, onErrorDropped(head)))
+            .subscribe(
+                reply -> EventLoops.run(loop, () -> finish(head, reply)),
+                failure -> EventLoops.run(loop, () -> failed(head, failure)));
+    if (current == head) {
+      running = subscribed;
+    }
+  }
+
+  /** What Reactor holds to be fatal, such as a stack overflow, it does not hand on as an error. */
+  private Consumer<Throwable> onErrorDropped(Head head) {
+    return failure -> {
+      if (Exceptions.isJvmFatal(failure)) {
+        EventLoops.run(loop, () -> failed(head, failure));
+      } else {
+        log.debug("an error that came too late", failure);
+      }
+    };
   }
 
   private Mono<BsonDocument> execute(OpMsg request) {
@@ -224,51 +349,89 @@ final class RequestLoop {
         error.getString("errmsg", new BsonString("")).getValue());
   }
 
-  private void finish(OpMsg request, BsonDocument reply) {
-    measured(reply);
-    if (request.expectsReply() && !closed) {
-      ByteBuf out = allocator.buffer(512);
-      request.reply(++replyId, reply).encode(out);
-      replies.send(out);
+  private void failed(Head head, Throwable failure) {
+    finish(head, CommandFailure.toReply(failure, head.retryable));
+  }
+
+  private void finish(Head head, BsonDocument reply) {
+    if (current != head) {
+      return;
+    }
+    current = null;
+    try {
+      measured(reply);
+      answer(head, reply);
+    } catch (Throwable failure) {
+      // Not the client's BSON, which an error of its own kind would blame.
+      answerOrClose(
+          head,
+          CommandFailure.toReply(
+              new IllegalStateException("the answer could not be written", failure), false));
     }
     done();
   }
 
+  private void answer(Head head, BsonDocument reply) {
+    if (!head.expectsReply || closed) {
+      return;
+    }
+    ByteBuf out = allocator.buffer(512);
+    try {
+      OpMsg.replyTo(head.requestId, ++replyId, reply).encode(out);
+    } catch (Throwable failure) {
+      out.release();
+      throw failure;
+    }
+    replies.send(out);
+  }
+
+  private void answerOrClose(Head head, BsonDocument error) {
+    try {
+      answer(head, error);
+    } catch (Throwable failure) {
+      replies.refuse(new WireProtocolException("an answer that could not be written: " + failure));
+    }
+  }
+
   private void done() {
+    current = null;
     running = null;
+    forwarding = null;
     busy = false;
     next();
   }
 
-  private void onLoop(Runnable task) {
-    if (loop.inEventLoop()) {
-      task.run();
-    } else {
-      loop.execute(task);
-    }
-  }
-
   private final class ForwardOutcome implements OneShardForwarding.Outcome {
     private final ByteBuf frame;
+    private final Head head;
     private boolean ended;
 
     ForwardOutcome(ByteBuf frame) {
       this.frame = frame;
+      this.head = new Head(frame);
     }
 
+    /** Runs the end of it on the event loop, and the first one only. */
     private void end(Runnable task, @Nullable ByteBuf reply) {
-      if (loop.inEventLoop()) {
-        task.run();
+      if (!EventLoops.run(loop, () -> endNow(task, reply))) {
+        // The client is closed: nothing waits for the answer.
+        frame.release();
+        ReferenceCountUtil.release(reply);
+      }
+    }
+
+    private void endNow(Runnable task, @Nullable ByteBuf reply) {
+      if (ended) {
+        ReferenceCountUtil.release(reply);
         return;
       }
+      ended = true;
       try {
-        loop.execute(task);
-      } catch (RejectedExecutionException e) {
-        // The client was closed, and its event loops with it: nobody waits any more.
+        task.run();
+      } catch (Throwable failure) {
+        RequestLoop.this.failed(head, failure);
+      } finally {
         frame.release();
-        if (reply != null) {
-          reply.release();
-        }
       }
     }
 
@@ -285,12 +448,15 @@ final class RequestLoop {
       ByteBuf kept = message.retain();
       end(
           () -> {
-            ended = true;
-            frame.release();
-            if (ok) {
-              measured(Outcome.OK, null);
-            } else if (measured != null) {
-              measured(OpMsg.decode(kept.duplicate()).body());
+            try {
+              if (ok) {
+                measured(Outcome.OK, null);
+              } else if (measured != null) {
+                measured(OpMsg.decode(kept.duplicate()).body());
+              }
+            } catch (Throwable failure) {
+              kept.release();
+              throw failure;
             }
             if (closed) {
               kept.release();
@@ -306,16 +472,14 @@ final class RequestLoop {
     public void notDone(boolean refused, Mono<Void> first) {
       end(
           () -> {
-            ended = true;
             if (refused && measured != null) {
               measured.journey().refused();
             }
-            try {
-              if (!closed) {
-                serveInFull(frame, first);
-              }
-            } finally {
-              frame.release();
+            forwarding = null;
+            if (clientClosed) {
+              RequestLoop.this.failed(head, closedClient());
+            } else if (!closed) {
+              serveInFull(frame, first);
             }
           },
           null);
@@ -323,14 +487,7 @@ final class RequestLoop {
 
     @Override
     public void failed(Throwable cause) {
-      end(
-          () -> {
-            ended = true;
-            OpMsg request = OpMsg.decode(frame.duplicate());
-            frame.release();
-            finish(request, CommandFailure.toReply(cause, false));
-          },
-          null);
+      end(() -> RequestLoop.this.failed(head, cause), null);
     }
   }
 }

@@ -1,6 +1,7 @@
 package dev.onehop.routing.internal.router;
 
 import dev.onehop.routing.internal.direct.DirectRouter;
+import dev.onehop.routing.internal.wire.EventLoops;
 import dev.onehop.routing.internal.wire.InProcessChannel;
 import dev.onehop.routing.internal.wire.WireProtocolException;
 import io.netty.buffer.ByteBuf;
@@ -9,8 +10,10 @@ import io.netty.channel.EventLoopGroup;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
+import reactor.core.Disposable;
 
 /**
  * A mongos in this process, as the official driver's connections see it: they end in a {@link
@@ -24,9 +27,12 @@ public final class VirtualMongos extends InProcessChannel {
   // Less than the driver's timeout for connecting; what went wrong is then said to the commands.
   static final Duration START_TIMEOUT = Duration.ofSeconds(8);
 
+  private @Nullable Set<VirtualMongos> siblings;
   private @Nullable RequestLoop requests;
+  private @Nullable Disposable starting;
 
-  private record Behind(DirectRouter router, LocalCommands local, CommandMeter meter) {}
+  private record Behind(
+      DirectRouter router, LocalCommands local, CommandMeter meter, Set<VirtualMongos> channels) {}
 
   /** For the driver, which makes its channels by reflection of its own. */
   public VirtualMongos() {}
@@ -34,12 +40,28 @@ public final class VirtualMongos extends InProcessChannel {
   /** Lets the channels on these event loops lead to a router. */
   static void put(
       EventLoopGroup group, DirectRouter router, LocalCommands local, CommandMeter meter) {
-    BEHIND.put(group, new Behind(router, local, meter));
+    BEHIND.put(group, new Behind(router, local, meter, ConcurrentHashMap.newKeySet()));
   }
 
-  /** Nothing is behind these event loops any more. */
+  /**
+   * Nothing is behind these event loops any more. What is under way on their channels fails: the
+   * loops end, and would leave it unanswered.
+   */
   static void remove(EventLoopGroup group) {
-    BEHIND.remove(group);
+    Behind behind = BEHIND.remove(group);
+    if (behind != null) {
+      behind
+          .channels()
+          .forEach(channel -> EventLoops.run(channel.eventLoop(), channel::clientClosed));
+    }
+  }
+
+  private void clientClosed() {
+    if (isActive() && requests != null) {
+      requests.clientClosed();
+    } else {
+      close();
+    }
   }
 
   /** For tests: how many clients there are. */
@@ -68,12 +90,18 @@ public final class VirtualMongos extends InProcessChannel {
             behind.meter());
     loop.opened();
     requests = loop;
-    behind
-        .router()
-        .started()
-        .timeout(START_TIMEOUT)
-        .onErrorComplete()
-        .subscribe(null, null, () -> eventLoop().execute(this::connected));
+    siblings = behind.channels();
+    siblings.add(this);
+    if (!behind.equals(BEHIND.get(eventLoop().parent()))) {
+      throw new IllegalStateException("nothing is behind these event loops");
+    }
+    starting =
+        behind
+            .router()
+            .startedOrSilent()
+            .timeout(START_TIMEOUT)
+            .onErrorComplete()
+            .subscribe(null, null, () -> EventLoops.run(eventLoop(), this::connected));
   }
 
   @Override
@@ -87,6 +115,12 @@ public final class VirtualMongos extends InProcessChannel {
 
   @Override
   protected void closed() {
+    if (siblings != null) {
+      siblings.remove(this);
+    }
+    if (starting != null) {
+      starting.dispose();
+    }
     if (requests != null) {
       requests.closed();
     }

@@ -28,8 +28,13 @@ final class CommandHead {
   private boolean many;
   private boolean helloOk;
   private boolean awaits;
+  private boolean transaction;
+  private boolean waitsForMembers;
+  private boolean linearizable;
+  private boolean waitsForTime;
   private String mechanism = "";
   private boolean readable = true;
+  private boolean flagsKnown = true;
 
   private CommandHead(int bytes, int flags) {
     this.bytes = bytes;
@@ -50,10 +55,12 @@ final class CommandHead {
     if (plain == null) {
       CommandHead head = new CommandHead(message.readableBytes(), 0);
       head.readable = false;
+      head.flagsKnown = false;
       return head;
     }
     try {
-      return read(plain, plain.readableBytes());
+      // Of a large message, only the beginning may be there.
+      return read(plain, MessageHeader.length(plain));
     } finally {
       plain.release();
     }
@@ -74,34 +81,37 @@ final class CommandHead {
     int end = message.writerIndex();
     if (MessageHeader.opCode(message) == MessageHeader.OP_QUERY) {
       int nul = message.indexOf(at + 4, end, (byte) 0);
-      readBody(new BsonFields(message, nul + 9, end));
+      readBody(message, nul + 9, end);
       return;
     }
     at += 4;
     end -= (flags & OpMsg.CHECKSUM_PRESENT) != 0 ? 4 : 0;
     while (at < end) {
       int next = BsonFields.endOf(message, at + 1);
+      boolean body = message.getByte(at) == 0;
+      if (body) {
+        readBody(message, at + 1, end);
+      }
       if (next <= at + 5 || next > end) {
         throw new MalformedDocumentException("a section reaches beyond its message");
       }
-      if (message.getByte(at) == 0) {
-        readBody(new BsonFields(message, at + 1, end));
-      } else {
+      if (!body) {
         readSequence(message, at + 5, next);
       }
       at = next;
     }
   }
 
-  private void readBody(BsonFields fields) {
-    boolean first = true;
+  private void readBody(ByteBuf message, int start, int end) {
+    // Length, type, name: there even where the rest of the document is not.
+    int nameAt = start + 5;
+    int nul = message.indexOf(nameAt, end, (byte) 0);
+    if (nul > nameAt && message.getByte(nameAt - 1) != 0) {
+      name = message.toString(nameAt, nul - nameAt, StandardCharsets.UTF_8);
+    }
+    BsonFields fields = new BsonFields(message, start, end);
     while (fields.next()) {
-      String field = fields.name();
-      if (first) {
-        name = field;
-        first = false;
-      }
-      switch (field) {
+      switch (fields.name()) {
         case "maxTimeMS" -> maxTimeMillis = fields.number();
         case "limit" -> limit = fields.number();
         case "singleBatch" -> singleBatch = fields.isTrue();
@@ -112,6 +122,33 @@ final class CommandHead {
         case "helloOk" -> helloOk = fields.isTrue();
         case "topologyVersion", "maxAwaitTimeMS" -> awaits = true;
         case "mechanism" -> mechanism = fields.string();
+        case "autocommit" -> transaction = true;
+        case "writeConcern" -> waitsForMembers = waitsForMembers(fields);
+        case "readConcern" -> readReadConcern(fields);
+        default -> {}
+      }
+    }
+  }
+
+  /** Whether as many members are wanted as need not be there: not one, and not the majority. */
+  private static boolean waitsForMembers(BsonFields writeConcern) {
+    if (!writeConcern.isDocument()) {
+      return false;
+    }
+    BsonFields fields = writeConcern.document();
+    return fields.find("w")
+        && (fields.isNumber() ? fields.number() > 1 : !fields.string().equals("majority"));
+  }
+
+  private void readReadConcern(BsonFields readConcern) {
+    if (!readConcern.isDocument()) {
+      return;
+    }
+    BsonFields fields = readConcern.document();
+    while (fields.next()) {
+      switch (fields.name()) {
+        case "level" -> linearizable = fields.string().equals("linearizable");
+        case "afterClusterTime", "atClusterTime" -> waitsForTime = true;
         default -> {}
       }
     }
@@ -125,7 +162,7 @@ final class CommandHead {
     BsonFields fields = filter.document();
     while (fields.next()) {
       if (fields.name().equals("_id")) {
-        return !fields.isOperatorDocument();
+        return !fields.isOperatorDocument() && !fields.isRegularExpression();
       }
     }
     return false;
@@ -184,6 +221,11 @@ final class CommandHead {
     return readable;
   }
 
+  /** False if not even {@link #expectsReply()} and {@link #allowsExhaust()} are known. */
+  boolean areFlagsKnown() {
+    return flagsKnown;
+  }
+
   /** The command's name as the client wrote it, "" if there is none. */
   String name() {
     return name;
@@ -236,6 +278,21 @@ final class CommandHead {
   /** Whether a statement may touch many documents, or there are too many statements to look at. */
   boolean touchesMany() {
     return many;
+  }
+
+  /** Whether it is part of a transaction. */
+  boolean isInTransaction() {
+    return transaction;
+  }
+
+  /** Whether it waits for members by number or by tag, or for a majority to confirm a read. */
+  boolean waitsForMembers() {
+    return waitsForMembers || linearizable;
+  }
+
+  /** Whether a read waits until the server has come to a time. */
+  boolean waitsForTime() {
+    return waitsForTime;
   }
 
   /** Whether a hello waits for a change of the topology. */

@@ -18,7 +18,8 @@ import org.jspecify.annotations.Nullable;
  * takes only once (client metadata, or it is error 186) and without speculative authentication, so
  * that the driver still measures a real round trip, and its reply is completed from the first. Its
  * SCRAM conversation then runs on one socket, and one at a time: a second {@code saslStart} would
- * replace the first.
+ * replace the first. Where a socket authenticates only once, each lane opens one to prove who it
+ * is, and what is not needed of these is closed after that.
  */
 final class Handshakes {
   /**
@@ -58,7 +59,7 @@ final class Handshakes {
   private boolean wantsFounder() {
     int wanted = pool.settings().socketsPerServer();
     int common = pool.shared().size() + founding + replaying;
-    if (!pool.identity().mayShare() || common == 0) {
+    if (!pool.identity().mayShare() || pool.identity().authenticatesOnce() || common == 0) {
       return true;
     }
     if (!pool.server().hasFresh()) {
@@ -232,15 +233,18 @@ final class Handshakes {
    */
   void growShared() {
     boolean needed = pool.shared().size() == 0 && pool.hasWaiting();
-    if (replaying + founding > 0
-        || !pool.canReplay()
-        || (!needed && pool.now() - growNotBefore < 0)) {
+    if (replaying + founding > 0 || !(needed ? pool.canReplay() : mayGrow())) {
       return;
     }
     Lane any = pool.anyLane();
     if (any != null) {
       replay(any, pool::place, this::notGrown);
     }
+  }
+
+  /** Whether {@link #growShared} would open one. */
+  boolean mayGrow() {
+    return pool.canReplay() && pool.now() - growNotBefore >= 0;
   }
 
   private void notGrown(PipelineException cause) {
@@ -326,7 +330,12 @@ final class Handshakes {
     socket.founder = null;
     socket.ready = true;
     lane.pinned = null;
-    pool.place(socket);
+    lane.authenticated = true;
+    if (pool.identity().authenticatesOnce() && pool.hasEnough()) {
+      socket.close(new PipelineException("no further socket is needed"));
+    } else {
+      pool.place(socket);
+    }
   }
 
   private void replayed(WireSocket socket, HelloMessage answer) throws PipelineException {
@@ -380,6 +389,9 @@ final class Handshakes {
       }
       return;
     }
+    if (ok && socket.conversation != null) {
+      socket.conversation.authenticated = true;
+    }
     endConversation(socket);
   }
 
@@ -413,7 +425,7 @@ final class Handshakes {
 
   /** Breaks the lanes that have waited for a conversation since {@code since} or longer. */
   void failThoseWaiting(long since, PipelineException cause) {
-    SharedSockets.failThoseWaiting(waitingForConversation, since, cause);
+    WaitingLine.failThoseWaiting(waitingForConversation, since, cause);
   }
 
   void forget(Lane lane) {

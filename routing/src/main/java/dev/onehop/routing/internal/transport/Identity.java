@@ -1,6 +1,7 @@
 package dev.onehop.routing.internal.transport;
 
 import java.nio.charset.StandardCharsets;
+import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
 import org.bson.BsonString;
 
@@ -42,10 +43,19 @@ record Identity(BsonDocument hello, boolean authenticates, String mechanism) {
 
   /**
    * Whether the hello alone makes a socket usable, so that the transport can open one by itself:
-   * without credentials, and with a certificate, but not with SCRAM.
+   * without credentials, and with a certificate, but not with SCRAM. Where each lane has to open a
+   * socket, its TLS engine is left to it.
    */
   boolean isReplayable() {
-    return !authenticates || mechanism.equals("MONGODB-X509");
+    return !authenticates || (mechanism.equals("MONGODB-X509") && !authenticatesOnce());
+  }
+
+  /**
+   * Whether a server refuses to authenticate a connection again, even as the same user: under the
+   * strict stable API (error 5626703).
+   */
+  boolean authenticatesOnce() {
+    return authenticates && hello.getBoolean("apiStrict", BsonBoolean.FALSE).getValue();
   }
 
   boolean isLoadBalanced() {

@@ -34,8 +34,23 @@ final class Lane {
   /** The shared socket on which this lane is authenticating. */
   @Nullable WireSocket conversation;
 
+  /** Whether it has proven who it is, which only a server can tell. */
+  boolean authenticated;
+
   /** What waits or is under way. */
   @Nullable Request current;
+
+  /** Where its last request without a reply went, null if it is known to be done. */
+  @Nullable WireSocket trail;
+
+  /** Up to which of the requests without a reply on {@link #trail} that one is. */
+  long trailEnd;
+
+  /** What finds a socket for a request without a reply that is turned away meanwhile. */
+  @Nullable Request forerunner;
+
+  /** The socket that was found for it. */
+  @Nullable WireSocket granted;
 
   /** Whether this lane watches the server. */
   boolean monitoring;

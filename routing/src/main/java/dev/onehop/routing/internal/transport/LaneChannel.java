@@ -86,7 +86,8 @@ public final class LaneChannel extends InProcessChannel {
 
     @Override
     public void mayWrite() {
-      LaneChannel.this.mayWrite();
+      // Not inside of what another lane does: the driver runs one callback at a time on a thread.
+      eventLoop().execute(LaneChannel.this::mayWrite);
     }
   }
 }

@@ -65,9 +65,12 @@ final class OwnSockets {
   private void borrow(Lane lane, Request request) {
     needed(pool.ownBusy() + 1);
     reserve = Math.max(reserve, neededAtOnce);
-    WireSocket socket = pool.shared().giveUpOne(pool.now());
+    // One of those that remain is for what may wait, one for the rest.
+    int others = Math.min(2, pool.settings().socketsPerServer() - 1);
+    WireSocket socket = pool.shared().giveUpOne(Math.max(1, others), pool.now());
     if (socket == null) {
       pool.meters().crowded.increment();
+      request.mayWait = true;
       pool.dispatchShared(request);
     } else {
       use(socket, lane, request);
@@ -114,7 +117,12 @@ final class OwnSockets {
 
   /** Breaks the lanes that have waited since {@code since} or longer. */
   void failThoseWaiting(long since, PipelineException cause) {
-    SharedSockets.failThoseWaiting(waiting, since, cause);
+    WaitingLine.failThoseWaiting(waiting, since, cause);
+  }
+
+  /** Whether one more would only stay idle. */
+  boolean hasEnough() {
+    return waiting.isEmpty() && idle.size() >= reserve;
   }
 
   boolean hasWaiting() {

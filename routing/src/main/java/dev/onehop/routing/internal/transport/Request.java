@@ -1,6 +1,11 @@
 package dev.onehop.routing.internal.transport;
 
+import dev.onehop.routing.internal.wire.OpMsg;
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import org.bson.BsonDocument;
+import org.bson.BsonInt32;
+import org.bson.BsonString;
 import org.jspecify.annotations.Nullable;
 
 /** One message of a lane, or of the transport itself, on its way. Touched by one event loop. */
@@ -18,7 +23,11 @@ final class Request {
     /** A step of an authentication. */
     AUTHENTICATION,
     /** A hello that the transport sends by itself to open a socket. */
-    REPLAYED_HELLO
+    REPLAYED_HELLO,
+    /** Sent behind requests without a reply: when it is answered, they are done. */
+    MARKER,
+    /** Sent ahead of a request without a reply, to find it a socket of its own. */
+    FORERUNNER
   }
 
   final Kind kind;
@@ -26,6 +35,10 @@ final class Request {
   final int clientId;
   final boolean expectsReply;
   private @Nullable ByteBuf message;
+
+  /** Whether it may wait in the server, so that only its like may come behind it. */
+  boolean mayWait;
+
   long queuedAt;
   long sentAt;
   @Nullable WireSocket socket;
@@ -40,6 +53,16 @@ final class Request {
     this.message = message;
     this.clientId = MessageHeader.requestId(message);
     this.expectsReply = expectsReply;
+  }
+
+  /** A request of the transport's own that a server answers at once. */
+  static Request ping(Kind kind, @Nullable Lane lane, ByteBufAllocator allocator) {
+    ByteBuf message = allocator.buffer();
+    OpMsg.command(new BsonDocument("ping", new BsonInt32(1)).append("$db", new BsonString("admin")))
+        .encode(message);
+    Request ping = new Request(kind, lane, message, true);
+    ping.mayWait = true;
+    return ping;
   }
 
   /** Whether nobody waits for the reply any more. */

@@ -1,35 +1,48 @@
 package dev.onehop.routing.internal.transport;
 
-import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Map;
-import java.util.Queue;
 import java.util.Set;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
-/** The sockets that short requests share, and the requests that wait for one. */
+/**
+ * The sockets that short requests share, and the requests that wait for one.
+ *
+ * <p>There are two sorts of requests. One that may wait in the server, such as a write for its
+ * write concern, shares a socket with its like only: never is another one sent behind it, unless
+ * there is but one socket. How many of the sockets the ones that may wait get, from the last one
+ * on, is their part of all requests. One socket, and one that answers, is left to the others where
+ * there are any, or where these could not have one of their own.
+ */
 final class SharedSockets {
-  // How much slower than usual an answer has to be before it counts as slow.
-  private static final int SLOW_FACTOR = 4;
-  // Weight of one reply in the usual time to a reply: 1/8, as TCP's round trip estimate has it.
-  private static final int SMOOTHING = 8;
-
   private final int maxInFlight;
-  private final long slowHeadNanos;
   private final ServerMeters meters;
+  private final BooleanSupplier growing;
+  private final BooleanSupplier spare;
   private final List<WireSocket> sockets = new ArrayList<>();
-  private final Queue<Request> waiting = new ArrayDeque<>();
-  // Since when, first come first; one leaves when its request is taken or the lane is closed.
-  private final Map<Lane, Long> turnedAway = new LinkedHashMap<>();
-  private long usualNanos;
+  private final WaitingLine quick;
+  private final WaitingLine patient;
+  private final TurnedAway turnedAway;
 
-  SharedSockets(int maxInFlight, long slowHeadNanos, ServerMeters meters) {
+  /**
+   * @param growing whether there will soon be a further socket
+   * @param spare whether a request may have a socket of its own
+   */
+  SharedSockets(
+      int maxInFlight,
+      long slowHeadNanos,
+      ServerMeters meters,
+      BooleanSupplier growing,
+      BooleanSupplier spare) {
     this.maxInFlight = maxInFlight;
-    this.slowHeadNanos = slowHeadNanos;
     this.meters = meters;
+    this.growing = growing;
+    this.spare = spare;
+    this.quick = new WaitingLine(slowHeadNanos);
+    this.patient = new WaitingLine(slowHeadNanos);
+    this.turnedAway = new TurnedAway(meters);
   }
 
   void add(WireSocket socket) {
@@ -47,50 +60,106 @@ final class SharedSockets {
     return true;
   }
 
+  private WaitingLine line(boolean mayWait) {
+    return mayWait ? patient : quick;
+  }
+
   /** The least loaded socket for a request that is sent now, null if all are full or slow. */
-  @Nullable WireSocket pick(long now) {
+  private @Nullable WireSocket pick(boolean mayWait, long now) {
+    return mayWait
+        ? pickToWait(maxInFlight, !growing.getAsBoolean(), now)
+        : pickQuick(maxInFlight, now);
+  }
+
+  private @Nullable WireSocket pickQuick(int limit, long now) {
+    boolean crowds = sockets.size() == 1 && !growing.getAsBoolean();
     WireSocket best = null;
-    int least = maxInFlight;
-    long threshold = slowThresholdNanos();
     for (WireSocket socket : sockets) {
-      int inFlight = socket.inFlight();
-      if (inFlight < least && flows(socket, now, threshold)) {
-        best = socket;
-        least = inFlight;
+      if ((socket.isClear() || crowds) && socket.inFlight() < limit && flows(socket, now)) {
+        best = lessLoaded(best, socket);
       }
     }
     return best;
   }
 
-  private static boolean flows(WireSocket socket, long now, long threshold) {
-    return socket.isWritable() && !socket.isSlow(now, threshold);
+  /**
+   * The same for one that may wait.
+   *
+   * @param crowds whether it may go on the only socket there is
+   */
+  private @Nullable WireSocket pickToWait(int limit, boolean crowds, long now) {
+    int flowing = 0;
+    int waits = 1 + patient.size();
+    int others = quick.size();
+    for (WireSocket socket : sockets) {
+      if (flows(socket, now)) {
+        flowing++;
+        waits += socket.waits();
+        others += socket.inFlight() - socket.waits();
+      }
+    }
+    boolean all = sockets.size() == 1 ? crowds : others == 0 && spare.getAsBoolean();
+    int most = all ? flowing : flowing - 1;
+    int part = Math.min(most, Math.max(1, Math.round((float) flowing * waits / (waits + others))));
+    WireSocket best = null;
+    for (int n = sockets.size() - 1; n >= 0 && part > 0; n--) {
+      WireSocket socket = sockets.get(n);
+      if (flows(socket, now)) {
+        part--;
+        best = socket.inFlight() < limit ? lessLoaded(best, socket) : best;
+      }
+    }
+    return best;
+  }
+
+  private static WireSocket lessLoaded(@Nullable WireSocket best, WireSocket socket) {
+    return best == null || socket.inFlight() < best.inFlight() ? socket : best;
+  }
+
+  private boolean flows(WireSocket socket, long now) {
+    return socket.isWritable() && !socket.isSlow(now, slowThresholdNanos(socket));
+  }
+
+  /** Whether on every socket there is something that waits in the server, and for long. */
+  boolean areHeldUp(long now) {
+    for (WireSocket socket : sockets) {
+      if (socket.isClear() || !socket.isSlow(now, slowThresholdNanos(socket))) {
+        return false;
+      }
+    }
+    return !sockets.isEmpty();
+  }
+
+  /** Whether a socket is shared and takes a request at once. */
+  boolean takes(WireSocket socket, long now) {
+    return sockets.contains(socket) && socket.inFlight() < maxInFlight && flows(socket, now);
   }
 
   /**
    * The least loaded socket on which nobody authenticates, null if there is none. A full one will
    * do, too: lanes that are not ready yet cannot wait behind those that are. So will one that does
-   * not answer at the moment, if there is no other.
+   * not answer at the moment, or on which requests may wait, if there is no other.
    */
   @Nullable WireSocket pickForConversation(long now) {
     WireSocket best = null;
-    boolean bestFlows = false;
-    long threshold = slowThresholdNanos();
+    int bestRank = -1;
     for (WireSocket socket : sockets) {
       if (socket.conversation != null) {
         continue;
       }
-      boolean flows = flows(socket, now, threshold);
-      if (best == null || (flows == bestFlows ? socket.inFlight() < best.inFlight() : flows)) {
+      int rank = !flows(socket, now) ? 0 : socket.isClear() ? 2 : 1;
+      if (rank > bestRank
+          || (best != null && rank == bestRank && socket.inFlight() < best.inFlight())) {
         best = socket;
-        bestFlows = flows;
+        bestRank = rank;
       }
     }
     return best;
   }
 
-  /** Takes the least loaded socket out of sharing, if others remain; null if not. */
-  @Nullable WireSocket giveUpOne(long now) {
-    WireSocket least = sockets.size() > 1 ? pickForConversation(now) : null;
+  /** Takes the least loaded socket out of sharing, if so many others remain; null if not. */
+  @Nullable WireSocket giveUpOne(int others, long now) {
+    WireSocket least = sockets.size() > others ? pickForConversation(now) : null;
     if (least != null) {
       remove(least);
     }
@@ -100,54 +169,52 @@ final class SharedSockets {
   /** Sends a request on the least loaded socket, or lets it wait for one. */
   void dispatch(Request request, long now) {
     request.queuedAt = now;
-    WireSocket socket = waiting.isEmpty() ? pick(now) : null;
+    WaitingLine line = line(request.mayWait);
+    WireSocket socket = line.isEmpty() ? pick(request.mayWait, now) : null;
     if (socket == null) {
-      waiting.add(request);
+      line.add(request);
     } else {
       socket.send(request);
     }
   }
 
-  /** A socket that takes a request at once, ahead of nobody; null if there is none. */
+  /** A socket that takes a request without a reply at once, ahead of none; null if none does. */
   @Nullable WireSocket pickAtOnce(long now) {
-    return waiting.isEmpty() ? pick(now) : null;
+    return patient.isEmpty() ? pickToWait(maxInFlight, true, now) : null;
   }
 
-  /** Remembers a lane whose request without a reply was turned away, now or before. */
-  void turnAway(Lane lane, long now) {
-    turnedAway.putIfAbsent(lane, now);
-  }
-
-  /** The request of a lane that may have been turned away before was taken. */
-  void admit(Lane lane, long now) {
-    Long since = turnedAway.remove(lane);
-    if (since != null) {
-      meters.waited(now - since);
-    }
+  /** The lanes whose request without a reply found no socket. */
+  TurnedAway turnedAway() {
+    return turnedAway;
   }
 
   /** Sends what waits, as far as it goes. */
   void drain(long now) {
-    while (!waiting.isEmpty()) {
-      WireSocket socket = pick(now);
-      if (socket == null) {
-        return;
-      }
-      Request next = waiting.remove();
-      meters.waited(now - next.queuedAt);
-      socket.send(next);
-    }
+    drain(false, now);
+    drain(true, now);
     if (!turnedAway.isEmpty()) {
       offerAgain(now);
     }
   }
 
+  private void drain(boolean mayWait, long now) {
+    WaitingLine line = line(mayWait);
+    for (Request next = line.first(); next != null; next = line.first()) {
+      WireSocket socket = pick(mayWait, now);
+      if (socket == null) {
+        return;
+      }
+      line.removeFirst();
+      meters.waited(now - next.queuedAt);
+      socket.send(next);
+    }
+  }
+
   private void offerAgain(long now) {
     // Each of them once: the clock goes on meanwhile, and a socket that was not slow when this
-    // began
-    // may turn away all of them by now.
-    for (Lane lane : List.copyOf(turnedAway.keySet())) {
-      if (!waiting.isEmpty() || pick(now) == null) {
+    // began may turn away all of them by now.
+    for (Lane lane : turnedAway.lanes()) {
+      if (pickAtOnce(now) == null) {
         return;
       }
       lane.end.mayWrite();
@@ -156,91 +223,69 @@ final class SharedSockets {
 
   /** Forgets what a lane has waiting. */
   void forget(Lane lane) {
-    turnedAway.remove(lane);
-    waiting.removeIf(request -> request.lane == lane);
+    turnedAway.forget(lane);
+    quick.forget(lane);
+    patient.forget(lane);
   }
 
   /**
-   * The first in line, if it has waited since {@code since} or longer while every socket is slow;
+   * The first in a line, if it has waited for long while every socket that it might use is slow;
    * null if there is none, or if one of the sockets is only full, so that the line moves on.
    */
-  @Nullable Request firstStuck(long now, long since) {
-    long threshold = slowThresholdNanos();
-    for (WireSocket socket : sockets) {
-      if (!socket.isSlow(now, threshold)) {
-        return null;
-      }
+  @Nullable Request firstStuck(boolean mayWait, long leastNanos, long now) {
+    WaitingLine line = line(mayWait);
+    Request first = line.first();
+    if (first == null
+        || now - first.queuedAt < Math.max(leastNanos, line.slowThresholdNanos())
+        || (mayWait ? pickToWait(Integer.MAX_VALUE, false, now) : pickQuick(Integer.MAX_VALUE, now))
+            != null) {
+      return null;
     }
-    Request first = waiting.peek();
-    return first != null && first.queuedAt - since <= 0 ? first : null;
+    return first;
   }
 
   /** Takes the first out of line. */
-  void removeFirst() {
-    waiting.remove();
+  void removeFirst(boolean mayWait) {
+    line(mayWait).removeFirst();
   }
 
   /** Takes the first hello out of line, null if there is none. */
   @Nullable Request takeFirstHello() {
-    for (Request request : waiting) {
-      if (request.kind == Request.Kind.LATER_HELLO) {
-        waiting.remove(request);
-        return request;
-      }
-    }
-    return null;
+    return quick.takeFirstHello();
   }
 
   /** Breaks the lanes that have waited since {@code since} or longer. */
   void failThoseWaiting(long since, PipelineException cause) {
-    failThoseWaiting(waiting, since, cause);
-    List<Lane> late = new ArrayList<>();
-    turnedAway.forEach(
-        (lane, turnedAwayAt) -> {
-          if (turnedAwayAt - since <= 0) {
-            late.add(lane);
-          }
-        });
-    late.forEach(lane -> lane.fail(cause));
-  }
-
-  static void failThoseWaiting(Queue<Request> line, long since, PipelineException cause) {
-    List<Lane> late = new ArrayList<>();
-    for (Request request : line) {
-      if (request.lane != null && request.queuedAt - since <= 0) {
-        late.add(request.lane);
-      }
-    }
-    late.forEach(lane -> lane.fail(cause));
+    quick.failThoseWaiting(since, cause);
+    patient.failThoseWaiting(since, cause);
+    turnedAway.failThoseWaiting(since, cause);
   }
 
   /** Breaks the lanes that wait: no socket is going to come. */
   void failWaiting(PipelineException cause) {
-    Set<Lane> lanes = new LinkedHashSet<>(turnedAway.keySet());
-    for (Request request : waiting) {
-      if (request.lane != null) {
-        lanes.add(request.lane);
-      }
-    }
+    Set<Lane> lanes = new LinkedHashSet<>(turnedAway.lanes());
+    lanes.addAll(quick.lanes());
+    lanes.addAll(patient.lanes());
     lanes.forEach(lane -> lane.fail(cause));
   }
 
   /** The first in line, null if nobody waits. */
   @Nullable Request firstWaiting() {
-    return waiting.peek();
+    return quick.isEmpty() ? patient.first() : quick.first();
   }
 
   boolean hasWaiting() {
-    return !waiting.isEmpty() || !turnedAway.isEmpty();
+    return !quick.isEmpty() || !patient.isEmpty() || !turnedAway.isEmpty();
   }
 
   /** Learns how long a reply usually takes. */
-  void answered(long nanos) {
-    usualNanos = usualNanos == 0 ? nanos : usualNanos + (nanos - usualNanos) / SMOOTHING;
+  void answered(Request request, long now) {
+    line(request.mayWait).answered(now - request.sentAt);
   }
 
-  long slowThresholdNanos() {
-    return Math.max(slowHeadNanos, SLOW_FACTOR * usualNanos);
+  /** How long a socket may owe an answer, by what is on it. */
+  long slowThresholdNanos(WireSocket socket) {
+    return line(!socket.isClear()).slowThresholdNanos();
   }
 
   List<WireSocket> all() {

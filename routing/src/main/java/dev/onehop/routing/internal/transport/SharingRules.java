@@ -11,6 +11,8 @@ import java.util.function.Predicate;
  * Which requests may share a socket. A server works through one socket's requests one after the
  * other, so what may take long would hold up whoever comes behind it.
  *
+ * <p>A request that may wait for others is shared among its like only: see {@link #mayWait}.
+ *
  * <p>The tables below are the whole rule. A command that is in none of them gets a socket of its
  * own: aggregations and change streams, getMore, explain, commands that build, wait or scan, and
  * commands that this version does not know.
@@ -48,8 +50,13 @@ final class SharingRules {
           entry("buildinfo", SharingRules::always),
           entry("connectionStatus", SharingRules::always),
           entry("endSessions", SharingRules::always),
-          // Unlike commitTransaction, which waits for its write concern.
-          entry("abortTransaction", SharingRules::always));
+          // Without a transaction it is but an error; with one it may wait for its write concern,
+          // as commitTransaction does.
+          entry("abortTransaction", c -> !c.isInTransaction()));
+
+  /** Commands that wait for a write concern, for locks, and for transactions that hold these. */
+  private static final Set<String> WRITES =
+      Set.of("insert", "update", "delete", "findAndModify", "findandmodify");
 
   private static final Set<String> HELLO = Set.of("hello", "isMaster", "ismaster");
 
@@ -85,11 +92,25 @@ final class SharingRules {
     return shares != null
             && command.isReadable()
             && !command.allowsExhaust()
+            && !command.waitsForMembers()
             && command.maxTimeMillis() <= maxSharedMillis
             && command.bytes() <= maxSharedBytes
             && shares.test(command)
         ? Use.SHARED
         : Use.OWN;
+  }
+
+  /**
+   * Whether a request that shares may wait in the server, so that only its like may come behind it.
+   * A write does even if it says nothing of it, since its write concern is then the cluster's
+   * default. Within a transaction there is nothing to wait for: there, a conflict is an error. And
+   * it must not come behind a write that waits for the transaction to end.
+   */
+  static boolean mayWait(CommandHead command) {
+    String name = command.name();
+    return (WRITES.contains(name) && !command.isInTransaction())
+        || command.waitsForTime()
+        || (name.equals("find") && command.maxTimeMillis() > 0 && !command.isById());
   }
 
   static boolean isRepeatable(String mechanism) {

@@ -29,6 +29,7 @@ final class SocketPool {
   private final SharedSockets shared;
   private final OwnSockets own;
   private final Handshakes handshakes;
+  private final UnacknowledgedRequests unacknowledged;
   private boolean closed;
 
   SocketPool(Identity identity, ServerSockets server) {
@@ -37,9 +38,14 @@ final class SocketPool {
     this.settings = server.settings();
     this.shared =
         new SharedSockets(
-            settings.maxInFlightPerSocket(), settings.slowHead().toNanos(), server.meters());
+            settings.maxInFlightPerSocket(),
+            settings.slowHead().toNanos(),
+            server.meters(),
+            this::isGrowing,
+            this::isSpare);
     this.own = new OwnSockets(this, settings.maxOwnSockets());
     this.handshakes = new Handshakes(this);
+    this.unacknowledged = new UnacknowledgedRequests(this);
   }
 
   /** A lane said hello for the first time. */
@@ -53,6 +59,9 @@ final class SocketPool {
   /** Takes a request after the first; see {@link Lane#offer}. */
   boolean offer(Lane lane, ByteBuf message) throws PipelineException {
     CommandHead head = CommandHead.of(message);
+    if (!head.areFlagsKnown()) {
+      throw new PipelineException("a compressed request that cannot be decompressed");
+    }
     Use use = server.rules().use(head);
     if (use == Use.REFUSED) {
       throw new PipelineException(
@@ -62,34 +71,42 @@ final class SocketPool {
       handshakes.sendPinned(lane, lane.pinned, use, head, message);
       return true;
     }
+    if (identity.authenticates()
+        && !lane.authenticated
+        && use != Use.AUTHENTICATION
+        && use != Use.HELLO) {
+      throw new PipelineException(head.name() + " before the connection is authenticated");
+    }
+    boolean ordinary = use == Use.SHARED || use == Use.OWN;
+    if (ordinary && UnacknowledgedRequests.isFollowing(lane) && lane.trail != null) {
+      return unacknowledged.follow(lane, lane.trail, use, head, message);
+    }
     if (!head.expectsReply()) {
-      return offerWithoutReply(lane, message);
+      return unacknowledged.offer(lane, use, message);
     }
     switch (use) {
       case AUTHENTICATION -> handshakes.authenticate(lane, head, message);
       case HELLO -> handshakes.hello(lane, head, message);
-      case SHARED -> dispatchShared(request(Request.Kind.SHARED, lane, message));
+      case SHARED -> share(lane, head, message);
       default -> own.dispatch(lane, request(Request.Kind.OWN, lane, message));
     }
     return true;
   }
 
-  private boolean offerWithoutReply(Lane lane, ByteBuf message) {
-    long now = now();
-    WireSocket socket = shared.pickAtOnce(now);
-    if (socket == null) {
-      shared.turnAway(lane, now);
-      grow();
-      return false;
+  private void share(Lane lane, CommandHead head, ByteBuf message) {
+    boolean mayWait = SharingRules.mayWait(head);
+    boolean alone =
+        mayWait
+            // There is no second one to share.
+            ? settings.socketsPerServer() == 1 && canReplay()
+            : shared.areHeldUp(now()) && own.hasRoom();
+    if (alone) {
+      own.dispatch(lane, request(Request.Kind.OWN, lane, message));
+      return;
     }
-    boolean among = socket.inFlight() > 0;
-    shared.admit(lane, now);
-    meters().shared.increment();
-    socket.send(new Request(Request.Kind.SHARED, lane, message.retain(), false));
-    if (among) {
-      grow();
-    }
-    return true;
+    Request request = request(Request.Kind.SHARED, lane, message);
+    request.mayWait = mayWait;
+    dispatchShared(request);
   }
 
   /** A request of a lane that expects a reply. */
@@ -107,8 +124,18 @@ final class SocketPool {
     }
   }
 
+  /** Whether there will soon be a further socket to share. */
+  private boolean isGrowing() {
+    return shared.size() < settings.socketsPerServer()
+        && (handshakes.areUnderWay() || handshakes.mayGrow());
+  }
+
+  private boolean isSpare() {
+    return own.hasRoom();
+  }
+
   /** More sockets would be of use to those that share them. */
-  private void grow() {
+  void grow() {
     keepUp();
     if (shared.size() < settings.socketsPerServer()) {
       handshakes.growShared();
@@ -124,11 +151,24 @@ final class SocketPool {
       drain();
       return;
     }
+    Lane lane = request.lane;
     try {
       switch (request.kind) {
-        case SHARED -> shared.answered(now() - request.sentAt);
+        case SHARED -> shared.answered(request, now());
+        case MARKER -> {
+          shared.answered(request, now());
+          unacknowledged.markerAnswered(socket);
+        }
+        case FORERUNNER -> {
+          reply.release();
+          if (lane != null) {
+            unacknowledged.forerunnerAnswered(lane, socket);
+          }
+          drain();
+          return;
+        }
         case OWN -> {
-          if (!more && socket.owner == request.lane) {
+          if (!more && socket.owner == request.lane && socket.isSettled()) {
             release(socket, request.lane);
           }
         }
@@ -141,9 +181,9 @@ final class SocketPool {
       reply.release();
       throw e;
     }
-    Lane lane = request.lane;
     if (lane == null) {
       reply.release();
+      drain();
       return;
     }
     if (!more) {
@@ -174,6 +214,11 @@ final class SocketPool {
     }
   }
 
+  /** Whether one more socket would only stay idle. */
+  boolean hasEnough() {
+    return shared.size() >= settings.socketsPerServer() && own.hasEnough();
+  }
+
   /** Sends what waits, as far as it goes. */
   void drain() {
     shared.drain(now());
@@ -186,6 +231,7 @@ final class SocketPool {
     shared.forget(lane);
     own.forget(lane);
     handshakes.forget(lane);
+    unacknowledged.forget(lane);
     Request current = lane.current;
     if (current != null && current.socket == null) {
       current.release();
@@ -193,10 +239,12 @@ final class SocketPool {
     PipelineException cause = new PipelineException("the driver closed the connection");
     if (lane.pinned != null) {
       lane.pinned.retire(cause);
-    } else if (current != null && current.socket != null && current.socket.owner == lane) {
+    } else {
       // The server stops what it was doing for this lane when the socket is closed.
-      current.socket.retire(cause);
+      sockets.stream().filter(s -> s.owner == lane).toList().forEach(s -> s.retire(cause));
     }
+    // What it had waiting may have been what others waited for.
+    drain();
   }
 
   /** A socket is gone: exactly the lanes that wait for something on it break. */
@@ -221,6 +269,7 @@ final class SocketPool {
       }
     }
     handshakes.socketClosed(socket, cause);
+    unacknowledged.socketClosed(socket);
     broken.forEach(lane -> lane.fail(cause));
     if (!closed) {
       keepUp();
@@ -287,8 +336,8 @@ final class SocketPool {
   }
 
   void sweep(long now) {
-    long abandonedAfter = Math.max(ABANDONED_NANOS, shared.slowThresholdNanos());
     for (WireSocket socket : shared.all()) {
+      long abandonedAfter = Math.max(ABANDONED_NANOS, shared.slowThresholdNanos(socket));
       if (socket.isOnlyAbandoned() && socket.isSlow(now, abandonedAfter)) {
         socket.close(new PipelineException("nobody waits for what the server is busy with"));
       }
@@ -298,7 +347,8 @@ final class SocketPool {
     if (hasWaiting()) {
       grow();
       drain();
-      relieve(now);
+      relieve(false, now);
+      relieve(true, now);
     }
     failWhatWaitsTooLong(now);
   }
@@ -310,9 +360,8 @@ final class SocketPool {
   /**
    * What all shared sockets would hold up for long goes on sockets of its own, if there is room.
    */
-  private void relieve(long now) {
-    long since = now - Math.max(RELIEF_NANOS, shared.slowThresholdNanos());
-    Request stuck = shared.firstStuck(now, since);
+  private void relieve(boolean mayWait, long now) {
+    Request stuck = shared.firstStuck(mayWait, RELIEF_NANOS, now);
     while (stuck != null && stuck.lane != null) {
       Lane lane = stuck.lane;
       boolean hello = stuck.kind == Request.Kind.LATER_HELLO;
@@ -320,18 +369,22 @@ final class SocketPool {
         letALaterOneFound(now);
         return;
       }
-      shared.removeFirst();
+      shared.removeFirst(mayWait);
       meters().waited(now - stuck.queuedAt);
       if (hello) {
         stuck.release();
         handshakes.foundAgain(lane);
       } else {
-        Request alone = new Request(Request.Kind.OWN, lane, stuck.takeMessage(), true);
-        lane.current = alone;
-        own.dispatch(lane, alone);
+        own.dispatch(lane, stuck.kind == Request.Kind.FORERUNNER ? stuck : alone(lane, stuck));
       }
-      stuck = shared.firstStuck(now, since);
+      stuck = shared.firstStuck(mayWait, RELIEF_NANOS, now);
     }
+  }
+
+  private static Request alone(Lane lane, Request stuck) {
+    Request alone = new Request(Request.Kind.OWN, lane, stuck.takeMessage(), true);
+    lane.current = alone;
+    return alone;
   }
 
   private boolean mayFound() {
@@ -358,6 +411,7 @@ final class SocketPool {
                 + settings.maxWaitTime().toMillis()
                 + " ms: all owe answers");
     shared.failThoseWaiting(since, cause);
+    unacknowledged.failThoseWaiting(since, cause);
     own.failThoseWaiting(since, cause);
     handshakes.failThoseWaiting(since, cause);
   }

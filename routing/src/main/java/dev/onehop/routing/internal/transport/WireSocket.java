@@ -5,9 +5,11 @@ import io.netty.buffer.ByteBuf;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -32,6 +34,10 @@ final class WireSocket {
   private long stalledBytes;
   private boolean saidSlow;
   private @Nullable PipelineException retiring;
+  private int waits;
+  private long unacknowledged;
+  private long marked;
+  private long settled;
 
   /** Set when its first hello is sent. */
   @Nullable SocketPool pool;
@@ -53,6 +59,9 @@ final class WireSocket {
 
   /** Its number among the shared ones, -1 while it is not shared. */
   int number = -1;
+
+  /** The lanes whose next request waits until what they sent here without a reply is done. */
+  final Set<Lane> followers = new LinkedHashSet<>();
 
   /** Since when it waits for somebody who needs a socket alone. */
   long idleSince;
@@ -86,6 +95,53 @@ final class WireSocket {
     return pending.size() + beforeConnect.size() + (streaming == null ? 0 : 1);
   }
 
+  /** How many of these may wait in the server. */
+  int waits() {
+    return waits;
+  }
+
+  /** Whether what is sent now does not come behind a request that may wait in the server. */
+  boolean isClear() {
+    return waits == 0;
+  }
+
+  /**
+   * Sends a request without a reply, and another one behind it, whose reply shows that it is done.
+   */
+  void sendUnacknowledged(Request request) {
+    unacknowledged++;
+    send(request);
+    mark();
+  }
+
+  private void mark() {
+    if (marked == settled && settled < unacknowledged) {
+      marked = unacknowledged;
+      send(Request.ping(Request.Kind.MARKER, null, server.allocator()));
+    }
+  }
+
+  /** A marker is answered: what was sent without a reply before it is done. */
+  void markerAnswered() {
+    settled = marked;
+    mark();
+  }
+
+  /** How many requests were sent without a reply up to now. */
+  long unacknowledged() {
+    return unacknowledged;
+  }
+
+  /** Whether all requests without a reply are done. */
+  boolean isSettled() {
+    return isSettled(unacknowledged);
+  }
+
+  /** Whether so many of the requests without a reply are done. */
+  boolean isSettled(long upTo) {
+    return closed || settled >= upTo;
+  }
+
   boolean isWritable() {
     return end != null && end.isWritable();
   }
@@ -114,6 +170,7 @@ final class WireSocket {
     MessageHeader.requestId(message, id);
     if (request.expectsReply) {
       pending.put(id, request);
+      waits += request.mayWait ? 1 : 0;
     }
     if (end == null) {
       throw new IllegalStateException("not attached");
@@ -172,6 +229,7 @@ final class WireSocket {
     boolean more = (MessageHeader.flags(message) & OpMsg.MORE_TO_COME) != 0;
     int responseTo = MessageHeader.responseTo(message);
     Request request = pending.remove(responseTo);
+    waits -= request != null && request.mayWait ? 1 : 0;
     boolean continued = false;
     if (request == null && streaming != null && responseTo == streamId) {
       // Each reply of a stream answers the one before.
@@ -310,7 +368,8 @@ final class WireSocket {
   }
 
   private boolean isAwaited() {
-    return pending.values().stream().anyMatch(r -> r.lane != null && !r.isAbandoned())
+    return pending.values().stream()
+            .anyMatch(r -> r.kind == Request.Kind.MARKER || (r.lane != null && !r.isAbandoned()))
         || awaitingConnect.stream().anyMatch(lane -> !lane.isClosed());
   }
 
@@ -336,6 +395,7 @@ final class WireSocket {
       unanswered.add(streaming);
     }
     pending.clear();
+    waits = 0;
     beforeConnect.clear();
     streaming = null;
     unanswered.forEach(Request::release);

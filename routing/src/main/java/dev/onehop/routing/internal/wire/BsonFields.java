@@ -17,6 +17,7 @@ public final class BsonFields {
   private static final byte ARRAY = 0x04;
   private static final byte BOOLEAN = 0x08;
   private static final byte NULL = 0x0A;
+  private static final byte REGEX = 0x0B;
   private static final byte INT32 = 0x10;
   private static final byte INT64 = 0x12;
 
@@ -120,6 +121,11 @@ public final class BsonFields {
     return type == DOCUMENT
         && buffer.getIntLE(value) > 5
         && buffer.getByte(value + 5) == (byte) '$';
+  }
+
+  /** Whether the value is a regular expression, by which a filter matches many. */
+  public boolean isRegularExpression() {
+    return type == REGEX;
   }
 
   public boolean isNull() {

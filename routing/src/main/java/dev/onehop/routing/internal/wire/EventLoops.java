@@ -45,6 +45,24 @@ public final class EventLoops {
     loop.execute(opening);
   }
 
+  /**
+   * Runs a task on a loop, now if this is the loop.
+   *
+   * @return false if the loop has ended, with its client, and the task is not run
+   */
+  public static boolean run(EventLoop loop, Runnable task) {
+    if (loop.inEventLoop()) {
+      task.run();
+      return true;
+    }
+    try {
+      loop.execute(task);
+      return true;
+    } catch (RejectedExecutionException e) {
+      return false;
+    }
+  }
+
   /** What event loops of one's own need to carry {@link #socketChannelClass}. */
   public static IoHandlerFactory newIoHandlers() {
     return Epoll.isAvailable() ? EpollIoHandler.newFactory() : NioIoHandler.newFactory();

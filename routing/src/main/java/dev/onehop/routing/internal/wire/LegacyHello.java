@@ -27,6 +27,16 @@ public final class LegacyHello {
     return nul > name && frame.toString(name, nul - name, StandardCharsets.UTF_8).endsWith(".$cmd");
   }
 
+  /** The command of a message for which {@link #is} is true. */
+  public static RawBsonDocument document(ByteBuf frame) {
+    int nul =
+        frame.indexOf(frame.readerIndex() + OpMsg.HEADER_BYTES + 4, frame.writerIndex(), (byte) 0);
+    int start = nul + 1 + 8; // Behind the number to skip and the number to return.
+    byte[] bytes = new byte[frame.getIntLE(start)];
+    frame.getBytes(start, bytes);
+    return new RawBsonDocument(bytes);
+  }
+
   /** Writes the OP_REPLY that answers {@code request}. */
   public static void reply(ByteBuf request, int id, BsonDocument hello, ByteBuf out) {
     int start = out.writerIndex();

@@ -60,6 +60,11 @@ public record OpMsg(
 
   /** The reply {@code document} to this request. */
   public OpMsg reply(int id, BsonDocument document) {
+    return replyTo(requestId, id, document);
+  }
+
+  /** The reply {@code document} to the request of an id. */
+  public static OpMsg replyTo(int requestId, int id, BsonDocument document) {
     return new OpMsg(id, requestId, 0, raw(document), List.of());
   }
 

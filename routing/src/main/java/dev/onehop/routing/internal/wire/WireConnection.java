@@ -11,8 +11,11 @@ import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoop;
 import io.netty.handler.ssl.SslHandler;
 import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.UnknownHostException;
 import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -51,15 +54,8 @@ final class WireConnection {
   /** Connects and authenticates. */
   static Mono<WireConnection> open(
       EventLoop loop, ServerAddressName server, WireSettings settings, ScramKeys keys) {
-    return Mono.<WireConnection>create(
-            sink -> {
-              WireConnection connection = new WireConnection(server, loop);
-              try {
-                EventLoops.afterEvents(loop, () -> connection.connect(settings, sink));
-              } catch (RejectedExecutionException e) {
-                sink.error(connection.unreachable(e));
-              }
-            })
+    return addresses(server, settings)
+        .flatMap(addresses -> connectToFirst(loop, server, settings, addresses))
         .flatMap(
             connection ->
                 within(
@@ -74,14 +70,60 @@ final class WireConnection {
                     .thenReturn(connection));
   }
 
-  private void connect(WireSettings settings, MonoSink<WireConnection> sink) {
-    ChannelFuture connecting = bootstrap(settings);
+  private static Mono<List<InetSocketAddress>> addresses(
+      ServerAddressName server, WireSettings settings) {
+    Duration limit = settings.connectTimeout();
+    Mono<List<InetSocketAddress>> addresses = settings.addresses().of(server);
+    Mono<List<InetSocketAddress>> limited =
+        limit.isZero()
+            ? addresses
+            : addresses.timeout(
+                limit,
+                Mono.error(
+                    () ->
+                        new UnknownHostException(
+                            "its name was not resolved in " + limit.toMillis() + " ms")));
+    return limited.onErrorMap(e -> unreachable(server, e));
+  }
+
+  /** Tries one after the other, as the driver does: each may take the time to connect. */
+  private static Mono<WireConnection> connectToFirst(
+      EventLoop loop,
+      ServerAddressName server,
+      WireSettings settings,
+      List<InetSocketAddress> addresses) {
+    if (addresses.isEmpty()) {
+      return Mono.error(unreachable(server, new UnknownHostException("its name has no address")));
+    }
+    Mono<WireConnection> first = connect(loop, server, settings, addresses.get(0));
+    List<InetSocketAddress> others = addresses.subList(1, addresses.size());
+    return others.isEmpty()
+        ? first
+        : first.onErrorResume(e -> connectToFirst(loop, server, settings, others));
+  }
+
+  private static Mono<WireConnection> connect(
+      EventLoop loop, ServerAddressName server, WireSettings settings, InetSocketAddress address) {
+    return Mono.create(
+        sink -> {
+          WireConnection connection = new WireConnection(server, loop);
+          try {
+            EventLoops.afterEvents(loop, () -> connection.connect(settings, address, sink));
+          } catch (RejectedExecutionException e) {
+            sink.error(unreachable(server, e));
+          }
+        });
+  }
+
+  private void connect(
+      WireSettings settings, InetSocketAddress address, MonoSink<WireConnection> sink) {
+    ChannelFuture connecting = bootstrap(settings).connect(address);
     connecting.addListener(
         (ChannelFuture done) -> {
           if (done.isSuccess()) {
             connected(done.channel(), sink::success, sink::error);
           } else {
-            sink.error(unreachable(done.cause()));
+            sink.error(unreachable(server, done.cause()));
           }
         });
     sink.onCancel(() -> connecting.channel().close());
@@ -102,7 +144,7 @@ final class WireConnection {
                             + " ms")));
   }
 
-  private ChannelFuture bootstrap(WireSettings settings) {
+  private Bootstrap bootstrap(WireSettings settings) {
     int timeout = Math.toIntExact(settings.connectTimeout().toMillis());
     Bootstrap bootstrap =
         new Bootstrap()
@@ -130,7 +172,7 @@ final class WireConnection {
     if (settings.localAddress() != null) {
       bootstrap.localAddress(settings.localAddress());
     }
-    return bootstrap.connect(settings.way(server));
+    return bootstrap;
   }
 
   private void connected(
@@ -152,12 +194,12 @@ final class WireConnection {
                 ready.accept(this);
               } else {
                 close();
-                failed.accept(unreachable(shaken.cause()));
+                failed.accept(unreachable(server, shaken.cause()));
               }
             });
   }
 
-  private IOException unreachable(Throwable cause) {
+  private static IOException unreachable(ServerAddressName server, Throwable cause) {
     return new IOException("cannot connect to " + server + ": " + cause.getMessage(), cause);
   }
 
@@ -202,20 +244,15 @@ final class WireConnection {
    * @param handler told of the outcome; null if the request expects no answer
    */
   void send(ByteBuf message, @Nullable ReplyHandler handler) {
-    if (loop.inEventLoop()) {
-      write(message, handler);
-    } else {
-      loop.execute(() -> write(message, handler));
+    if (!EventLoops.run(loop, () -> write(message, handler))) {
+      notSent(message, handler);
     }
   }
 
   private void write(ByteBuf message, @Nullable ReplyHandler handler) {
     Channel connected = channel;
     if (connected == null || !connected.isActive()) {
-      message.release();
-      if (handler != null) {
-        handler.failed(closed());
-      }
+      notSent(message, handler);
       return;
     }
     int id = REQUEST_IDS.incrementAndGet();
@@ -234,6 +271,13 @@ final class WireConnection {
             flushScheduled = false;
             connected.flush();
           });
+    }
+  }
+
+  private void notSent(ByteBuf message, @Nullable ReplyHandler handler) {
+    message.release();
+    if (handler != null) {
+      handler.failed(closed());
     }
   }
 

@@ -6,6 +6,7 @@ import io.netty.channel.EventLoop;
 import io.netty.channel.EventLoopGroup;
 import java.io.IOException;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
@@ -105,6 +106,11 @@ public final class WirePool implements AutoCloseable {
       pool.take(preferred, exchange);
     }
     return exchange;
+  }
+
+  /** The servers that anything was sent to. */
+  public Set<ServerAddressName> servers() {
+    return Set.copyOf(servers.keySet());
   }
 
   /**

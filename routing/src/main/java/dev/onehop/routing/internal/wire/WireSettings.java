@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * @param tls makes the TLS engines, null for no TLS
  * @param credential who to authenticate as, null for nobody
  * @param client the {@code client} document of the handshake
- * @param ways where to connect to for servers that are not to be reached by their own address
+ * @param addresses where the servers are
  */
 public record WireSettings(
     Class<? extends SocketChannel> channelClass,
@@ -33,7 +33,7 @@ public record WireSettings(
     @Nullable Tls tls,
     @Nullable WireCredential credential,
     BsonDocument client,
-    Map<ServerAddressName, InetSocketAddress> ways) {
+    Addresses addresses) {
 
   /**
    * How long hello and authentication may take together, zero for any time: no longer than a
@@ -46,12 +46,6 @@ public record WireSettings(
     return maxWait.compareTo(connectTimeout) > 0 ? maxWait : connectTimeout;
   }
 
-  /** Where to connect to for a server. */
-  InetSocketAddress way(ServerAddressName server) {
-    InetSocketAddress way = ways.get(server);
-    return way == null ? new InetSocketAddress(server.host(), server.port()) : way;
-  }
-
   /** Makes TLS engines. Thread-safe. */
   @FunctionalInterface
   public interface Tls {
@@ -59,7 +53,11 @@ public record WireSettings(
     SSLEngine newEngine(ServerAddressName server);
   }
 
-  /** Plain connections without authentication or a limit, as a router within a cluster has. */
+  /**
+   * Plain connections without authentication or a limit, as a router within a cluster has.
+   *
+   * @param ways where to connect to for servers that are not to be reached by their own address
+   */
   public static WireSettings plain(
       @Nullable SocketAddress localAddress,
       BsonDocument client,
@@ -74,6 +72,6 @@ public record WireSettings(
         null,
         null,
         client,
-        Map.copyOf(ways));
+        new Addresses(Addresses.Lookup.SYSTEM, ways));
   }
 }

@@ -71,16 +71,54 @@ class ShardClientsTest {
     List<MongoClient> replaced =
         clients.update(affinity("a=127.0.0.8,b=127.0.0.7", "127.0.0.7:2,127.0.0.8:2,127.0.0.9:2"));
 
-    // Also a's: it may fall back on another mongos now.
-    assertThat(replaced).containsExactlyInAnyOrder(a.client(), b.client());
-    ShardClient again = clientOf("a");
+    // Not a's: it may still fall back on the mongoses that it knows.
+    assertThat(replaced).containsExactly(b.client());
+    assertThat(clientOf("a")).isSameAs(a);
     assertThat(
             clients.update(
                 affinity("a=127.0.0.8,b=127.0.0.7", "127.0.0.7:2,127.0.0.8:2,127.0.0.9:2")))
         .isEmpty();
-    assertThat(clientOf("a")).isSameAs(again);
+    assertThat(clientOf("a")).isSameAs(a);
     replaced.forEach(clients::end);
     assertThat(closed).containsExactlyInAnyOrderElementsOf(replaced);
+  }
+
+  @Test
+  void aClientIsReplacedWhereItsFallbacksAreTooFewOrGone() {
+    var unused = clients.update(affinity("a=127.0.0.8", "127.0.0.8:2"));
+    ShardClient alone = clientOf("a");
+
+    assertThat(clients.update(affinity("a=127.0.0.8", "127.0.0.8:2,127.0.0.9:2")))
+        .containsExactly(alone.client());
+    ShardClient withTwo = clientOf("a");
+    assertThat(clients.update(affinity("a=127.0.0.8", "127.0.0.7:2,127.0.0.8:2,127.0.0.9:2")))
+        .isEmpty();
+    assertThat(clients.update(affinity("a=127.0.0.8", "127.0.0.7:2,127.0.0.8:2")))
+        .containsExactly(withTwo.client());
+  }
+
+  @Test
+  void whatRunsOnAReplacedClientGoesOn() {
+    var unused = clients.update(affinity("a=127.0.0.8", "127.0.0.8:2"));
+    ShardClient a = clientOf("a");
+    a.use();
+    a.use();
+    MongoClient replaced = clients.update(affinity("a=127.0.0.9", "127.0.0.9:2")).get(0);
+
+    for (int i = 0; i < 3; i++) {
+      assertThat(clients.end(replaced)).isFalse();
+    }
+    a.release();
+    assertThat(clients.end(replaced)).isFalse();
+    assertThat(clients.end(replaced)).isFalse();
+    a.release();
+    assertThat(clients.end(replaced)).as("just used").isFalse();
+    assertThat(closed).isEmpty();
+
+    assertThat(clients.end(replaced)).isTrue();
+    assertThat(closed).containsExactly(replaced);
+    assertThat(clients.end(replaced)).isTrue();
+    assertThat(closed).hasSize(1);
   }
 
   @Test

@@ -17,6 +17,7 @@ final class FakeConfig implements ConfigReader {
   final Map<String, List<BsonDocument>> collections = new ConcurrentHashMap<>();
   final List<BsonDocument> chunkFilters = new ArrayList<>();
   final AtomicInteger collectionReads = new AtomicInteger();
+  final AtomicInteger reads = new AtomicInteger();
   private Mono<Void> gate = Mono.empty();
 
   void put(String collection, String... documents) {
@@ -36,6 +37,7 @@ final class FakeConfig implements ConfigReader {
 
   @Override
   public Mono<List<BsonDocument>> find(String collection, BsonDocument filter, BsonDocument sort) {
+    reads.incrementAndGet();
     if (collection.equals("collections")) {
       collectionReads.incrementAndGet();
     }
@@ -53,6 +55,9 @@ final class FakeConfig implements ConfigReader {
   }
 
   private static boolean matches(BsonDocument document, BsonDocument filter) {
+    if (filter.containsKey("$or")) {
+      return filter.getArray("$or").stream().anyMatch(each -> matches(document, each.asDocument()));
+    }
     return filter.entrySet().stream()
         .allMatch(condition -> matches(document.get(condition.getKey()), condition.getValue()));
   }
@@ -60,6 +65,12 @@ final class FakeConfig implements ConfigReader {
   private static boolean matches(BsonValue value, BsonValue condition) {
     if (condition instanceof BsonDocument range && range.containsKey("$gte")) {
       return value.asTimestamp().compareTo(range.getTimestamp("$gte")) >= 0;
+    }
+    if (condition instanceof BsonDocument range && range.containsKey("$gt")) {
+      return value.asTimestamp().compareTo(range.getTimestamp("$gt")) > 0;
+    }
+    if (condition instanceof BsonDocument any && any.containsKey("$in")) {
+      return any.getArray("$in").contains(value);
     }
     return condition.equals(value);
   }

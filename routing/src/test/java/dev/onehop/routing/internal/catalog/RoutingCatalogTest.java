@@ -181,6 +181,20 @@ class RoutingCatalogTest {
   }
 
   @Test
+  void howeverManyCollectionsAreUsedItHoldsAnEnd() {
+    config.put(
+        "databases",
+        "{_id: 'd', primary: 's1', version: {uuid: {$uuid: '00000000-0000-4000-8000-000000000002'},"
+            + " timestamp: {$timestamp: {t: 1, i: 1}}, lastMod: 1}}");
+    for (int i = 0; i < 10_500; i++) {
+      assertThat(catalog.table("d.plain" + i).block()).isNotNull();
+    }
+
+    assertThat(catalog.namespaces()).hasSizeBetween(1, 10_000);
+    assertThat(catalog.cached("d.plain10499")).isNotNull();
+  }
+
+  @Test
   void unknownDatabaseIsNamed() {
     assertThatThrownBy(() -> catalog.table("x.y").block())
         .isInstanceOf(UnknownNamespaceException.class)

@@ -8,6 +8,7 @@ import com.mongodb.ServerAddress;
 import com.mongodb.bulk.BulkWriteError;
 import com.mongodb.bulk.BulkWriteInsert;
 import com.mongodb.bulk.BulkWriteResult;
+import com.mongodb.bulk.WriteConcernError;
 import com.mongodb.client.model.InsertOneModel;
 import com.mongodb.client.model.WriteModel;
 import dev.onehop.routing.RouteDecision;
@@ -27,6 +28,8 @@ class BulkSplitTest {
   private static final Route S0 = new Route(RouteDecision.OWNER, "s0", null);
   private static final Route S1 = new Route(RouteDecision.OWNER, "s1", null);
   private static final List<Route> ROUTES = List.of(S0, S1, S1, S0);
+  private static final WriteConcernError NOT_CONFIRMED =
+      new WriteConcernError(64, "WriteConcernFailed", "timed out", new BsonDocument());
 
   private final List<WriteModel<Document>> models =
       IntStream.range(0, 4)
@@ -98,6 +101,22 @@ class BulkSplitTest {
   }
 
   @Test
+  void orderedBulkGoesOnAfterAWriteConcernError() {
+    MongoBulkWriteException error =
+        catchThrowableOfType(
+            MongoBulkWriteException.class,
+            () ->
+                new BulkSplit<>(models, ROUTES, true)
+                    .write(
+                        part -> part.route().equals(S1) ? insertUnconfirmed(part) : insertAll(part))
+                    .block());
+
+    assertThat(error.getWriteResult().getInsertedCount()).isEqualTo(4);
+    assertThat(error.getWriteErrors()).isEmpty();
+    assertThat(error.getWriteConcernError()).isEqualTo(NOT_CONFIRMED);
+  }
+
+  @Test
   void failureOfAPartIsTheFailureOfTheWhole() {
     IllegalStateException failure = new IllegalStateException("gone");
 
@@ -114,6 +133,16 @@ class BulkSplitTest {
 
   private static Mono<BulkWriteResult> insertAll(Part<Document> part) {
     return Mono.just(inserted(part, part.models().size()));
+  }
+
+  private static Mono<BulkWriteResult> insertUnconfirmed(Part<Document> part) {
+    return Mono.error(
+        new MongoBulkWriteException(
+            inserted(part, part.models().size()),
+            List.of(),
+            NOT_CONFIRMED,
+            new ServerAddress(),
+            Set.of()));
   }
 
   private static Mono<BulkWriteResult> fail(Part<Document> part, int at) {

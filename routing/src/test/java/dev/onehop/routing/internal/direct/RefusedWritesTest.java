@@ -189,6 +189,20 @@ class RefusedWritesTest {
         .allSatisfy(sent -> assertThat(sent).containsKey("startTransaction"));
   }
 
+  /** In the middle of a transaction a shard does not begin it anew. */
+  @Test
+  void whatAShardHasBegunIsAbortedBeforeItBeginsAnew() {
+    cluster.asMongos();
+    refuses("s1", "update", STALE_COMMAND, 1);
+
+    cluster.execute(
+        inTransaction("update: 'c', updates: [{q: {x: 1}, u: {$inc: {n: 1}}, multi: true}]", true));
+
+    assertThat(cluster.seen("s0", "abortTransaction"))
+        .singleElement()
+        .satisfies(sent -> assertThat(sent).containsKeys("lsid", "txnNumber", "autocommit"));
+  }
+
   /** What one shard has inserted is left behind as another refuses, and has to be done again. */
   @ParameterizedTest
   @ValueSource(booleans = {true, false})

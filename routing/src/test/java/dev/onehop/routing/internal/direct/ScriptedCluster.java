@@ -28,6 +28,7 @@ import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 import org.bson.BsonArray;
@@ -71,12 +72,16 @@ public final class ScriptedCluster implements AutoCloseable {
   private final Map<String, ScriptedPeer> peers = new TreeMap<>();
   private final Set<String> stopped = new TreeSet<>();
   private final Map<String, Script> scripts = new ConcurrentHashMap<>();
+  private final Map<String, Predicate<BsonDocument>> held = new ConcurrentHashMap<>();
+  private final List<Runnable> heldBack = Collections.synchronizedList(new ArrayList<>());
+  private final Map<String, Function<BsonDocument, Duration>> delays = new ConcurrentHashMap<>();
   private final List<BsonDocument> seen = Collections.synchronizedList(new ArrayList<>());
   private final int maxWireVersion;
   private final UnaryOperator<String> naming;
   private boolean asMongos;
   private @Nullable DirectRouter router;
   private volatile String seed = "config";
+  private volatile boolean selectsNone;
 
   public ScriptedCluster(int maxWireVersion) {
     this(maxWireVersion, null);
@@ -90,16 +95,21 @@ public final class ScriptedCluster implements AutoCloseable {
     this.maxWireVersion = maxWireVersion;
     this.naming = naming == null ? name -> address(name).toString() : naming;
     for (String name : List.of("config", "m0", "m1", "s0", "s1")) {
-      peers.put(
-          name,
-          ScriptedPeer.raw(
-              new ChannelInitializer<>() {
-                @Override
-                protected void initChannel(Channel channel) {
-                  channel.pipeline().addLast(new WireFrames(), new Answers(name));
-                }
-              }));
+      listen(name, 0);
     }
+  }
+
+  private void listen(String name, int port) {
+    peers.put(
+        name,
+        ScriptedPeer.raw(
+            port,
+            new ChannelInitializer<>() {
+              @Override
+              protected void initChannel(Channel channel) {
+                channel.pipeline().addLast(new WireFrames(), new Answers(name));
+              }
+            }));
   }
 
   /** Where a server is. */
@@ -107,13 +117,19 @@ public final class ScriptedCluster implements AutoCloseable {
     return ServerAddressName.parse(peers.get(name).url().replaceFirst("mongodb://([^/]*).*", "$1"));
   }
 
-  private synchronized DirectRouter router() {
+  /** The router that executes the commands. */
+  public synchronized DirectRouter router() {
     if (router == null) {
       ServerSet seeds = new OneServer(() -> address(seed), maxWireVersion);
       ServerSet.Factory watcher =
           set ->
               new OneServer(
-                  () -> ServerAddressName.parse(set.replaceFirst(".*/", "")), maxWireVersion);
+                  () -> ServerAddressName.parse(set.replaceFirst(".*/", "")), maxWireVersion) {
+                @Override
+                public Mono<Server> select(@Nullable BsonDocument readPreference) {
+                  return selectsNone ? Mono.empty() : super.select(readPreference);
+                }
+              };
       WirePool pool = new WirePool(group, WireSettings.plain(null, new BsonDocument(), Map.of()));
       router =
           asMongos
@@ -139,15 +155,47 @@ public final class ScriptedCluster implements AutoCloseable {
     seed = server;
   }
 
+  /** Makes the selection of a shard's server end without one, and without an error. */
+  public void selectNone() {
+    selectsNone = true;
+  }
+
   /** Ends a server, with its connections. */
-  void stop(String server) {
+  public void stop(String server) {
     stopped.add(server);
     peers.get(server).close();
+  }
+
+  /** Starts a stopped server again, where it was. */
+  public void start(String server) {
+    listen(server, address(server).port());
+    stopped.remove(server);
   }
 
   /** Lets a server answer as it is told to, from now on. */
   public void script(String server, Script script) {
     scripts.put(server, script);
+  }
+
+  /** Lets a server keep its answers to some commands to itself, until {@link #release}. */
+  public void hold(String server, Predicate<BsonDocument> commands) {
+    held.put(server, commands);
+  }
+
+  /** Lets what was held come, and holds nothing any more. */
+  public void release() {
+    held.clear();
+    List<Runnable> answers;
+    synchronized (heldBack) {
+      answers = List.copyOf(heldBack);
+      heldBack.clear();
+    }
+    answers.forEach(Runnable::run);
+  }
+
+  /** Lets a server answer each command that much later, from now on. */
+  public void delay(String server, Function<BsonDocument, Duration> by) {
+    delays.put(server, by);
   }
 
   /** Has the router execute a command, given in relaxed JSON; what fails is a reply, too. */
@@ -217,12 +265,6 @@ public final class ScriptedCluster implements AutoCloseable {
             .append("helloOk", BsonBoolean.TRUE)
             .append("isWritablePrimary", BsonBoolean.TRUE)
             .append("ismaster", BsonBoolean.TRUE)
-            .append("secondary", BsonBoolean.FALSE)
-            .append("setName", new BsonString(server))
-            .append("setVersion", new BsonInt32(1))
-            .append("hosts", new BsonArray(List.of(new BsonString(naming.apply(server)))))
-            .append("primary", new BsonString(naming.apply(server)))
-            .append("me", new BsonString(naming.apply(server)))
             .append("minWireVersion", new BsonInt32(0))
             .append("maxWireVersion", new BsonInt32(maxWireVersion))
             .append("maxBsonObjectSize", new BsonInt32(16 * 1024 * 1024))
@@ -230,11 +272,17 @@ public final class ScriptedCluster implements AutoCloseable {
             .append("maxWriteBatchSize", new BsonInt32(100_000))
             .append("logicalSessionTimeoutMinutes", new BsonInt32(30))
             .append("localTime", new BsonDateTime(0));
-    return isShard(server)
-        ? hello
-        : server.equals("config")
-            ? hello.append("configsvr", new BsonInt32(2))
-            : hello.append("msg", new BsonString("isdbgrid"));
+    if (!isShard(server) && !server.equals("config")) {
+      return hello.append("msg", new BsonString("isdbgrid"));
+    }
+    hello
+        .append("secondary", BsonBoolean.FALSE)
+        .append("setName", new BsonString(server))
+        .append("setVersion", new BsonInt32(1))
+        .append("hosts", new BsonArray(List.of(new BsonString(naming.apply(server)))))
+        .append("primary", new BsonString(naming.apply(server)))
+        .append("me", new BsonString(naming.apply(server)));
+    return isShard(server) ? hello : hello.append("configsvr", new BsonInt32(2));
   }
 
   private BsonArray metadata(String collection) {
@@ -290,17 +338,38 @@ public final class ScriptedCluster implements AutoCloseable {
       ByteBuf reply = context.alloc().buffer();
       if (LegacyHello.is(frame)) {
         LegacyHello.reply(frame, 1, hello(server), reply);
-        context.writeAndFlush(reply);
+        write(context, reply, BsonDocument.parse("{hello: 1, $db: 'admin'}"));
         return;
       }
       OpMsg request = OpMsg.decode(frame);
       request.reply(1, answer(server, request)).encode(reply);
-      context.writeAndFlush(reply);
+      if ((request.flags() & OpMsg.MORE_TO_COME) == 0) {
+        write(context, reply, request.body());
+      }
+    }
+
+    private void write(ChannelHandlerContext context, ByteBuf reply, BsonDocument command) {
+      Predicate<BsonDocument> commands = held.get(server);
+      if (commands != null && commands.test(command)) {
+        heldBack.add(() -> context.writeAndFlush(reply));
+        return;
+      }
+      Duration delay = delays.getOrDefault(server, each -> Duration.ZERO).apply(command);
+      context
+          .executor()
+          .schedule(() -> context.writeAndFlush(reply), delay.toNanos(), TimeUnit.NANOSECONDS);
     }
   }
 
-  private record OneServer(Supplier<ServerAddressName> name, int maxWireVersion)
-      implements ServerSet {
+  private static class OneServer implements ServerSet {
+    private final Supplier<ServerAddressName> name;
+    private final int maxWireVersion;
+
+    OneServer(Supplier<ServerAddressName> name, int maxWireVersion) {
+      this.name = name;
+      this.maxWireVersion = maxWireVersion;
+    }
+
     @Override
     public Server primary() {
       return new Server(name.get(), maxWireVersion);

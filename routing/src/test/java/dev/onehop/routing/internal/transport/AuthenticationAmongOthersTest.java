@@ -1,11 +1,13 @@
 package dev.onehop.routing.internal.transport;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.onehop.routing.internal.transport.SimulatedLane.State;
 import dev.onehop.routing.transport.PipeliningSettings;
 import java.time.Duration;
 import java.util.List;
+import java.util.stream.Stream;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
 import org.junit.jupiter.api.Test;
@@ -92,9 +94,58 @@ class AuthenticationAmongOthersTest {
     }
   }
 
+  @Test
+  void aLaneThatWasRefusedSendsNothingAmongOthers() {
+    try (SimulatedClient client = client(1)) {
+      client.idleLane();
+      SimulatedLane refused = client.lane();
+      client.socket(0).answer();
+      client.socket(0).refuse();
+
+      assertThatThrownBy(() -> refused.request("find", "a", ONE))
+          .hasRootCauseInstanceOf(PipelineException.class)
+          .hasMessageContaining("find before the connection is authenticated");
+      assertThat(client.socket(0).unanswered).isEmpty();
+    }
+  }
+
+  @Test
+  void underTheStrictStableApiASocketIsAuthenticatedOnce() {
+    try (SimulatedClient client = client(2, Credentials.STRICT_SCRAM)) {
+      List<SimulatedLane> lanes = Stream.generate(client::lane).limit(10).toList();
+      client.answerAll();
+
+      assertThat(lanes).allSatisfy(lane -> assertThat(lane.state).isEqualTo(State.IDLE));
+      assertThat(client.openSockets()).hasSize(2);
+      lanes.forEach(lane -> lane.request("find", "a", ONE));
+      client.answerAll();
+      assertThat(lanes).allSatisfy(lane -> assertThat(lane.state).isEqualTo(State.IDLE));
+      assertThat(client.server.failure).isNull();
+    }
+  }
+
+  @Test
+  void underTheStrictStableApiEachLaneIsRefusedByTheServer() {
+    try (SimulatedClient client = client(1, Credentials.STRICT_SCRAM)) {
+      client.idleLane();
+      SimulatedLane refused = client.lane();
+      client.socket(1).connect();
+      client.socket(1).answer();
+      client.socket(1).refuse();
+      refused.request("find", "a", ONE);
+
+      assertThat(client.socket(0).unanswered).isEmpty();
+      assertThat(client.socket(1).unanswered).hasSize(1);
+      refused.close();
+    }
+  }
+
   private static SimulatedClient client(int sockets) {
+    return client(sockets, Credentials.SCRAM);
+  }
+
+  private static SimulatedClient client(int sockets, Credentials credentials) {
     return new SimulatedClient(
-        PipeliningSettings.builder().socketsPerServer(sockets).maxWaitTime(MAX_WAIT),
-        Credentials.SCRAM);
+        PipeliningSettings.builder().socketsPerServer(sockets).maxWaitTime(MAX_WAIT), credentials);
   }
 }

@@ -42,6 +42,9 @@ class SharingRulesTest {
         "{count: 'c', query: {}}",
         "{killCursors: 'c', cursors: [1]}",
         "{abortTransaction: 1}",
+        "{insert: 'c', documents: [], writeConcern: {w: 1}}",
+        "{insert: 'c', documents: [], writeConcern: {w: 'majority', wtimeout: 100}}",
+        "{find: 'c', filter: {_id: 1}, readConcern: {level: 'majority'}}",
         "{ping: 1}"
       })
   void shortCommandsShare(String command) {
@@ -53,6 +56,7 @@ class SharingRulesTest {
       strings = {
         "{find: 'c', filter: {}}",
         "{find: 'c', filter: {_id: {$gt: 1}}}",
+        "{find: 'c', filter: {_id: {$regularExpression: {pattern: 'a', options: ''}}}}",
         "{find: 'c', filter: {$where: 'x', x: 1}}",
         "{find: 'c', filter: {_id: 1}, tailable: true, awaitData: true}",
         "{find: 'c', filter: {_id: 1}, maxTimeMS: 10001}",
@@ -65,11 +69,55 @@ class SharingRulesTest {
         "{update: 'c', updates: [{q: {}, u: {$set: {a: 1}}, multi: true}]}",
         "{delete: 'c', deletes: [{q: {_id: 1}, limit: 1}, {q: {}, limit: 0}]}",
         "{commitTransaction: 1}",
+        "{abortTransaction: 1, txnNumber: 1, autocommit: false}",
+        "{insert: 'c', documents: [], writeConcern: {w: 2}}",
+        "{insert: 'c', documents: [], writeConcern: {w: 'twoRegions'}}",
+        "{insert: 'c', documents: [], writeConcern: {w: {region: 2}}}",
+        "{find: 'c', filter: {_id: 1}, readConcern: {level: 'linearizable'}}",
         "{createIndexes: 'c', indexes: []}",
         "{someCommandOfTheFuture: 1}"
       })
   void whatMayTakeLongDoesNotShare(String command) {
     assertThat(use(command)).isEqualTo(Use.OWN);
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "{insert: 'c', documents: [{_id: 1}]}",
+        "{insert: 'c', documents: [{_id: 1}], writeConcern: {w: 1}}",
+        "{update: 'c', updates: [{q: {_id: 1}, u: {$set: {a: 1}}}]}",
+        "{delete: 'c', deletes: [{q: {_id: 1}, limit: 1}]}",
+        "{findAndModify: 'c', query: {_id: 1}, update: {$set: {a: 1}}}",
+        "{find: 'c', filter: {x: 1}, limit: 1, maxTimeMS: 1000}",
+        "{find: 'c', filter: {_id: 1}, readConcern: {afterClusterTime: {$timestamp: {t: 1, i: 1}}}}"
+      })
+  void whatMayWaitForOthersSharesWithItsLike(String command) {
+    assertThat(use(command)).isEqualTo(Use.SHARED);
+    assertThat(mayWait(command)).isTrue();
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "{find: 'c', filter: {_id: 1}}",
+        "{find: 'c', filter: {_id: 1}, maxTimeMS: 1000, readConcern: {level: 'majority'}}",
+        "{find: 'c', filter: {x: 1}, limit: 1}",
+        "{insert: 'c', documents: [{_id: 1}], txnNumber: 1, autocommit: false}",
+        "{killCursors: 'c', cursors: [1]}",
+        "{ping: 1}"
+      })
+  void whatWaitsForNothingComesBehindNothingThatDoes(String command) {
+    assertThat(mayWait(command)).isFalse();
+  }
+
+  private static boolean mayWait(String command) {
+    ByteBuf message = encode(OpMsg.command(BsonDocument.parse(command)));
+    try {
+      return SharingRules.mayWait(CommandHead.of(message));
+    } finally {
+      message.release();
+    }
   }
 
   @ParameterizedTest

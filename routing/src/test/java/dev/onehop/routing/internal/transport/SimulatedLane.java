@@ -65,7 +65,10 @@ final class SimulatedLane implements LaneEnd {
         new BsonDocument("hello", new BsonInt32(1))
             .append("helloOk", BsonBoolean.TRUE)
             .append("client", new BsonDocument("driver", new BsonString("simulated")));
-    if (credentials == Credentials.SCRAM) {
+    if (credentials == Credentials.STRICT_SCRAM) {
+      hello.append("apiStrict", BsonBoolean.TRUE);
+    }
+    if (credentials == Credentials.SCRAM || credentials == Credentials.STRICT_SCRAM) {
       hello
           .append("saslSupportedMechs", new BsonString("admin.user"))
           .append(
@@ -91,12 +94,18 @@ final class SimulatedLane implements LaneEnd {
 
   /** A request without a reply. */
   void unacknowledged() {
-    OpMsg insert =
-        OpMsg.command(
-            new BsonDocument("insert", new BsonString("c"))
-                .append("documents", new BsonArray())
-                .append("tag", new BsonString("-")));
-    send(new OpMsg(0, 0, OpMsg.MORE_TO_COME, insert.body(), insert.sequences()));
+    unacknowledged(
+        new BsonDocument("insert", new BsonString("c")).append("documents", new BsonArray()));
+  }
+
+  /** A request without a reply that may take long. */
+  void slowUnacknowledged() {
+    unacknowledged(BsonDocument.parse("{update: 'c', updates: [{q: {}, u: {}, multi: true}]}"));
+  }
+
+  private void unacknowledged(BsonDocument command) {
+    OpMsg message = OpMsg.command(command.append("tag", new BsonString("-")));
+    send(new OpMsg(0, 0, OpMsg.MORE_TO_COME, message.body(), message.sequences()));
   }
 
   boolean hasUnsent() {
@@ -154,7 +163,7 @@ final class SimulatedLane implements LaneEnd {
         boolean begun = body.containsKey("speculativeAuthenticate");
         switch (credentials) {
           case NONE -> state = State.IDLE;
-          case SCRAM -> step(begun ? "saslContinue" : "saslStart");
+          case SCRAM, STRICT_SCRAM -> step(begun ? "saslContinue" : "saslStart");
           case PLAIN -> step("saslStart");
           case X509 -> {
             if (begun) {
@@ -189,6 +198,9 @@ final class SimulatedLane implements LaneEnd {
     if (command.equals("saslStart")) {
       boolean plain = credentials == Credentials.PLAIN;
       body.append("mechanism", new BsonString(plain ? "PLAIN" : "SCRAM-SHA-256"));
+    }
+    if (credentials == Credentials.STRICT_SCRAM) {
+      body.append("apiStrict", BsonBoolean.TRUE);
     }
     send(OpMsg.command(body));
   }

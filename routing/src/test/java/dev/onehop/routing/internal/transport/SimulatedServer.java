@@ -249,6 +249,8 @@ final class SimulatedServer implements SocketOpener {
             authenticated = true;
             break;
           }
+          // Error 5626703 on a real server.
+          check(!authenticated || !body.containsKey("apiStrict"), "authenticated twice");
           conversation = nonce(body);
           ok.append("conversationId", new BsonInt32(1)).append("done", BsonBoolean.FALSE);
         }

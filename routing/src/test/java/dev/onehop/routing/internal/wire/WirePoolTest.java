@@ -223,7 +223,7 @@ class WirePoolTest {
         null,
         null,
         new BsonDocument(),
-        Map.of());
+        new Addresses(Addresses.Lookup.SYSTEM, Map.of()));
   }
 
   private static ScriptedPeer silent() {

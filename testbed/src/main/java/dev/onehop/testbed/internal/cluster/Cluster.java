@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
+import java.util.function.Function;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
 import org.bson.conversions.Bson;
@@ -24,6 +25,7 @@ public final class Cluster implements AutoCloseable {
   private final List<String> shardNames;
   private final @Nullable Admin mongos;
   private final ClusterCommands commands;
+  private final Function<String, @Nullable ReplicaSet> others;
 
   /**
    * @param config the config servers
@@ -38,19 +40,22 @@ public final class Cluster implements AutoCloseable {
     this.mongos = mongos;
     this.commands =
         mongos == null ? new ServerCommands(this) : new MongosCommands(mongos, this::databaseEntry);
+    this.others = name -> null;
   }
 
-  private Cluster(Admin mongos, List<String> shardNames) {
+  private Cluster(
+      Admin mongos, List<String> shardNames, Function<String, @Nullable ReplicaSet> others) {
     this.config = null;
     this.shardNames = List.copyOf(shardNames);
     this.mongos = mongos;
     this.commands = new MongosCommands(mongos, this::databaseEntry);
+    this.others = others;
   }
 
   /**
-   * A cluster that is there already, seen through its mongoses only. Its collections can be made
-   * and moved; its config servers and shards can't be asked anything. Where the URL leads to a
-   * testbed's stand-in router, that takes no such commands, and the servers behind it are asked.
+   * A cluster that is there already, seen through its mongoses. Its collections can be made and
+   * moved; its config servers get no commands, and a shard only by {@link #shard}. Where the URL
+   * leads to a testbed's stand-in router, the commands go to the servers behind it.
    *
    * @param access what the URL does not say of how to be let in
    * @throws TestbedException if there is no mongos, or it does not answer
@@ -70,7 +75,16 @@ public final class Cluster implements AutoCloseable {
               shard ->
                   hosts.put(shard.getString("_id").getValue(), shard.getString("host").getValue()));
       if (!hello.containsKey("onehopStandIn")) {
-        return new Cluster(mongos, List.copyOf(hosts.keySet()));
+        return new Cluster(
+            mongos,
+            List.copyOf(hosts.keySet()),
+            name ->
+                hosts.containsKey(name)
+                    ? ReplicaSet.at(
+                        Server.Role.SHARD,
+                        hosts.get(name),
+                        member -> Admin.ofOne(url, access, member.host().address(), member.port()))
+                    : null);
       }
       mongos.close();
       return behindStandIn(hosts);
@@ -82,7 +96,7 @@ public final class Cluster implements AutoCloseable {
 
   private static Cluster behindStandIn(Map<String, String> hosts) {
     List<ReplicaSet> shards = new ArrayList<>();
-    hosts.forEach((shard, set) -> shards.add(ReplicaSet.at(Server.Role.SHARD, set)));
+    hosts.forEach((shard, set) -> shards.add(ReplicaSet.at(Server.Role.SHARD, set, Cluster::open)));
     BsonDocument identity =
         shards
             .get(0)
@@ -96,7 +110,11 @@ public final class Cluster implements AutoCloseable {
       throw new TestbedException(shards.get(0).name() + " does not know its config servers");
     }
     String config = identity.getString("configsvrConnectionString").getValue();
-    return new Cluster(ReplicaSet.at(Server.Role.CONFIG, config), shards, null);
+    return new Cluster(ReplicaSet.at(Server.Role.CONFIG, config, Cluster::open), shards, null);
+  }
+
+  private static Admin open(Server server) {
+    return Admin.of(server, Access.OPEN);
   }
 
   /** Makes one cluster of the initiated replica sets. */
@@ -107,6 +125,11 @@ public final class Cluster implements AutoCloseable {
 
   ClusterCommands commands() {
     return commands;
+  }
+
+  /** The same past the mongos, if there is one; of a cluster seen through it, for shards only. */
+  ClusterCommands commandsOfServers() {
+    return new ServerCommands(this);
   }
 
   /**
@@ -132,20 +155,25 @@ public final class Cluster implements AutoCloseable {
   }
 
   public List<ReplicaSet> shards() {
-    return List.copyOf(shards.values());
+    synchronized (shards) {
+      return List.copyOf(shards.values());
+    }
   }
 
   /**
-   * The shard of that name.
+   * The shard of that name. Of a cluster that is seen through its mongoses, it is connected to when
+   * it is first asked for, as who the URL names.
    *
    * @throws TestbedException if there is none
    */
   public ReplicaSet shard(String name) {
-    @Nullable ReplicaSet shard = shards.get(name);
-    if (shard == null) {
-      throw new TestbedException("the cluster has no shard '" + name + "'");
+    synchronized (shards) {
+      @Nullable ReplicaSet shard = shards.computeIfAbsent(name, others);
+      if (shard == null) {
+        throw new TestbedException("the cluster has no shard '" + name + "'");
+      }
+      return shard;
     }
-    return shard;
   }
 
   /** A database's document of config.databases; null if there is none. */
@@ -189,6 +217,6 @@ public final class Cluster implements AutoCloseable {
     if (config != null) {
       config.close();
     }
-    shards.values().forEach(ReplicaSet::close);
+    shards().forEach(ReplicaSet::close);
   }
 }

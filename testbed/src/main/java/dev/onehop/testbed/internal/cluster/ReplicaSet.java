@@ -6,6 +6,7 @@ import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.bson.BsonArray;
 import org.bson.BsonBoolean;
@@ -28,17 +29,22 @@ public final class ReplicaSet implements AutoCloseable {
    * @param access how to be let in
    */
   public ReplicaSet(String name, List<Server> members, Access access) {
+    this(name, members, member -> Admin.of(member, access));
+  }
+
+  private ReplicaSet(String name, List<Server> members, Function<Server, Admin> connection) {
     this.name = name;
     this.members = List.copyOf(members);
-    this.admins = members.stream().map(member -> Admin.of(member, access)).toList();
+    this.admins = members.stream().map(connection).toList();
   }
 
   /**
    * A set that is there already.
    *
    * @param nameAndHosts {@code name/host:port[,host:port...]}
+   * @param connection connects to a member
    */
-  static ReplicaSet at(Server.Role role, String nameAndHosts) {
+  static ReplicaSet at(Server.Role role, String nameAndHosts, Function<Server, Admin> connection) {
     int slash = nameAndHosts.indexOf('/');
     String name = nameAndHosts.substring(0, slash);
     List<Server> members = new ArrayList<>();
@@ -55,7 +61,7 @@ public final class ReplicaSet implements AutoCloseable {
               port,
               new InetSocketAddress(address, port)));
     }
-    return new ReplicaSet(name, members, Access.OPEN);
+    return new ReplicaSet(name, members, connection);
   }
 
   public String name() {

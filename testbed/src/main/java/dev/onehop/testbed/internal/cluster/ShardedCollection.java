@@ -12,6 +12,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.bson.BsonArray;
 import org.bson.BsonDocument;
 import org.jspecify.annotations.Nullable;
@@ -25,6 +26,10 @@ public final class ShardedCollection {
   // Another metadata change of the same collection is under way, or has just been.
   private static final Set<Integer> RETRYABLE = Set.of(46, 117, 13388, 11601, 189, 10107);
   private static final Duration RETRY_FOR = Duration.ofSeconds(60);
+
+  private static final int STALE_CONFIG = 13388;
+  // A mongos whose table is old refuses once or twice; one that is older than the shards, always.
+  private static final int STALE_ANSWERS_OF_MONGOS = 3;
 
   private final Cluster cluster;
   private final String namespace;
@@ -90,8 +95,13 @@ public final class ShardedCollection {
     verify(splitPoints, shareStarts);
   }
 
-  /** Makes the given keys chunk boundaries; those that are already stay. */
+  /**
+   * Makes the given keys chunk boundaries; those that are already stay. Where a mongos keeps
+   * refusing that as stale, as one of 5.0 does before shards of 6.0 once a chunk was moved, the
+   * shard gets the split.
+   */
   public void splitAt(List<BsonDocument> points) {
+    AtomicInteger refusals = new AtomicInteger();
     retrying(
         "split " + namespace,
         () -> {
@@ -104,8 +114,25 @@ public final class ShardedCollection {
               pointsByChunk.computeIfAbsent(chunkOf(entry, point), c -> new BsonArray()).add(point);
             }
           }
-          pointsByChunk.forEach(
-              (chunk, inside) -> cluster.commands().split(namespace, entry, chunk, inside));
+          ClusterCommands commands =
+              refusals.get() < STALE_ANSWERS_OF_MONGOS
+                  ? cluster.commands()
+                  : cluster.commandsOfServers();
+          try {
+            pointsByChunk.forEach(
+                (chunk, inside) -> commands.split(namespace, entry, chunk, inside));
+          } catch (TestbedException e) {
+            if (commands != cluster.commands()) {
+              throw new TestbedException(
+                  "the mongos keeps refusing to split %s as stale, and its shard can't be had to: %s"
+                      .formatted(namespace, e.getMessage()),
+                  e.getCause() == null ? e : e.getCause());
+            }
+            if (Admin.codeOf(e) == STALE_CONFIG) {
+              refusals.incrementAndGet();
+            }
+            throw e;
+          }
         });
   }
 

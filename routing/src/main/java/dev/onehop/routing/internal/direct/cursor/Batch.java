@@ -16,11 +16,28 @@ final class Batch {
   private static final int OVERHEAD = 12;
 
   private final int wanted;
+  private final boolean exact;
   private final List<BsonDocument> documents = new ArrayList<>();
   private long bytes;
 
-  Batch(int wanted) {
+  private Batch(int wanted, boolean exact) {
     this.wanted = wanted;
+    this.exact = exact;
+  }
+
+  /** A batch for a client that has said how many documents it wants. */
+  static Batch of(int wanted) {
+    return new Batch(wanted, true);
+  }
+
+  /** A batch for a client that takes what it gets. */
+  static Batch ofAtMost(int documents) {
+    return new Batch(documents, false);
+  }
+
+  /** How many documents are missing that the client wants; 0 if it has not said how many. */
+  int missing() {
+    return exact ? wanted - documents.size() : 0;
   }
 
   /** Whether there are as many documents as were asked for. */

@@ -1,14 +1,14 @@
 package dev.onehop.routing.internal.direct.cursor;
 
 import dev.onehop.routing.internal.direct.cursor.Cursors.OpenCursor;
+import dev.onehop.routing.internal.wire.CommandFields;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
+import java.util.Set;
 import org.bson.BsonArray;
 import org.bson.BsonDocument;
-import org.bson.BsonInt32;
-import org.bson.BsonInt64;
 import org.bson.BsonTimestamp;
 import org.bson.BsonValue;
 import org.bson.RawBsonDocument;
@@ -47,6 +47,11 @@ public final class ChangeStreamCursor implements OpenCursor {
 
     /** Makes the shard write something after a time, so that its stream tells it is past that. */
     Mono<Void> advanceTo(BsonTimestamp time);
+
+    /** Whether it was opened in one of these sessions, given by their ids. */
+    default boolean isOf(Set<BsonValue> sessions) {
+      return false;
+    }
 
     /** Ends it; never fails. */
     Mono<Void> kill();
@@ -100,16 +105,21 @@ public final class ChangeStreamCursor implements OpenCursor {
 
   @Override
   public Mono<BsonDocument> getMore(BsonDocument command, long id) {
-    int wanted = command.getNumber("batchSize", new BsonInt32(DEFAULT_BATCH)).intValue();
-    long wait = command.getNumber("maxTimeMS", new BsonInt64(DEFAULT_WAIT.toMillis())).longValue();
+    int wanted = CommandFields.count(command, "batchSize");
+    long wait = CommandFields.number(command, "maxTimeMS", DEFAULT_WAIT.toMillis());
     long deadline = System.nanoTime() + Duration.ofMillis(wait).toNanos();
-    return batch(new Batch(wanted == 0 ? DEFAULT_BATCH : wanted), deadline)
+    return batch(Batch.of(wanted == 0 ? DEFAULT_BATCH : wanted), deadline)
         .flatMap(
             events -> {
               BsonDocument reply =
                   withToken(CursorReplies.next(namespace, invalidated ? 0 : id, events));
               return invalidated ? kill().thenReturn(reply) : Mono.just(reply);
             });
+  }
+
+  @Override
+  public boolean isOf(Set<BsonValue> sessions) {
+    return sources.stream().anyMatch(source -> source.stream.isOf(sessions));
   }
 
   @Override
@@ -120,18 +130,27 @@ public final class ChangeStreamCursor implements OpenCursor {
         .then();
   }
 
+  /** The shards are read once at least, however little time there is. */
   private Mono<List<BsonDocument>> batch(Batch events, long deadline) {
+    return Mono.defer(() -> isFilled(events) ? Mono.<Void>empty() : round(deadline))
+        // A loop: shards that answer at once would fill the stack with one continuation each.
+        .repeat(() -> !isFilled(events) && deadline - System.nanoTime() > 0)
+        .then(Mono.fromSupplier(events::documents));
+  }
+
+  private boolean isFilled(Batch events) {
     take(events);
-    long left = deadline - System.nanoTime();
-    if (!events.isEmpty() || invalidated || left <= 0) {
-      return Mono.just(events.documents());
-    }
+    return !events.isEmpty() || invalidated;
+  }
+
+  private Mono<Void> round(long deadline) {
+    long left = Math.max(0, deadline - System.nanoTime());
     Duration wait = Duration.ofNanos(Math.min(left, SLICE.toNanos()));
     return catchUp()
         .thenMany(Flux.fromIterable(sources))
         .filter(source -> source.buffer.isEmpty() && !source.ended)
         .flatMap(source -> fetch(source, wait))
-        .then(Mono.defer(() -> batch(events, deadline)));
+        .then();
   }
 
   /** Shards without writes of their own hold up the others' events until their clock moves. */

@@ -4,6 +4,7 @@ import dev.onehop.routing.internal.direct.shard.CommandFailure;
 import dev.onehop.routing.internal.direct.shard.ErrorCodes;
 import java.util.List;
 import org.bson.BsonArray;
+import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
 import org.bson.BsonDouble;
 import org.bson.BsonInt64;
@@ -16,6 +17,7 @@ import reactor.core.publisher.Mono;
 /** Builds and reads the {@code cursor} part of replies. */
 public final class CursorReplies {
   private static final BsonDocumentCodec CODEC = new BsonDocumentCodec();
+  private static final String PARTIAL = "partialResultsReturned";
 
   private CursorReplies() {}
 
@@ -64,9 +66,22 @@ public final class CursorReplies {
   }
 
   public static BsonDocument withId(BsonDocument reply, long id) {
+    return with(reply, "id", new BsonInt64(id));
+  }
+
+  /** A reply that says that shards which could not be reached are left out. */
+  public static BsonDocument partial(BsonDocument reply) {
+    return with(reply, PARTIAL, BsonBoolean.TRUE);
+  }
+
+  static boolean isPartial(BsonDocument reply) {
+    return BsonBoolean.TRUE.equals(reply.getDocument("cursor").get(PARTIAL));
+  }
+
+  private static BsonDocument with(BsonDocument reply, String field, BsonValue value) {
     BsonDocument cursor = new BsonDocument();
     cursor.putAll(reply.getDocument("cursor"));
-    cursor.put("id", new BsonInt64(id));
+    cursor.put(field, value);
     BsonDocument copy = new BsonDocument();
     copy.putAll(reply);
     copy.put("cursor", cursor);

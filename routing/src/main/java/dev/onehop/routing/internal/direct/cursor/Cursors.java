@@ -7,12 +7,15 @@ import dev.onehop.routing.internal.direct.shard.ReplicaSet.Answer;
 import dev.onehop.routing.internal.wire.OpMsg;
 import java.time.Duration;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
 import org.bson.BsonDocument;
+import org.bson.BsonValue;
+import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
@@ -64,6 +67,11 @@ public final class Cursors {
     /** Ends it at the shards; never fails. */
     Mono<Void> kill();
 
+    /** Whether it was opened in one of these sessions, given by their ids. */
+    default boolean isOf(Set<BsonValue> sessions) {
+      return false;
+    }
+
     /** Whether its client has asked that it be kept, however long it is not used. */
     default boolean neverTimesOut() {
       return false;
@@ -112,12 +120,7 @@ public final class Cursors {
           kept.users.incrementAndGet();
           return kept.cursor
               .getMore(command, id)
-              .doOnNext(
-                  reply -> {
-                    if (CursorReplies.id(reply) == 0) {
-                      open.remove(id, kept);
-                    }
-                  })
+              .flatMap(reply -> endedIfLast(reply, id, kept))
               .onErrorResume(e -> kill(id).then(Mono.error(e)))
               .doOnCancel(() -> kill(id).subscribe())
               .doFinally(
@@ -128,10 +131,29 @@ public final class Cursors {
         });
   }
 
+  /** A server may keep a cursor whose getMore it has refused. */
+  private Mono<BsonDocument> endedIfLast(BsonDocument reply, long id, Kept kept) {
+    if (!ErrorCodes.ok(reply)) {
+      return kill(id).thenReturn(reply);
+    }
+    if (CursorReplies.id(reply) == 0) {
+      open.remove(id, kept);
+    }
+    return Mono.just(reply);
+  }
+
   /** Ends a cursor; whether there was one. */
   public Mono<Boolean> kill(long id) {
     Kept kept = open.remove(id);
     return kept == null ? Mono.just(false) : kept.cursor.kill().thenReturn(true);
+  }
+
+  /** Ends the cursors of sessions that have ended, given by their ids. */
+  public Mono<Void> killOf(Set<BsonValue> sessions) {
+    return Flux.fromIterable(open.entrySet())
+        .filter(each -> each.getValue().cursor.isOf(sessions))
+        .flatMap(each -> kill(each.getKey()))
+        .then();
   }
 
   /** An answer of a server as the client gets it, whose cursor is kept if it has an open one. */

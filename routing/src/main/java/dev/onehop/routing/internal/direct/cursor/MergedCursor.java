@@ -2,13 +2,14 @@ package dev.onehop.routing.internal.direct.cursor;
 
 import dev.onehop.routing.internal.direct.cursor.Cursors.OpenCursor;
 import dev.onehop.routing.internal.wire.BsonCopies;
+import dev.onehop.routing.internal.wire.CommandFields;
 import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.Deque;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Predicate;
 import org.bson.BsonDocument;
-import org.bson.BsonInt32;
 import org.bson.BsonValue;
 import org.bson.RawBsonDocument;
 import org.jspecify.annotations.Nullable;
@@ -37,6 +38,7 @@ public final class MergedCursor implements OpenCursor {
     private final Deque<RawBsonDocument> buffer = new ArrayDeque<>();
     private byte @Nullable [] headKey;
     private volatile @Nullable ShardCursor cursor;
+    private boolean partial;
 
     public Source(BsonDocument firstReply, @Nullable ShardCursor cursor) {
       this.cursor = cursor;
@@ -45,6 +47,7 @@ public final class MergedCursor implements OpenCursor {
 
     private void take(BsonDocument reply) {
       buffer.addAll(CursorReplies.documents(reply));
+      partial |= CursorReplies.isPartial(reply);
       if (CursorReplies.id(reply) == 0) {
         cursor = null;
       }
@@ -86,13 +89,23 @@ public final class MergedCursor implements OpenCursor {
 
   /** The first batch. */
   public Mono<List<BsonDocument>> firstBatch(@Nullable BsonValue batchSize) {
-    int wanted = batchSize == null ? DEFAULT_FIRST_BATCH : batchSize.asNumber().intValue();
-    return fill(new Batch(wanted));
+    return fill(
+        Batch.of(
+            batchSize != null && batchSize.isNumber()
+                ? CommandFields.count(new BsonDocument("batchSize", batchSize), "batchSize")
+                : DEFAULT_FIRST_BATCH));
   }
 
   public boolean isExhausted() {
     return left == 0
         || sources.stream().allMatch(source -> source.buffer.isEmpty() && source.cursor == null);
+  }
+
+  /** Marks a reply as partial if a shard could not be reached. */
+  public BsonDocument marked(BsonDocument reply) {
+    return sources.stream().anyMatch(source -> source.partial)
+        ? CursorReplies.partial(reply)
+        : reply;
   }
 
   public String namespace() {
@@ -101,20 +114,30 @@ public final class MergedCursor implements OpenCursor {
 
   @Override
   public Mono<BsonDocument> getMore(BsonDocument command, long id) {
-    int wanted = command.getNumber("batchSize", new BsonInt32(DEFAULT_NEXT_BATCH)).intValue();
-    return fill(new Batch(wanted))
+    int wanted = CommandFields.count(command, "batchSize");
+    return fill(wanted > 0 ? Batch.of(wanted) : Batch.ofAtMost(DEFAULT_NEXT_BATCH))
         .flatMap(
             batch -> {
-              BsonDocument reply = CursorReplies.next(namespace, isExhausted() ? 0 : id, batch);
+              BsonDocument reply =
+                  marked(CursorReplies.next(namespace, isExhausted() ? 0 : id, batch));
               return isExhausted() ? kill().thenReturn(reply) : Mono.just(reply);
             });
   }
 
   @Override
+  public boolean isOf(Set<BsonValue> sessions) {
+    return anyCursor(cursor -> cursor.isOf(sessions));
+  }
+
+  @Override
   public boolean neverTimesOut() {
+    return anyCursor(ShardCursor::neverTimesOut);
+  }
+
+  private boolean anyCursor(Predicate<ShardCursor> is) {
     return sources.stream()
         .map(source -> source.cursor)
-        .anyMatch(cursor -> cursor != null && cursor.neverTimesOut());
+        .anyMatch(cursor -> cursor != null && is.test(cursor));
   }
 
   @Override
@@ -135,7 +158,10 @@ public final class MergedCursor implements OpenCursor {
       boolean anyReady = sources.stream().anyMatch(source -> !source.buffer.isEmpty());
       // In order, every shard must show its next document before the least can be told.
       if (!dry.isEmpty() && (order != null || !anyReady)) {
-        return Flux.fromIterable(dry).flatMap(this::fetch).then(Mono.defer(() -> fill(batch)));
+        int documents = mostOfOneShard(batch);
+        return Flux.fromIterable(dry)
+            .flatMap(source -> fetch(source, documents))
+            .then(Mono.defer(() -> fill(batch)));
       }
       Source next = least();
       if (next == null) {
@@ -156,12 +182,28 @@ public final class MergedCursor implements OpenCursor {
     return Mono.just(batch.documents());
   }
 
-  private Mono<Void> fetch(Source source) {
+  /** All that is missing may be at one shard; 0 for as many as it gives at once. */
+  private int mostOfOneShard(Batch batch) {
+    int missing = batch.missing();
+    return missing == 0
+        ? 0
+        : (int) Math.min(Integer.MAX_VALUE, saturatedSum(Math.min(missing, left), toSkip));
+  }
+
+  private static long saturatedSum(long a, long b) {
+    return a > Long.MAX_VALUE - b ? Long.MAX_VALUE : a + b;
+  }
+
+  private Mono<Void> fetch(Source source, int documents) {
     ShardCursor cursor = source.cursor;
     if (cursor == null) {
       return Mono.empty();
     }
-    return cursor.next(0).flatMap(CursorReplies::refuseFailed).doOnNext(source::take).then();
+    return cursor
+        .next(documents)
+        .flatMap(CursorReplies::refuseFailed)
+        .doOnNext(source::take)
+        .then();
   }
 
   private @Nullable Source least() {

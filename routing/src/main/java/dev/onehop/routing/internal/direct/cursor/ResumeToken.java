@@ -53,7 +53,11 @@ public record ResumeToken(BsonDocument document, String data) implements Compara
     if (data.length() < 2 * (1 + TIMESTAMP_BYTES)) {
       throw malformed(document);
     }
-    return new BsonTimestamp(HexFormat.fromHexDigitsToLong(data, 2, 2 * (1 + TIMESTAMP_BYTES)));
+    try {
+      return new BsonTimestamp(HexFormat.fromHexDigitsToLong(data, 2, 2 * (1 + TIMESTAMP_BYTES)));
+    } catch (NumberFormatException e) {
+      throw malformed(document);
+    }
   }
 
   /** Whether the stream was invalidated there: it begins again only after that time. */

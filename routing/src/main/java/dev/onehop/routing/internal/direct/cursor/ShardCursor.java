@@ -1,12 +1,16 @@
 package dev.onehop.routing.internal.direct.cursor;
 
 import dev.onehop.routing.internal.direct.cursor.Cursors.OpenCursor;
+import dev.onehop.routing.internal.direct.shard.CommandFailure;
+import dev.onehop.routing.internal.direct.shard.PartialResults;
 import dev.onehop.routing.internal.direct.shard.ReplicaSet;
 import dev.onehop.routing.internal.direct.shard.ReplicaSet.Answer;
+import dev.onehop.routing.internal.direct.shard.Retryability;
 import dev.onehop.routing.internal.wire.OpMsg;
 import dev.onehop.routing.internal.wire.ServerAddressName;
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
 import org.bson.BsonArray;
 import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
@@ -21,19 +25,23 @@ import reactor.core.publisher.Mono;
  * where it is, whatever moves.
  */
 public final class ShardCursor implements OpenCursor {
-  private static final List<String> SESSION_FIELDS =
-      List.of("lsid", "txnNumber", "autocommit", "$clusterTime", "apiVersion");
+  private static final List<String> STABLE_API =
+      List.of("apiVersion", "apiStrict", "apiDeprecationErrors");
+  private static final List<String> TRANSACTION = List.of("txnNumber", "autocommit");
 
   private final ReplicaSet replicaSet;
   private final ServerAddressName server;
   private final String database;
   private final String collection;
-  private final BsonDocument session;
+  private final BsonDocument session = new BsonDocument();
+  private final BsonDocument transaction = new BsonDocument();
   private final long id;
   private final boolean neverTimesOut;
+  private final boolean partial;
 
   /**
-   * @param opening the command that opened it; its session is the cursor's
+   * @param opening the command that opened it; its session is the cursor's, and servers refuse a
+   *     getMore that does not say the same of the Stable API
    * @param answer the reply with the first batch
    */
   public ShardCursor(ReplicaSet replicaSet, OpMsg opening, Answer answer) {
@@ -46,11 +54,17 @@ public final class ShardCursor implements OpenCursor {
     this.collection = namespace.substring(dot + 1);
     this.id = cursor.getNumber("id").longValue();
     this.neverTimesOut = BsonBoolean.TRUE.equals(opening.body().get("noCursorTimeout"));
-    this.session = new BsonDocument();
-    for (String field : SESSION_FIELDS) {
-      BsonValue value = opening.body().get(field);
+    this.partial = PartialResults.areAllowed(opening.body());
+    copy(List.of("lsid", "$clusterTime"), opening.body(), session);
+    copy(STABLE_API, opening.body(), session);
+    copy(TRANSACTION, opening.body(), transaction);
+  }
+
+  private static void copy(List<String> fields, BsonDocument from, BsonDocument to) {
+    for (String field : fields) {
+      BsonValue value = from.get(field);
       if (value != null) {
-        session.append(field, value);
+        to.append(field, value);
       }
     }
   }
@@ -69,9 +83,7 @@ public final class ShardCursor implements OpenCursor {
     BsonDocument forwarded = new BsonDocument();
     command.forEach(forwarded::append);
     forwarded.put("getMore", new BsonInt64(id));
-    return replicaSet
-        .sendTo(server, OpMsg.command(forwarded))
-        .map(Answer::document)
+    return sendOn(forwarded)
         .map(
             reply -> {
               long next = CursorReplies.id(reply);
@@ -79,28 +91,56 @@ public final class ShardCursor implements OpenCursor {
             });
   }
 
-  /** The next batch for a merge; empty and finished when the id in the reply is 0. */
+  /**
+   * The next batch for a merge; finished when the id in the reply is 0.
+   *
+   * @param batchSize at most so many documents, 0 for as many as the server gives at once
+   */
   Mono<BsonDocument> next(int batchSize) {
-    BsonDocument command =
-        new BsonDocument("getMore", new BsonInt64(id))
-            .append("collection", new BsonString(collection));
+    BsonDocument command = getMore();
     if (batchSize > 0) {
       command.append("batchSize", new BsonInt32(batchSize));
     }
-    command.append("$db", new BsonString(database));
-    command.putAll(session);
-    return replicaSet.sendTo(server, OpMsg.command(command)).map(Answer::document);
+    return sendOn(command);
   }
 
   /** The next batch of a tailable cursor, for which the server may wait a while. */
   public Mono<BsonDocument> awaitNext(Duration wait) {
+    return sendOn(getMore().append("maxTimeMS", new BsonInt64(Math.max(1, wait.toMillis()))));
+  }
+
+  private BsonDocument getMore() {
     BsonDocument command =
         new BsonDocument("getMore", new BsonInt64(id))
             .append("collection", new BsonString(collection))
-            .append("maxTimeMS", new BsonInt64(Math.max(1, wait.toMillis())))
             .append("$db", new BsonString(database));
     command.putAll(session);
-    return replicaSet.sendTo(server, OpMsg.command(command)).map(Answer::document);
+    command.putAll(transaction);
+    return command;
+  }
+
+  /** Where partial results are allowed, a server that is gone has nothing more to give. */
+  private Mono<BsonDocument> sendOn(BsonDocument getMore) {
+    Mono<BsonDocument> sent =
+        replicaSet.sendTo(server, OpMsg.command(getMore)).map(Answer::document);
+    return partial
+        ? sent.flatMap(
+                reply ->
+                    Retryability.READ.isAgainAfter(reply)
+                        ? Mono.error(CommandFailure.of(reply))
+                        : Mono.just(reply))
+            .onErrorResume(
+                PartialResults::isUnreachable,
+                e ->
+                    Mono.just(
+                        CursorReplies.partial(
+                            CursorReplies.next(database + "." + collection, 0, List.of()))))
+        : sent;
+  }
+
+  @Override
+  public boolean isOf(Set<BsonValue> sessions) {
+    return session.get("lsid") instanceof BsonDocument lsid && sessions.contains(lsid.get("id"));
   }
 
   @Override
@@ -109,9 +149,7 @@ public final class ShardCursor implements OpenCursor {
         new BsonDocument("killCursors", new BsonString(collection))
             .append("cursors", new BsonArray(List.of(new BsonInt64(id))))
             .append("$db", new BsonString(database));
-    if (session.containsKey("lsid")) {
-      command.append("lsid", session.get("lsid"));
-    }
+    command.putAll(session);
     return replicaSet.sendTo(server, OpMsg.command(command)).onErrorComplete().then();
   }
 }

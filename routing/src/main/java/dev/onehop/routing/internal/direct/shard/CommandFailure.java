@@ -6,6 +6,7 @@ import org.bson.BsonArray;
 import org.bson.BsonDocument;
 import org.bson.BsonDouble;
 import org.bson.BsonInt32;
+import org.bson.BsonSerializationException;
 import org.bson.BsonString;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -44,8 +45,21 @@ public final class CommandFailure extends RuntimeException {
             .toList());
   }
 
+  /** Any failure as one that a statement can have. */
+  public static CommandFailure from(Throwable failure) {
+    return failure instanceof CommandFailure known ? known : of(toReply(failure, false));
+  }
+
   public int code() {
     return code;
+  }
+
+  public String codeName() {
+    return codeName;
+  }
+
+  public List<String> labels() {
+    return labels;
   }
 
   public static CommandFailure notSupported(String what) {
@@ -62,18 +76,21 @@ public final class CommandFailure extends RuntimeException {
    */
   public static BsonDocument toReply(Throwable failure, boolean retryableWrite) {
     if (failure instanceof CommandFailure known) {
-      BsonDocument reply = error(known.code, known.codeName, known.getMessage());
+      BsonDocument reply = error(known.code, known.codeName, String.valueOf(known.getMessage()));
       return known.labels.isEmpty()
           ? reply
           : reply.append(
               "errorLabels", new BsonArray(known.labels.stream().map(BsonString::new).toList()));
+    }
+    if (failure instanceof BsonSerializationException) {
+      return error(ErrorCodes.INVALID_BSON, "InvalidBSON", failure.getMessage());
     }
     if (!(failure instanceof IOException)) {
       log.warn("a command failed inside the router", failure);
       return error(ErrorCodes.INTERNAL_ERROR, "InternalError", failure.toString());
     }
     BsonDocument reply =
-        error(ErrorCodes.HOST_UNREACHABLE, "HostUnreachable", failure.getMessage());
+        error(ErrorCodes.HOST_UNREACHABLE, "HostUnreachable", String.valueOf(failure.getMessage()));
     if (retryableWrite) {
       reply.append("errorLabels", new BsonArray(List.of(new BsonString("RetryableWriteError"))));
     }

@@ -3,8 +3,11 @@ package dev.onehop.routing.internal.direct.shard;
 import dev.onehop.routing.internal.catalog.ConfigReader;
 import dev.onehop.routing.internal.direct.shard.ReplicaSet.Answer;
 import dev.onehop.routing.internal.wire.OpMsg;
+import dev.onehop.routing.internal.wire.ServerAddressName;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Function;
 import org.bson.BsonArray;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
@@ -12,7 +15,9 @@ import org.bson.BsonInt64;
 import org.bson.BsonString;
 import org.bson.BsonValue;
 import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import reactor.core.publisher.SignalType;
 
 /**
  * The config servers, asked directly or by way of a mongos. Reads are majority reads after the
@@ -20,7 +25,10 @@ import reactor.core.publisher.Mono;
  * that it has not reached.
  */
 public final class ConfigServer implements ConfigReader {
-  private static final int BATCH = 100_000;
+  /** Chunks are some 200 bytes each: two megabytes. */
+  private static final int BATCH = 10_000;
+
+  private static final BsonDocument EVERY_FIELD = new BsonDocument();
   private static final BsonDocument PRIMARY_PREFERRED =
       new BsonDocument("mode", new BsonString("primaryPreferred"));
 
@@ -81,23 +89,54 @@ public final class ConfigServer implements ConfigReader {
 
   @Override
   public Mono<List<BsonDocument>> find(String collection, BsonDocument filter, BsonDocument sort) {
-    return Mono.defer(
+    return batches(collection, filter, sort, EVERY_FIELD)
+        .flatMapIterable(Function.identity())
+        .collectList();
+  }
+
+  @Override
+  public Flux<List<BsonDocument>> batches(
+      String collection, BsonDocument filter, BsonDocument sort, BsonDocument fields) {
+    return Flux.defer(
         () -> {
-          BsonDocument find = findCommand(collection, filter, sort, clock.clusterTime());
-          return read(collection, find)
+          AtomicReference<@Nullable Batch> read = new AtomicReference<>();
+          BsonDocument find = findCommand(collection, filter, sort, fields, clock.clusterTime());
+          return first(find)
               .onErrorResume(
                   e -> isTimeRefused(e, find),
                   e -> {
                     clock.forget(find.getDocument("$clusterTime"));
-                    return read(collection, findCommand(collection, filter, sort, null));
+                    return first(findCommand(collection, filter, sort, fields, null));
+                  })
+              .expand(batch -> next(collection, batch))
+              .doOnNext(read::set)
+              .map(Batch::documents)
+              .doFinally(
+                  end -> {
+                    if (end != SignalType.ON_COMPLETE) {
+                      closeCursor(collection, read.get());
+                    }
                   });
         });
+  }
+
+  /** Ends a cursor that is not read to its end. On the server it would live for ten minutes. */
+  private void closeCursor(String collection, @Nullable Batch read) {
+    if (read != null && read.cursorId() != 0) {
+      BsonDocument kill =
+          new BsonDocument("killCursors", new BsonString(collection))
+              .append("cursors", new BsonArray(List.of(new BsonInt64(read.cursorId()))));
+      replicaSet
+          .sendTo(read.server(), message("config", kill))
+          .subscribe(answer -> {}, failure -> {});
+    }
   }
 
   private static BsonDocument findCommand(
       String collection,
       BsonDocument filter,
       BsonDocument sort,
+      BsonDocument fields,
       @Nullable BsonDocument clusterTime) {
     BsonDocument readConcern = new BsonDocument("level", new BsonString("majority"));
     BsonDocument find =
@@ -110,6 +149,9 @@ public final class ConfigServer implements ConfigReader {
     if (!sort.isEmpty()) {
       find.append("sort", sort);
     }
+    if (!fields.isEmpty()) {
+      find.append("projection", fields);
+    }
     if (clusterTime != null) {
       readConcern.append("afterClusterTime", ClusterClock.time(clusterTime));
       find.append("$clusterTime", clusterTime);
@@ -117,34 +159,36 @@ public final class ConfigServer implements ConfigReader {
     return find;
   }
 
-  private Mono<List<BsonDocument>> read(String collection, BsonDocument find) {
+  private Mono<Batch> first(BsonDocument find) {
     return replicaSet
         .send(OpMsg.command(find))
         .flatMap(ConfigServer::refuseFailed)
-        .flatMap(answer -> drain(collection, answer, new ArrayList<>()));
+        .map(answer -> batch(answer, "firstBatch"));
   }
 
-  private Mono<List<BsonDocument>> drain(
-      String collection, Answer answer, List<BsonDocument> documents) {
-    BsonDocument cursor = answer.document().getDocument("cursor");
-    BsonArray batch =
-        cursor.containsKey("firstBatch")
-            ? cursor.getArray("firstBatch")
-            : cursor.getArray("nextBatch");
-    for (BsonValue document : batch) {
-      documents.add(document.asDocument());
-    }
-    long id = cursor.getInt64("id").getValue();
-    if (id == 0) {
-      return Mono.just(documents);
+  /** Reads on request, as {@code expand} requests one after the other. */
+  private Mono<Batch> next(String collection, Batch before) {
+    if (before.cursorId() == 0) {
+      return Mono.empty();
     }
     BsonDocument getMore =
-        new BsonDocument("getMore", new BsonInt64(id))
+        new BsonDocument("getMore", new BsonInt64(before.cursorId()))
             .append("collection", new BsonString(collection))
             .append("batchSize", new BsonInt32(BATCH));
     return replicaSet
-        .sendTo(answer.server(), message("config", getMore))
+        .sendTo(before.server(), message("config", getMore))
         .flatMap(ConfigServer::refuseFailed)
-        .flatMap(next -> drain(collection, next, documents));
+        .map(answer -> batch(answer, "nextBatch"));
   }
+
+  private static Batch batch(Answer answer, String field) {
+    BsonDocument cursor = answer.document().getDocument("cursor");
+    List<BsonDocument> documents = new ArrayList<>();
+    for (BsonValue document : cursor.getArray(field)) {
+      documents.add(document.asDocument());
+    }
+    return new Batch(answer.server(), cursor.getInt64("id").getValue(), documents);
+  }
+
+  private record Batch(ServerAddressName server, long cursorId, List<BsonDocument> documents) {}
 }

@@ -8,16 +8,27 @@ import org.bson.BsonValue;
 /** Server error codes that routing acts on. Source: {@code src/mongo/base/error_codes.yml}. */
 public final class ErrorCodes {
   public static final int INTERNAL_ERROR = 1;
+  public static final int BAD_VALUE = 2;
+  public static final int FAILED_TO_PARSE = 9;
+  public static final int TYPE_MISMATCH = 14;
+  public static final int INVALID_OPTIONS = 72;
+  public static final int INVALID_NAMESPACE = 73;
+  static final int INVALID_BSON = 22;
   public static final int HOST_UNREACHABLE = 6;
   public static final int UNAUTHORIZED = 13;
   public static final int AUTHENTICATION_FAILED = 18;
   public static final int ILLEGAL_OPERATION = 20;
   public static final int CURSOR_NOT_FOUND = 43;
   public static final int SHARD_KEY_NOT_FOUND = 61;
+  public static final int WRITE_CONFLICT = 112;
+  public static final int WOULD_CHANGE_OWNING_SHARD = 283;
+  public static final int DUPLICATE_KEY = 11000;
+  public static final int INTERRUPTED = 11601;
   static final int SHARD_NOT_FOUND = 70;
   public static final int COMMAND_NOT_FOUND = 59;
-  static final int COMMAND_NOT_SUPPORTED = 115;
+  public static final int COMMAND_NOT_SUPPORTED = 115;
   public static final int FAILED_TO_SATISFY_READ_PREFERENCE = 133;
+  public static final int MAX_STALENESS_OUT_OF_RANGE = 160;
   public static final int COMMAND_ON_SHARDED_VIEW = 169;
   public static final int NAMESPACE_NOT_FOUND = 26;
   public static final int NO_SUCH_TRANSACTION = 251;

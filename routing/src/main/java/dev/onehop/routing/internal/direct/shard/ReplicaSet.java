@@ -21,6 +21,10 @@ import reactor.core.publisher.Mono;
  */
 public final class ReplicaSet {
   private static final int MAX_TRIES = 50;
+
+  /** As {@code kMaxNumFailedHostRetryAttempts} of mongos, for who can do without. */
+  private static final int MAX_TRIES_FOR_A_PART = 4;
+
   private static final Duration MAX_TIME = Duration.ofSeconds(30);
   private static final Duration FIRST_PAUSE = Duration.ofMillis(20);
   private static final Duration LONGEST_PAUSE = Duration.ofMillis(500);
@@ -60,7 +64,9 @@ public final class ReplicaSet {
     return Mono.defer(
         () -> {
           long deadline = System.nanoTime() + MAX_TIME.toNanos();
-          return attempt(Retryability.of(command), readPreference(command), form, deadline, 1);
+          int tries = PartialResults.areAllowed(command.body()) ? MAX_TRIES_FOR_A_PART : MAX_TRIES;
+          return attempt(
+              Retryability.of(command), readPreference(command), form, deadline, tries, 1);
         });
   }
 
@@ -69,13 +75,16 @@ public final class ReplicaSet {
       @Nullable BsonDocument readPreference,
       Function<Server, OpMsg> form,
       long deadline,
+      int mostTries,
       int tries) {
-    boolean last = tries >= MAX_TRIES || System.nanoTime() - deadline >= 0;
+    boolean last = tries >= mostTries || System.nanoTime() - deadline >= 0;
     Mono<Answer> again =
         Mono.defer(
             () ->
                 Mono.delay(pause(tries))
-                    .then(attempt(retryability, readPreference, form, deadline, tries + 1)));
+                    .then(
+                        attempt(
+                            retryability, readPreference, form, deadline, mostTries, tries + 1)));
     return servers
         .select(readPreference)
         .flatMap(

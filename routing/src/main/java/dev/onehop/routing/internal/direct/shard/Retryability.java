@@ -58,6 +58,11 @@ public enum Retryability {
         && CODES.contains(ErrorCodes.of(error));
   }
 
+  /** Whether a server answers with that code when it can't serve anybody for a while. */
+  static boolean isRetryable(int code) {
+    return CODES.contains(code);
+  }
+
   private static boolean isLabelled(BsonDocument reply) {
     return reply.get("errorLabels") instanceof BsonArray labels && labels.contains(WRITE_LABEL);
   }

@@ -6,6 +6,7 @@ import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import org.bson.BsonDocument;
 import org.jspecify.annotations.Nullable;
@@ -53,6 +54,11 @@ public final class ShardDirectory implements AutoCloseable {
   public @Nullable ReplicaSet known(String id) {
     Entry entry = shards.get(id);
     return entry == null ? null : entry.replicaSet();
+  }
+
+  /** The shards' ids as of the last read; the cluster is not asked. */
+  public Set<String> known() {
+    return shards.keySet();
   }
 
   /** The replica set of a shard; a {@link CommandFailure} "shard not found" if there is none. */

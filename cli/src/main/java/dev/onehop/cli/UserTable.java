@@ -1,0 +1,39 @@
+package dev.onehop.cli;
+
+import dev.onehop.cli.bench.Workload;
+import dev.onehop.testbed.Testbed;
+import java.util.List;
+import java.util.Map;
+import org.bson.BsonDocument;
+import org.bson.BsonInt32;
+import org.bson.BsonString;
+
+/** YCSB's collection, sharded and split for workloada before anything is loaded. */
+final class UserTable {
+  static final String NAMESPACE = "ycsb.usertable";
+
+  /** As many as bench loads. */
+  static final long RECORDS = 10_000;
+
+  /** More than one, so that routing tables are real. */
+  private static final int CHUNKS_PER_SHARD = 4;
+
+  private UserTable() {}
+
+  /**
+   * Shards and splits it; what is done already stays as it is.
+   *
+   * @param records documents that will be loaded, to split for
+   * @return how many chunks it has
+   */
+  static int shard(Testbed testbed, long records) {
+    Workload workload =
+        Workload.load(Home.path("workloads/workloada"), Map.of()).withRecords(records);
+    List<BsonDocument> splitPoints =
+        workload.splitPoints(testbed.topology().shards().size() * CHUNKS_PER_SHARD).stream()
+            .map(id -> new BsonDocument("_id", new BsonString(id)))
+            .toList();
+    testbed.shardCollection(NAMESPACE, new BsonDocument("_id", new BsonInt32(1)), splitPoints);
+    return splitPoints.size() + 1;
+  }
+}

@@ -1,0 +1,154 @@
+package dev.onehop.routing;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
+import com.mongodb.client.model.Filters;
+import com.mongodb.reactivestreams.client.MongoClient;
+import com.mongodb.reactivestreams.client.MongoCollection;
+import dev.onehop.routing.internal.direct.ScriptedCluster;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import org.bson.Document;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.slf4j.LoggerFactory;
+import reactor.core.publisher.Mono;
+
+/** A client that is closed while something is under way says nothing in the log about it. */
+class ClosedClientTest {
+  private static final Duration START_TIMEOUT = Duration.ofSeconds(8);
+  private static final int WIRE_6_0 = 17;
+
+  private final Logger root = (Logger) LoggerFactory.getLogger(Logger.ROOT_LOGGER_NAME);
+  private final ListAppender<ILoggingEvent> said = new ListAppender<>();
+  private ScriptedCluster cluster;
+
+  @BeforeEach
+  void start() {
+    cluster = new ScriptedCluster(WIRE_6_0);
+    said.start();
+    root.addAppender(said);
+  }
+
+  @AfterEach
+  void stop() {
+    root.detachAppender(said);
+    cluster.close();
+  }
+
+  @Test
+  void whileItLooksForTheCluster() throws InterruptedException {
+    cluster.stop("config");
+    CompletableFuture<Document> operation;
+    try (MongoClient client =
+        OneHop.builder("mongodb://" + cluster.address("config") + "/")
+            .routing(RoutingMode.DIRECT)
+            .build()) {
+      operation = Mono.from(client.getDatabase("it").getCollection("c").find().first()).toFuture();
+      TimeUnit.SECONDS.sleep(1);
+    }
+    assertThat(operation).failsWithin(Duration.ofSeconds(20));
+    // What waited for the cluster gives up then.
+    Thread.sleep(START_TIMEOUT.toMillis());
+
+    assertThat(errors()).isEmpty();
+  }
+
+  @Test
+  void whileShardsAreAtWork() throws InterruptedException {
+    CountDownLatch asked = new CountDownLatch(2);
+    CountDownLatch closed = new CountDownLatch(1);
+    for (String shard : List.of("s0", "s1")) {
+      cluster.script(
+          shard,
+          command -> {
+            if (command.containsKey("find")) {
+              asked.countDown();
+              awaitQuietly(closed);
+            }
+            return null;
+          });
+    }
+    List<CompletableFuture<Document>> operations = new ArrayList<>();
+    try (MongoClient client =
+        OneHop.builder("mongodb://" + cluster.address("config") + "/")
+            .routing(RoutingMode.DIRECT)
+            .build()) {
+      MongoCollection<Document> collection = client.getDatabase("it").getCollection("c");
+      operations.add(Mono.from(collection.find(Filters.eq(1)).first()).toFuture());
+      operations.add(Mono.from(collection.find().first()).toFuture());
+      assertThat(asked.await(20, TimeUnit.SECONDS)).isTrue();
+    }
+    Thread.sleep(2_000); // The event loops end within one.
+    closed.countDown();
+    operations.forEach(each -> assertThat(each).failsWithin(Duration.ofSeconds(20)));
+    Thread.sleep(1_000);
+
+    assertThat(errors()).isEmpty();
+  }
+
+  /** Also what is about to be sent, or to be answered, at that moment. */
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void everyOperationEnds(boolean pipelined) throws InterruptedException {
+    for (String shard : List.of("s0", "s1")) {
+      cluster.delay(shard, command -> Duration.ofMillis(ThreadLocalRandom.current().nextInt(30)));
+    }
+    for (int round = 0; round < 10; round++) {
+      List<CompletableFuture<?>> operations = new ArrayList<>();
+      OneHop.Builder builder =
+          OneHop.builder("mongodb://" + cluster.address("config") + "/")
+              .routing(RoutingMode.DIRECT);
+      if (pipelined) {
+        builder.pipelining(pipelining -> {});
+      }
+      try (MongoClient client = builder.build()) {
+        MongoCollection<Document> collection = client.getDatabase("it").getCollection("c");
+        Mono.from(collection.find().first()).block();
+        for (int i = -50; i < 50; i++) {
+          operations.add(Mono.from(collection.find(Filters.eq(i)).first()).toFuture());
+          operations.add(Mono.from(collection.insertOne(new Document("_id", i))).toFuture());
+          operations.add(Mono.from(collection.find()).toFuture());
+        }
+        Thread.sleep(round * 5L);
+      }
+      for (CompletableFuture<?> operation : operations) {
+        assertThat(operation.handle((result, failure) -> true))
+            .succeedsWithin(Duration.ofSeconds(20));
+      }
+    }
+  }
+
+  private static void awaitQuietly(CountDownLatch latch) {
+    try {
+      latch.await();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private List<String> errors() {
+    return List.copyOf(said.list).stream()
+        .filter(event -> event.getLevel().isGreaterOrEqual(Level.ERROR))
+        .map(
+            event ->
+                event.getFormattedMessage()
+                    + ": "
+                    + (event.getThrowableProxy() == null
+                        ? ""
+                        : event.getThrowableProxy().getMessage()))
+        .toList();
+  }
+}

@@ -1,0 +1,158 @@
+package dev.onehop.routing;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.mongodb.MongoClientSettings;
+import com.mongodb.client.model.Filters;
+import com.mongodb.reactivestreams.client.MongoClient;
+import com.mongodb.reactivestreams.client.MongoClients;
+import com.mongodb.reactivestreams.client.MongoCollection;
+import com.mongodb.spi.dns.InetAddressResolver;
+import dev.onehop.routing.internal.direct.ScriptedCluster;
+import dev.onehop.routing.transport.PipelinedTransport;
+import dev.onehop.routing.transport.PipeliningSettings;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.function.UnaryOperator;
+import java.util.stream.IntStream;
+import org.bson.Document;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import reactor.core.publisher.Mono;
+
+/** Names of servers are looked up as the driver does it, and hold up nothing else. */
+class NamesTest {
+  private static final Duration TIMEOUT = Duration.ofSeconds(20);
+  private static final int WIRE_6_0 = 17;
+
+  private final ScriptedCluster cluster = new ScriptedCluster(WIRE_6_0, this::name);
+  private final CountDownLatch unblocked = new CountDownLatch(1);
+
+  @AfterEach
+  void stop() {
+    unblocked.countDown();
+    cluster.close();
+  }
+
+  private String name(String server) {
+    return server + ".test.invalid:" + cluster.address(server).port();
+  }
+
+  private MongoClient direct(
+      String options, InetAddressResolver resolver, UnaryOperator<OneHop.Builder> more) {
+    return more.apply(
+            OneHop.builder("mongodb://" + name("config") + "/?" + options)
+                .routing(RoutingMode.DIRECT)
+                .applyToClientSettings(settings -> settings.inetAddressResolver(resolver)))
+        .build();
+  }
+
+  private static CompletableFuture<Document> find(MongoClient client, int id) {
+    MongoCollection<Document> collection = client.getDatabase("it").getCollection("c");
+    return Mono.from(collection.find(Filters.eq(id)).first()).toFuture();
+  }
+
+  private static Document from(String server) {
+    return new Document("from", server);
+  }
+
+  /** As a name with an IPv6 address, where the server listens on IPv4 only. */
+  private static List<InetAddress> theFirstRefuses(String host) throws UnknownHostException {
+    return List.of(address(host, 2), address(host, 1));
+  }
+
+  private static InetAddress address(String host, int last) throws UnknownHostException {
+    return InetAddress.getByAddress(host, new byte[] {127, 0, 0, (byte) last});
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void everyAddressOfANameIsTried(boolean pipelined) {
+    try (MongoClient client =
+        direct(
+            "",
+            NamesTest::theFirstRefuses,
+            builder -> pipelined ? builder.pipelining(settings -> {}) : builder)) {
+      assertThat(find(client, -1)).succeedsWithin(TIMEOUT).isEqualTo(from("s0"));
+      assertThat(find(client, 1)).succeedsWithin(TIMEOUT).isEqualTo(from("s1"));
+    }
+  }
+
+  @Test
+  void soItIsBelowThePlainClient() {
+    try (PipelinedTransport transport =
+        PipelinedTransport.create(PipeliningSettings.builder().build())) {
+      MongoClientSettings.Builder settings =
+          MongoClientSettings.builder()
+              .applyConnectionString(
+                  new com.mongodb.ConnectionString(
+                      "mongodb://" + name("s0") + "/?directConnection=true"))
+              .inetAddressResolver(NamesTest::theFirstRefuses);
+      transport.applyTo(settings);
+      try (MongoClient client = MongoClients.create(settings.build())) {
+        assertThat(find(client, 1)).succeedsWithin(TIMEOUT).isEqualTo(from("s0"));
+      }
+    }
+  }
+
+  /** What the driver looks up for its monitoring, on threads of its own, is answered. */
+  private List<InetAddress> blocked(String server, String host) throws UnknownHostException {
+    if (host.startsWith(server) && !Thread.currentThread().getName().startsWith("cluster-")) {
+      try {
+        unblocked.await();
+      } catch (InterruptedException e) {
+        throw new UnknownHostException(host);
+      }
+    }
+    return List.of(address(host, 1));
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void aNameThatIsBeingLookedUpHoldsUpNoOtherServer(boolean pipelined) {
+    try (MongoClient client =
+        direct(
+            "connectTimeoutMS=60000",
+            host -> blocked("s0", host),
+            builder -> pipelined ? builder.pipelining(settings -> {}) : builder)) {
+      // More than there are event loops.
+      List<CompletableFuture<Document>> waiting =
+          IntStream.range(1, 40).mapToObj(id -> find(client, -id)).toList();
+      for (int id = 1; id < 40; id++) {
+        assertThat(find(client, id)).succeedsWithin(TIMEOUT).isEqualTo(from("s1"));
+      }
+      assertThat(waiting).noneMatch(CompletableFuture::isDone);
+
+      unblocked.countDown();
+      waiting.forEach(each -> assertThat(each).succeedsWithin(TIMEOUT).isEqualTo(from("s0")));
+    }
+  }
+
+  @Test
+  void aLookupHasTheTimeThatConnectingHas() {
+    try (MongoClient client =
+        direct(
+            "connectTimeoutMS=300&retryWrites=false",
+            host -> blocked("s0", host),
+            builder -> builder)) {
+      CompletableFuture<Document> write =
+          Mono.from(
+                  client
+                      .getDatabase("it")
+                      .getCollection("c")
+                      .findOneAndUpdate(Filters.eq(-1), new Document("$set", new Document("n", 1))))
+              .toFuture();
+      assertThatThrownBy(() -> write.get(TIMEOUT.toSeconds(), TimeUnit.SECONDS))
+          .hasMessageContaining("s0.test.invalid")
+          .hasMessageContaining("300 ms");
+    }
+  }
+}

@@ -1,0 +1,132 @@
+package dev.onehop.routing;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import com.mongodb.client.model.Filters;
+import com.mongodb.reactivestreams.client.MongoClient;
+import com.mongodb.reactivestreams.client.MongoCollection;
+import dev.onehop.routing.internal.direct.ScriptedCluster;
+import java.time.Duration;
+import org.bson.BsonDocument;
+import org.bson.BsonString;
+import org.bson.Document;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import reactor.core.publisher.Mono;
+
+/** An application starts while the config servers accept connections and answer nothing. */
+class SilentConfigServersTest {
+  private static final Duration TIMEOUT = Duration.ofSeconds(60);
+
+  /** Longer than an operation waits once, shorter than it would wait in vain before. */
+  private static final Duration ONCE = Duration.ofSeconds(6);
+
+  private static final Duration NOT_AT_ALL = Duration.ofMillis(1200);
+  private static final int WIRE_6_0 = 17;
+
+  private ScriptedCluster cluster;
+
+  @BeforeEach
+  void start() {
+    cluster = new ScriptedCluster(WIRE_6_0);
+  }
+
+  @AfterEach
+  void stop() {
+    cluster.close();
+  }
+
+  @Test
+  void targetedOperationsWaitOnceForAllCollectionsAndGoThroughAnyMongos() {
+    cluster.hold("m0", SilentConfigServersTest::readsMetadata);
+    try (MongoClient client = OneHop.builder("mongodb://" + cluster.address("m0") + "/").build()) {
+      assertThat(found(client, "c", ONCE)).isEqualTo("m0");
+      for (int i = 0; i < 5; i++) {
+        for (String other : new String[] {"a", "b", "c"}) {
+          assertThat(found(client, other, NOT_AT_ALL)).isEqualTo("m0");
+        }
+      }
+
+      cluster.release();
+
+      MongoCollection<Document> collection = client.getDatabase("it").getCollection("c");
+      await()
+          .atMost(TIMEOUT)
+          .until(
+              () ->
+                  Mono.from(OneHop.explain(collection, Filters.eq(5)))
+                      .block(TIMEOUT)
+                      .shards()
+                      .contains("s1"));
+    }
+  }
+
+  @Test
+  void directOperationsAreHandedToAMongos() {
+    cluster.hold("m0", SilentConfigServersTest::readsMetadata);
+    try (MongoClient client = direct("m0")) {
+      assertThat(found(client, "c", ONCE)).isEqualTo("m0");
+      for (String other : new String[] {"a", "b", "c"}) {
+        assertThat(found(client, other, NOT_AT_ALL)).isEqualTo("m0");
+      }
+
+      cluster.release();
+
+      await().atMost(TIMEOUT).until(() -> found(client, "c", ONCE).equals("s1"));
+    }
+  }
+
+  @Test
+  void directOperationsOnACollectionWithoutATableAreHandedToAMongos() {
+    try (MongoClient client = direct("m0")) {
+      assertThat(found(client, "c", ONCE)).isEqualTo("s1");
+      cluster.hold("m0", SilentConfigServersTest::readsMetadata);
+
+      assertThat(found(client, "a", ONCE)).isEqualTo("m0");
+      assertThat(found(client, "a", NOT_AT_ALL)).isEqualTo("m0");
+      assertThat(found(client, "b", NOT_AT_ALL)).isEqualTo("m0");
+      assertThat(found(client, "c", NOT_AT_ALL)).isEqualTo("s1");
+
+      cluster.release();
+
+      await().atMost(TIMEOUT).until(() -> found(client, "a", ONCE).equals("s1"));
+      await().atMost(TIMEOUT).until(() -> found(client, "b", ONCE).equals("s1"));
+    }
+  }
+
+  @Test
+  void directOperationsFailWithTheReasonWhereThereIsNoMongos() {
+    cluster.hold("config", SilentConfigServersTest::readsMetadata);
+    try (MongoClient client = direct("config")) {
+      assertThatThrownBy(() -> found(client, "c", ONCE))
+          .hasMessageContaining("config servers have not answered");
+      assertThatThrownBy(() -> found(client, "a", NOT_AT_ALL))
+          .hasMessageContaining("config servers have not answered");
+
+      cluster.release();
+
+      await().atMost(TIMEOUT).ignoreExceptions().until(() -> found(client, "c", ONCE).equals("s1"));
+    }
+  }
+
+  private MongoClient direct(String seed) {
+    return OneHop.builder("mongodb://" + cluster.address(seed) + "/?retryReads=false")
+        .routing(RoutingMode.DIRECT)
+        .build();
+  }
+
+  private static boolean readsMetadata(BsonDocument command) {
+    return command.getFirstKey().equals("find")
+        && command.getString("$db", new BsonString("")).getValue().equals("config");
+  }
+
+  /** Which server an operation was answered by. */
+  private static String found(MongoClient client, String collection, Duration within) {
+    return Mono.from(client.getDatabase("it").getCollection(collection).find(Filters.eq(5)).first())
+        .block(within)
+        .getString("from");
+  }
+}

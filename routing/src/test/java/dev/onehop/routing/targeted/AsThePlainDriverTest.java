@@ -1,0 +1,328 @@
+package dev.onehop.routing.targeted;
+
+import static dev.onehop.routing.targeted.Targeted.run;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.mongodb.ClientSessionOptions;
+import com.mongodb.ConnectionString;
+import com.mongodb.MongoClientSettings;
+import com.mongodb.WriteConcern;
+import com.mongodb.client.model.Filters;
+import com.mongodb.client.model.InsertOneModel;
+import com.mongodb.client.model.Updates;
+import com.mongodb.event.CommandFailedEvent;
+import com.mongodb.event.CommandListener;
+import com.mongodb.event.CommandStartedEvent;
+import com.mongodb.event.CommandSucceededEvent;
+import com.mongodb.observability.ObservabilitySettings;
+import com.mongodb.reactivestreams.client.ClientSession;
+import com.mongodb.reactivestreams.client.MongoClient;
+import com.mongodb.reactivestreams.client.MongoClients;
+import com.mongodb.reactivestreams.client.MongoCollection;
+import dev.onehop.routing.OneHop;
+import dev.onehop.routing.RoutingMode;
+import dev.onehop.routing.internal.direct.ScriptedCluster;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.micrometer.observation.Observation;
+import io.micrometer.observation.ObservationHandler;
+import io.micrometer.observation.ObservationRegistry;
+import java.time.Duration;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.function.Consumer;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.bson.BsonArray;
+import org.bson.BsonDocument;
+import org.bson.BsonString;
+import org.bson.Document;
+import org.bson.codecs.DocumentCodecProvider;
+import org.bson.codecs.ValueCodecProvider;
+import org.bson.codecs.configuration.CodecRegistries;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import reactor.core.publisher.Flux;
+
+/**
+ * What an application sees of a routed client that it would not see, or otherwise, of a plain one.
+ */
+class AsThePlainDriverTest {
+  private final ScriptedCluster cluster = new ScriptedCluster(Targeted.WIRE_6_0);
+
+  @AfterEach
+  void close() {
+    cluster.close();
+  }
+
+  @Test
+  void listenersHearOfTheApplicationsOwnCommands() {
+    Queue<String> plainly = new ConcurrentLinkedQueue<>();
+    Queue<String> routed = new ConcurrentLinkedQueue<>();
+    cluster.script("m0", AsThePlainDriverTest::changeStream);
+    try (MongoClient plain =
+            MongoClients.create(
+                listening(plainly)
+                    .applyConnectionString(new ConnectionString(Targeted.uri(cluster, "")))
+                    .build());
+        MongoClient client =
+            Targeted.builder(cluster, "")
+                .applyToClientSettings(settings -> settings.addCommandListener(new Heard(routed)))
+                .build()) {
+      everyKindOfOperation(plain);
+      everyKindOfOperation(client);
+    }
+    assertThat(cluster.seen("m0", "find").toString()).contains("chunks");
+    assertThat(routed).containsExactlyElementsOf(plainly).contains("find it", "find succeeded");
+  }
+
+  @Test
+  void theDriversTracesAreOfTheApplicationsOwnOperations() {
+    Queue<String> plainly = new ConcurrentLinkedQueue<>();
+    Queue<String> routed = new ConcurrentLinkedQueue<>();
+    try (MongoClient plain =
+            MongoClients.create(
+                tracing(MongoClientSettings.builder(), plainly)
+                    .applyConnectionString(new ConnectionString(Targeted.uri(cluster, "")))
+                    .build());
+        MongoClient client =
+            Targeted.builder(cluster, "")
+                .applyToClientSettings(settings -> tracing(settings, routed))
+                .build()) {
+      for (MongoClient each : List.of(plain, client)) {
+        run(in(each).find(Filters.eq(5)).first());
+        run(in(each).insertOne(new Document("_id", 5)));
+      }
+    }
+    assertThat(routed).containsExactlyElementsOf(plainly).isNotEmpty();
+  }
+
+  @Test
+  void aBulkWriteOnOneShardIsMeteredAsWhatItIs() {
+    SimpleMeterRegistry meters = new SimpleMeterRegistry();
+    try (MongoClient client = Targeted.builder(cluster, "").meterRegistry(meters).build()) {
+      run(in(client).bulkWrite(List.of(new InsertOneModel<>(new Document("_id", 5)))));
+      run(in(client).insertMany(List.of(new Document("_id", 5))));
+      ClientSession session = run(client.startSession());
+      run(in(client).insertMany(session, List.of(new Document("_id", 5))));
+
+      assertThat(meters.get("onehop.operations").tag("outcome", "ok").timers())
+          .extracting(timer -> timer.getId().getTag("operation") + " " + timer.count())
+          .containsExactlyInAnyOrder("bulkWrite 1", "insertMany 2");
+      assertThat(meters.find("onehop.operations").tag("outcome", "cancelled").timers()).isEmpty();
+    }
+  }
+
+  @Test
+  void codecsOfTheApplicationNeedNotKnowBsonDocuments() {
+    try (MongoClient client =
+        Targeted.builder(cluster, "")
+            .applyToClientSettings(
+                settings ->
+                    settings.codecRegistry(
+                        CodecRegistries.fromProviders(
+                            new ValueCodecProvider(), new DocumentCodecProvider())))
+            .build()) {
+      assertThat(run(in(client).find(new Document("_id", 5)).first())).containsEntry("from", "m1");
+      assertThat(run(in(client).find(new Document("_id", -5)).first())).containsEntry("from", "m0");
+    }
+  }
+
+  @Test
+  void aDirectConnectionStaysWhereItWasAskedFor() {
+    for (Consumer<OneHop.Builder> settings :
+        List.<Consumer<OneHop.Builder>>of(
+            builder -> {}, builder -> builder.pipelining(lanes -> {}))) {
+      OneHop.Builder builder = Targeted.builder(cluster, "directConnection=true");
+      settings.accept(builder);
+      try (MongoClient client = builder.build()) {
+        assertThat(run(in(client).find(Filters.eq(5)).first())).containsEntry("from", "m0");
+        run(in(client).insertMany(List.of(new Document("_id", 5), new Document("_id", -5))));
+      }
+    }
+    assertThat(cluster.seen("m1", "hello")).isEmpty();
+    assertThat(cluster.seen("m1", "insert")).isEmpty();
+    assertThatThrownBy(
+            () ->
+                OneHop.builder(Targeted.uri(cluster, "directConnection=true"))
+                    .routing(RoutingMode.DIRECT)
+                    .build())
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("directConnection");
+  }
+
+  @Test
+  void onAReplicaSetTheServerPicksTheTimeOfASnapshot() {
+    cluster.script("s0", AsThePlainDriverTest::replyWithTimes);
+    String uri = "mongodb://" + cluster.address("s0") + "/?replicaSet=s0";
+    try (MongoClient plain = MongoClients.create(uri);
+        MongoClient client = OneHop.builder(uri).build()) {
+      for (MongoClient each : List.of(plain, client)) {
+        ClientSession session =
+            run(each.startSession(ClientSessionOptions.builder().snapshot(true).build()));
+        run(in(each).find(session, Filters.eq(5)).first());
+        run(in(each).find(session, Filters.eq(5)).first());
+      }
+    }
+    assertThat(cluster.seen("s0", "find"))
+        .filteredOn(command -> command.getString("$db").getValue().equals("it"))
+        .extracting(command -> command.getDocument("readConcern").containsKey("atClusterTime"))
+        .containsExactly(false, true, false, true);
+  }
+
+  private static BsonDocument changeStream(BsonDocument command) {
+    return command.containsKey("aggregate")
+        ? BsonDocument.parse(
+            """
+            {ok: 1, cursor: {id: 0, ns: 'it.c', postBatchResumeToken: {_data: '1'}, firstBatch: [
+              {_id: {_data: '1'}, operationType: 'insert', ns: {db: 'it', coll: 'c'},
+               documentKey: {_id: 5}, fullDocument: {_id: 5},
+               clusterTime: {$timestamp: {t: 5, i: 5}}}]}}
+            """)
+        : null;
+  }
+
+  private static BsonDocument replyWithTimes(BsonDocument command) {
+    BsonDocument reply =
+        switch (command.getFirstKey()) {
+          case "find" ->
+              ScriptedCluster.cursor(new BsonArray(List.of(BsonDocument.parse("{_id: 5}"))));
+          case "ping" -> BsonDocument.parse("{ok: 1}");
+          default -> null;
+        };
+    if (reply == null) {
+      return null;
+    }
+    if (reply.containsKey("cursor")) {
+      reply
+          .getDocument("cursor")
+          .put("atClusterTime", BsonDocument.parse("{t: {$timestamp: {t: 7, i: 7}}}").get("t"));
+    }
+    reply.putAll(
+        BsonDocument.parse(
+            """
+            {operationTime: {$timestamp: {t: 5, i: 5}},
+             $clusterTime: {clusterTime: {$timestamp: {t: 5, i: 5}},
+               signature: {hash: {$binary: {base64: '', subType: '00'}}, keyId: 0}}}
+            """));
+    return reply;
+  }
+
+  /** Parts would overtake each other, as none is answered. */
+  @Test
+  void anOrderedUnacknowledgedBulkWriteKeepsItsOrder() {
+    // So far that it would be worth while to split it.
+    cluster.delay(
+        "m1", command -> command.containsKey("hello") ? Duration.ofMillis(300) : Duration.ZERO);
+    List<InsertOneModel<Document>> models =
+        IntStream.range(0, 10)
+            .mapToObj(i -> new InsertOneModel<>(new Document("_id", i % 2 == 0 ? i : -i)))
+            .toList();
+    try (MongoClient client = Targeted.builder(cluster, "").build()) {
+      run(in(client).find(Filters.eq(5)).first());
+      run(in(client).withWriteConcern(WriteConcern.UNACKNOWLEDGED).bulkWrite(models));
+      run(in(client).find(Filters.eq(5)).first());
+    }
+    assertThat(cluster.seen("m1", "insert")).isEmpty();
+    assertThat(cluster.seen("m0", "insert"))
+        .flatExtracting(command -> command.getArray("documents"))
+        .extracting(document -> document.asDocument().getInt32("_id").getValue())
+        .containsExactly(0, -1, 2, -3, 4, -5, 6, -7, 8, -9);
+  }
+
+  @Test
+  void aSessionsIdentifierIsTheOneThatItsCommandsCarry() {
+    try (MongoClient client = Targeted.builder(cluster, "").build()) {
+      ClientSession session = run(client.startSession());
+      for (int id : new int[] {5, -5, 6}) {
+        run(in(client).find(session, Filters.eq(id)).first());
+        run(in(client).updateOne(session, Filters.eq(id), Updates.set("x", 1)));
+      }
+      BsonDocument identifier = session.getServerSession().getIdentifier();
+      assertThat(sessions("find")).hasSize(3).containsOnly(identifier);
+      assertThat(sessions("update")).hasSize(3).containsOnly(identifier);
+      assertThat(
+              Stream.of("m0", "m1")
+                  .flatMap(mongos -> cluster.seen(mongos, "update").stream())
+                  .map(command -> command.getInt64("txnNumber").getValue()))
+          .containsExactlyInAnyOrder(1L, 2L, 3L);
+
+      session.startTransaction();
+      run(in(client).insertOne(session, new Document("_id", 5)));
+      identifier = session.getServerSession().getIdentifier();
+      Flux.from(session.commitTransaction()).blockLast(Targeted.TIMEOUT);
+
+      assertThat(sessions("insert")).containsExactly(identifier);
+      assertThat(sessions("commitTransaction")).containsExactly(identifier);
+    }
+  }
+
+  private List<BsonDocument> sessions(String command) {
+    return Stream.of("m0", "m1")
+        .flatMap(mongos -> cluster.seen(mongos, command).stream())
+        .filter(each -> !each.getString("$db").equals(new BsonString("config")))
+        .map(each -> each.getDocument("lsid"))
+        .toList();
+  }
+
+  /** Also those for which our own clients read the time. */
+  private static void everyKindOfOperation(MongoClient client) {
+    run(in(client).find(Filters.eq(5)).first());
+    run(in(client).insertOne(new Document("_id", 5)));
+    ClientSession snapshot =
+        run(client.startSession(ClientSessionOptions.builder().snapshot(true).build()));
+    run(in(client).find(snapshot, Filters.eq(5)).first());
+    run(in(client).watch().first());
+  }
+
+  private static MongoClientSettings.Builder listening(Queue<String> heard) {
+    return MongoClientSettings.builder().addCommandListener(new Heard(heard));
+  }
+
+  private static MongoClientSettings.Builder tracing(
+      MongoClientSettings.Builder settings, Queue<String> ended) {
+    ObservationRegistry registry = ObservationRegistry.create();
+    registry
+        .observationConfig()
+        .observationHandler(
+            new ObservationHandler<>() {
+              @Override
+              public void onStop(Observation.Context context) {
+                ended.add(context.getContextualName());
+              }
+
+              @Override
+              public boolean supportsContext(Observation.Context context) {
+                return true;
+              }
+            });
+    return settings.observabilitySettings(
+        ObservabilitySettings.micrometerBuilder().observationRegistry(registry).build());
+  }
+
+  private static MongoCollection<Document> in(MongoClient client) {
+    return client.getDatabase("it").getCollection("c");
+  }
+
+  private record Heard(Queue<String> heard) implements CommandListener {
+    @Override
+    public void commandStarted(CommandStartedEvent event) {
+      if (!event.getCommandName().equals("endSessions")) {
+        heard.add(event.getCommandName() + " " + event.getDatabaseName());
+      }
+    }
+
+    @Override
+    public void commandSucceeded(CommandSucceededEvent event) {
+      if (!event.getCommandName().equals("endSessions")) {
+        heard.add(event.getCommandName() + " succeeded");
+      }
+    }
+
+    @Override
+    public void commandFailed(CommandFailedEvent event) {
+      heard.add(event.getCommandName() + " failed");
+    }
+  }
+}

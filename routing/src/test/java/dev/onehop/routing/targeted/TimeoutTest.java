@@ -1,0 +1,285 @@
+package dev.onehop.routing.targeted;
+
+import static dev.onehop.routing.targeted.Targeted.isInternal;
+import static dev.onehop.routing.targeted.Targeted.run;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import com.mongodb.ClientSessionOptions;
+import com.mongodb.MongoOperationTimeoutException;
+import com.mongodb.MongoTimeoutException;
+import com.mongodb.client.model.BulkWriteOptions;
+import com.mongodb.client.model.Filters;
+import com.mongodb.client.model.InsertOneModel;
+import com.mongodb.client.model.Updates;
+import com.mongodb.reactivestreams.client.ClientSession;
+import com.mongodb.reactivestreams.client.MongoClient;
+import com.mongodb.reactivestreams.client.MongoClients;
+import com.mongodb.reactivestreams.client.MongoCollection;
+import dev.onehop.routing.OneHop;
+import dev.onehop.routing.internal.direct.ScriptedCluster;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.bson.BsonDocument;
+import org.bson.Document;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.reactivestreams.Publisher;
+import reactor.core.publisher.Mono;
+
+/**
+ * An operation's {@code timeoutMS} is for all of it, also for what happens before it is sent. The
+ * plain driver in the same run says how long that is.
+ */
+class TimeoutTest {
+  private static final Duration ASKED = Duration.ofMillis(500);
+
+  /** Of the time asked, for a busy machine; what is wrong takes twice the time asked or more. */
+  private static final Duration LATE = Duration.ofMillis(400);
+
+  private static final int TRIES = 4;
+  private static final Duration LONG = Duration.ofSeconds(5);
+
+  private final ScriptedCluster cluster = new ScriptedCluster(Targeted.WIRE_6_0);
+
+  @AfterEach
+  void close() {
+    cluster.close();
+  }
+
+  private static Map<String, Function<MongoCollection<Document>, Publisher<?>>> calls() {
+    return Map.of(
+        "find", collection -> collection.find(Filters.eq(5)),
+        "findFirst", collection -> collection.find(Filters.eq(5)).first(),
+        "aggregate", collection -> collection.aggregate(List.of()),
+        "countDocuments", collection -> collection.countDocuments(Filters.eq(5)),
+        "insertOne", collection -> collection.insertOne(new Document("_id", 5)),
+        "updateOne", collection -> collection.updateOne(Filters.eq(5), Updates.set("x", 1)),
+        "insertMany", collection -> collection.insertMany(List.of(new Document("_id", 5))),
+        "bulkWrite",
+            collection ->
+                collection.bulkWrite(
+                    List.of(
+                        new InsertOneModel<>(new Document("_id", 5)),
+                        new InsertOneModel<>(new Document("_id", -5))),
+                    new BulkWriteOptions().ordered(false)));
+  }
+
+  static Stream<String> operations() {
+    return calls().keySet().stream().sorted();
+  }
+
+  @ParameterizedTest
+  @MethodSource("operations")
+  void holdsForAnOperationThatWaitsForTheTable(String operation) {
+    cluster.delay("m0", command -> isData(command) || isInternal(command) ? LONG : Duration.ZERO);
+
+    holds("timeoutMS=" + ASKED.toMillis(), client -> calls().get(operation).apply(in(client)));
+  }
+
+  @Test
+  void holdsOnEveryLevel() {
+    cluster.delay("m0", command -> isData(command) || isInternal(command) ? LONG : Duration.ZERO);
+
+    holds(
+        "",
+        client ->
+            in(client)
+                .withTimeout(ASKED.toMillis(), TimeUnit.MILLISECONDS)
+                .find(Filters.eq(5))
+                .first());
+    holds(
+        "",
+        client ->
+            client
+                .getDatabase("it")
+                .withTimeout(ASKED.toMillis(), TimeUnit.MILLISECONDS)
+                .getCollection("c")
+                .find(Filters.eq(5))
+                .first());
+    holds(
+        "",
+        client ->
+            client
+                .withTimeout(ASKED.toMillis(), TimeUnit.MILLISECONDS)
+                .getDatabase("it")
+                .getCollection("c")
+                .find(Filters.eq(5))
+                .first());
+  }
+
+  @Test
+  void holdsInSessions() {
+    cluster.delay("m0", command -> isData(command) || isInternal(command) ? LONG : Duration.ZERO);
+
+    holds(
+        "timeoutMS=" + ASKED.toMillis(),
+        client ->
+            in(client)
+                .find(session(client, ClientSessionOptions.builder().build()), Filters.eq(5))
+                .first());
+    holds(
+        "",
+        client -> {
+          ClientSession session =
+              session(
+                  client,
+                  ClientSessionOptions.builder()
+                      .defaultTimeout(ASKED.toMillis(), TimeUnit.MILLISECONDS)
+                      .build());
+          session.startTransaction();
+          return in(client).find(session, Filters.eq(5)).first();
+        });
+  }
+
+  private void delayDataAndPings() {
+    for (String mongos : List.of("m0", "m1")) {
+      cluster.delay(
+          mongos, command -> isData(command) || command.containsKey("ping") ? LONG : Duration.ZERO);
+    }
+  }
+
+  /** The round trips to every mongos before a snapshot are part of the operation. */
+  @Test
+  void holdsForASnapshot() {
+    try (MongoClient client = Targeted.builder(cluster, "timeoutMS=" + ASKED.toMillis()).build()) {
+      run(in(client).find(Filters.eq(5)).first());
+      delayDataAndPings();
+      inOneOfSomeTries(
+          () -> {
+            ClientSession session =
+                session(client, ClientSessionOptions.builder().snapshot(true).build());
+            takesNoLongerThanAsked(() -> run(in(client).find(session, Filters.eq(5)).first()));
+          });
+    }
+  }
+
+  /** So are those before a change stream, and a mongos that hangs costs its share only. */
+  @Test
+  void holdsForAChangeStream() {
+    try (MongoClient client = Targeted.builder(cluster, "timeoutMS=" + ASKED.toMillis()).build()) {
+      run(in(client).find(Filters.eq(5)).first());
+      delayDataAndPings();
+      inOneOfSomeTries(() -> takesNoLongerThanAsked(() -> run(in(client).watch().first())));
+    }
+  }
+
+  @Test
+  void holdsWithoutAnyServer() {
+    String nowhere = "mongodb://127.0.0.1:1/?timeoutMS=" + ASKED.toMillis();
+    inOneOfSomeTries(
+        () -> {
+          try (MongoClient plain = MongoClients.create(nowhere);
+              MongoClient client = OneHop.builder(nowhere).build()) {
+            takesNoLongerThanAsked(() -> run(in(plain).find(Filters.eq(5)).first()));
+            takesNoLongerThanAsked(() -> run(in(client).find(Filters.eq(5)).first()));
+          }
+        });
+  }
+
+  /** What can be answered in time is answered, by a mongos that routes. */
+  @Test
+  void anOperationGoesUnroutedWhileItsTableIsLoaded() {
+    cluster.delay("m0", command -> isInternal(command) ? LONG : Duration.ZERO);
+    inOneOfSomeTries(
+        () -> {
+          try (MongoClient client =
+              Targeted.builder(cluster, "timeoutMS=" + ASKED.toMillis()).build()) {
+            assertThat(Mono.from(in(client).find(Filters.eq(5)).first()).onErrorComplete().block())
+                .isNotNull()
+                .containsEntry("from", "m0");
+          }
+        });
+  }
+
+  /** The parts of a bulk write have its time together, also those that run one after the other. */
+  @Test
+  void holdsForAllPartsOfABulkWrite() {
+    // Far enough that it is worth while to split it.
+    cluster.delay("m1", command -> command.containsKey("hello") ? LATE : Duration.ZERO);
+    List<InsertOneModel<Document>> models =
+        IntStream.range(0, 10)
+            .mapToObj(i -> new InsertOneModel<>(new Document("_id", i % 2 == 0 ? i : -i)))
+            .toList();
+    try (MongoClient client = Targeted.builder(cluster, "timeoutMS=" + ASKED.toMillis()).build()) {
+      await()
+          .atMost(Targeted.TIMEOUT)
+          .ignoreExceptions()
+          .until(() -> run(in(client).find(Filters.eq(5)).first()).get("from").equals("m1"));
+      for (String mongos : List.of("m0", "m1")) {
+        cluster.delay(mongos, command -> isData(command) ? ASKED.dividedBy(4) : Duration.ZERO);
+      }
+
+      inOneOfSomeTries(() -> takesNoLongerThanAsked(() -> run(in(client).bulkWrite(models))));
+
+      assertThat(cluster.seen("m1", "insert")).isNotEmpty();
+    }
+  }
+
+  @Test
+  void aTableThatTakesLongerToLoadIsUsedAllTheSame() {
+    cluster.delay("m0", command -> isInternal(command) ? ASKED : Duration.ZERO);
+    try (MongoClient client =
+        Targeted.builder(cluster, "timeoutMS=" + ASKED.toMillis() / 2).build()) {
+      await()
+          .atMost(Targeted.TIMEOUT)
+          .ignoreExceptionsInstanceOf(MongoOperationTimeoutException.class)
+          .untilAsserted(
+              () ->
+                  assertThat(run(in(client).find(Filters.eq(5)).first()))
+                      .containsEntry("from", "m1"));
+    }
+  }
+
+  /** Runs it where nothing answers, by a plain client and by a routed one. */
+  private void holds(String options, Function<MongoClient, Publisher<?>> operation) {
+    inOneOfSomeTries(
+        () -> {
+          try (MongoClient plain = MongoClients.create(Targeted.uri(cluster, options));
+              MongoClient client = Targeted.builder(cluster, options).build()) {
+            takesNoLongerThanAsked(() -> run(operation.apply(plain)));
+            takesNoLongerThanAsked(() -> run(operation.apply(client)));
+          }
+        });
+  }
+
+  /** On a busy machine anything may take longer once. */
+  private static void inOneOfSomeTries(Runnable attempt) {
+    for (int tries = 1; tries < TRIES; tries++) {
+      try {
+        attempt.run();
+        return;
+      } catch (AssertionError busy) {
+        // Once more.
+      }
+    }
+    attempt.run();
+  }
+
+  private static void takesNoLongerThanAsked(Runnable operation) {
+    long began = System.nanoTime();
+    assertThatThrownBy(operation::run)
+        .isInstanceOfAny(MongoOperationTimeoutException.class, MongoTimeoutException.class);
+    assertThat(Duration.ofNanos(System.nanoTime() - began)).isLessThan(ASKED.plus(LATE));
+  }
+
+  private static ClientSession session(MongoClient client, ClientSessionOptions options) {
+    return run(client.startSession(options));
+  }
+
+  private static MongoCollection<Document> in(MongoClient client) {
+    return client.getDatabase("it").getCollection("c");
+  }
+
+  private static boolean isData(BsonDocument command) {
+    return command.getString("$db").getValue().equals("it");
+  }
+}

@@ -1,0 +1,78 @@
+package dev.onehop.it;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.mongodb.client.MongoClients;
+import com.mongodb.client.MongoCollection;
+import com.mongodb.client.MongoDatabase;
+import com.mongodb.client.model.Filters;
+import com.mongodb.reactivestreams.client.MongoClient;
+import dev.onehop.routing.OneHop;
+import dev.onehop.routing.RouteExplanation;
+import dev.onehop.testbed.Testbed;
+import dev.onehop.testbed.Topology;
+import java.time.Duration;
+import org.bson.BsonDocument;
+import org.bson.BsonString;
+import org.bson.Document;
+import org.junit.jupiter.api.Test;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/**
+ * What it costs the config servers that an application has many collections in use and nothing
+ * changes: by the profiler of the config server, over two intervals of refreshing and more.
+ */
+class IdleCollectionsIT {
+  private static final int COLLECTIONS = 300;
+  private static final Duration WATCHED =
+      Duration.ofSeconds(Integer.getInteger("onehop.it.idle.seconds", 30));
+  private static final Duration TIMEOUT = Duration.ofSeconds(60);
+
+  @Test
+  void collectionsThatDoNotChangeCostNextToNothing() throws InterruptedException {
+    try (Testbed testbed = Testbed.builder(Topology.named("single-host")).start()) {
+      testbed.shardHashedCollection(
+          "it.first", new BsonDocument("_id", new BsonString("hashed")), 6);
+      ManyChunks chunks = new ManyChunks(testbed);
+      for (int i = 0; i < COLLECTIONS; i++) {
+        chunks.create("it.c" + i, 6);
+      }
+      String config = testbed.configServers().replaceFirst(".*/", "").replaceFirst(",.*", "");
+      try (MongoClient client = OneHop.builder(testbed.url()).build();
+          com.mongodb.client.MongoClient watching =
+              MongoClients.create("mongodb://" + config + "/?directConnection=true")) {
+        assertThat(routed(client)).isEqualTo(COLLECTIONS);
+        MongoDatabase profiled = watching.getDatabase("config");
+        MongoCollection<Document> profile = profiled.getCollection("system.profile");
+        profiled.runCommand(new Document("profile", 2));
+
+        Thread.sleep(WATCHED.toMillis());
+
+        profiled.runCommand(new Document("profile", 0));
+        long reads =
+            profile.countDocuments(
+                Filters.regex(
+                    "ns", "^config\\.(collections|chunks|databases|shards|mongos|changelog)$"));
+        System.err.printf(
+            "%d collections: %d reads of config in %s%n", COLLECTIONS, reads, WATCHED);
+        assertThat(reads).isBetween(2L, 100L);
+        assertThat(routed(client)).isEqualTo(COLLECTIONS);
+      }
+    }
+  }
+
+  private static long routed(MongoClient client) {
+    return Flux.range(0, COLLECTIONS)
+        .flatMap(
+            i ->
+                Mono.from(
+                    OneHop.explain(
+                        client.getDatabase("it").getCollection("c" + i), Filters.eq("a"))),
+            8)
+        .map(RouteExplanation::shards)
+        .filter(shards -> shards.size() == 1)
+        .count()
+        .block(TIMEOUT);
+  }
+}

@@ -1,0 +1,185 @@
+package dev.onehop.it;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.mongodb.ConnectionString;
+import com.mongodb.MongoCommandException;
+import com.mongodb.client.MongoClient;
+import com.mongodb.client.MongoClients;
+import dev.onehop.routing.internal.wire.EventLoops;
+import dev.onehop.routing.internal.wire.LegacyHello;
+import dev.onehop.routing.internal.wire.OpMsg;
+import dev.onehop.routing.internal.wire.WireFrames;
+import dev.onehop.testbed.ExistingCluster;
+import dev.onehop.testbed.Testbed;
+import dev.onehop.testbed.Topology;
+import io.netty.bootstrap.ServerBootstrap;
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInitializer;
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.SimpleChannelInboundHandler;
+import java.net.InetSocketAddress;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.bson.BsonDocument;
+import org.bson.Document;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/**
+ * A mongos that refuses every split as stale, as one of 5.0.7 does before shards of 6.0.5 where the
+ * chunk was moved: the shard gets the split. It is a scripted one, before a testbed of real
+ * servers.
+ */
+class RefusedSplitsIT {
+  private static final String TOPOLOGY =
+      """
+      name: refused-splits
+      regions: [here]
+      hosts:
+        a: {region: here, address: 127.32.0.1}
+        b: {region: here, address: 127.32.0.2}
+      roundTrips:
+        here <-> here: 0
+      client: a
+      configServers: [a]
+      shards:
+        one: [a]
+        two: [b]
+      mongos: [a]
+      """;
+
+  private static final BsonDocument HELLO =
+      BsonDocument.parse(
+          "{ok: 1, ismaster: true, isWritablePrimary: true, msg: 'isdbgrid', maxWireVersion: 13,"
+              + " minWireVersion: 0, helloOk: true, maxBsonObjectSize: 16777216,"
+              + " maxMessageSizeBytes: 48000000, maxWriteBatchSize: 100000}");
+
+  private static Testbed testbed;
+
+  private final AtomicInteger refused = new AtomicInteger();
+  private EventLoopGroup group;
+  private MongoClient behind;
+  private String url;
+
+  @BeforeAll
+  static void startCluster() {
+    testbed = Testbed.builder(Topology.parse("refused-splits.yaml", TOPOLOGY)).start();
+  }
+
+  @AfterAll
+  static void stopCluster() {
+    if (testbed != null) {
+      testbed.close();
+    }
+  }
+
+  @BeforeEach
+  void startMongos() {
+    behind = MongoClients.create(testbed.url());
+    group = EventLoops.newGroup("scripted-mongos", 1);
+    Channel listener =
+        new ServerBootstrap()
+            .group(group)
+            .channel(EventLoops.serverChannelClass())
+            .childHandler(
+                new ChannelInitializer<Channel>() {
+                  @Override
+                  protected void initChannel(Channel channel) {
+                    channel.pipeline().addLast(new WireFrames(), new Answers());
+                  }
+                })
+            .bind("127.0.0.1", 0)
+            .syncUninterruptibly()
+            .channel();
+    url = "mongodb://127.0.0.1:" + ((InetSocketAddress) listener.localAddress()).getPort();
+  }
+
+  @AfterEach
+  void stopMongos() {
+    group.shutdownGracefully(0, 1, TimeUnit.SECONDS).syncUninterruptibly();
+    behind.close();
+  }
+
+  @Test
+  void theShardIsAskedWhereAMongosKeepsRefusing() {
+    // Spread by the testbed: the upper half was moved to the other shard.
+    testbed.shardCollection("it.refused", Numbered.KEY, Numbered.splitAt(100));
+
+    try (ExistingCluster cluster = ExistingCluster.at(new ConnectionString(url), null)) {
+      cluster.shardCollection("it.refused", Numbered.KEY, Numbered.splitAt(50, 100, 150));
+    }
+
+    assertThat(refused.get()).isBetween(2, 10);
+    assertThat(lowerBounds("it.refused")).containsExactly(50, 100, 150);
+  }
+
+  private static List<Integer> lowerBounds(String namespace) {
+    try (MongoClient client = MongoClients.create(testbed.url())) {
+      Document entry =
+          client
+              .getDatabase("config")
+              .getCollection("collections")
+              .find(new Document("_id", namespace))
+              .first();
+      List<Integer> bounds = new ArrayList<>();
+      client
+          .getDatabase("config")
+          .getCollection("chunks")
+          .find(new Document("uuid", entry.get("uuid")))
+          .sort(new Document("min", 1))
+          .forEach(
+              chunk -> {
+                if (chunk.get("min", Document.class).get("_id") instanceof Integer bound) {
+                  bounds.add(bound);
+                }
+              });
+      return bounds;
+    }
+  }
+
+  private BsonDocument answer(OpMsg request) {
+    return switch (request.commandName()) {
+      case "hello", "isMaster" -> HELLO.clone();
+      case "enableSharding", "shardCollection" -> BsonDocument.parse("{ok: 1}");
+      case "split" -> {
+        refused.incrementAndGet();
+        yield BsonDocument.parse(
+            "{ok: 0, code: 13388, codeName: 'StaleConfig', errmsg: 'version mismatch detected'}");
+      }
+      default -> forwarded(request);
+    };
+  }
+
+  private BsonDocument forwarded(OpMsg request) {
+    BsonDocument command = new BsonDocument();
+    command.putAll(request.body());
+    List.of("$db", "lsid", "$clusterTime", "$readPreference").forEach(command::remove);
+    try {
+      return behind.getDatabase(request.database()).runCommand(command, BsonDocument.class);
+    } catch (MongoCommandException e) {
+      return e.getResponse();
+    }
+  }
+
+  private final class Answers extends SimpleChannelInboundHandler<ByteBuf> {
+    @Override
+    protected void channelRead0(ChannelHandlerContext context, ByteBuf frame) {
+      ByteBuf reply = context.alloc().buffer();
+      if (LegacyHello.is(frame)) {
+        LegacyHello.reply(frame, 1, HELLO, reply);
+      } else {
+        OpMsg request = OpMsg.decode(frame);
+        request.reply(1, answer(request)).encode(reply);
+      }
+      context.writeAndFlush(reply);
+    }
+  }
+}

@@ -1,0 +1,64 @@
+package dev.onehop.it;
+
+import com.mongodb.client.model.Filters;
+import com.mongodb.reactivestreams.client.MongoClient;
+import com.mongodb.reactivestreams.client.MongoCollection;
+import dev.onehop.routing.OneHop;
+import dev.onehop.routing.RouteDecision;
+import dev.onehop.routing.RouteExplanation;
+import dev.onehop.routing.RoutingMode;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import java.lang.management.ManagementFactory;
+import java.time.Duration;
+import org.bson.Document;
+import reactor.core.publisher.Mono;
+
+/**
+ * An application whose heap a test can choose: it loads one routing table, and says how long that
+ * took and what it keeps. Its arguments: connection string, routing mode, collection in the
+ * database {@code it}, an {@code _id}.
+ */
+final class TableLoad {
+  private static final Duration TIMEOUT = Duration.ofMinutes(5);
+
+  private TableLoad() {}
+
+  @SuppressWarnings(
+      "ThreadSleep") // A table that takes longer than an operation waits is polled for.
+  public static void main(String[] args) throws InterruptedException {
+    SimpleMeterRegistry meters = new SimpleMeterRegistry();
+    try (MongoClient client =
+        OneHop.builder(args[0])
+            .routing(RoutingMode.valueOf(args[1]))
+            .meterRegistry(meters)
+            .build()) {
+      // What the first collection takes is no part of it.
+      explain(client.getDatabase("it").getCollection("first"), args[3]);
+      long before = usedBytes();
+      long start = System.nanoTime();
+      MongoCollection<Document> collection = client.getDatabase("it").getCollection(args[2]);
+      RouteExplanation explained = explain(collection, args[3]);
+      while (explained.decision() == RouteDecision.NO_TABLE
+          && System.nanoTime() - start < TIMEOUT.toNanos()) {
+        Thread.sleep(50);
+        explained = explain(collection, args[3]);
+      }
+      long millis = (System.nanoTime() - start) / 1_000_000;
+      double chunks =
+          meters.get("onehop.table.chunks").tag("namespace", "it." + args[2]).gauge().value();
+      System.out.printf(
+          "loaded %.0f chunks, %s on %s, in %d ms, keeping %.0f bytes a chunk%n",
+          chunks, args[3], explained.shards(), millis, (usedBytes() - before) / chunks);
+    }
+    System.exit(0);
+  }
+
+  private static RouteExplanation explain(MongoCollection<Document> collection, String id) {
+    return Mono.from(OneHop.explain(collection, Filters.eq(id))).block(TIMEOUT);
+  }
+
+  private static long usedBytes() {
+    System.gc();
+    return ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed();
+  }
+}

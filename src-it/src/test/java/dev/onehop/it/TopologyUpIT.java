@@ -1,0 +1,101 @@
+package dev.onehop.it;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.onehop.cli.OneHopCommand;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** {@code onehop topology up} as a new user has it, with what it says to try next. */
+class TopologyUpIT {
+  private static final String TOPOLOGY =
+      """
+      name: up-and-down
+      regions: [here]
+      hosts:
+        a: {region: here, address: 127.33.0.1}
+        b: {region: here, address: 127.33.0.2}
+      roundTrips:
+        here <-> here: 0
+      client: a
+      configServers: [a]
+      shards:
+        one: [a]
+        two: [b]
+      mongos: [a, b]
+      """;
+
+  @TempDir private static Path folder;
+  private static String topology;
+
+  private record Ended(int exitCode, String out, String err) {}
+
+  @BeforeAll
+  static void writeTopology() throws IOException {
+    // Failsafe runs in src-it; bin/onehop tells the command where its home is.
+    System.setProperty("onehop.home", Path.of("..").toRealPath().toString());
+    topology = Files.writeString(folder.resolve("up-and-down.yaml"), TOPOLOGY).toString();
+  }
+
+  @BeforeEach
+  void requireProcesses() {
+    TestCluster.requireProcesses();
+  }
+
+  private static Ended onehop(List<String> arguments) {
+    StringWriter out = new StringWriter();
+    StringWriter err = new StringWriter();
+    int exitCode =
+        OneHopCommand.commandLine()
+            .setOut(new PrintWriter(out))
+            .setErr(new PrintWriter(err))
+            .execute(arguments.toArray(String[]::new));
+    return new Ended(exitCode, out.toString(), err.toString());
+  }
+
+  /** The arguments of a printed command line, of which the last may be in quotes. */
+  private static List<String> arguments(String line) {
+    String[] parts = line.strip().split(" '", -1);
+    List<String> arguments = new ArrayList<>(List.of(parts[0].split(" ", -1)));
+    if (parts.length > 1) {
+      arguments.add(parts[1].replaceFirst("'$", ""));
+    }
+    return arguments.subList(1, arguments.size());
+  }
+
+  @Test
+  void whatItPrintsToTryNextWorks() {
+    Ended up = onehop(List.of("topology", "up", "--detach", "--topology", topology));
+    try {
+      assertThat(up.exitCode()).as(up.err()).isZero();
+      String url = up.out().lines().findFirst().orElseThrow().replaceFirst("^URL: ", "");
+      assertThat(up.out())
+          .contains("bin/ycsb load targeted-async -P workloads/workloada -p mongodb.url=" + url)
+          .contains("bin/ycsb run targeted-async -P workloads/workloada -p mongodb.url=" + url)
+          .contains("bin/onehop bench --url " + url)
+          .contains("topology down' stops it");
+
+      String explain =
+          up.out().lines().filter(line -> line.contains(" explain ")).findFirst().orElseThrow();
+      Ended explained = onehop(arguments(explain));
+      assertThat(explained.exitCode()).as(explained.err()).isZero();
+      assertThat(explained.out()).contains("ycsb.usertable").containsAnyOf("one", "two");
+
+      Ended status = onehop(List.of("topology", "status"));
+      assertThat(status.exitCode()).isZero();
+      assertThat(status.out()).contains("up-and-down: running").contains(url);
+    } finally {
+      Ended down = onehop(List.of("topology", "down", "--topology", "up-and-down"));
+      assertThat(down.out()).contains("Stopped up-and-down.");
+    }
+  }
+}

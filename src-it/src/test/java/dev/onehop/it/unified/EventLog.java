@@ -1,0 +1,207 @@
+package dev.onehop.it.unified;
+
+import com.mongodb.event.CommandFailedEvent;
+import com.mongodb.event.CommandListener;
+import com.mongodb.event.CommandStartedEvent;
+import com.mongodb.event.CommandSucceededEvent;
+import com.mongodb.event.ConnectionCheckOutFailedEvent;
+import com.mongodb.event.ConnectionCheckOutStartedEvent;
+import com.mongodb.event.ConnectionCheckedInEvent;
+import com.mongodb.event.ConnectionCheckedOutEvent;
+import com.mongodb.event.ConnectionClosedEvent;
+import com.mongodb.event.ConnectionCreatedEvent;
+import com.mongodb.event.ConnectionPoolClearedEvent;
+import com.mongodb.event.ConnectionPoolClosedEvent;
+import com.mongodb.event.ConnectionPoolCreatedEvent;
+import com.mongodb.event.ConnectionPoolListener;
+import com.mongodb.event.ConnectionPoolReadyEvent;
+import com.mongodb.event.ConnectionReadyEvent;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.bson.BsonBoolean;
+import org.bson.BsonDocument;
+import org.bson.BsonInt32;
+import org.bson.BsonValue;
+import org.bson.codecs.BsonDocumentCodec;
+import org.bson.codecs.DecoderContext;
+
+/** The events of a client's listeners that the test observes. Thread-safe. */
+final class EventLog implements CommandListener, ConnectionPoolListener {
+  private static final Set<String> SENSITIVE =
+      Set.of(
+          "authenticate",
+          "saslstart",
+          "saslcontinue",
+          "getnonce",
+          "createuser",
+          "updateuser",
+          "copydbgetnonce",
+          "copydbsaslstart",
+          "copydb",
+          "hello",
+          "ismaster");
+
+  private final Set<String> observed = new TreeSet<>();
+  private final Set<String> ignoredCommands = new TreeSet<>(Set.of("configurefailpoint"));
+  private final boolean sensitive;
+  private final List<Event> events = new CopyOnWriteArrayList<>();
+  private final List<BsonDocument> started = new CopyOnWriteArrayList<>();
+  private final AtomicInteger checkedOut = new AtomicInteger();
+
+  /**
+   * @param name the specification's, as in {@code commandStartedEvent}
+   * @param type {@code command} or {@code cmap}
+   * @param event the driver's
+   * @param content the command or the reply, which the event itself holds only while it is handled
+   */
+  record Event(String name, String type, Object event, BsonDocument content) {}
+
+  /**
+   * @param client the entity's description
+   */
+  EventLog(BsonDocument client) {
+    strings(client, "observeEvents").forEach(observed::add);
+    if (observed.stream().anyMatch(name -> name.matches("server.*|topology.*"))) {
+      throw new DriverCannot("the runner does not observe servers and topologies");
+    }
+    strings(client, "ignoreCommandMonitoringEvents")
+        .forEach(name -> ignoredCommands.add(name.toLowerCase(Locale.ROOT)));
+    sensitive =
+        client.containsKey("observeSensitiveCommands")
+            && client.getBoolean("observeSensitiveCommands").getValue();
+  }
+
+  private static List<String> strings(BsonDocument document, String name) {
+    List<String> all = new ArrayList<>();
+    if (document.containsKey(name)) {
+      for (BsonValue value : document.getArray(name)) {
+        all.add(value.asString().getValue());
+      }
+    }
+    return all;
+  }
+
+  List<Event> events(String type) {
+    return events.stream().filter(each -> type.equals("all") || each.type().equals(type)).toList();
+  }
+
+  /** The last two commands that were sent, whether they are observed or not. */
+  List<BsonDocument> lastTwoCommands() {
+    return started.subList(started.size() - 2, started.size());
+  }
+
+  int checkedOutConnections() {
+    return checkedOut.get();
+  }
+
+  private void command(String name, String command, BsonDocument content, Object event) {
+    String lower = command.toLowerCase(Locale.ROOT);
+    // A hello that authenticates is passed to listeners without its content.
+    boolean hidden =
+        SENSITIVE.contains(lower) && (content.isEmpty() || !lower.matches("hello|ismaster"));
+    if (!ignoredCommands.contains(lower) && (sensitive || !hidden)) {
+      BsonDocument copy =
+          new BsonDocumentCodec().decode(content.asBsonReader(), DecoderContext.builder().build());
+      withoutDemand(copy);
+      withoutDemand(copy.getDocument("cursor", new BsonDocument()));
+      if (observed.contains(name)) {
+        events.add(new Event(name, "command", event, copy));
+      }
+      if (event instanceof CommandStartedEvent) {
+        started.add(copy);
+      }
+    }
+  }
+
+  /** Without a batch size, the reactive driver sends what is requested: here all there is. */
+  private static void withoutDemand(BsonDocument holder) {
+    holder.remove("batchSize", new BsonInt32(Integer.MAX_VALUE));
+  }
+
+  private void pool(String name, Object event) {
+    if (observed.contains(name)) {
+      events.add(new Event(name, "cmap", event, new BsonDocument()));
+    }
+  }
+
+  @Override
+  public void commandStarted(CommandStartedEvent event) {
+    command("commandStartedEvent", event.getCommandName(), event.getCommand(), event);
+  }
+
+  @Override
+  public void commandSucceeded(CommandSucceededEvent event) {
+    command("commandSucceededEvent", event.getCommandName(), event.getResponse(), event);
+  }
+
+  @Override
+  public void commandFailed(CommandFailedEvent event) {
+    command(
+        "commandFailedEvent",
+        event.getCommandName(),
+        new BsonDocument("failed", BsonBoolean.TRUE),
+        event);
+  }
+
+  @Override
+  public void connectionPoolCreated(ConnectionPoolCreatedEvent event) {
+    pool("poolCreatedEvent", event);
+  }
+
+  @Override
+  public void connectionPoolReady(ConnectionPoolReadyEvent event) {
+    pool("poolReadyEvent", event);
+  }
+
+  @Override
+  public void connectionPoolCleared(ConnectionPoolClearedEvent event) {
+    pool("poolClearedEvent", event);
+  }
+
+  @Override
+  public void connectionPoolClosed(ConnectionPoolClosedEvent event) {
+    pool("poolClosedEvent", event);
+  }
+
+  @Override
+  public void connectionCreated(ConnectionCreatedEvent event) {
+    pool("connectionCreatedEvent", event);
+  }
+
+  @Override
+  public void connectionReady(ConnectionReadyEvent event) {
+    pool("connectionReadyEvent", event);
+  }
+
+  @Override
+  public void connectionClosed(ConnectionClosedEvent event) {
+    pool("connectionClosedEvent", event);
+  }
+
+  @Override
+  public void connectionCheckOutStarted(ConnectionCheckOutStartedEvent event) {
+    pool("connectionCheckOutStartedEvent", event);
+  }
+
+  @Override
+  public void connectionCheckOutFailed(ConnectionCheckOutFailedEvent event) {
+    pool("connectionCheckOutFailedEvent", event);
+  }
+
+  @Override
+  public void connectionCheckedOut(ConnectionCheckedOutEvent event) {
+    checkedOut.incrementAndGet();
+    pool("connectionCheckedOutEvent", event);
+  }
+
+  @Override
+  public void connectionCheckedIn(ConnectionCheckedInEvent event) {
+    checkedOut.decrementAndGet();
+    pool("connectionCheckedInEvent", event);
+  }
+}

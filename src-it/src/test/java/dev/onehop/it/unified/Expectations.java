@@ -1,0 +1,115 @@
+package dev.onehop.it.unified;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The tests that are known to fail, from two lists: {@code plain.txt} has what fails with the plain
+ * client, {@code differences.txt} what fails with one of ours only. A list has sections:
+ *
+ * <pre>
+ * [fails in plain, targeted @ sharded] the reason
+ * folder/file: the test's description
+ * </pre>
+ *
+ * <p>{@code unsharded in} instead of {@code fails in} is for what fails on sharded collections by
+ * the server's own rules: it must pass on unsharded ones. {@code left out in} instead of {@code
+ * fails in} is for what is sometimes so, sometimes so; {@code all} stands for every mode, and a
+ * deployment may be {@code any}.
+ */
+final class Expectations {
+  private static final Pattern HEADER =
+      Pattern.compile(
+          "\\[(fails|unsharded|left out) in ([a-z, -]+) @ (sharded|replicaset|any)] (.+)");
+
+  private final Map<String, String> fails = new HashMap<>();
+  private final Map<String, String> unsharded = new HashMap<>();
+  private final Map<String, String> leftOut = new HashMap<>();
+
+  /** The lists, as far as they are for one mode on one kind of deployment. */
+  static Expectations of(Mode mode, String topology) {
+    Expectations expectations = new Expectations();
+    for (String list : List.of("plain.txt", "differences.txt")) {
+      expectations.read(list, mode, topology);
+    }
+    return expectations;
+  }
+
+  private void read(String list, Mode mode, String topology) {
+    boolean plainList = list.equals("plain.txt");
+    @Nullable Map<String, String> section = null;
+    String reason = "";
+    for (String line : lines(list)) {
+      Matcher header = HEADER.matcher(line);
+      if (header.matches()) {
+        List<String> modes = List.of(header.group(2).split(", ", -1));
+        boolean plain = modes.contains("all") || modes.contains(Mode.PLAIN.id());
+        if (plain != plainList) {
+          throw new AssertionError("this section belongs in the other list: " + line);
+        }
+        boolean mine =
+            (modes.contains("all") || modes.contains(mode.id()))
+                && (header.group(3).equals("any") || header.group(3).equals(topology));
+        section =
+            switch (mine ? header.group(1) : "") {
+              case "fails" -> fails;
+              case "unsharded" -> unsharded;
+              case "left out" -> leftOut;
+              default -> new HashMap<>();
+            };
+        reason = header.group(4);
+      } else if (section == null || line.startsWith("[")) {
+        throw new AssertionError(list + " has a line that is no section's: " + line);
+      } else if (section.put(line, reason) != null) {
+        throw new AssertionError("listed twice: " + line);
+      }
+    }
+  }
+
+  private static List<String> lines(String list) {
+    try (InputStream in =
+        Objects.requireNonNull(Expectations.class.getResourceAsStream(list), list)) {
+      Stream<String> lines = new String(in.readAllBytes(), StandardCharsets.UTF_8).lines();
+      return new ArrayList<>(
+          lines.filter(line -> !line.isBlank() && !line.startsWith("#")).toList());
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** Why it is known to fail, or null. */
+  @Nullable String fails(SpecificationTest test) {
+    return fails.get(test.id());
+  }
+
+  /** Why it fails on sharded collections, or null. */
+  @Nullable String unsharded(SpecificationTest test) {
+    return unsharded.get(test.id());
+  }
+
+  /** Why it isn't run, or null. */
+  @Nullable String leftOut(SpecificationTest test) {
+    return leftOut.get(test.id());
+  }
+
+  /** Every test that is listed. */
+  Set<String> listed() {
+    Set<String> all = new TreeSet<>(fails.keySet());
+    all.addAll(unsharded.keySet());
+    all.addAll(leftOut.keySet());
+    return all;
+  }
+}

@@ -1,0 +1,167 @@
+package dev.onehop.it.unified;
+
+import com.mongodb.ServerAddress;
+import com.mongodb.client.ClientSession;
+import com.mongodb.client.MongoClient;
+import com.mongodb.client.MongoClients;
+import com.mongodb.client.MongoCollection;
+import com.mongodb.client.model.Filters;
+import dev.onehop.testbed.Testbed;
+import dev.onehop.testbed.Topology;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
+import org.bson.BsonArray;
+import org.bson.BsonDocument;
+import org.bson.BsonValue;
+import org.bson.Document;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A cluster of three shards with a mongos, or its stand-in, beside each. Collections are sharded on
+ * {@code _id} so that the documents 1, 2 and 3, which most tests use, lie on different shards.
+ */
+final class ShardedDeployment implements Deployment {
+  private static final String TOPOLOGY =
+      """
+      name: unified
+      description: a mongos beside each of three shards, without any delay
+      regions: [here]
+      roundTrips:
+        here <-> here: 0
+      hosts:
+        one: {region: here, address: 127.33.0.1}
+        two: {region: here, address: 127.33.0.2}
+        three: {region: here, address: 127.33.0.3}
+      client: one
+      configServers: [one]
+      shards:
+        shard-1: [one]
+        shard-2: [two]
+        shard-3: [three]
+      mongos: [one, two, three]
+      """;
+  private static final BsonDocument NO_FAILURE =
+      BsonDocument.parse("{configureFailPoint: 'failCommand', mode: 'off'}");
+  private static final BsonDocument KEY = BsonDocument.parse("{_id: 1}");
+  private static final List<BsonDocument> SPLITS =
+      List.of(BsonDocument.parse("{_id: 2}"), BsonDocument.parse("{_id: 3}"));
+
+  private final Testbed testbed =
+      Testbed.builder(Topology.parse("unified.yaml", TOPOLOGY)).failPoints().start();
+  private final MongoClient internal = MongoClients.create(uri(false, List.of()));
+  private final List<MongoClient> shards =
+      testbed.shardHosts().values().stream()
+          .map(set -> MongoClients.create("mongodb://" + set.substring(set.indexOf('/') + 1)))
+          .toList();
+  private final Map<String, MongoClient> mongoses =
+      testbed.mongosAddresses().stream()
+          .collect(
+              Collectors.toMap(
+                  address -> address, address -> MongoClients.create("mongodb://" + address)));
+  private final Set<MongoClient> failing = new HashSet<>();
+  private @Nullable BsonDocument clusterTime;
+
+  @Override
+  public String topology() {
+    return "sharded";
+  }
+
+  @Override
+  public String uri(boolean several, List<String> options) {
+    List<String> all = testbed.mongosAddresses();
+    return "mongodb://%s/?%s"
+        .formatted(String.join(",", several ? all : all.subList(0, 1)), String.join("&", options));
+  }
+
+  @Override
+  public MongoClient internal() {
+    return internal;
+  }
+
+  @Override
+  public void prepare(BsonArray initialData, boolean sharded) {
+    try (ClientSession session = internal.startSession()) {
+      for (BsonValue each : initialData) {
+        prepare(session, each.asDocument(), sharded);
+      }
+      clusterTime = session.getClusterTime();
+    }
+  }
+
+  private void prepare(ClientSession session, BsonDocument data, boolean sharded) {
+    String database = data.getString("databaseName").getValue();
+    String name = data.getString("collectionName").getValue();
+    MongoCollection<Document> collection = internal.getDatabase(database).getCollection(name);
+    // A capped collection, a view or a time series can't be sharded, or not by this key.
+    boolean create = !sharded || data.containsKey("createOptions");
+    if (!create) {
+      if (isSharded(database + "." + name)) {
+        collection.deleteMany(session, new Document());
+        if (collection.listIndexes().into(new ArrayList<>()).size() > 1) {
+          collection.dropIndexes();
+        }
+      } else {
+        collection.drop();
+        testbed.shardCollection(database + "." + name, KEY, SPLITS);
+      }
+    }
+    ReplicaSetDeployment.fill(internal, session, data, create);
+  }
+
+  private boolean isSharded(String namespace) {
+    return internal
+            .getDatabase("config")
+            .getCollection("collections")
+            .find(Filters.eq("_id", namespace))
+            .first()
+        != null;
+  }
+
+  @Override
+  public @Nullable BsonDocument clusterTime() {
+    return clusterTime;
+  }
+
+  @Override
+  public String cannot(SpecificationTest test, Mode mode) {
+    Set<String> failPoints = test.failPoints();
+    if (mode != Mode.PLAIN && !failPoints.isEmpty()) {
+      // A direct client passes by the routers, and a targeted one finds them all: each would fail
+      // once, and the client's own reads of config take failures that are counted.
+      return "fail points of a router are for clients of that router only";
+    }
+    return Set.of("failCommand").containsAll(failPoints)
+        ? ""
+        : "the stand-in router has no fail point but failCommand";
+  }
+
+  /** Without a server, on the mongos that clients of one mongos have. */
+  @Override
+  public void failPoint(@Nullable ServerAddress server, BsonDocument command) {
+    String address = server == null ? testbed.mongosAddresses().get(0) : server.toString();
+    MongoClient mongos = mongoses.get(address);
+    mongos.getDatabase("admin").runCommand(command);
+    failing.add(mongos);
+  }
+
+  @Override
+  public void reset() {
+    for (MongoClient mongos : failing) {
+      mongos.getDatabase("admin").runCommand(NO_FAILURE);
+    }
+    failing.clear();
+    shards.forEach(ReplicaSetDeployment::endTransactions);
+  }
+
+  @Override
+  public void close() {
+    shards.forEach(MongoClient::close);
+    mongoses.values().forEach(MongoClient::close);
+    internal.close();
+    testbed.close();
+  }
+}

@@ -1,0 +1,32 @@
+package dev.onehop.it.unified;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Test;
+
+/** Gets the specification tests, too, for the integration tests, which may have no network. */
+class SpecificationFilesTest {
+  @Test
+  void everyFolderHoldsTests() {
+    assertThat(SpecificationFiles.FOLDERS)
+        .allSatisfy(folder -> assertThat(SpecificationFiles.in(folder)).isNotEmpty());
+  }
+
+  @Test
+  void whatIsListedExists() {
+    Set<String> known =
+        SpecificationFiles.FOLDERS.stream()
+            .flatMap(folder -> SpecificationFiles.in(folder).stream())
+            .map(SpecificationTest::id)
+            .collect(Collectors.toSet());
+
+    for (Mode mode : Mode.values()) {
+      for (String topology : List.of("sharded", "replicaset")) {
+        assertThat(known).containsAll(Expectations.of(mode, topology).listed());
+      }
+    }
+  }
+}

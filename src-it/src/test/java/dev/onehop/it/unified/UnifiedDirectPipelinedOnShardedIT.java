@@ -1,0 +1,11 @@
+package dev.onehop.it.unified;
+
+import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
+
+/** The specification tests: {@link Mode#DIRECT_PIPELINED}, {@link ShardedDeployment}. */
+@EnabledIfSystemProperty(named = UnifiedSuite.ALL, matches = ".*")
+class UnifiedDirectPipelinedOnShardedIT extends UnifiedSuite {
+  UnifiedDirectPipelinedOnShardedIT() {
+    super(Mode.DIRECT_PIPELINED, ShardedDeployment::new);
+  }
+}

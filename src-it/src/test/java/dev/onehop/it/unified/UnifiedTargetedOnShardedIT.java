@@ -1,0 +1,8 @@
+package dev.onehop.it.unified;
+
+/** The specification tests: {@link Mode#TARGETED}, {@link ShardedDeployment}. */
+class UnifiedTargetedOnShardedIT extends UnifiedSuite {
+  UnifiedTargetedOnShardedIT() {
+    super(Mode.TARGETED, ShardedDeployment::new);
+  }
+}

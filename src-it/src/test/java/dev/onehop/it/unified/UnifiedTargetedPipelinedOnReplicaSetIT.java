@@ -1,0 +1,11 @@
+package dev.onehop.it.unified;
+
+import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
+
+/** The specification tests: {@link Mode#TARGETED_PIPELINED}, {@link ReplicaSetDeployment}. */
+@EnabledIfSystemProperty(named = UnifiedSuite.ALL, matches = ".*")
+class UnifiedTargetedPipelinedOnReplicaSetIT extends UnifiedSuite {
+  UnifiedTargetedPipelinedOnReplicaSetIT() {
+    super(Mode.TARGETED_PIPELINED, ReplicaSetDeployment::new);
+  }
+}

@@ -1,0 +1,11 @@
+package dev.onehop.it.unified;
+
+import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
+
+/** The specification tests: {@link Mode#TARGETED_PIPELINED}, {@link ShardedDeployment}. */
+@EnabledIfSystemProperty(named = UnifiedSuite.ALL, matches = ".*")
+class UnifiedTargetedPipelinedOnShardedIT extends UnifiedSuite {
+  UnifiedTargetedPipelinedOnShardedIT() {
+    super(Mode.TARGETED_PIPELINED, ShardedDeployment::new);
+  }
+}
