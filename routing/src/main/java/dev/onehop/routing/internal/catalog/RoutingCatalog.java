@@ -1,6 +1,7 @@
 package dev.onehop.routing.internal.catalog;
 
 import dev.onehop.core.table.RoutingTable;
+import dev.onehop.routing.internal.reactor.LateErrors;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -193,6 +194,7 @@ public final class RoutingCatalog {
   public void loadInBackground(String namespace) {
     if (entry(namespace).inFlight.get() == null) {
       reloadIfDue(namespace)
+          .contextWrite(LateErrors::logged)
           .subscribe(
               table -> {},
               failure -> log.debug("{}: not loaded: {}", namespace, failure.toString()));
@@ -315,6 +317,7 @@ public final class RoutingCatalog {
       return;
     }
     reloadIfDue(namespace)
+        .contextWrite(LateErrors::logged)
         .subscribe(
             table -> {
               Duration doubled = entry.evidenceGap.multipliedBy(2);
@@ -364,6 +367,7 @@ public final class RoutingCatalog {
         load(namespace, entry)
             // Before the result is handed on, so that whoever is refused next starts a new one.
             .doOnTerminate(() -> entry.inFlight.compareAndSet(self.get(), null))
+            .contextWrite(LateErrors::logged)
             .cache();
     self.set(started);
     if (entry.inFlight.compareAndSet(null, started)) {

@@ -13,6 +13,7 @@ import dev.onehop.routing.internal.direct.shard.ReplicaSet;
 import dev.onehop.routing.internal.direct.shard.ServerSet;
 import dev.onehop.routing.internal.direct.shard.ShardDirectory;
 import dev.onehop.routing.internal.direct.shard.Versions;
+import dev.onehop.routing.internal.reactor.LateErrors;
 import dev.onehop.routing.internal.wire.OpMsg;
 import dev.onehop.routing.internal.wire.ServerAddressName;
 import dev.onehop.routing.internal.wire.WirePool;
@@ -138,6 +139,7 @@ public final class DirectRouter implements AutoCloseable {
             .doOnNext(this::forgetUnused)
             .concatMap(tick -> concerns.refresh(config).then(rereadShards()))
             .retryWhen(Retry.fixedDelay(Long.MAX_VALUE, Duration.ofSeconds(1)))
+            .contextWrite(LateErrors::logged)
             .subscribe();
   }
 

@@ -1,6 +1,7 @@
 package dev.onehop.routing.internal.direct;
 
 import dev.onehop.routing.internal.direct.cursor.ShardCursor;
+import dev.onehop.routing.internal.reactor.LateErrors;
 import java.util.ArrayList;
 import java.util.List;
 import reactor.core.publisher.Flux;
@@ -18,7 +19,7 @@ final class OpeningCursors {
         return;
       }
     }
-    cursor.kill().subscribe();
+    cursor.kill().contextWrite(LateErrors::logged).subscribe();
   }
 
   /** All of them are open, and somebody else's from now on. */

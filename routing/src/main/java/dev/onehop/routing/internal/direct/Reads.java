@@ -16,6 +16,7 @@ import dev.onehop.routing.internal.direct.shard.ErrorCodes;
 import dev.onehop.routing.internal.direct.shard.PartialResults;
 import dev.onehop.routing.internal.direct.shard.ReplicaSet.Answer;
 import dev.onehop.routing.internal.direct.shard.StaleRoutes;
+import dev.onehop.routing.internal.reactor.LateErrors;
 import dev.onehop.routing.internal.wire.CommandFields;
 import dev.onehop.routing.internal.wire.OpMsg;
 import java.util.ArrayList;
@@ -365,7 +366,7 @@ public final class Reads {
       MergedCursor cursor, @Nullable BsonValue batchSize, boolean singleBatch) {
     return Mono.defer(() -> cursor.firstBatch(batchSize))
         .onErrorResume(e -> cursor.kill().then(Mono.error(e)))
-        .doOnCancel(() -> cursor.kill().subscribe())
+        .doOnCancel(() -> cursor.kill().contextWrite(LateErrors::logged).subscribe())
         .flatMap(
             batch -> {
               boolean done = singleBatch || cursor.isExhausted();
@@ -388,7 +389,7 @@ public final class Reads {
             failure ->
                 opening.giveUp().then(Mono.error(StaleRoutes.single(Exceptions.unwrap(failure)))))
         .doOnNext(sources -> opening.complete())
-        .doOnCancel(() -> opening.giveUp().subscribe());
+        .doOnCancel(() -> opening.giveUp().contextWrite(LateErrors::logged).subscribe());
   }
 
   private Mono<Source> open(

@@ -7,6 +7,7 @@ import dev.onehop.routing.internal.direct.shard.ReplicaSet;
 import dev.onehop.routing.internal.direct.shard.ReplicaSet.Answer;
 import dev.onehop.routing.internal.direct.shard.ShardDirectory;
 import dev.onehop.routing.internal.direct.shard.StaleRoutes;
+import dev.onehop.routing.internal.reactor.LateErrors;
 import dev.onehop.routing.internal.wire.OpMsg;
 import dev.onehop.routing.internal.wire.ServerRefusedException;
 import java.time.Duration;
@@ -79,6 +80,7 @@ final class StartCheck {
                 failure -> !isSilence(failure),
                 // Commands wait for the next check again, which says the same or succeeds.
                 reason -> tooSlow = false)
+            .contextWrite(LateErrors::logged)
             .cache(found -> FOR_GOOD, e -> FAILURE_KEPT, () -> FAILURE_KEPT);
   }
 

@@ -7,6 +7,7 @@ import dev.onehop.routing.internal.direct.OneShardForwarding.Forwarded;
 import dev.onehop.routing.internal.direct.shard.CommandFailure;
 import dev.onehop.routing.internal.direct.shard.ErrorCodes;
 import dev.onehop.routing.internal.metrics.Outcome;
+import dev.onehop.routing.internal.reactor.LateErrors;
 import dev.onehop.routing.internal.router.CommandMeter.Measured;
 import dev.onehop.routing.internal.wire.EventLoops;
 import dev.onehop.routing.internal.wire.LegacyHello;
@@ -43,8 +44,6 @@ final class RequestLoop {
 
   private static final Logger log = LoggerFactory.getLogger(RequestLoop.class);
   private static final int FLAGS_AT = 16;
-  // Reactor looks for this key before it takes the hook that is the same for all.
-  private static final String ON_ERROR_DROPPED = "reactor.onErrorDropped.local";
 
   private final DirectRouter router;
   private final LocalCommands local;
@@ -285,7 +284,7 @@ final class RequestLoop {
                     () ->
                         new IllegalStateException(
                             "the command " + request.commandName() + " has no answer")))
-            .contextWrite(context -> context.put(ON_ERROR_DROPPED, onErrorDropped(head)))
+            .contextWrite(context -> LateErrors.to(onErrorDropped(head), context))
             .subscribe(
                 reply -> EventLoops.run(loop, () -> finish(head, reply)),
                 failure -> EventLoops.run(loop, () -> failed(head, failure)));

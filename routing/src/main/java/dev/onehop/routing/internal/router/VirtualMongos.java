@@ -1,6 +1,7 @@
 package dev.onehop.routing.internal.router;
 
 import dev.onehop.routing.internal.direct.DirectRouter;
+import dev.onehop.routing.internal.reactor.LateErrors;
 import dev.onehop.routing.internal.wire.EventLoops;
 import dev.onehop.routing.internal.wire.InProcessChannel;
 import dev.onehop.routing.internal.wire.WireProtocolException;
@@ -101,6 +102,7 @@ public final class VirtualMongos extends InProcessChannel {
             .startedOrSilent()
             .timeout(START_TIMEOUT)
             .onErrorComplete()
+            .contextWrite(LateErrors::logged)
             .subscribe(null, null, () -> EventLoops.run(eventLoop(), this::connected));
   }
 

@@ -1,5 +1,6 @@
 package dev.onehop.routing.internal.wire;
 
+import dev.onehop.routing.internal.reactor.LateErrors;
 import io.netty.channel.EventLoop;
 import io.netty.channel.EventLoopGroup;
 import java.io.IOException;
@@ -79,6 +80,7 @@ final class ServerPool {
     }
     connecting.update(
         WireConnection.open(loop, server, settings, keys)
+            .contextWrite(LateErrors::logged)
             .subscribe(
                 connection -> {
                   opened(exchange);

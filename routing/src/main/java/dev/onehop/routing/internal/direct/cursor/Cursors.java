@@ -4,6 +4,7 @@ import dev.onehop.routing.internal.direct.shard.CommandFailure;
 import dev.onehop.routing.internal.direct.shard.ErrorCodes;
 import dev.onehop.routing.internal.direct.shard.ReplicaSet;
 import dev.onehop.routing.internal.direct.shard.ReplicaSet.Answer;
+import dev.onehop.routing.internal.reactor.LateErrors;
 import dev.onehop.routing.internal.wire.OpMsg;
 import java.time.Duration;
 import java.util.Map;
@@ -99,7 +100,7 @@ public final class Cursors {
     open.forEach(
         (id, kept) -> {
           if (kept.isIdle(now) && open.remove(id, kept)) {
-            kept.cursor.kill().subscribe();
+            kept.cursor.kill().contextWrite(LateErrors::logged).subscribe();
           }
         });
   }
@@ -122,7 +123,7 @@ public final class Cursors {
               .getMore(command, id)
               .flatMap(reply -> endedIfLast(reply, id, kept))
               .onErrorResume(e -> kill(id).then(Mono.error(e)))
-              .doOnCancel(() -> kill(id).subscribe())
+              .doOnCancel(() -> kill(id).contextWrite(LateErrors::logged).subscribe())
               .doFinally(
                   end -> {
                     kept.usedNanos = nanoTime.getAsLong();

@@ -2,6 +2,7 @@ package dev.onehop.routing.internal.direct.shard;
 
 import dev.onehop.routing.internal.catalog.ConfigReader;
 import dev.onehop.routing.internal.direct.shard.ReplicaSet.Answer;
+import dev.onehop.routing.internal.reactor.LateErrors;
 import dev.onehop.routing.internal.wire.OpMsg;
 import dev.onehop.routing.internal.wire.ServerAddressName;
 import java.util.ArrayList;
@@ -128,6 +129,7 @@ public final class ConfigServer implements ConfigReader {
               .append("cursors", new BsonArray(List.of(new BsonInt64(read.cursorId()))));
       replicaSet
           .sendTo(read.server(), message("config", kill))
+          .contextWrite(LateErrors::logged)
           .subscribe(answer -> {}, failure -> {});
     }
   }
