@@ -1,6 +1,6 @@
 package dev.onehop.testbed.router;
 
-import dev.onehop.routing.internal.direct.ClusterFacts;
+import dev.onehop.routing.internal.command.ClusterFacts;
 import dev.onehop.routing.internal.direct.DirectRouter;
 import dev.onehop.routing.internal.router.RouterIdentity;
 import dev.onehop.routing.internal.wire.ServerAddressName;

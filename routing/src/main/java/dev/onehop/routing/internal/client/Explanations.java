@@ -8,7 +8,7 @@ import dev.onehop.core.targeting.Target;
 import dev.onehop.routing.RouteDecision;
 import dev.onehop.routing.RouteExplanation;
 import dev.onehop.routing.internal.catalog.UnknownNamespaceException;
-import dev.onehop.routing.internal.direct.DirectRouter;
+import dev.onehop.routing.internal.command.CommandRouter;
 import dev.onehop.routing.internal.router.RouterHandles;
 import java.util.List;
 import java.util.function.Function;
@@ -45,7 +45,7 @@ public final class Explanations {
   }
 
   private static Mono<RouteExplanation> direct(
-      DirectRouter router, String namespace, Function<RoutingTable, Target> targeting) {
+      CommandRouter router, String namespace, Function<RoutingTable, Target> targeting) {
     return router
         .table(namespace)
         .map(
@@ -56,7 +56,7 @@ public final class Explanations {
                   target.isSingleShard() ? RouteDecision.OWNER : RouteDecision.SEVERAL_SHARDS,
                   target.shards(),
                   target.shards().stream()
-                      .flatMap(shard -> router.primary(shard).stream())
+                      .flatMap(shard -> router.destination(shard).stream())
                       .map(server -> new ServerAddress(server.host(), server.port()))
                       .toList(),
                   target.reason(),

@@ -3,6 +3,10 @@ package dev.onehop.routing.internal.direct;
 import dev.onehop.core.table.RoutingTable;
 import dev.onehop.routing.internal.catalog.RoutingCatalog;
 import dev.onehop.routing.internal.catalog.UnknownNamespaceException;
+import dev.onehop.routing.internal.command.ClusterFacts;
+import dev.onehop.routing.internal.command.CommandRouter;
+import dev.onehop.routing.internal.command.Forwarded;
+import dev.onehop.routing.internal.command.Refreshes;
 import dev.onehop.routing.internal.direct.cursor.CursorReplies;
 import dev.onehop.routing.internal.direct.cursor.Cursors;
 import dev.onehop.routing.internal.direct.shard.ClusterClock;
@@ -17,6 +21,8 @@ import dev.onehop.routing.internal.reactor.LateErrors;
 import dev.onehop.routing.internal.wire.OpMsg;
 import dev.onehop.routing.internal.wire.ServerAddressName;
 import dev.onehop.routing.internal.wire.WirePool;
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.EventLoop;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -43,7 +49,7 @@ import reactor.util.retry.Retry;
  *
  * <p>Thread-safe.
  */
-public final class DirectRouter implements AutoCloseable {
+public final class DirectRouter implements CommandRouter {
   private static final Duration CLUSTER_REFRESH = Duration.ofSeconds(30);
   private static final Duration REREAD_TIMEOUT = Duration.ofSeconds(10);
 
@@ -72,15 +78,6 @@ public final class DirectRouter implements AutoCloseable {
   private final Role role;
   private final RoutingCatalog catalog;
   private final Disposable refreshing;
-
-  /**
-   * How what is known of the cluster is kept fresh.
-   *
-   * @param every how often the shards and the default concerns are read again; routing tables are
-   *     when a shard refuses one
-   * @param listener told of every refresh of a routing table
-   */
-  public record Refreshes(Duration every, RoutingCatalog.RefreshListener listener) {}
 
   /**
    * A router for a cluster.
@@ -191,53 +188,45 @@ public final class DirectRouter implements AutoCloseable {
     return directory.all().timeout(REREAD_TIMEOUT).then().onErrorComplete();
   }
 
-  /** Completes when the cluster was found to be usable; fails with the reason if it is not. */
+  @Override
   public Mono<Void> started() {
     return startCheck.done();
   }
 
-  /**
-   * The same, but completes also when the config servers are silent, for then a mongos may serve
-   * the command.
-   */
+  @Override
   public Mono<Void> startedOrSilent() {
     return role == Role.MONGOS ? startCheck.done() : startCheck.doneOrSilent();
   }
 
-  /** What the cluster's servers are, as of the start; null before. */
+  @Override
   public @Nullable ClusterFacts facts() {
     return startCheck.known();
   }
 
-  /** A collection's routing table, as the next command would be routed by. */
+  @Override
   public Mono<RoutingTable> table(String namespace) {
     return startCheck.done().then(catalog.table(namespace));
   }
 
-  /** How long ago a collection's table was found to be the newest; empty if there is none. */
+  @Override
   public Optional<Duration> tableAge(String namespace) {
     return catalog.age(namespace);
   }
 
-  /** The primary of a shard; empty if none is known. */
-  public Optional<ServerAddressName> primary(String shard) {
+  @Override
+  public Optional<ServerAddressName> destination(String shard) {
     ReplicaSet replicaSet = directory.known(shard);
     return Optional.ofNullable(replicaSet)
         .map(set -> set.servers().primary())
         .map(ServerSet.Server::name);
   }
 
-  /** How one-shard commands are passed on without decoding them. */
-  public OneShardForwarding forwarding() {
-    return forwarding;
+  @Override
+  public @Nullable Forwarded tryForward(ByteBuf frame, EventLoop loop, Forwarded.Outcome outcome) {
+    return forwarding.tryForward(frame, loop, outcome);
   }
 
-  /**
-   * Executes a command.
-   *
-   * @return the reply's document; errors of the cluster are replies with {@code ok: 0} or errors of
-   *     the Mono, see {@link CommandFailure#toReply}
-   */
+  @Override
   public Mono<BsonDocument> execute(OpMsg asked) {
     return Mono.defer(
         () -> {

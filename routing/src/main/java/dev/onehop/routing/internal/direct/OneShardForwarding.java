@@ -6,6 +6,7 @@ import dev.onehop.core.targeting.Target;
 import dev.onehop.core.targeting.Targeter;
 import dev.onehop.core.targeting.TargetingOptions;
 import dev.onehop.routing.internal.catalog.RoutingCatalog;
+import dev.onehop.routing.internal.command.Forwarded;
 import dev.onehop.routing.internal.direct.cursor.Cursors;
 import dev.onehop.routing.internal.direct.cursor.ShardCursor;
 import dev.onehop.routing.internal.direct.shard.ClusterClock;
@@ -40,7 +41,7 @@ import reactor.core.publisher.Mono;
  *
  * <p>Thread-safe.
  */
-public final class OneShardForwarding {
+final class OneShardForwarding {
   private final RoutingCatalog catalog;
   private final ShardDirectory shards;
   private final DefaultConcerns concerns;
@@ -49,32 +50,6 @@ public final class OneShardForwarding {
   private final ClusterClock clock;
   private final Versions versions;
   private final Map<String, Suffixes> suffixes = new ConcurrentHashMap<>();
-
-  /** Told where a command goes, and then what became of it: by one call, on an event loop. */
-  public interface Outcome {
-    /** Where it is sent, before one of the others is called. */
-    void sending(String command, String namespace, String shard, ServerAddressName server);
-
-    /**
-     * It was carried out, or refused for good.
-     *
-     * @param message the whole answer, under the command's id; the caller releases it
-     * @param ok whether it was carried out
-     */
-    void replied(ByteBuf message, boolean ok);
-
-    /**
-     * Nothing was carried out that must not be carried out again: the command is to be executed in
-     * full.
-     *
-     * @param refused whether the shard refused it, because the table is stale
-     * @param first what to wait for before
-     */
-    void notDone(boolean refused, Mono<Void> first);
-
-    /** Whether it was carried out is not known. */
-    void failed(Throwable cause);
-  }
 
   /** What is added to commands under one table, in BSON without a frame, by shard and format. */
   private record Suffixes(RoutingTable table, Map<String, byte[]> versions) {}
@@ -101,14 +76,8 @@ public final class OneShardForwarding {
     suffixes.remove(namespace);
   }
 
-  /**
-   * Passes a command on.
-   *
-   * @param frame the whole message; stays the caller's, who keeps it until the outcome
-   * @param loop the event loop that the outcome is wanted on, if it can be had
-   * @return null if the command can't go this way: it is to be executed in full
-   */
-  public @Nullable Forwarded tryForward(ByteBuf frame, EventLoop loop, Outcome outcome) {
+  /** As {@link dev.onehop.routing.internal.command.CommandRouter#tryForward}. */
+  @Nullable Forwarded tryForward(ByteBuf frame, EventLoop loop, Forwarded.Outcome outcome) {
     Statement statement;
     Target target;
     RoutingTable table;
@@ -148,14 +117,6 @@ public final class OneShardForwarding {
     return new Forwarded(statement.name(), exchange);
   }
 
-  /**
-   * A command on its way.
-   *
-   * @param name of the command
-   * @param exchange can be cancelled
-   */
-  public record Forwarded(String name, Exchange exchange) {}
-
   private static Target target(RoutingTable table, Statement statement) {
     return switch (statement.kind()) {
       case INSERT -> Targeter.insert(table, statement.document());
@@ -194,7 +155,7 @@ public final class OneShardForwarding {
     private final ReplicaSet shard;
     private final ServerAddressName server;
     private final ByteBuf frame;
-    private final Outcome outcome;
+    private final Forwarded.Outcome outcome;
 
     Reply(
         Statement statement,
@@ -202,7 +163,7 @@ public final class OneShardForwarding {
         ReplicaSet shard,
         ServerAddressName server,
         ByteBuf frame,
-        Outcome outcome) {
+        Forwarded.Outcome outcome) {
       this.statement = statement;
       this.table = table;
       this.shard = shard;

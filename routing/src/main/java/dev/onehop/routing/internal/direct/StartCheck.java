@@ -1,6 +1,7 @@
 package dev.onehop.routing.internal.direct;
 
 import dev.onehop.routing.internal.catalog.RoutingCatalog;
+import dev.onehop.routing.internal.command.ClusterFacts;
 import dev.onehop.routing.internal.direct.shard.CommandFailure;
 import dev.onehop.routing.internal.direct.shard.ErrorCodes;
 import dev.onehop.routing.internal.direct.shard.ReplicaSet;

@@ -1,6 +1,6 @@
 package dev.onehop.routing.internal.router;
 
-import dev.onehop.routing.internal.direct.DirectRouter;
+import dev.onehop.routing.internal.command.CommandRouter;
 import dev.onehop.routing.internal.wire.WireProtocolException;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelHandlerContext;
@@ -19,11 +19,11 @@ public final class ClientConnection extends ChannelInboundHandlerAdapter {
 
   private static final Logger log = LoggerFactory.getLogger(ClientConnection.class);
 
-  private final DirectRouter router;
+  private final CommandRouter router;
   private final LocalCommands local;
   private @Nullable RequestLoop requests;
 
-  public ClientConnection(DirectRouter router, LocalCommands local) {
+  public ClientConnection(CommandRouter router, LocalCommands local) {
     this.router = router;
     this.local = local;
   }

@@ -5,7 +5,7 @@ import com.mongodb.MongoClientSettings;
 import dev.onehop.routing.RouteDecision;
 import dev.onehop.routing.RoutingMeters;
 import dev.onehop.routing.RoutingMode;
-import dev.onehop.routing.internal.direct.Journey;
+import dev.onehop.routing.internal.command.Journey;
 import dev.onehop.routing.internal.metrics.OperationTimers;
 import dev.onehop.routing.internal.metrics.Outcome;
 import dev.onehop.routing.internal.wire.ServerAddressName;

@@ -11,7 +11,7 @@ import com.mongodb.event.CommandSucceededEvent;
 import com.mongodb.reactivestreams.client.ReactiveContextProvider;
 import dev.onehop.routing.RouteDecision;
 import dev.onehop.routing.RoutingObservationContext;
-import dev.onehop.routing.internal.direct.Journey;
+import dev.onehop.routing.internal.command.Journey;
 import dev.onehop.routing.internal.observation.MapRequestContext;
 import dev.onehop.routing.internal.wire.ServerAddressName;
 import io.micrometer.observation.Observation;

@@ -15,7 +15,8 @@ import com.mongodb.reactivestreams.client.MongoClients;
 import com.mongodb.spi.dns.InetAddressResolver;
 import com.mongodb.spi.dns.InetAddressResolverProvider;
 import dev.onehop.routing.internal.catalog.RoutingCatalog;
-import dev.onehop.routing.internal.direct.DirectRouter;
+import dev.onehop.routing.internal.command.CommandRouter;
+import dev.onehop.routing.internal.command.Refreshes;
 import dev.onehop.routing.internal.direct.shard.ServerSet;
 import dev.onehop.routing.internal.wire.Addresses;
 import dev.onehop.routing.internal.wire.ServerAddressName;
@@ -67,11 +68,8 @@ public final class DirectClient {
 
   /** Makes the router; another one only in tests. */
   public interface RouterFactory {
-    DirectRouter create(
-        ServerSet seeds,
-        ServerSet.Factory watcher,
-        WirePool pool,
-        DirectRouter.Refreshes refreshes);
+    CommandRouter create(
+        ServerSet seeds, ServerSet.Factory watcher, WirePool pool, Refreshes refreshes);
   }
 
   /**
@@ -118,12 +116,12 @@ public final class DirectClient {
     WirePool pool = new WirePool(carrier.group(), wireSettings(settings, carrier));
     MongoClientSettings watching =
         MongoClientSettings.builder(settings).transportSettings(monitoring).build();
-    DirectRouter router =
+    CommandRouter router =
         routers.create(
             MonitoredServers.of(watching, options.hostMapping()),
             MonitoredServers.replicaSets(watching, options.hostMapping()),
             pool,
-            new DirectRouter.Refreshes(options.refreshInterval(), options.tables()));
+            new Refreshes(options.refreshInterval(), options.tables()));
     options.tables().agesFrom(router::tableAge);
     long handle = RouterHandles.put(router);
     LocalCommands local = new LocalCommands(new DirectIdentity(router), handle);

@@ -1,7 +1,7 @@
 package dev.onehop.routing.internal.router;
 
-import dev.onehop.routing.internal.direct.ClusterFacts;
-import dev.onehop.routing.internal.direct.DirectRouter;
+import dev.onehop.routing.internal.command.ClusterFacts;
+import dev.onehop.routing.internal.command.CommandRouter;
 import dev.onehop.routing.internal.wire.ServerAddressName;
 import java.time.Duration;
 import java.util.Objects;
@@ -14,9 +14,9 @@ final class DirectIdentity implements RouterIdentity {
   private static final ClusterFacts UNKNOWN = new ClusterFacts(false, "4.4.0", 9);
 
   private final long startedNanos = System.nanoTime();
-  private final DirectRouter router;
+  private final CommandRouter router;
 
-  DirectIdentity(DirectRouter router) {
+  DirectIdentity(CommandRouter router) {
     this.router = router;
   }
 

@@ -1,9 +1,8 @@
 package dev.onehop.routing.internal.router;
 
 import com.mongodb.MongoException;
-import dev.onehop.routing.internal.direct.DirectRouter;
-import dev.onehop.routing.internal.direct.OneShardForwarding;
-import dev.onehop.routing.internal.direct.OneShardForwarding.Forwarded;
+import dev.onehop.routing.internal.command.CommandRouter;
+import dev.onehop.routing.internal.command.Forwarded;
 import dev.onehop.routing.internal.direct.shard.CommandFailure;
 import dev.onehop.routing.internal.direct.shard.ErrorCodes;
 import dev.onehop.routing.internal.metrics.Outcome;
@@ -45,7 +44,7 @@ final class RequestLoop {
   private static final Logger log = LoggerFactory.getLogger(RequestLoop.class);
   private static final int FLAGS_AT = 16;
 
-  private final DirectRouter router;
+  private final CommandRouter router;
   private final LocalCommands local;
   private final EventLoop loop;
   private final ByteBufAllocator allocator;
@@ -104,7 +103,7 @@ final class RequestLoop {
    * @param meter measures the commands, null if they are not measured
    */
   RequestLoop(
-      DirectRouter router,
+      CommandRouter router,
       LocalCommands local,
       EventLoop loop,
       ByteBufAllocator allocator,
@@ -223,7 +222,7 @@ final class RequestLoop {
     current = outcome.head;
     Forwarded forwarded;
     try {
-      forwarded = router.forwarding().tryForward(frame, loop, outcome);
+      forwarded = router.tryForward(frame, loop, outcome);
     } catch (Throwable failure) {
       outcome.failed(failure);
       return true;
@@ -400,7 +399,7 @@ final class RequestLoop {
     next();
   }
 
-  private final class ForwardOutcome implements OneShardForwarding.Outcome {
+  private final class ForwardOutcome implements Forwarded.Outcome {
     private final ByteBuf frame;
     private final Head head;
     private boolean ended;

@@ -5,7 +5,7 @@ import com.mongodb.MongoCommandException;
 import com.mongodb.ReadConcern;
 import com.mongodb.ReadPreference;
 import com.mongodb.reactivestreams.client.MongoCollection;
-import dev.onehop.routing.internal.direct.DirectRouter;
+import dev.onehop.routing.internal.command.CommandRouter;
 import dev.onehop.routing.internal.wire.OpMsg;
 import java.lang.ref.WeakReference;
 import java.util.List;
@@ -30,13 +30,13 @@ import reactor.core.publisher.Mono;
 public final class RouterHandles {
   private static final String STAGE = "$onehopRouter";
   private static final String ANSWER = "router";
-  private static final Map<Long, WeakReference<DirectRouter>> ROUTERS = new ConcurrentHashMap<>();
+  private static final Map<Long, WeakReference<CommandRouter>> ROUTERS = new ConcurrentHashMap<>();
   private static final AtomicLong LAST = new AtomicLong();
 
   private RouterHandles() {}
 
   /** Gives a router a number. */
-  static long put(DirectRouter router) {
+  static long put(CommandRouter router) {
     long number = LAST.incrementAndGet();
     ROUTERS.put(number, new WeakReference<>(router));
     return number;
@@ -70,7 +70,7 @@ public final class RouterHandles {
    *
    * @return an {@link IllegalArgumentException} if the collection is no direct client's
    */
-  public static Mono<DirectRouter> of(MongoCollection<?> collection) {
+  public static Mono<CommandRouter> of(MongoCollection<?> collection) {
     return Mono.from(
             collection
                 .withCodecRegistry(MongoClientSettings.getDefaultCodecRegistry())
@@ -82,7 +82,7 @@ public final class RouterHandles {
         .onErrorMap(MongoCommandException.class, e -> notOurs(collection, e))
         .mapNotNull(
             answer -> {
-              WeakReference<DirectRouter> router =
+              WeakReference<CommandRouter> router =
                   ROUTERS.get(answer.getNumber(ANSWER, new BsonInt64(0)).longValue());
               return router == null ? null : router.get();
             })

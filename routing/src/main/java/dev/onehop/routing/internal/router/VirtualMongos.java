@@ -1,6 +1,6 @@
 package dev.onehop.routing.internal.router;
 
-import dev.onehop.routing.internal.direct.DirectRouter;
+import dev.onehop.routing.internal.command.CommandRouter;
 import dev.onehop.routing.internal.reactor.LateErrors;
 import dev.onehop.routing.internal.wire.EventLoops;
 import dev.onehop.routing.internal.wire.InProcessChannel;
@@ -18,7 +18,7 @@ import reactor.core.Disposable;
 
 /**
  * A mongos in this process, as the official driver's connections see it: they end in a {@link
- * DirectRouter}. So everything above, from sessions to error types, is the driver's own.
+ * CommandRouter}. So everything above, from sessions to error types, is the driver's own.
  *
  * <p>The driver makes its channels by class, without arguments, but lets us say on which event
  * loops they live; by these they find what they lead to.
@@ -33,14 +33,14 @@ public final class VirtualMongos extends InProcessChannel {
   private @Nullable Disposable starting;
 
   private record Behind(
-      DirectRouter router, LocalCommands local, CommandMeter meter, Set<VirtualMongos> channels) {}
+      CommandRouter router, LocalCommands local, CommandMeter meter, Set<VirtualMongos> channels) {}
 
   /** For the driver, which makes its channels by reflection of its own. */
   public VirtualMongos() {}
 
   /** Lets the channels on these event loops lead to a router. */
   static void put(
-      EventLoopGroup group, DirectRouter router, LocalCommands local, CommandMeter meter) {
+      EventLoopGroup group, CommandRouter router, LocalCommands local, CommandMeter meter) {
     BEHIND.put(group, new Behind(router, local, meter, ConcurrentHashMap.newKeySet()));
   }
 

@@ -1,6 +1,7 @@
 package dev.onehop.routing.internal.direct;
 
 import dev.onehop.routing.internal.catalog.RoutingCatalog;
+import dev.onehop.routing.internal.command.Refreshes;
 import dev.onehop.routing.internal.direct.shard.CommandFailure;
 import dev.onehop.routing.internal.direct.shard.ServerSet;
 import dev.onehop.routing.internal.wire.EventLoops;
@@ -138,8 +139,7 @@ public final class ScriptedCluster implements AutoCloseable {
                   seeds,
                   watcher,
                   pool,
-                  new DirectRouter.Refreshes(
-                      Duration.ofHours(1), RoutingCatalog.RefreshListener.NONE));
+                  new Refreshes(Duration.ofHours(1), RoutingCatalog.RefreshListener.NONE));
     }
     return router;
   }

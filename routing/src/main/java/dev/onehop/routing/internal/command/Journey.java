@@ -1,4 +1,4 @@
-package dev.onehop.routing.internal.direct;
+package dev.onehop.routing.internal.command;
 
 import dev.onehop.routing.RouteDecision;
 import dev.onehop.routing.internal.wire.ServerAddressName;
@@ -21,8 +21,8 @@ public final class Journey {
   private RouteDecision decision = RouteDecision.NO_TABLE;
   private int staleRetries;
 
-  /** The journey that is under way in a context; one that nobody looks at if there is none. */
-  static Journey in(ContextView context) {
+  /** The journey that is under way in a context; one that is not looked at if there is none. */
+  public static Journey in(ContextView context) {
     return context.<Journey>getOrEmpty(Journey.class).orElseGet(Journey::new);
   }
 
@@ -44,7 +44,7 @@ public final class Journey {
   }
 
   /** It was handed to a mongos. */
-  synchronized void handedOver(ServerAddressName mongos) {
+  public synchronized void handedOver(ServerAddressName mongos) {
     add(mongos);
     shard = null;
     decision = RouteDecision.HANDED_OVER;
@@ -69,7 +69,7 @@ public final class Journey {
   }
 
   /** One of several shards refused its part, which is sent there again. */
-  synchronized void refusedByOne() {
+  public synchronized void refusedByOne() {
     staleRetries++;
   }
 

@@ -1,0 +1,66 @@
+package dev.onehop.routing.internal.command;
+
+import dev.onehop.core.table.RoutingTable;
+import dev.onehop.routing.internal.wire.OpMsg;
+import dev.onehop.routing.internal.wire.ServerAddressName;
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.EventLoop;
+import java.time.Duration;
+import java.util.Optional;
+import org.bson.BsonDocument;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+
+/**
+ * Executes a client's commands on a sharded cluster.
+ *
+ * <p>Thread-safe.
+ */
+public interface CommandRouter extends AutoCloseable {
+  /**
+   * Executes a command. To cancel the subscription gives the command up; whether it was carried out
+   * is then not known.
+   *
+   * @return the reply's document; errors of the cluster are replies with {@code ok: 0} or errors of
+   *     the Mono
+   */
+  Mono<BsonDocument> execute(OpMsg command);
+
+  /**
+   * Passes a command on without decoding it, if it is one that can go this way. Called on {@code
+   * loop}, for every command first.
+   *
+   * @param frame the whole message; stays the caller's, who keeps it until the outcome
+   * @param loop the event loop that the outcome is wanted on, if it can be had
+   * @return null if the command can't go this way: it is to be executed in full
+   */
+  @Nullable Forwarded tryForward(ByteBuf frame, EventLoop loop, Forwarded.Outcome outcome);
+
+  /** Completes when the cluster was found to be usable; fails with the reason if it is not. */
+  Mono<Void> started();
+
+  /**
+   * The same, but completes also when the cluster's metadata can't be read yet and a server may
+   * serve commands nevertheless.
+   */
+  Mono<Void> startedOrSilent();
+
+  /** What the cluster's servers are, as of the start; null before. */
+  @Nullable ClusterFacts facts();
+
+  /**
+   * A collection's routing table, as the next command would be routed by; an {@code
+   * UnknownNamespaceException} if there is none.
+   */
+  Mono<RoutingTable> table(String namespace);
+
+  /** How long ago a collection's table was found to be the newest; empty if there is none. */
+  Optional<Duration> tableAge(String namespace);
+
+  /** The server that a write to a shard is sent to; empty if none is known. */
+  Optional<ServerAddressName> destination(String shard);
+
+  /** Ends the connections to the servers. Commands under way fail. */
+  @Override
+  void close();
+}

@@ -1,0 +1,40 @@
+package dev.onehop.routing.internal.command;
+
+import dev.onehop.routing.internal.wire.Exchange;
+import dev.onehop.routing.internal.wire.ServerAddressName;
+import io.netty.buffer.ByteBuf;
+import reactor.core.publisher.Mono;
+
+/**
+ * A command on its way without having been decoded.
+ *
+ * @param name of the command
+ * @param exchange can be cancelled
+ */
+public record Forwarded(String name, Exchange exchange) {
+  /** Takes where a command goes, and then what became of it: by one call, on an event loop. */
+  public interface Outcome {
+    /** Where it is sent, before one of the others is called. */
+    void sending(String command, String namespace, String shard, ServerAddressName server);
+
+    /**
+     * It was carried out, or refused for good.
+     *
+     * @param message the whole answer, under the command's id; the caller releases it
+     * @param ok whether it was carried out
+     */
+    void replied(ByteBuf message, boolean ok);
+
+    /**
+     * Nothing was carried out that must not be carried out again: the command is to be executed in
+     * full.
+     *
+     * @param refused whether the shard refused it, because the table is stale
+     * @param first what to wait for before
+     */
+    void notDone(boolean refused, Mono<Void> first);
+
+    /** Whether it was carried out is not known. */
+    void failed(Throwable cause);
+  }
+}
