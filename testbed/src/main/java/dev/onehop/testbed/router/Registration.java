@@ -1,7 +1,6 @@
 package dev.onehop.testbed.router;
 
 import dev.onehop.routing.internal.command.ClusterFacts;
-import dev.onehop.routing.internal.direct.DirectRouter;
 import dev.onehop.routing.internal.router.RouterIdentity;
 import dev.onehop.routing.internal.wire.ServerAddressName;
 import java.time.Duration;
@@ -28,12 +27,12 @@ final class Registration implements RouterIdentity {
   private static final int WIRE_VERSION_6_0 = 17;
   private static final Duration INTERVAL = Duration.ofSeconds(10);
 
-  private final DirectRouter router;
+  private final MongosRouter router;
   private final ServerAddressName advertised;
   private final Instant started = Instant.now();
   private volatile String serverVersion = "";
 
-  Registration(DirectRouter router, ServerAddressName advertised) {
+  Registration(MongosRouter router, ServerAddressName advertised) {
     this.router = router;
     this.advertised = advertised;
   }

@@ -1,7 +1,5 @@
 package dev.onehop.testbed.router;
 
-import dev.onehop.routing.internal.direct.DirectRouter;
-import dev.onehop.routing.internal.router.ClientConnection;
 import dev.onehop.routing.internal.router.LocalCommands;
 import dev.onehop.routing.internal.wire.EventLoops;
 import dev.onehop.routing.internal.wire.WireFrames;
@@ -17,14 +15,14 @@ import org.jspecify.annotations.Nullable;
 
 /** The listening socket of a stand-in router. */
 final class RouterServer {
-  private final DirectRouter router;
+  private final MongosRouter router;
   private final LocalCommands local;
   private final @Nullable FailCommand failures;
 
   /**
    * @param failures the fail point that clients may set; null for none
    */
-  RouterServer(DirectRouter router, Registration registration, @Nullable FailCommand failures) {
+  RouterServer(MongosRouter router, Registration registration, @Nullable FailCommand failures) {
     this.router = router;
     this.local = new LocalCommands(registration);
     this.failures = failures;

@@ -1,7 +1,5 @@
 package dev.onehop.testbed.router;
 
-import dev.onehop.routing.internal.direct.DirectRouter;
-import dev.onehop.routing.internal.router.ClusterRouters;
 import dev.onehop.routing.internal.wire.EventLoops;
 import dev.onehop.routing.internal.wire.ServerAddressName;
 import io.netty.channel.EventLoopGroup;
@@ -66,7 +64,7 @@ public final class StandInRouter {
     InetSocketAddress listen = new InetSocketAddress(bind, Integer.parseInt(options.get("--port")));
     EventLoopGroup group = EventLoops.newGroup("router", 1);
     // From the router's own address, so that servers and links can tell who is calling.
-    DirectRouter router =
+    MongosRouter router =
         ClusterRouters.of(
             options.get("--configdb"),
             group,

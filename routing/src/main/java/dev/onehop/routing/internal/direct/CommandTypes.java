@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * Refuses commands with fields of wrong types or values, as far as they are read here: as servers
  * do, with their codes and in their words. All else is left to the servers.
  */
-final class CommandTypes {
+public final class CommandTypes {
   private static final Set<String> ON_COLLECTIONS =
       Set.of(
           "find",
@@ -203,7 +203,7 @@ final class CommandTypes {
    *
    * @throws CommandFailure if it has no identifier
    */
-  static void checkSession(OpMsg command) {
+  public static void checkSession(OpMsg command) {
     check(
         "OperationSessionInfo.lsid",
         Map.of("id", Type.REQUIRED_BINARY),
@@ -254,7 +254,7 @@ final class CommandTypes {
       }
     }
     check("cursor", Map.of("batchSize", Type.COUNT), CommandFields.document(body, "cursor"));
-    if (ChangeStreams.isOne(body)) {
+    if (isChangeStream(body)) {
       BsonDocument stage = body.getArray("pipeline").get(0).asDocument();
       check("aggregate", Map.of("$changeStream", Type.OBJECT), stage);
       check(
@@ -262,6 +262,14 @@ final class CommandTypes {
           Map.of("startAtOperationTime", Type.TIMESTAMP),
           CommandFields.document(stage, "$changeStream"));
     }
+  }
+
+  /** Whether an aggregation is a change stream. */
+  public static boolean isChangeStream(BsonDocument aggregate) {
+    return aggregate.get("pipeline") instanceof BsonArray pipeline
+        && !pipeline.isEmpty()
+        && pipeline.get(0).isDocument()
+        && pipeline.get(0).asDocument().containsKey("$changeStream");
   }
 
   private static void check(String of, Map<String, Type> fields, BsonDocument document) {

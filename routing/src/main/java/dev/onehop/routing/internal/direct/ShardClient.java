@@ -13,7 +13,6 @@ import dev.onehop.routing.internal.direct.shard.VersionFormat;
 import dev.onehop.routing.internal.direct.shard.Versions;
 import dev.onehop.routing.internal.wire.OpMsg;
 import java.time.Duration;
-import java.util.List;
 import java.util.function.Function;
 import org.bson.BsonArray;
 import org.bson.BsonDocument;
@@ -26,7 +25,7 @@ import reactor.core.publisher.Mono;
  *
  * <p>Thread-safe.
  */
-final class ShardClient {
+public final class ShardClient {
   /** As {@code kMaxNumStaleVersionRetries} of mongos. */
   static final int MAX_TRIES = 10;
 
@@ -54,12 +53,12 @@ final class ShardClient {
     this.transactions = transactions;
   }
 
-  ShardDirectory shards() {
+  public ShardDirectory shards() {
     return shards;
   }
 
   /** Sends a command to a shard, with the version that {@code table} says. */
-  Mono<Answer> send(RoutingTable table, String shard, OpMsg command) {
+  public Mono<Answer> send(RoutingTable table, String shard, OpMsg command) {
     return send(shard, command, format -> versions.of(format, table, shard));
   }
 
@@ -161,20 +160,6 @@ final class ShardClient {
     return catalog.soon(namespace).hasElement().onErrorReturn(true);
   }
 
-  /** Forgets what is known of a collection that was created or dropped here. */
-  void forget(String namespace) {
-    catalog.forget(namespace);
-  }
-
-  /** The same of all collections of a database. */
-  void forgetDatabase(String database) {
-    for (String namespace : List.copyOf(catalog.namespaces())) {
-      if (namespace.startsWith(database + ".")) {
-        catalog.forget(namespace);
-      }
-    }
-  }
-
   /** A table as new as can be had, for a decision that no shard would refuse if it were wrong. */
   Mono<RoutingTable> newest(RoutingTable table) {
     return catalog.refresh(table.namespace(), table).timeout(NEWEST_TIMEOUT).onErrorReturn(table);
@@ -184,7 +169,7 @@ final class ShardClient {
    * Runs {@code attempt} under the current table, and again under a newer one as long as it fails
    * with {@link StaleRoute}.
    */
-  <T> Mono<T> retryWhileStale(String namespace, Function<RoutingTable, Mono<T>> attempt) {
+  public <T> Mono<T> retryWhileStale(String namespace, Function<RoutingTable, Mono<T>> attempt) {
     return catalog.table(namespace).flatMap(table -> attempt(namespace, table, attempt, 1));
   }
 
@@ -213,7 +198,7 @@ final class ShardClient {
   }
 
   /** The answer, or {@link StaleRoute} if the shard refused the whole command as stale. */
-  static Mono<Answer> refuseStale(Answer answer) {
+  public static Mono<Answer> refuseStale(Answer answer) {
     BsonDocument reply = answer.document();
     return !ErrorCodes.ok(reply) && ErrorCodes.isStale(ErrorCodes.of(reply))
         ? Mono.error(new StaleRoute(reply))

@@ -85,8 +85,11 @@ final class ShardKeyChange {
 
   private Mono<BsonDocument> asTransaction(OpMsg command, Function<OpMsg, Mono<BsonDocument>> run) {
     OpMsg statement = statement(command);
-    return transactions
-        .statement(statement, Mono.defer(() -> run.apply(statement)))
+    return Mono.defer(
+            () -> {
+              transactions.begin(statement, statement.body().getDocument("readConcern"));
+              return run.apply(statement);
+            })
         .flatMap(ShardKeyChange::refuseFailed)
         .onErrorResume(
             failure ->
@@ -145,7 +148,6 @@ final class ShardKeyChange {
   private static BsonDocument committed(BsonDocument reply, BsonDocument ended) {
     BsonDocument whole = new BsonDocument();
     whole.putAll(reply);
-    whole.remove("recoveryToken");
     Stream.of("writeConcernError", "$clusterTime", "operationTime")
         .filter(ended::containsKey)
         .forEach(field -> whole.put(field, ended.get(field)));

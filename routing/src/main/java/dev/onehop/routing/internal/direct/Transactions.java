@@ -13,7 +13,6 @@ import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.bson.BsonArray;
@@ -23,20 +22,18 @@ import org.bson.BsonDocument;
 import org.bson.BsonDouble;
 import org.bson.BsonInt32;
 import org.bson.BsonString;
-import org.bson.BsonTimestamp;
-import org.bson.BsonValue;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * The clients' transactions, and which shards take part in each: a shard's first statement starts
- * the transaction there. One shard commits by itself; with several, the first is told to coordinate
- * the two-phase commit. As mongos does, see {@code src/mongo/s/transaction_router.cpp}.
+ * Transactions at the shards, and which shards take part in each: a shard's first statement starts
+ * the transaction there. One shard commits by itself; with several, the first coordinates the
+ * two-phase commit. As mongos does, see {@code src/mongo/s/transaction_router.cpp}.
  *
  * <p>Thread-safe.
  */
-final class Transactions {
+public final class Transactions {
   private static final int PURGE_ABOVE = 10_000;
   private static final long SESSION_NANOS = Duration.ofMinutes(30).toNanos();
 
@@ -59,7 +56,8 @@ final class Transactions {
   // The last transaction of each session.
   private final Map<BsonBinary, Transaction> bySession = new ConcurrentHashMap<>();
 
-  private static final class Transaction {
+  /** A transaction. Thread-safe. */
+  public static final class Transaction {
     private final long number;
     private final @Nullable BsonDocument readConcern;
     private final Set<String> participants = new LinkedHashSet<>();
@@ -72,6 +70,16 @@ final class Transactions {
       this.number = number;
       this.readConcern = readConcern;
     }
+
+    /** Another statement of it begins: what the ones before have done can't be run again. */
+    public synchronized void nextStatement() {
+      statements++;
+    }
+
+    /** The shard that knows the outcome; null if none takes part yet. */
+    public synchronized @Nullable String coordinator() {
+      return participants.isEmpty() ? null : participants.iterator().next();
+    }
   }
 
   Transactions(ShardDirectory shards, ClusterClock clock) {
@@ -80,12 +88,12 @@ final class Transactions {
   }
 
   /** Whether a command belongs to a transaction. */
-  static boolean isPart(OpMsg command) {
+  public static boolean isPart(OpMsg command) {
     return command.body().containsKey("autocommit");
   }
 
   /** Whether a command of a transaction is its end. */
-  static boolean isEnd(OpMsg command) {
+  public static boolean isEnd(OpMsg command) {
     return ENDS.contains(command.commandName());
   }
 
@@ -114,32 +122,30 @@ final class Transactions {
         });
   }
 
-  /** Runs one statement, which is counted, and tells the client where the outcome can be asked. */
-  Mono<BsonDocument> statement(OpMsg command, Mono<BsonDocument> run) {
-    return Mono.defer(
-        () -> {
-          Transaction transaction = begunOrContinued(command.body());
-          return run.map(reply -> withRecoveryToken(transaction, reply));
-        });
+  /**
+   * A transaction begins; it takes the place of its session's last one.
+   *
+   * @param statement its first one
+   * @param readConcern that of all shards; null for theirs
+   */
+  public Transaction begin(OpMsg statement, @Nullable BsonDocument readConcern) {
+    purge();
+    BsonDocument body = statement.body();
+    Transaction started = new Transaction(body.getNumber("txnNumber").longValue(), readConcern);
+    started.nextStatement();
+    bySession.put(session(body), started);
+    return started;
   }
 
-  private Transaction begunOrContinued(BsonDocument body) {
-    long number = body.getNumber("txnNumber").longValue();
-    if (body.getBoolean("startTransaction", BsonBoolean.FALSE).getValue()) {
-      purge();
-      Transaction started = new Transaction(number, readConcern(body));
-      started.statements = 1;
-      bySession.put(session(body), started);
-      return started;
+  /** The transaction that a command belongs to; null if it was not begun here. */
+  public @Nullable Transaction find(OpMsg command) {
+    BsonDocument body = command.body();
+    Transaction last = bySession.get(session(body));
+    if (last == null || last.number != body.getNumber("txnNumber").longValue()) {
+      return null;
     }
-    Transaction known = find(body);
-    if (known == null) {
-      throw unknown(number);
-    }
-    synchronized (known) {
-      known.statements++;
-    }
-    return known;
+    last.usedNanos = System.nanoTime();
+    return last;
   }
 
   /** Makes a command one of the transaction that a statement belongs to. */
@@ -163,7 +169,7 @@ final class Transactions {
    * transaction does not begin it anew.
    */
   Mono<Void> tidied(OpMsg command, String shard) {
-    Transaction transaction = find(command.body());
+    Transaction transaction = find(command);
     if (transaction == null) {
       return Mono.empty();
     }
@@ -179,9 +185,9 @@ final class Transactions {
 
   /** A statement as a shard is to get it, which takes part from now on. */
   OpMsg forShard(OpMsg command, String shard) {
-    Transaction transaction = find(command.body());
+    Transaction transaction = find(command);
     if (transaction == null) {
-      throw unknown(command.body().getNumber("txnNumber").longValue());
+      throw unknown(command);
     }
     BsonDocument body = command.bodyWithout(FIRST_STATEMENT_ONLY);
     synchronized (transaction) {
@@ -205,7 +211,7 @@ final class Transactions {
    * nothing was done before; a later one fails.
    */
   void refused(OpMsg command) {
-    Transaction transaction = find(command.body());
+    Transaction transaction = find(command);
     if (transaction == null) {
       return;
     }
@@ -224,39 +230,48 @@ final class Transactions {
     }
   }
 
-  Mono<BsonDocument> commit(OpMsg command) {
+  /** Commits at all shards that take part; an error if the transaction was not begun here. */
+  public Mono<BsonDocument> commit(OpMsg command) {
     return Mono.defer(
         () -> {
-          BsonDocument body = command.body();
-          Transaction transaction = find(body);
+          Transaction transaction = find(command);
           if (transaction == null) {
-            return recover(body);
+            throw unknown(command);
           }
           List<String> participants = participants(transaction);
-          Mono<Void> tidied = abortAt(List.copyOf(transaction.abandoned), body).then();
+          Mono<Void> tidied = abortAt(abandoned(transaction), command.body()).then();
           return switch (participants.size()) {
             case 0 -> tidied.thenReturn(ok());
             case 1 ->
-                tidied.then(send(participants.get(0), ended("commitTransaction", body, true)));
-            default ->
                 tidied.then(
-                    send(
-                        participants.get(0),
-                        ended("coordinateCommitTransaction", body, true)
-                            .append("participants", participantList(participants))));
+                    send(participants.get(0), ended("commitTransaction", command.body(), true)));
+            default -> tidied.then(coordinate(participants.get(0), command, participants));
           };
         });
   }
 
-  Mono<BsonDocument> abort(OpMsg command) {
+  /**
+   * Has a shard coordinate the commit of a transaction, or say how it has ended.
+   *
+   * @param participants empty if only the shard knows them
+   */
+  public Mono<BsonDocument> coordinate(String shard, OpMsg commit, List<String> participants) {
+    return send(
+        shard,
+        ended("coordinateCommitTransaction", commit.body(), true)
+            .append("participants", participantList(participants)));
+  }
+
+  /** Aborts at all shards that take part; an error if the transaction was not begun here. */
+  public Mono<BsonDocument> abort(OpMsg command) {
     return Mono.defer(
         () -> {
-          Transaction transaction = find(command.body());
+          Transaction transaction = find(command);
           if (transaction == null) {
-            throw unknown(command.body().getNumber("txnNumber").longValue());
+            throw unknown(command);
           }
           List<String> everywhere = new ArrayList<>(participants(transaction));
-          everywhere.addAll(transaction.abandoned);
+          everywhere.addAll(abandoned(transaction));
           return abortAt(everywhere, command.body())
               .collectList()
               .map(
@@ -273,17 +288,6 @@ final class Transactions {
         .flatMapDelayError(
             shard -> send(shard, ended("abortTransaction", body, false)), Integer.MAX_VALUE, 1)
         .onErrorMap(StaleRoutes::single);
-  }
-
-  /** Another router has run the transaction: its recovery shard knows, or decides, the outcome. */
-  private Mono<BsonDocument> recover(BsonDocument body) {
-    BsonDocument token = body.getDocument("recoveryToken", new BsonDocument());
-    return token.isString("recoveryShardId")
-        ? send(
-            token.getString("recoveryShardId").getValue(),
-            ended("coordinateCommitTransaction", body, true)
-                .append("participants", new BsonArray()))
-        : Mono.error(unknown(body.getNumber("txnNumber").longValue()));
   }
 
   private Mono<BsonDocument> send(String shard, BsonDocument command) {
@@ -320,34 +324,10 @@ final class Transactions {
             .toList());
   }
 
-  private static BsonDocument withRecoveryToken(Transaction transaction, BsonDocument reply) {
-    BsonDocument token = new BsonDocument();
+  private static List<String> abandoned(Transaction transaction) {
     synchronized (transaction) {
-      if (!transaction.participants.isEmpty()) {
-        token.append("recoveryShardId", new BsonString(transaction.participants.iterator().next()));
-      }
+      return List.copyOf(transaction.abandoned);
     }
-    BsonDocument copy = new BsonDocument();
-    copy.putAll(reply);
-    return copy.append("recoveryToken", token);
-  }
-
-  /** All shards read at one time in a snapshot transaction. */
-  private @Nullable BsonDocument readConcern(BsonDocument body) {
-    if (!body.isDocument("readConcern")) {
-      return null;
-    }
-    BsonDocument asked = body.getDocument("readConcern");
-    return Objects.requireNonNullElse(Snapshots.timed(asked, clock), asked);
-  }
-
-  private @Nullable Transaction find(BsonDocument body) {
-    Transaction last = bySession.get(session(body));
-    if (last == null || last.number != body.getNumber("txnNumber").longValue()) {
-      return null;
-    }
-    last.usedNanos = System.nanoTime();
-    return last;
   }
 
   private void purge() {
@@ -365,45 +345,14 @@ final class Transactions {
     return new BsonDocument("ok", new BsonDouble(1));
   }
 
-  private static CommandFailure unknown(long number) {
+  /** What a command fails with whose transaction was not begun here. */
+  public static CommandFailure unknown(OpMsg command) {
     return new CommandFailure(
         ErrorCodes.NO_SUCH_TRANSACTION,
         "NoSuchTransaction",
-        "cannot continue txnId " + number + ", which was not started at this router",
+        "cannot continue txnId "
+            + command.body().getNumber("txnNumber").longValue()
+            + ", which was not started at this router",
         List.of(CommandFailure.TRANSIENT_TRANSACTION_ERROR));
-  }
-
-  /** Reads of several shards as of one moment. */
-  static final class Snapshots {
-    private static final BsonString SNAPSHOT = new BsonString("snapshot");
-
-    private Snapshots() {}
-
-    static boolean isAsked(OpMsg command) {
-      return command.body().get("readConcern") instanceof BsonDocument readConcern
-          && SNAPSHOT.equals(readConcern.get("level"));
-    }
-
-    /**
-     * The read concern with a time; null unless it asks for a snapshot and leaves the time open.
-     */
-    static @Nullable BsonDocument timed(BsonDocument readConcern, ClusterClock clock) {
-      BsonDocument clusterTime = clock.clusterTime();
-      if (!SNAPSHOT.equals(readConcern.get("level"))
-          || readConcern.containsKey("atClusterTime")
-          || clusterTime == null) {
-        return null;
-      }
-      BsonTimestamp time = ClusterClock.time(clusterTime);
-      BsonDocument fixed = new BsonDocument();
-      for (Map.Entry<String, BsonValue> field : readConcern.entrySet()) {
-        if (!field.getKey().equals("afterClusterTime")) {
-          fixed.append(field.getKey(), field.getValue());
-        } else if (field.getValue().asTimestamp().compareTo(time) > 0) {
-          time = field.getValue().asTimestamp();
-        }
-      }
-      return fixed.append("atClusterTime", time);
-    }
   }
 }

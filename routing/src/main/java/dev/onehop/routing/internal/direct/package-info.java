@@ -1,6 +1,6 @@
 /**
  * Direct mode: does with a client's command what a mongos does with it, and sends it, versioned, to
- * the shards' own servers. {@link dev.onehop.routing.internal.direct.DirectRouter} is where to
+ * the shards' own servers. {@link dev.onehop.routing.internal.direct.ClusterRouter} is where to
  * begin; what a command has to do with one shard is in {@code shard}, with several in {@code
  * cursor}.
  */

@@ -43,7 +43,7 @@ import reactor.core.publisher.Sinks;
  *
  * <p>Thread-safe.
  */
-final class MonitoredServers implements ServerSet {
+public final class MonitoredServers implements ServerSet {
   /** As servers have it. */
   private static final int LEAST_MAX_STALENESS_SECONDS = 90;
 
@@ -111,7 +111,7 @@ final class MonitoredServers implements ServerSet {
    *
    * @param mapping as in {@link #of}, also of the names in {@code config.shards}
    */
-  static ServerSet.Factory replicaSets(
+  public static ServerSet.Factory replicaSets(
       MongoClientSettings asked, @Nullable UnaryOperator<ServerAddressName> mapping) {
     MongoClientSettings settings = watching(asked);
     return connectionString -> {

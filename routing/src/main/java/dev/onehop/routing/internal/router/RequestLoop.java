@@ -36,7 +36,7 @@ import reactor.core.publisher.Mono;
  * Works through the requests of one client connection one at a time, as mongos does. Lives on one
  * event loop.
  */
-final class RequestLoop {
+public final class RequestLoop {
   // Parts of another command, or not worth it.
   private static final Set<String> NOT_MEASURED =
       Set.of("getMore", "killCursors", "ping", "endSessions", "refreshSessions");
@@ -88,7 +88,7 @@ final class RequestLoop {
   }
 
   /** Where the answers go. Called on the event loop. */
-  interface Replies {
+  public interface Replies {
     /** Sends a whole message, which is taken over. */
     void send(ByteBuf message);
 
@@ -102,7 +102,7 @@ final class RequestLoop {
   /**
    * @param meter measures the commands, null if they are not measured
    */
-  RequestLoop(
+  public RequestLoop(
       CommandRouter router,
       LocalCommands local,
       EventLoop loop,
@@ -117,12 +117,12 @@ final class RequestLoop {
     this.meter = meter;
   }
 
-  void opened() {
+  public void opened() {
     local.connectionOpened();
   }
 
   /** The client is gone; what it asked for is given up. */
-  void closed() {
+  public void closed() {
     closed = true;
     local.connectionClosed();
     waiting.forEach(ByteBuf::release);
@@ -156,12 +156,12 @@ final class RequestLoop {
   }
 
   /** The size of the requests that wait until those before them are answered. */
-  int waitingBytes() {
+  public int waitingBytes() {
     return waitingBytes;
   }
 
   /** Takes over a request. */
-  void add(ByteBuf frame) {
+  public void add(ByteBuf frame) {
     if (closed) {
       frame.release();
       return;

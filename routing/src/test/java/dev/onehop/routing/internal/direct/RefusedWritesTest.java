@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
-import org.bson.BsonString;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -158,88 +157,5 @@ class RefusedWritesTest {
 
     assertThat(reply).containsEntry("n", new BsonInt32(0)).containsKey("writeErrors");
     assertThat(cluster.seen("s1", "update")).isEmpty();
-  }
-
-  private static String inTransaction(String command, boolean first) {
-    return """
-    {%s, lsid: {id: {$uuid: '00000000-0000-4000-8000-000000000009'}},
-     txnNumber: {$numberLong: '1'}, autocommit: false%s, $db: 'it'}\
-    """
-        .formatted(command, first ? ", startTransaction: true" : "");
-  }
-
-  /** The first statement of a transaction begins anew everywhere. */
-  @ParameterizedTest
-  @ValueSource(strings = {STALE_STATEMENT, STALE_COMMAND})
-  void aTransactionsFirstStatementIsRunAgainAsAWhole(String refusal) {
-    cluster.asMongos();
-    refuses("s1", "update", refusal, 1);
-
-    BsonDocument reply =
-        cluster.execute(
-            inTransaction(
-                "update: 'c', updates: [{q: {x: 1}, u: {$inc: {n: 1}}, multi: true}]", true));
-
-    assertThat(reply).containsEntry("n", new BsonInt32(2)).doesNotContainKey("writeErrors");
-    assertThat(cluster.seen("s0", "update"))
-        .hasSize(2)
-        .allSatisfy(sent -> assertThat(sent).containsKey("startTransaction"));
-    assertThat(cluster.seen("s1", "update"))
-        .hasSize(2)
-        .allSatisfy(sent -> assertThat(sent).containsKey("startTransaction"));
-  }
-
-  /** In the middle of a transaction a shard does not begin it anew. */
-  @Test
-  void whatAShardHasBegunIsAbortedBeforeItBeginsAnew() {
-    cluster.asMongos();
-    refuses("s1", "update", STALE_COMMAND, 1);
-
-    cluster.execute(
-        inTransaction("update: 'c', updates: [{q: {x: 1}, u: {$inc: {n: 1}}, multi: true}]", true));
-
-    assertThat(cluster.seen("s0", "abortTransaction"))
-        .singleElement()
-        .satisfies(sent -> assertThat(sent).containsKeys("lsid", "txnNumber", "autocommit"));
-  }
-
-  /** What one shard has inserted is left behind as another refuses, and has to be done again. */
-  @ParameterizedTest
-  @ValueSource(booleans = {true, false})
-  void aTransactionsFirstBatchLosesNothing(boolean ordered) {
-    cluster.asMongos();
-    refuses("s1", "insert", STALE_COMMAND, 1);
-
-    BsonDocument reply =
-        cluster.execute(
-            inTransaction(
-                "insert: 'c', documents: [{_id: -1}, {_id: 1}], ordered: %s".formatted(ordered),
-                true));
-
-    assertThat(reply).containsEntry("n", new BsonInt32(2));
-    assertThat(cluster.seen("s0", "insert"))
-        .hasSize(2)
-        .allSatisfy(sent -> assertThat(sent).containsKey("startTransaction"));
-    assertThat(cluster.seen("s1", "insert"))
-        .hasSize(2)
-        .allSatisfy(sent -> assertThat(sent).containsKey("startTransaction"));
-  }
-
-  @ParameterizedTest
-  @ValueSource(strings = {STALE_STATEMENT, STALE_COMMAND})
-  void aTransactionFailsByALaterStatementThatIsRefused(String refusal) {
-    cluster.asMongos();
-    cluster.execute(inTransaction("find: 'c', filter: {_id: 5}", true));
-    refuses("s1", "update", refusal, 1);
-
-    BsonDocument reply =
-        cluster.execute(
-            inTransaction(
-                "update: 'c', updates: [{q: {x: 1}, u: {$inc: {n: 1}}, multi: true}]", false));
-
-    assertThat(reply.getNumber("ok").intValue()).isZero();
-    assertThat(reply.getArray("errorLabels"))
-        .containsExactly(new BsonString("TransientTransactionError"));
-    assertThat(cluster.seen("s1", "update")).hasSize(1);
   }
 }

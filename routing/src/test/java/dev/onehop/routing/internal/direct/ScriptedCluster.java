@@ -1,9 +1,11 @@
 package dev.onehop.routing.internal.direct;
 
 import dev.onehop.routing.internal.catalog.RoutingCatalog;
+import dev.onehop.routing.internal.command.CommandRouter;
 import dev.onehop.routing.internal.command.Refreshes;
 import dev.onehop.routing.internal.direct.shard.CommandFailure;
 import dev.onehop.routing.internal.direct.shard.ServerSet;
+import dev.onehop.routing.internal.router.DirectClient;
 import dev.onehop.routing.internal.wire.EventLoops;
 import dev.onehop.routing.internal.wire.LegacyHello;
 import dev.onehop.routing.internal.wire.OpMsg;
@@ -79,8 +81,8 @@ public final class ScriptedCluster implements AutoCloseable {
   private final List<BsonDocument> seen = Collections.synchronizedList(new ArrayList<>());
   private final int maxWireVersion;
   private final UnaryOperator<String> naming;
-  private boolean asMongos;
-  private @Nullable DirectRouter router;
+  private DirectClient.RouterFactory routers = DirectRouter::new;
+  private @Nullable CommandRouter router;
   private volatile String seed = "config";
   private volatile boolean selectsNone;
 
@@ -119,7 +121,7 @@ public final class ScriptedCluster implements AutoCloseable {
   }
 
   /** The router that executes the commands. */
-  public synchronized DirectRouter router() {
+  public synchronized CommandRouter router() {
     if (router == null) {
       ServerSet seeds = new OneServer(() -> address(seed), maxWireVersion);
       ServerSet.Factory watcher =
@@ -133,20 +135,18 @@ public final class ScriptedCluster implements AutoCloseable {
               };
       WirePool pool = new WirePool(group, WireSettings.plain(null, new BsonDocument(), Map.of()));
       router =
-          asMongos
-              ? DirectRouter.asMongos(seeds, watcher, pool)
-              : new DirectRouter(
-                  seeds,
-                  watcher,
-                  pool,
-                  new Refreshes(Duration.ofHours(1), RoutingCatalog.RefreshListener.NONE));
+          routers.create(
+              seeds,
+              watcher,
+              pool,
+              new Refreshes(Duration.ofHours(1), RoutingCatalog.RefreshListener.NONE));
     }
     return router;
   }
 
-  /** Has the router run transactions itself; before the first command. */
-  synchronized ScriptedCluster asMongos() {
-    asMongos = true;
+  /** Has another router than direct mode's execute the commands; before the first one. */
+  public synchronized ScriptedCluster routedBy(DirectClient.RouterFactory other) {
+    routers = other;
     return this;
   }
 
@@ -199,7 +199,7 @@ public final class ScriptedCluster implements AutoCloseable {
   }
 
   /** Has the router execute a command, given in relaxed JSON; what fails is a reply, too. */
-  BsonDocument execute(String command) {
+  public BsonDocument execute(String command) {
     return executing(command).block(TIMEOUT);
   }
 

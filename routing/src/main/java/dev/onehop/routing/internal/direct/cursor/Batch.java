@@ -8,7 +8,7 @@ import org.bson.BsonDocument;
  * A batch while it is filled, up to as many documents as were asked for and as many bytes as a
  * server gives at once. The first document fits, whatever its size.
  */
-final class Batch {
+public final class Batch {
   /** As {@code FindCommon::kMaxBytesToReturnToClientAtOnce}. */
   static final int MOST_BYTES = 16 * 1024 * 1024;
 
@@ -26,7 +26,7 @@ final class Batch {
   }
 
   /** A batch for a client that has said how many documents it wants. */
-  static Batch of(int wanted) {
+  public static Batch of(int wanted) {
     return new Batch(wanted, true);
   }
 
@@ -41,12 +41,12 @@ final class Batch {
   }
 
   /** Whether there are as many documents as were asked for. */
-  boolean isComplete() {
+  public boolean isComplete() {
     return documents.size() >= wanted;
   }
 
   /** Whether a document of that size fits in beside the others. */
-  boolean hasRoomFor(int size) {
+  public boolean hasRoomFor(int size) {
     return documents.isEmpty() || bytes + size + OVERHEAD <= MOST_BYTES;
   }
 
@@ -55,16 +55,16 @@ final class Batch {
    *
    * @param size in bytes, or more
    */
-  void add(BsonDocument document, int size) {
+  public void add(BsonDocument document, int size) {
     documents.add(document);
     bytes += size + OVERHEAD;
   }
 
-  boolean isEmpty() {
+  public boolean isEmpty() {
     return documents.isEmpty();
   }
 
-  List<BsonDocument> documents() {
+  public List<BsonDocument> documents() {
     return documents;
   }
 }

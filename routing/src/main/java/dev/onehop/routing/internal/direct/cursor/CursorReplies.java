@@ -61,7 +61,7 @@ public final class CursorReplies {
   }
 
   /** The reply to a shard's getMore, or its failure. */
-  static Mono<BsonDocument> refuseFailed(BsonDocument reply) {
+  public static Mono<BsonDocument> refuseFailed(BsonDocument reply) {
     return ErrorCodes.ok(reply) ? Mono.just(reply) : Mono.error(CommandFailure.of(reply));
   }
 

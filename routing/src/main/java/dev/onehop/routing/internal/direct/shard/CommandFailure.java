@@ -62,6 +62,12 @@ public final class CommandFailure extends RuntimeException {
     return labels;
   }
 
+  /** There is no such collection. */
+  public static CommandFailure notFound(String namespace) {
+    return new CommandFailure(
+        ErrorCodes.NAMESPACE_NOT_FOUND, "NamespaceNotFound", "ns not found " + namespace);
+  }
+
   public static CommandFailure notSupported(String what) {
     return new CommandFailure(
         ErrorCodes.COMMAND_NOT_SUPPORTED, "CommandNotSupported", what + " is not supported here");

@@ -7,11 +7,11 @@ import org.bson.BsonDocument;
 import org.junit.jupiter.api.Test;
 
 /** How the shards' lists of databases become the cluster's. */
-class DdlTest {
+class ListingsTest {
   @Test
   void databasesAreThoseOfTheShardsAndAdminThatOfTheConfigServers() {
     BsonDocument joined =
-        Ddl.joined(
+        Listings.joined(
             List.of(
                 list(
                     "{name: 'admin', sizeOnDisk: 1, empty: false}",
@@ -40,7 +40,7 @@ class DdlTest {
 
   @Test
   void namesAloneHaveNoSizes() {
-    assertThat(Ddl.joined(List.of(list("{name: 'b'}"), list("{name: 'a'}")), list()))
+    assertThat(Listings.joined(List.of(list("{name: 'b'}"), list("{name: 'a'}")), list()))
         .isEqualTo(BsonDocument.parse("{databases: [{name: 'a'}, {name: 'b'}], ok: 1.0}"));
   }
 
@@ -48,7 +48,7 @@ class DdlTest {
   void aRefusalIsTheAnswer() {
     BsonDocument refused = BsonDocument.parse("{ok: 0.0, code: 13, errmsg: 'not authorized'}");
 
-    assertThat(Ddl.joined(List.of(list("{name: 'a'}"), refused), list())).isEqualTo(refused);
+    assertThat(Listings.joined(List.of(list("{name: 'a'}"), refused), list())).isEqualTo(refused);
   }
 
   private static BsonDocument list(String... databases) {

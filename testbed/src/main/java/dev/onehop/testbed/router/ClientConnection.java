@@ -1,6 +1,8 @@
-package dev.onehop.routing.internal.router;
+package dev.onehop.testbed.router;
 
 import dev.onehop.routing.internal.command.CommandRouter;
+import dev.onehop.routing.internal.router.LocalCommands;
+import dev.onehop.routing.internal.router.RequestLoop;
 import dev.onehop.routing.internal.wire.WireProtocolException;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelHandlerContext;
@@ -14,7 +16,7 @@ import org.slf4j.LoggerFactory;
  * one at a time. Meanwhile it reads on a little: for each request to stop reading and begin again
  * would cost two system calls more. The last handler after one that cuts frames.
  */
-public final class ClientConnection extends ChannelInboundHandlerAdapter {
+final class ClientConnection extends ChannelInboundHandlerAdapter {
   private static final int READ_AHEAD_BYTES = 64 * 1024;
 
   private static final Logger log = LoggerFactory.getLogger(ClientConnection.class);
@@ -23,7 +25,7 @@ public final class ClientConnection extends ChannelInboundHandlerAdapter {
   private final LocalCommands local;
   private @Nullable RequestLoop requests;
 
-  public ClientConnection(CommandRouter router, LocalCommands local) {
+  ClientConnection(CommandRouter router, LocalCommands local) {
     this.router = router;
     this.local = local;
   }

@@ -1,8 +1,8 @@
-package dev.onehop.routing.internal.router;
+package dev.onehop.testbed.router;
 
 import com.mongodb.MongoClientSettings;
 import com.mongodb.connection.TransportSettings;
-import dev.onehop.routing.internal.direct.DirectRouter;
+import dev.onehop.routing.internal.router.MonitoredServers;
 import dev.onehop.routing.internal.wire.EventLoops;
 import dev.onehop.routing.internal.wire.ServerAddressName;
 import dev.onehop.routing.internal.wire.WirePool;
@@ -17,7 +17,7 @@ import org.bson.BsonString;
 import org.jspecify.annotations.Nullable;
 
 /** Makes routers that are part of a cluster, without credentials and without TLS. */
-public final class ClusterRouters {
+final class ClusterRouters {
   private static final int HEARTBEAT_MILLIS = 2_000;
 
   private ClusterRouters() {}
@@ -30,7 +30,7 @@ public final class ClusterRouters {
    * @param localAddress the address to connect from, null for the system's choice
    * @param ways where to connect to for servers that are not to be reached by their own address
    */
-  public static DirectRouter of(
+  static MongosRouter of(
       String configServer,
       EventLoopGroup group,
       @Nullable SocketAddress localAddress,
@@ -51,7 +51,7 @@ public final class ClusterRouters {
                 new BsonDocument("name", new BsonString("onehop-router"))
                     .append("version", new BsonString("0.1.0")))
             .append("os", new BsonDocument("type", new BsonString(System.getProperty("os.name"))));
-    return DirectRouter.asMongos(
+    return new MongosRouter(
         MonitoredServers.replicaSets(settings, null).watch(configServer),
         MonitoredServers.replicaSets(settings, null),
         new WirePool(group, WireSettings.plain(localAddress, client, ways)));

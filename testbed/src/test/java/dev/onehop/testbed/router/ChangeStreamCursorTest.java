@@ -1,8 +1,9 @@
-package dev.onehop.routing.internal.direct.cursor;
+package dev.onehop.testbed.router;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.onehop.routing.internal.direct.cursor.ChangeStreamCursor.ShardStream;
+import dev.onehop.routing.internal.direct.cursor.CursorReplies;
+import dev.onehop.testbed.router.ChangeStreamCursor.ShardStream;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;

@@ -1,10 +1,8 @@
-package dev.onehop.routing.internal.direct;
+package dev.onehop.testbed.router;
 
-import dev.onehop.routing.internal.direct.cursor.ChangeStreamCursor;
-import dev.onehop.routing.internal.direct.cursor.ChangeStreamCursor.ShardStream;
+import dev.onehop.routing.internal.direct.CommandTypes;
 import dev.onehop.routing.internal.direct.cursor.CursorReplies;
 import dev.onehop.routing.internal.direct.cursor.Cursors;
-import dev.onehop.routing.internal.direct.cursor.ResumeToken;
 import dev.onehop.routing.internal.direct.cursor.ShardCursor;
 import dev.onehop.routing.internal.direct.shard.ClusterClock;
 import dev.onehop.routing.internal.direct.shard.CommandFailure;
@@ -15,6 +13,7 @@ import dev.onehop.routing.internal.direct.shard.ShardDirectory;
 import dev.onehop.routing.internal.wire.BsonCopies;
 import dev.onehop.routing.internal.wire.CommandFields;
 import dev.onehop.routing.internal.wire.OpMsg;
+import dev.onehop.testbed.router.ChangeStreamCursor.ShardStream;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -54,15 +53,7 @@ final class ChangeStreams {
 
   /** Whether an aggregation is a change stream. */
   static boolean isOne(OpMsg command) {
-    return command.commandName().equals("aggregate") && isOne(command.body());
-  }
-
-  /** The same of a command that is known to be an aggregation. */
-  static boolean isOne(BsonDocument aggregate) {
-    return aggregate.get("pipeline") instanceof BsonArray pipeline
-        && !pipeline.isEmpty()
-        && pipeline.get(0).isDocument()
-        && pipeline.get(0).asDocument().containsKey(STAGE);
+    return command.commandName().equals("aggregate") && CommandTypes.isChangeStream(command.body());
   }
 
   Mono<BsonDocument> open(OpMsg command) {

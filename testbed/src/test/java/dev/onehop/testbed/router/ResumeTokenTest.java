@@ -1,4 +1,4 @@
-package dev.onehop.routing.internal.direct.cursor;
+package dev.onehop.testbed.router;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;

@@ -1,5 +1,7 @@
-package dev.onehop.routing.internal.direct.cursor;
+package dev.onehop.testbed.router;
 
+import dev.onehop.routing.internal.direct.cursor.Batch;
+import dev.onehop.routing.internal.direct.cursor.CursorReplies;
 import dev.onehop.routing.internal.direct.cursor.Cursors.OpenCursor;
 import dev.onehop.routing.internal.wire.CommandFields;
 import java.time.Duration;
@@ -23,7 +25,7 @@ import reactor.core.publisher.Mono;
  *
  * <p>Used by one request at a time.
  */
-public final class ChangeStreamCursor implements OpenCursor {
+final class ChangeStreamCursor implements OpenCursor {
   private static final int DEFAULT_BATCH = 1_000;
   private static final Duration DEFAULT_WAIT = Duration.ofSeconds(1);
 

@@ -1,4 +1,4 @@
-package dev.onehop.routing.internal.direct.cursor;
+package dev.onehop.testbed.router;
 
 import dev.onehop.routing.internal.direct.shard.CommandFailure;
 import dev.onehop.routing.internal.direct.shard.ErrorCodes;
@@ -16,7 +16,7 @@ import org.bson.BsonValue;
  * @param document as clients keep it
  * @param data the hex, in upper case
  */
-public record ResumeToken(BsonDocument document, String data) implements Comparable<ResumeToken> {
+record ResumeToken(BsonDocument document, String data) implements Comparable<ResumeToken> {
   private static final String DATA = "_data";
   private static final int TYPE_TIMESTAMP = 0x82;
   private static final int TIMESTAMP_BYTES = 8;

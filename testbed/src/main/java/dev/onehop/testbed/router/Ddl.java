@@ -1,26 +1,19 @@
-package dev.onehop.routing.internal.direct;
+package dev.onehop.testbed.router;
 
-import dev.onehop.routing.internal.catalog.UnknownNamespaceException;
-import dev.onehop.routing.internal.direct.cursor.Cursors;
+import dev.onehop.routing.internal.catalog.RoutingCatalog;
+import dev.onehop.routing.internal.direct.ShardClient;
 import dev.onehop.routing.internal.direct.shard.CommandFailure;
 import dev.onehop.routing.internal.direct.shard.ConfigServer;
 import dev.onehop.routing.internal.direct.shard.ErrorCodes;
 import dev.onehop.routing.internal.direct.shard.ReplicaSet.Answer;
 import dev.onehop.routing.internal.wire.OpMsg;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
-import java.util.TreeMap;
-import java.util.function.Predicate;
-import org.bson.BsonArray;
 import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
 import org.bson.BsonDouble;
 import org.bson.BsonInt32;
-import org.bson.BsonInt64;
 import org.bson.BsonString;
-import org.bson.BsonValue;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -36,12 +29,12 @@ final class Ddl {
 
   private final ConfigServer config;
   private final ShardClient client;
-  private final Cursors cursors;
+  private final RoutingCatalog catalog;
 
-  Ddl(ConfigServer config, ShardClient client, Cursors cursors) {
+  Ddl(ConfigServer config, ShardClient client, RoutingCatalog catalog) {
     this.config = config;
     this.client = client;
-    this.cursors = cursors;
+    this.catalog = catalog;
   }
 
   static boolean isOnEveryOwner(String command) {
@@ -68,23 +61,6 @@ final class Ddl {
         .orElseGet(() -> replies.get(0));
   }
 
-  /** Indexes are the same on all shards that own a part. */
-  Mono<BsonDocument> listIndexes(OpMsg command, String namespace) {
-    return client
-        .retryWhileStale(
-            namespace,
-            table -> {
-              String shard = table.shards().iterator().next();
-              return client
-                  .send(table, shard, command)
-                  .flatMap(ShardClient::refuseStale)
-                  .zipWith(
-                      client.shards().shard(shard),
-                      (answer, replicaSet) -> cursors.keep(replicaSet, command, answer));
-            })
-        .onErrorMap(UnknownNamespaceException.class, e -> notFound(namespace));
-  }
-
   /** Creates an unsharded collection or a view, on the primary shard. */
   Mono<BsonDocument> create(OpMsg command, String database) {
     String namespace = database + "." + command.body().getString("create").getValue();
@@ -103,13 +79,22 @@ final class Ddl {
     return onPrimary(
             database,
             new BsonDocument("_shardsvrDropCollection", new BsonString(collection)),
-            notFound(namespace))
-        .doOnTerminate(() -> client.forget(namespace));
+            CommandFailure.notFound(namespace))
+        .doOnTerminate(() -> catalog.forget(namespace));
   }
 
   Mono<BsonDocument> dropDatabase(String database) {
     return onPrimary(database, new BsonDocument("_shardsvrDropDatabase", new BsonInt32(1)), null)
-        .doOnTerminate(() -> client.forgetDatabase(database));
+        .doOnTerminate(() -> forgetDatabase(database));
+  }
+
+  /** Forgets what is known of all collections of a database. */
+  private void forgetDatabase(String database) {
+    for (String namespace : List.copyOf(catalog.namespaces())) {
+      if (namespace.startsWith(database + ".")) {
+        catalog.forget(namespace);
+      }
+    }
   }
 
   Mono<BsonDocument> rename(OpMsg command) {
@@ -124,11 +109,11 @@ final class Ddl {
                 .append("to", new BsonString(to))
                 .append("dropTarget", command.body().getBoolean("dropTarget", BsonBoolean.FALSE))
                 .append("stayTemp", BsonBoolean.FALSE),
-            notFound(from))
+            CommandFailure.notFound(from))
         .doOnTerminate(
             () -> {
-              client.forget(from);
-              client.forget(to);
+              catalog.forget(from);
+              catalog.forget(to);
             });
   }
 
@@ -159,81 +144,7 @@ final class Ddl {
             });
   }
 
-  /**
-   * Databases of all shards with their sizes added up. As with mongos, {@code admin} is that of the
-   * config servers, {@code config} is everywhere, and {@code local} is nobody's business.
-   */
-  Mono<BsonDocument> listDatabases(OpMsg command) {
-    return client
-        .shards()
-        .all()
-        .flatMapMany(all -> Flux.fromIterable(all.values()))
-        .flatMap(shard -> shard.send(command))
-        .map(Answer::document)
-        .collectList()
-        .zipWith(config.replicaSet().send(command).map(Answer::document))
-        .map(both -> joined(both.getT1(), both.getT2()));
-  }
-
-  static BsonDocument joined(List<BsonDocument> ofShards, BsonDocument ofConfigServers) {
-    for (BsonDocument reply : ofShards) {
-      if (!ErrorCodes.ok(reply)) {
-        return reply;
-      }
-    }
-    if (!ErrorCodes.ok(ofConfigServers)) {
-      return ofConfigServers;
-    }
-    Map<String, BsonDocument> byName = new TreeMap<>();
-    ofShards.forEach(
-        reply -> add(byName, reply, name -> !name.equals("admin") && !name.equals("local")));
-    add(byName, ofConfigServers, name -> name.equals("admin") || name.equals("config"));
-    BsonDocument joined =
-        new BsonDocument("databases", new BsonArray(new ArrayList<>(byName.values())));
-    if (byName.values().stream().anyMatch(database -> database.containsKey("sizeOnDisk"))) {
-      long size =
-          byName.values().stream()
-              .mapToLong(database -> database.getNumber("sizeOnDisk").longValue())
-              .sum();
-      joined
-          .append("totalSize", new BsonInt64(size))
-          .append("totalSizeMb", new BsonInt64(size / (1024 * 1024)));
-    }
-    return joined.append("ok", new BsonDouble(1));
-  }
-
-  private static void add(
-      Map<String, BsonDocument> byName, BsonDocument reply, Predicate<String> counts) {
-    for (BsonValue each : reply.getArray("databases")) {
-      String name = each.asDocument().getString("name").getValue();
-      if (counts.test(name)) {
-        byName.merge(name, each.asDocument(), Ddl::added);
-      }
-    }
-  }
-
-  private static BsonDocument added(BsonDocument one, BsonDocument other) {
-    if (!one.containsKey("sizeOnDisk")) {
-      return one;
-    }
-    long size =
-        one.getNumber("sizeOnDisk").longValue()
-            + other.getNumber("sizeOnDisk", new BsonInt64(0)).longValue();
-    return new BsonDocument("name", one.get("name"))
-        .append("sizeOnDisk", new BsonInt64(size))
-        .append(
-            "empty",
-            BsonBoolean.valueOf(
-                one.getBoolean("empty", BsonBoolean.FALSE).getValue()
-                    && other.getBoolean("empty", BsonBoolean.FALSE).getValue()));
-  }
-
   private static BsonDocument ok() {
     return new BsonDocument("ok", new BsonDouble(1));
-  }
-
-  private static CommandFailure notFound(String namespace) {
-    return new CommandFailure(
-        ErrorCodes.NAMESPACE_NOT_FOUND, "NamespaceNotFound", "ns not found " + namespace);
   }
 }
