@@ -77,8 +77,7 @@ public final class ClusterState implements AutoCloseable {
             .doOnNext(this::forgetUnused)
             .concatMap(tick -> concerns.refresh(config).then(rereadShards()))
             .retryWhen(Retry.fixedDelay(Long.MAX_VALUE, Duration.ofSeconds(1)))
-            .contextWrite(LateErrors::logged)
-            .subscribe();
+            .subscribe(null, null, null, LateErrors.LOGGED);
   }
 
   private RoutingCatalog.RefreshListener forgetting(RoutingCatalog.RefreshListener listener) {

@@ -80,7 +80,6 @@ final class ServerPool {
     }
     connecting.update(
         WireConnection.open(loop, server, settings, keys)
-            .contextWrite(LateErrors::logged)
             .subscribe(
                 connection -> {
                   opened(exchange);
@@ -91,7 +90,9 @@ final class ServerPool {
                   opened(exchange);
                   exchange.unable(failure);
                   closed(null);
-                }));
+                },
+                null,
+                LateErrors.LOGGED));
   }
 
   private synchronized void opened(Exchange exchange) {
