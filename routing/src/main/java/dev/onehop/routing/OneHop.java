@@ -263,7 +263,7 @@ public final class OneHop {
      * directShardOperations}. What it does not do itself (DDL, {@code $lookup} and {@code $out},
      * transactions, change streams, and aggregations over several shards) it hands to a mongos of
      * the URI; if the URI names config servers, such operations fail. The pool's {@code maxSize}
-     * then bounds the connections to each shard's server, which are not compressed.
+     * then bounds the connections to each shard's server.
      *
      * <p>{@link #shardRouters}, {@link #measureRoundTrips} and {@link #historyInterval} are for
      * targeted mode only, also as options of the URI.
@@ -315,13 +315,14 @@ public final class OneHop {
             new DirectClient.Carrier(
                 group,
                 EventLoops.socketChannelClass(),
-                asked.getConnectionPoolSettings().getMaxSize());
+                asked.getConnectionPoolSettings().getMaxSize(),
+                asked.getConnectionPoolSettings().getMaxConnecting());
         release = () -> shutDown(group);
       } else {
         Lanes lanes = new Lanes(pipeliningSettings, routing.meterRegistry());
         carrier =
             new DirectClient.Carrier(
-                lanes.newGroup(), Lanes.channelClass(), pipeliningSettings.maxInFlight());
+                lanes.newGroup(), Lanes.channelClass(), pipeliningSettings.maxInFlight(), 0);
         release = lanes::close;
       }
       return DirectClient.create(

@@ -1,5 +1,6 @@
 package dev.onehop.routing.internal.transport;
 
+import dev.onehop.routing.internal.wire.CompressedMessages;
 import dev.onehop.routing.internal.wire.BsonFields;
 import dev.onehop.routing.internal.wire.BsonFields.MalformedDocumentException;
 import dev.onehop.routing.internal.wire.OpMsg;
