@@ -3,6 +3,7 @@ package dev.onehop.routing;
 import com.mongodb.ConnectionString;
 import com.mongodb.MongoClientSettings;
 import com.mongodb.MongoDriverInformation;
+import com.mongodb.UnixServerAddress;
 import com.mongodb.client.model.WriteModel;
 import com.mongodb.connection.ClusterConnectionMode;
 import com.mongodb.connection.TransportSettings;
@@ -302,7 +303,7 @@ public final class OneHop {
         throw new IllegalArgumentException("direct mode brings a transport of its own");
       }
       refuseWhatIsForTargetedMode();
-      refuseWhatDirectModeCannot(asked);
+      refuseWhatDirectModeCannot(asked, pipeliningSettings != null);
       if (directConnection) {
         throw new IllegalArgumentException(
             "direct mode goes to every shard, directConnection=true to one server only");
@@ -365,9 +366,13 @@ public final class OneHop {
       }
     }
 
-    private static void refuseWhatDirectModeCannot(MongoClientSettings asked) {
-      if (asked.getSocketSettings().getProxySettings().isProxyEnabled()) {
-        throw new IllegalArgumentException("direct mode does not connect through a proxy");
+    private static void refuseWhatDirectModeCannot(MongoClientSettings asked, boolean pipelining) {
+      if (pipelining && asked.getSocketSettings().getProxySettings().isProxyEnabled()) {
+        throw new IllegalArgumentException("direct mode does not connect through a proxy where it is pipelined");
+      }
+      if (asked.getClusterSettings().getHosts().stream()
+          .anyMatch(host -> host instanceof UnixServerAddress)) {
+        throw new IllegalArgumentException("direct mode does not connect to Unix domain sockets");
       }
       if (asked.getClusterSettings().getMode() == ClusterConnectionMode.LOAD_BALANCED) {
         throw new IllegalArgumentException(

@@ -14,6 +14,7 @@ import dev.onehop.routing.internal.direct.DirectRouter;
 import dev.onehop.routing.internal.direct.shard.ServerSet;
 import dev.onehop.routing.internal.wire.ServerAddressName;
 import dev.onehop.routing.internal.wire.WirePool;
+import dev.onehop.routing.internal.wire.WireSettings;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.socket.SocketChannel;
 import java.net.InetAddress;
@@ -93,9 +94,14 @@ public final class DirectClient {
       RouterFactory routers,
       Options options,
       Runnable release) {
-    WirePool pool = new WirePool(carrier.group(), DriverSockets.of(settings, carrier));
+    WireSettings sockets = DriverSockets.of(settings, carrier);
+    WirePool pool = new WirePool(carrier.group(), sockets);
+    ProxiedChannels proxied =
+        sockets.sockets().proxy() == null ? null : new ProxiedChannels(sockets.sockets());
     MongoClientSettings watching =
-        MongoClientSettings.builder(settings).transportSettings(monitoring).build();
+        proxied != null
+            ? proxied.applyTo(settings)
+            : MongoClientSettings.builder(settings).transportSettings(monitoring).build();
     DirectRouter router =
         routers.create(
             MonitoredServers.of(watching, options.hostMapping()),
@@ -111,10 +117,14 @@ public final class DirectClient {
           RouterHandles.remove(handle);
           VirtualMongos.remove(carrier.group());
           router.close();
+          if (proxied != null) {
+            proxied.close();
+          }
           release.run();
         };
     return MongoClients.create(
-        virtual(settings, carrier.group(), options.commands(), close),
+        virtual(
+            ProxiedChannels.withoutProxy(settings), carrier.group(), options.commands(), close),
         MongoDriverInformation.builder().driverName("onehop").build());
   }
 

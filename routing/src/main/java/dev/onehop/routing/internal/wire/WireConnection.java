@@ -14,7 +14,6 @@ import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoop;
 import io.netty.handler.proxy.ProxyHandler;
-import io.netty.handler.proxy.Socks5ProxyHandler;
 import io.netty.handler.ssl.SslHandler;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -177,7 +176,7 @@ final class WireConnection {
             .connect(
                 proxy == null
                     ? address
-                    : InetSocketAddress.createUnresolved(server.host(), server.port()));
+                    : WireSettings.Proxy.destination(server));
     connecting.addListener(
         (ChannelFuture done) -> {
           if (done.isSuccess()) {
@@ -220,7 +219,8 @@ final class WireConnection {
                   @Override
                   protected void initChannel(Channel ch) {
                     if (sockets.proxy() != null) {
-                      ch.pipeline().addLast(proxy(sockets.proxy(), address, timeout));
+                      ch.pipeline()
+                          .addLast(sockets.proxy().newHandler(address, sockets.connectTimeout()));
                     }
                     WireSettings.Tls tls = settings.tls();
                     if (tls != null) {
@@ -244,14 +244,6 @@ final class WireConnection {
       bootstrap.option(ChannelOption.SO_RCVBUF, sockets.receiveBufferBytes());
     }
     return bootstrap;
-  }
-
-  private static ProxyHandler proxy(
-      WireSettings.Proxy proxy, InetSocketAddress address, int timeoutMillis) {
-    ProxyHandler handler =
-        new Socks5ProxyHandler(address, proxy.user(), proxy.password());
-    handler.setConnectTimeoutMillis(timeoutMillis);
-    return handler;
   }
 
   private void connected(

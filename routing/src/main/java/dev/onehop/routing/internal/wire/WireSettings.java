@@ -2,6 +2,10 @@ package dev.onehop.routing.internal.wire;
 
 import dev.onehop.routing.internal.handshake.HandshakeSettings;
 import io.netty.channel.socket.SocketChannel;
+import io.netty.handler.proxy.ProxyHandler;
+import io.netty.handler.proxy.Socks5ProxyHandler;
+import io.netty.util.NetUtil;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.time.Duration;
@@ -64,6 +68,26 @@ public record WireSettings(
    */
   public record Proxy(
       ServerAddressName address, @Nullable String user, @Nullable String password) {
+    /**
+     * What connects a channel through the proxy.
+     *
+     * @param resolved the proxy's own address
+     * @param connectTimeout for the proxy's part, zero for any time
+     */
+    public ProxyHandler newHandler(InetSocketAddress resolved, Duration connectTimeout) {
+      ProxyHandler handler = new Socks5ProxyHandler(resolved, user, password);
+      handler.setConnectTimeoutMillis(connectTimeout.toMillis());
+      return handler;
+    }
+
+    /** What the proxy is to connect to: the address if the server has no name but that. */
+    public static InetSocketAddress destination(ServerAddressName server) {
+      InetAddress literal = NetUtil.createInetAddressFromIpAddressString(server.host());
+      return literal == null
+          ? InetSocketAddress.createUnresolved(server.host(), server.port())
+          : new InetSocketAddress(literal, server.port());
+    }
+
     @Override
     public String toString() {
       // Never the password.
