@@ -368,7 +368,8 @@ public final class OneHop {
 
     private static void refuseWhatDirectModeCannot(MongoClientSettings asked, boolean pipelining) {
       if (pipelining && asked.getSocketSettings().getProxySettings().isProxyEnabled()) {
-        throw new IllegalArgumentException("direct mode does not connect through a proxy where it is pipelined");
+        throw new IllegalArgumentException(
+            "direct mode does not connect through a proxy where it is pipelined");
       }
       if (asked.getClusterSettings().getHosts().stream()
           .anyMatch(host -> host instanceof UnixServerAddress)) {

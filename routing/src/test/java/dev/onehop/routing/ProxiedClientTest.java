@@ -12,7 +12,9 @@ import org.bson.Document;
 import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Mono;
 
-/** A client of direct mode whose servers are behind a SOCKS5 proxy, which alone knows their names. */
+/**
+ * A client of direct mode whose servers are behind a SOCKS5 proxy, which alone knows their names.
+ */
 class ProxiedClientTest {
   private static final Duration TIMEOUT = Duration.ofSeconds(20);
   private static final int WIRE_6_0 = 17;

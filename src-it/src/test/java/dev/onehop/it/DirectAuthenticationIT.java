@@ -178,8 +178,7 @@ class DirectAuthenticationIT {
             false,
             s ->
                 s.credential(
-                    MongoCredential.createPlainCredential(
-                        "u", "$external", "p".toCharArray()))),
+                    MongoCredential.createPlainCredential("u", "$external", "p".toCharArray()))),
         cluster.address("config") + " refuses user u@$external",
         "PLAIN");
   }
@@ -187,8 +186,7 @@ class DirectAuthenticationIT {
   @ParameterizedTest
   @CsvSource({"zlib, false", "zlib, true", "snappy, false", "zstd, false"})
   void connectionsCompress(String compressor, boolean pipelining) {
-    everythingWorks(
-        client("?compressors=" + compressor, pipelining, s -> s.credential(scram())));
+    everythingWorks(client("?compressors=" + compressor, pipelining, s -> s.credential(scram())));
   }
 
   @Test

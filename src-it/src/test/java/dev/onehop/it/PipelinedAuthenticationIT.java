@@ -256,8 +256,7 @@ class PipelinedAuthenticationIT {
 
   @Test
   void directModesLanesByX509() {
-    directModesLanesWork(
-        Mechanism.x509(null), certificates.client());
+    directModesLanesWork(Mechanism.x509(null), certificates.client());
   }
 
   @Test

@@ -29,8 +29,7 @@ final class AwsSignature {
       String canonicalRequest)
       throws GeneralSecurityException {
     String scope = timestamp.substring(0, 8) + "/" + region + "/" + service + "/aws4_request";
-    String toSign =
-        String.join("\n", ALGORITHM, timestamp, scope, sha256(canonicalRequest));
+    String toSign = String.join("\n", ALGORITHM, timestamp, scope, sha256(canonicalRequest));
     byte[] key = bytes("AWS4" + credentials.secretAccessKey());
     for (String part : scope.split("/", -1)) {
       key = hmac(key, part);
@@ -47,8 +46,7 @@ final class AwsSignature {
   }
 
   static String sha256(String text) throws GeneralSecurityException {
-    return HexFormat.of()
-        .formatHex(MessageDigest.getInstance("SHA-256").digest(bytes(text)));
+    return HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256").digest(bytes(text)));
   }
 
   private static byte[] hmac(byte[] key, String text) throws GeneralSecurityException {

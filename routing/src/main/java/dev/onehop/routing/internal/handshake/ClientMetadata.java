@@ -37,11 +37,7 @@ public final class ClientMetadata {
   public static BsonDocument of(
       @Nullable String application, @Nullable String driver, @Nullable String driverVersion) {
     return of(
-        application,
-        driver,
-        driverVersion,
-        System::getenv,
-        Files.exists(Path.of("/.dockerenv")));
+        application, driver, driverVersion, System::getenv, Files.exists(Path.of("/.dockerenv")));
   }
 
   static BsonDocument of(

@@ -37,9 +37,7 @@ final class GssapiSteps implements SaslSteps {
     if (client == null && settings.subject() != null) {
       subject = settings.subject().get();
     }
-    return subject == null
-        ? answer(challenge)
-        : asSubject(subject, () -> answer(challenge));
+    return subject == null ? answer(challenge) : asSubject(subject, () -> answer(challenge));
   }
 
   private static byte[] asSubject(Subject subject, PrivilegedExceptionAction<byte[]> action)

@@ -66,13 +66,9 @@ public interface Mechanism {
 
   /** PLAIN (RFC 4616): the password as it is, for a directory service behind the server. */
   static Mechanism plain(String user, String source, char[] password) {
-    byte[] message =
-        ("\0" + user + "\0" + new String(password)).getBytes(StandardCharsets.UTF_8);
+    byte[] message = ("\0" + user + "\0" + new String(password)).getBytes(StandardCharsets.UTF_8);
     return new SaslMechanism(
-        "PLAIN",
-        "user " + user + "@" + source,
-        source,
-        host -> SaslSteps.single(message));
+        "PLAIN", "user " + user + "@" + source, source, host -> SaslSteps.single(message));
   }
 
   /**
@@ -82,7 +78,10 @@ public interface Mechanism {
    */
   static Mechanism gssapi(String user, GssapiSettings settings) {
     return new SaslMechanism(
-        "GSSAPI", "user " + user + "@" + EXTERNAL, EXTERNAL, host -> new GssapiSteps(user, host, settings));
+        "GSSAPI",
+        "user " + user + "@" + EXTERNAL,
+        EXTERNAL,
+        host -> new GssapiSteps(user, host, settings));
   }
 
   /**

@@ -61,7 +61,8 @@ public final class OidcEnvironment implements OidcTokens {
     return new Token(
         switch (name) {
           case "azure" -> azure(request.user());
-          case "gcp" -> service.request("GET", GCP + encoded(), Map.of("Metadata-Flavor", "Google"));
+          case "gcp" ->
+              service.request("GET", GCP + encoded(), Map.of("Metadata-Flavor", "Google"));
           case "k8s" -> Files.readString(Path.of(kubernetesFile()));
           default -> Files.readString(Path.of(testFile()));
         },

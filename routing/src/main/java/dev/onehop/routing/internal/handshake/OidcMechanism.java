@@ -1,6 +1,6 @@
 package dev.onehop.routing.internal.handshake;
 
-import dev.onehop.routing.internal.handshake.OidcTokens.Provider;
+import dev.onehop.routing.internal.handshake.OidcTokens.IdentityProvider;
 import dev.onehop.routing.internal.handshake.OidcTokens.Token;
 import java.time.Duration;
 import java.util.List;
@@ -32,7 +32,9 @@ public final class OidcMechanism implements Mechanism {
   private long calledAt = System.nanoTime() - PAUSE_NANOS;
 
   private record Known(
-      @Nullable String accessToken, @Nullable String refreshToken, @Nullable Provider provider) {}
+      @Nullable String accessToken,
+      @Nullable String refreshToken,
+      @Nullable IdentityProvider provider) {}
 
   /** What a connection has sent last. */
   private enum Phase {
@@ -175,13 +177,13 @@ public final class OidcMechanism implements Mechanism {
           return Payloads.bytes(
               user == null ? new BsonDocument() : new BsonDocument("n", new BsonString(user)));
         }
-        Provider provider = provider(Payloads.document(challenge));
+        IdentityProvider provider = provider(Payloads.document(challenge));
         phase = Phase.NEW_TOKEN;
         return send(call(provider, null));
       }
     }
 
-    private String call(@Nullable Provider provider, @Nullable String refreshToken)
+    private String call(@Nullable IdentityProvider provider, @Nullable String refreshToken)
         throws Exception {
       long pause = calledAt + PAUSE_NANOS - System.nanoTime();
       if (!isPersons() && pause > 0) {
@@ -189,8 +191,7 @@ public final class OidcMechanism implements Mechanism {
       }
       Token token;
       try {
-        token =
-            tokens.request(new OidcTokens.Request(patience(), provider, refreshToken, user));
+        token = tokens.request(new OidcTokens.Request(patience(), provider, refreshToken, user));
       } finally {
         calledAt = System.nanoTime();
       }
@@ -207,7 +208,7 @@ public final class OidcMechanism implements Mechanism {
     }
 
     // A server that is not what it claims to be could collect tokens.
-    private Provider provider(BsonDocument named) {
+    private IdentityProvider provider(BsonDocument named) {
       List<String> allowed = allowedHosts;
       if (allowed == null
           || allowed.stream()
@@ -219,7 +220,7 @@ public final class OidcMechanism implements Mechanism {
         throw new IllegalStateException(
             "host " + host + " is not permitted by ALLOWED_HOSTS: " + allowed);
       }
-      return new Provider(
+      return new IdentityProvider(
           named.getString("issuer").getValue(),
           named.isString("clientId") ? named.getString("clientId").getValue() : null,
           named.isArray("requestScopes")

@@ -20,12 +20,12 @@ public interface OidcTokens {
    */
   record Request(
       Duration timeout,
-      @Nullable Provider provider,
+      @Nullable IdentityProvider provider,
       @Nullable String refreshToken,
       @Nullable String user) {}
 
   /** An identity provider. */
-  record Provider(String issuer, @Nullable String clientId, List<String> scopes) {}
+  record IdentityProvider(String issuer, @Nullable String clientId, List<String> scopes) {}
 
   /**
    * What the provider gave.

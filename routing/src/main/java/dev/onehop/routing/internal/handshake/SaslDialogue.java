@@ -20,8 +20,7 @@ final class SaslDialogue {
   private final Commands commands;
   private int left = MOST_STEPS;
 
-  SaslDialogue(
-      String who, String mechanism, String source, SaslSteps steps, Commands commands) {
+  SaslDialogue(String who, String mechanism, String source, SaslSteps steps, Commands commands) {
     this.who = who;
     this.mechanism = mechanism;
     this.source = source;
@@ -50,7 +49,8 @@ final class SaslDialogue {
 
   /** Goes on after the server's first answer. */
   Mono<Void> after(BsonDocument reply) {
-    byte[] challenge = reply.isBinary("payload") ? reply.getBinary("payload").getData() : new byte[0];
+    byte[] challenge =
+        reply.isBinary("payload") ? reply.getBinary("payload").getData() : new byte[0];
     if (reply.getBoolean("done", BsonBoolean.FALSE).getValue()) {
       return steps.isComplete() ? Mono.empty() : step(challenge).then(Mono.defer(this::checked));
     }

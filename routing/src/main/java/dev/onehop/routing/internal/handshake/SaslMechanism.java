@@ -24,8 +24,7 @@ record SaslMechanism(
       @Override
       public Mono<Void> run(BsonDocument helloReply, Commands commands) {
         return Mono.defer(
-            () ->
-                new SaslDialogue(who, name, source, conversation.apply(host), commands).run());
+            () -> new SaslDialogue(who, name, source, conversation.apply(host), commands).run());
       }
     };
   }

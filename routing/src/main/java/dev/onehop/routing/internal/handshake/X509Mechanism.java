@@ -21,8 +21,7 @@ record X509Mechanism(@Nullable String user) implements Mechanism, Mechanism.Logi
 
   @Override
   public void addTo(BsonDocument hello) {
-    hello.append(
-        "speculativeAuthenticate", authenticate().append("db", new BsonString(EXTERNAL)));
+    hello.append("speculativeAuthenticate", authenticate().append("db", new BsonString(EXTERNAL)));
   }
 
   @Override

@@ -123,8 +123,7 @@ public final class DirectClient {
           release.run();
         };
     return MongoClients.create(
-        virtual(
-            ProxiedChannels.withoutProxy(settings), carrier.group(), options.commands(), close),
+        virtual(ProxiedChannels.withoutProxy(settings), carrier.group(), options.commands(), close),
         MongoDriverInformation.builder().driverName("onehop").build());
   }
 

@@ -107,8 +107,7 @@ final class DriverSockets {
         settings.getReceiveBufferSize(),
         proxy.isProxyEnabled()
             ? new WireSettings.Proxy(
-                new ServerAddressName(
-                    Objects.requireNonNull(proxy.getHost()), proxy.getPort()),
+                new ServerAddressName(Objects.requireNonNull(proxy.getHost()), proxy.getPort()),
                 proxy.getUsername(),
                 proxy.getPassword())
             : null);
@@ -268,9 +267,7 @@ final class DriverSockets {
     }
     AwsCredentials fixed =
         new AwsCredentials(
-            user,
-            new String(password(credential)),
-            property(credential, AWS_SESSION_TOKEN_KEY));
+            user, new String(password(credential)), property(credential, AWS_SESSION_TOKEN_KEY));
     return Mechanism.aws(() -> fixed);
   }
 
@@ -278,7 +275,8 @@ final class DriverSockets {
     String environment = property(credential, ENVIRONMENT_KEY);
     MongoCredential.OidcCallback machines = property(credential, OIDC_CALLBACK_KEY);
     MongoCredential.OidcCallback persons = property(credential, OIDC_HUMAN_CALLBACK_KEY);
-    int given = (environment == null ? 0 : 1) + (machines == null ? 0 : 1) + (persons == null ? 0 : 1);
+    int given =
+        (environment == null ? 0 : 1) + (machines == null ? 0 : 1) + (persons == null ? 0 : 1);
     if (given != 1) {
       throw new IllegalArgumentException(
           "MONGODB-OIDC needs one of "
@@ -293,7 +291,8 @@ final class DriverSockets {
       return new OidcMechanism(
           user, new OidcEnvironment(environment, property(credential, TOKEN_RESOURCE_KEY)), null);
     }
-    MongoCredential.OidcCallback callback = machines != null ? machines : Objects.requireNonNull(persons);
+    MongoCredential.OidcCallback callback =
+        machines != null ? machines : Objects.requireNonNull(persons);
     return new OidcMechanism(
         user,
         request -> token(callback.onRequest(new CallbackContext(request))),
@@ -329,7 +328,7 @@ final class DriverSockets {
 
     @Override
     public MongoCredential.@Nullable IdpInfo getIdpInfo() {
-      OidcTokens.Provider provider = request.provider();
+      OidcTokens.IdentityProvider provider = request.provider();
       return provider == null ? null : new Provider(provider);
     }
 
@@ -339,7 +338,7 @@ final class DriverSockets {
     }
   }
 
-  private record Provider(OidcTokens.Provider provider) implements MongoCredential.IdpInfo {
+  private record Provider(OidcTokens.IdentityProvider provider) implements MongoCredential.IdpInfo {
     @Override
     public String getIssuer() {
       return provider.issuer();

@@ -72,8 +72,7 @@ public record Compressor(String name, int level) {
     }
     try {
       int size = message.readableBytes() - OpMsg.HEADER_BYTES;
-      byte[] compressed =
-          compress(ByteBufUtil.getBytes(message, start + OpMsg.HEADER_BYTES, size));
+      byte[] compressed = compress(ByteBufUtil.getBytes(message, start + OpMsg.HEADER_BYTES, size));
       ByteBuf out = message.alloc().buffer(OpMsg.HEADER_BYTES + 9 + compressed.length);
       return out.writeIntLE(OpMsg.HEADER_BYTES + 9 + compressed.length)
           .writeBytes(message, start + 4, 8)

@@ -16,6 +16,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import reactor.core.Disposable;
 import reactor.core.Disposables;
+import reactor.util.context.Context;
 
 /**
  * The connections to one server. A request takes an idle one, or waits in line for the first that
@@ -106,8 +107,7 @@ final class ServerPool {
       Disposable.Swap connecting = Disposables.swap();
       int born;
       synchronized (this) {
-        boolean wanted =
-            opening.size() < waiting.size() || (reachable && open < limits.minSize());
+        boolean wanted = opening.size() < waiting.size() || (reachable && open < limits.minSize());
         if (closed
             || !wanted
             || (limits.maxSize() > 0 && open >= limits.maxSize())
@@ -125,10 +125,11 @@ final class ServerPool {
   private void connect(EventLoop loop, Disposable.Swap connecting, int born) {
     connecting.update(
         WireConnection.open(loop, server, settings)
-            .contextWrite(LateErrors::logged)
             .subscribe(
                 connection -> opened(connecting, connection, born),
-                failure -> notOpened(connecting, failure, born)));
+                failure -> notOpened(connecting, failure, born),
+                null,
+                LateErrors.logged(Context.empty())));
   }
 
   private void opened(Disposable connecting, WireConnection connection, int born) {

@@ -33,6 +33,7 @@ import org.bson.BsonValue;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
+import reactor.util.context.Context;
 
 /**
  * A connection to one MongoDB server. Requests are answered in the order in which they were sent,
@@ -117,7 +118,8 @@ final class WireConnection {
       failed.accept(closed());
       return;
     }
-    limited(first.again()).contextWrite(LateErrors::logged).subscribe(nothing -> {}, failed, done);
+    limited(first.again())
+        .subscribe(nothing -> {}, failed, done, LateErrors.logged(Context.empty()));
   }
 
   private static Mono<List<InetSocketAddress>> addresses(
@@ -173,10 +175,7 @@ final class WireConnection {
     WireSettings.Proxy proxy = settings.sockets().proxy();
     ChannelFuture connecting =
         bootstrap(settings, address)
-            .connect(
-                proxy == null
-                    ? address
-                    : WireSettings.Proxy.destination(server));
+            .connect(proxy == null ? address : WireSettings.Proxy.destination(server));
     connecting.addListener(
         (ChannelFuture done) -> {
           if (done.isSuccess()) {
@@ -247,8 +246,7 @@ final class WireConnection {
   }
 
   private void connected(
-      Channel connected,
-      Consumer<WireConnection> ready, Consumer<Throwable> failed) {
+      Channel connected, Consumer<WireConnection> ready, Consumer<Throwable> failed) {
     channel = connected;
     open = true;
     ProxyHandler proxy = connected.pipeline().get(ProxyHandler.class);

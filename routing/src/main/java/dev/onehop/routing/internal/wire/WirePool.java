@@ -14,8 +14,8 @@ import reactor.core.publisher.Mono;
 
 /**
  * Connections to any number of servers, one request at a time on each: a request takes an idle
- * connection, or waits for one that is opened or given back. Where connections
- * are lanes over shared sockets, that is what {@link WireSettings.Sockets#channelClass} sees to.
+ * connection, or waits for one that is opened or given back. Where connections are lanes over
+ * shared sockets, that is what {@link WireSettings.Sockets#channelClass} sees to.
  *
  * <p>Thread-safe.
  */

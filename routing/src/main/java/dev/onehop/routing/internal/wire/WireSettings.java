@@ -66,8 +66,7 @@ public record WireSettings(
    *
    * @param user null for a proxy that wants no password (RFC 1929)
    */
-  public record Proxy(
-      ServerAddressName address, @Nullable String user, @Nullable String password) {
+  public record Proxy(ServerAddressName address, @Nullable String user, @Nullable String password) {
     /**
      * What connects a channel through the proxy.
      *

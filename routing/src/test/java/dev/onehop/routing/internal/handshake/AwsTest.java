@@ -70,9 +70,7 @@ class AwsTest {
         .then(
             start -> {
               byte[] client =
-                  Payloads.document(start.getBinary("payload").getData())
-                      .getBinary("r")
-                      .getData();
+                  Payloads.document(start.getBinary("payload").getData()).getBinary("r").getData();
               return ScriptedConnection.payload(
                   false,
                   Payloads.bytes(
@@ -86,8 +84,7 @@ class AwsTest {
   void theServerGetsASignedRequest() {
     serverNames("sts.eu-west-3.amazonaws.com");
 
-    connection.run(
-        Mechanism.aws(() -> new AwsCredentials("AKID", "secret", "a token")));
+    connection.run(Mechanism.aws(() -> new AwsCredentials("AKID", "secret", "a token")));
 
     assertThat(connection.commands()).containsExactly("hello", "saslStart", "saslContinue");
     assertThat(connection.seen.get(1))
@@ -144,8 +141,7 @@ class AwsTest {
   @Test
   void credentialsAreFoundInTheEnvironment() {
     Map<String, String> variables =
-        Map.of(
-            "AWS_ACCESS_KEY_ID", "id", "AWS_SECRET_ACCESS_KEY", "key", "AWS_SESSION_TOKEN", "t");
+        Map.of("AWS_ACCESS_KEY_ID", "id", "AWS_SECRET_ACCESS_KEY", "key", "AWS_SESSION_TOKEN", "t");
 
     assertThat(new AwsEnvironment(variables::get, AwsTest::noService).get())
         .isEqualTo(new AwsCredentials("id", "key", "t"));
@@ -196,8 +192,7 @@ class AwsTest {
 
     assertThatThrownBy(
             () ->
-                connection.run(
-                    Mechanism.aws(new AwsEnvironment(name -> null, AwsTest::noService))))
+                connection.run(Mechanism.aws(new AwsEnvironment(name -> null, AwsTest::noService))))
         .isInstanceOf(AuthenticationFailure.class)
         .hasMessageContaining("found no AWS credentials: no route");
   }

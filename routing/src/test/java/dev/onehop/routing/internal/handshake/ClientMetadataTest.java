@@ -51,8 +51,7 @@ class ClientMetadataTest {
     assertThat(metadata(null, null, LAMBDA).getDocument("env"))
         .isEqualTo(
             BsonDocument.parse("{name: 'aws.lambda', memory_mb: 1024, region: 'us-east-2'}"));
-    assertThat(
-            metadata(null, null, Map.of("FUNCTIONS_WORKER_RUNTIME", "java")).getDocument("env"))
+    assertThat(metadata(null, null, Map.of("FUNCTIONS_WORKER_RUNTIME", "java")).getDocument("env"))
         .isEqualTo(BsonDocument.parse("{name: 'azure.func'}"));
     assertThat(
             metadata(
@@ -62,8 +61,7 @@ class ClientMetadataTest {
                 .getDocument("env"))
         .isEqualTo(BsonDocument.parse("{name: 'gcp.func', memory_mb: 2, region: 'r'}"));
     assertThat(
-            ClientMetadata.of(
-                    null, null, null, Map.of("KUBERNETES_SERVICE_HOST", "h")::get, true)
+            ClientMetadata.of(null, null, null, Map.of("KUBERNETES_SERVICE_HOST", "h")::get, true)
                 .getDocument("env"))
         .isEqualTo(
             BsonDocument.parse("{container: {runtime: 'docker', orchestrator: 'kubernetes'}}"));

@@ -112,8 +112,7 @@ class GssapiTest {
         String serverName,
         Map<String, ?> properties,
         CallbackHandler handler) {
-      return new Client(
-          authorizationId + " " + protocol + " " + serverName + " " + properties);
+      return new Client(authorizationId + " " + protocol + " " + serverName + " " + properties);
     }
 
     @Override

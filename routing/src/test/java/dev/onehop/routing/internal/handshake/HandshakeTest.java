@@ -34,7 +34,8 @@ class HandshakeTest {
             BsonDocument.parse(
                 "{hello: 1, helloOk: true, client: {driver: {name: 'it'}},"
                     + " compression: ['zstd', 'zlib'], $db: 'admin'}"));
-    assertThat(reply).containsEntry("compression", BsonDocument.parse("{c: ['zlib']}").getArray("c"));
+    assertThat(reply)
+        .containsEntry("compression", BsonDocument.parse("{c: ['zlib']}").getArray("c"));
   }
 
   @Test
@@ -130,8 +131,7 @@ class HandshakeTest {
             true,
             "v=AAAATRBi23WpRR/wtup+mMhUZUn/dB5nLTJRsjl95G4=".getBytes(StandardCharsets.UTF_8));
 
-    assertThatThrownBy(() -> connection.run(scram(null)))
-        .isInstanceOf(AuthenticationFailure.class);
+    assertThatThrownBy(() -> connection.run(scram(null))).isInstanceOf(AuthenticationFailure.class);
   }
 
   /** Else it would not have to show that it knows the password. */

@@ -4,7 +4,7 @@ import static dev.onehop.routing.internal.handshake.ScriptedConnection.TIMEOUT;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.onehop.routing.internal.handshake.OidcTokens.Provider;
+import dev.onehop.routing.internal.handshake.OidcTokens.IdentityProvider;
 import dev.onehop.routing.internal.handshake.OidcTokens.Request;
 import dev.onehop.routing.internal.handshake.OidcTokens.Token;
 import java.io.IOException;
@@ -107,10 +107,7 @@ class OidcTest {
 
   @Test
   void toAuthenticateAgainTakesANewToken() {
-    connection
-        .then("{ok: 1}")
-        .thenPayload(true, new byte[0])
-        .thenPayload(true, new byte[0]);
+    connection.then("{ok: 1}").thenPayload(true, new byte[0]).thenPayload(true, new byte[0]);
 
     connection.run(machine()).again().block(TIMEOUT);
 
@@ -174,7 +171,7 @@ class OidcTest {
         .containsExactly(
             new Request(
                 Duration.ofMinutes(5),
-                new Provider("https://id", "c", List.of("one", "two")),
+                new IdentityProvider("https://id", "c", List.of("one", "two")),
                 null,
                 "me"));
   }
@@ -237,8 +234,7 @@ class OidcTest {
 
     assertThat(token("test", null, Map.of("OIDC_TOKEN_FILE", file.toString())))
         .isEqualTo("from a file");
-    assertThatThrownBy(() -> token("test", null, Map.of()))
-        .hasMessageContaining("OIDC_TOKEN_FILE");
+    assertThatThrownBy(() -> token("test", null, Map.of())).hasMessageContaining("OIDC_TOKEN_FILE");
   }
 
   @Test
@@ -291,8 +287,7 @@ class OidcTest {
         .isInstanceOf(IllegalArgumentException.class);
     assertThatThrownBy(() -> new OidcEnvironment("test", "x"))
         .isInstanceOf(IllegalArgumentException.class);
-    assertThatThrownBy(() -> new OidcEnvironment("moon", null))
-        .hasMessageContaining("not moon");
+    assertThatThrownBy(() -> new OidcEnvironment("moon", null)).hasMessageContaining("not moon");
   }
 
   private static String token(String environment, String resource, Map<String, String> variables)

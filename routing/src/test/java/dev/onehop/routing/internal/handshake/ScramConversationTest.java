@@ -19,10 +19,7 @@ class ScramConversationTest {
 
   private ScramConversation conversation(String password) {
     return new ScramConversation(
-        new UserCredential("user", "admin", password.toCharArray()),
-        Scram.SHA_256,
-        keys,
-        NONCE);
+        new UserCredential("user", "admin", password.toCharArray()), Scram.SHA_256, keys, NONCE);
   }
 
   @Test

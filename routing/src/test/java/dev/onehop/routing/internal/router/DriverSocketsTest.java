@@ -50,8 +50,7 @@ class DriverSocketsTest {
 
   @Test
   void limitsOfThePool() {
-    assertThat(
-            of("minPoolSize=2&waitQueueTimeoutMS=11&maxIdleTimeMS=12&maxLifeTimeMS=13").pool())
+    assertThat(of("minPoolSize=2&waitQueueTimeoutMS=11&maxIdleTimeMS=12&maxLifeTimeMS=13").pool())
         .isEqualTo(
             new WireSettings.PoolLimits(
                 7, 2, 3, Duration.ofMillis(11), Duration.ofMillis(12), Duration.ofMillis(13)));
@@ -156,8 +155,7 @@ class DriverSocketsTest {
 
   @Test
   void anIncompleteCredentialIsRefused() {
-    assertThatThrownBy(
-            () -> DriverSockets.mechanism(MongoCredential.createOidcCredential(null)))
+    assertThatThrownBy(() -> DriverSockets.mechanism(MongoCredential.createOidcCredential(null)))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("OIDC_CALLBACK");
     assertThatThrownBy(
@@ -192,8 +190,7 @@ class DriverSocketsTest {
                     new BsonBinary(
                         bytes(
                             BsonDocument.parse("{h: 'sts.amazonaws.com'}")
-                                .append(
-                                    "s", new BsonBinary(java.util.Arrays.copyOf(nonce, 64))))));
+                                .append("s", new BsonBinary(java.util.Arrays.copyOf(nonce, 64))))));
               } else {
                 reply.append("done", org.bson.BsonBoolean.TRUE);
               }

@@ -139,16 +139,14 @@ class ConnectionsAsTheDriversTest {
 
       assertThat(answer).isNotNull();
       assertThat(answer.body()).containsEntry("echo", text);
-      assertThat(server.opCodes)
-          .containsExactly(OpMsg.OP_MSG, CompressedMessages.OP_COMPRESSED);
+      assertThat(server.opCodes).containsExactly(OpMsg.OP_MSG, CompressedMessages.OP_COMPRESSED);
     }
   }
 
   @Test
   void whatTheServerDoesNotNameIsNotUsed() {
     try (WireServer server = new WireServer((connection, command) -> ok());
-        WirePool pool =
-            server.pool(unlimited(), null, null, List.of(new Compressor("zlib", -1)))) {
+        WirePool pool = server.pool(unlimited(), null, null, List.of(new Compressor("zlib", -1)))) {
       pool.send(server.name(), ping()).block(TIMEOUT);
 
       assertThat(server.opCodes).containsOnly(OpMsg.OP_MSG);

@@ -23,8 +23,7 @@ class PoolLimitsTest {
 
   private static WireSettings.PoolLimits limits(
       int maxSize, int minSize, int maxConnecting, Duration maxWait) {
-    return new WireSettings.PoolLimits(
-        maxSize, minSize, maxConnecting, maxWait, NEVER, NEVER);
+    return new WireSettings.PoolLimits(maxSize, minSize, maxConnecting, maxWait, NEVER, NEVER);
   }
 
   private static List<CompletableFuture<OpMsg>> pings(WirePool pool, WireServer server, int many) {
@@ -53,8 +52,7 @@ class PoolLimitsTest {
   @Test
   void noMoreAreOpenedAtOnceThanAllowed() {
     AtomicBoolean silent = new AtomicBoolean(true);
-    try (WireServer server =
-            new WireServer((connection, command) -> silent.get() ? null : ok());
+    try (WireServer server = new WireServer((connection, command) -> silent.get() ? null : ok());
         WirePool pool = server.pool(limits(0, 0, 2, TIMEOUT))) {
       List<CompletableFuture<OpMsg>> pings = pings(pool, server, 20);
       await().until(() -> server.seen.size() == 2);

@@ -108,8 +108,7 @@ class WirePoolTest {
   @Test
   void whoMayWaitForEverIsNotSweptAway() {
     try (ScriptedPeer silent = silent()) {
-      ServerPool pool =
-          new ServerPool(address(silent), group, settings(1, Duration.ofMillis(-1)));
+      ServerPool pool = new ServerPool(address(silent), group, settings(1, Duration.ofMillis(-1)));
       Outcomes first = new Outcomes();
       Outcomes second = new Outcomes();
       pool.take(null, exchange(pool, first));
@@ -127,8 +126,7 @@ class WirePoolTest {
   @Test
   void whatIsCancelledInTimeIsToldNothing() {
     try (ScriptedPeer silent = silent()) {
-      ServerPool pool =
-          new ServerPool(address(silent), group, settings(1, TIMEOUT));
+      ServerPool pool = new ServerPool(address(silent), group, settings(1, TIMEOUT));
       Outcomes outcome = new Outcomes();
       Exchange exchange = exchange(pool, outcome);
       pool.take(null, exchange);

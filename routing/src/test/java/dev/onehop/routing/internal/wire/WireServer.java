@@ -32,6 +32,7 @@ final class WireServer implements AutoCloseable {
 
   final EventLoopGroup group = EventLoops.newGroup("wire-server-client", 2);
   final List<BsonDocument> seen = Collections.synchronizedList(new ArrayList<>());
+
   /** The op codes of requests that were no hello, and what answers them. */
   final List<Integer> opCodes = Collections.synchronizedList(new ArrayList<>());
 
@@ -103,9 +104,7 @@ final class WireServer implements AutoCloseable {
             limits,
             null,
             new HandshakeSettings(
-                new BsonDocument(),
-                compressors.stream().map(Compressor::name).toList(),
-                mechanism),
+                new BsonDocument(), compressors.stream().map(Compressor::name).toList(), mechanism),
             compressors,
             new Addresses(Addresses.Lookup.SYSTEM, Map.of())));
   }
