@@ -3,6 +3,7 @@ package dev.onehop.routing;
 import com.mongodb.ConnectionString;
 import com.mongodb.MongoClientSettings;
 import com.mongodb.MongoDriverInformation;
+import com.mongodb.UnixServerAddress;
 import com.mongodb.client.model.WriteModel;
 import com.mongodb.connection.ClusterConnectionMode;
 import com.mongodb.connection.TransportSettings;
@@ -263,7 +264,7 @@ public final class OneHop {
      * directShardOperations}. What it does not do itself (DDL, {@code $lookup} and {@code $out},
      * transactions, change streams, and aggregations over several shards) it hands to a mongos of
      * the URI; if the URI names config servers, such operations fail. The pool's {@code maxSize}
-     * then bounds the connections to each shard's server, which are not compressed.
+     * then bounds the connections to each shard's server.
      *
      * <p>{@link #shardRouters}, {@link #measureRoundTrips} and {@link #historyInterval} are for
      * targeted mode only, also as options of the URI.
@@ -302,7 +303,7 @@ public final class OneHop {
         throw new IllegalArgumentException("direct mode brings a transport of its own");
       }
       refuseWhatIsForTargetedMode();
-      refuseWhatDirectModeCannot(asked);
+      refuseWhatDirectModeCannot(asked, pipeliningSettings != null);
       if (directConnection) {
         throw new IllegalArgumentException(
             "direct mode goes to every shard, directConnection=true to one server only");
@@ -315,13 +316,14 @@ public final class OneHop {
             new DirectClient.Carrier(
                 group,
                 EventLoops.socketChannelClass(),
-                asked.getConnectionPoolSettings().getMaxSize());
+                asked.getConnectionPoolSettings().getMaxSize(),
+                asked.getConnectionPoolSettings().getMaxConnecting());
         release = () -> shutDown(group);
       } else {
         Lanes lanes = new Lanes(pipeliningSettings, routing.meterRegistry());
         carrier =
             new DirectClient.Carrier(
-                lanes.newGroup(), Lanes.channelClass(), pipeliningSettings.maxInFlight());
+                lanes.newGroup(), Lanes.channelClass(), pipeliningSettings.maxInFlight(), 0);
         release = lanes::close;
       }
       return DirectClient.create(
@@ -364,9 +366,14 @@ public final class OneHop {
       }
     }
 
-    private static void refuseWhatDirectModeCannot(MongoClientSettings asked) {
-      if (asked.getSocketSettings().getProxySettings().isProxyEnabled()) {
-        throw new IllegalArgumentException("direct mode does not connect through a proxy");
+    private static void refuseWhatDirectModeCannot(MongoClientSettings asked, boolean pipelining) {
+      if (pipelining && asked.getSocketSettings().getProxySettings().isProxyEnabled()) {
+        throw new IllegalArgumentException(
+            "direct mode does not connect through a proxy where it is pipelined");
+      }
+      if (asked.getClusterSettings().getHosts().stream()
+          .anyMatch(host -> host instanceof UnixServerAddress)) {
+        throw new IllegalArgumentException("direct mode does not connect to Unix domain sockets");
       }
       if (asked.getClusterSettings().getMode() == ClusterConnectionMode.LOAD_BALANCED) {
         throw new IllegalArgumentException(

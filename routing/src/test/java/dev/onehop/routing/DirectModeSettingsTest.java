@@ -74,7 +74,10 @@ class DirectModeSettingsTest {
         "transport");
     assertRefused(OneHop.builder("mongodb://localhost:1/?loadBalanced=true"), "load balancer");
     assertRefused(
-        OneHop.builder("mongodb://localhost:1/?proxyHost=localhost&proxyPort=2"), "proxy");
+        OneHop.builder("mongodb://localhost:1/?proxyHost=localhost&proxyPort=2")
+            .pipelining(settings -> {}),
+        "proxy");
+    assertRefused(OneHop.builder("mongodb://%2Ftmp%2Fmongodb.sock/"), "Unix domain sockets");
   }
 
   @Test

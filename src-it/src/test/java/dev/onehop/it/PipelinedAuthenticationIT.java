@@ -14,11 +14,12 @@ import com.mongodb.client.MongoClients;
 import com.mongodb.client.model.Filters;
 import com.mongodb.connection.ClusterSettings;
 import com.mongodb.reactivestreams.client.MongoCollection;
+import dev.onehop.routing.internal.handshake.HandshakeSettings;
+import dev.onehop.routing.internal.handshake.Mechanism;
 import dev.onehop.routing.internal.transport.Lanes;
 import dev.onehop.routing.internal.wire.Addresses;
 import dev.onehop.routing.internal.wire.OpMsg;
 import dev.onehop.routing.internal.wire.ServerAddressName;
-import dev.onehop.routing.internal.wire.WireCredential;
 import dev.onehop.routing.internal.wire.WirePool;
 import dev.onehop.routing.internal.wire.WireSettings;
 import dev.onehop.routing.transport.PipeliningMeters;
@@ -250,18 +251,17 @@ class PipelinedAuthenticationIT {
   @ValueSource(strings = {"SCRAM-SHA-1", "SCRAM-SHA-256"})
   void directModesLanesByScram(String user) {
     directModesLanesWork(
-        new WireCredential(null, user, "it", "secret".toCharArray()), certificates.trusting());
+        Mechanism.scram(null, user, "it", "secret".toCharArray()), certificates.trusting());
   }
 
   @Test
   void directModesLanesByX509() {
-    directModesLanesWork(
-        new WireCredential(WireCredential.X509, null, "$external", null), certificates.client());
+    directModesLanesWork(Mechanism.x509(null), certificates.client());
   }
 
   @Test
   void directModesLanesWithAWrongPasswordAreRefused() {
-    WireCredential wrong = new WireCredential(null, "SCRAM-SHA-256", "it", "wrong".toCharArray());
+    Mechanism wrong = Mechanism.scram(null, "SCRAM-SHA-256", "it", "wrong".toCharArray());
     try (Lanes lanes = new Lanes(THREE_SOCKETS, new SimpleMeterRegistry());
         WirePool pool = pool(lanes, wrong, certificates.trusting())) {
       // The first refusal closes the pool while other connections are being opened.
@@ -284,27 +284,27 @@ class PipelinedAuthenticationIT {
             "{insert: '%s', documents: [{_id: %d}], $db: 'it'}".formatted(collection, id)));
   }
 
-  private static WirePool pool(Lanes lanes, WireCredential credential, SSLContext context) {
+  private static WirePool pool(Lanes lanes, Mechanism credential, SSLContext context) {
     return new WirePool(
         lanes.newGroup(),
         new WireSettings(
-            Lanes.channelClass(),
-            null,
-            Duration.ofSeconds(10),
-            THREE_SOCKETS.maxInFlight(),
-            TIMEOUT,
-            Duration.ZERO,
+            WireSettings.Sockets.of(Lanes.channelClass(), Duration.ofSeconds(10)),
+            new WireSettings.PoolLimits(
+                THREE_SOCKETS.maxInFlight(), 0, 0, TIMEOUT, Duration.ZERO, Duration.ZERO),
             name -> {
               SSLEngine engine = context.createSSLEngine(name.host(), name.port());
               engine.setUseClientMode(true);
               return engine;
             },
-            credential,
-            BsonDocument.parse("{driver: {name: 'it', version: '1'}, os: {type: 'it'}}"),
+            new HandshakeSettings(
+                BsonDocument.parse("{driver: {name: 'it', version: '1'}, os: {type: 'it'}}"),
+                List.of(),
+                credential),
+            List.of(),
             new Addresses(Addresses.Lookup.SYSTEM, Map.of())));
   }
 
-  private static void directModesLanesWork(WireCredential credential, SSLContext context) {
+  private static void directModesLanesWork(Mechanism credential, SSLContext context) {
     SimpleMeterRegistry meters = new SimpleMeterRegistry();
     try (Lanes lanes = new Lanes(THREE_SOCKETS, meters);
         WirePool pool = pool(lanes, credential, context)) {

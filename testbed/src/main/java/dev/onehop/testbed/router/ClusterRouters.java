@@ -2,6 +2,7 @@ package dev.onehop.testbed.router;
 
 import com.mongodb.MongoClientSettings;
 import com.mongodb.connection.TransportSettings;
+import dev.onehop.routing.internal.handshake.ClientMetadata;
 import dev.onehop.routing.internal.router.MonitoredServers;
 import dev.onehop.routing.internal.wire.EventLoops;
 import dev.onehop.routing.internal.wire.ServerAddressName;
@@ -49,7 +50,7 @@ final class ClusterRouters {
         new BsonDocument(
                 "driver",
                 new BsonDocument("name", new BsonString("onehop-router"))
-                    .append("version", new BsonString("0.1.0")))
+                    .append("version", new BsonString(ClientMetadata.version())))
             .append("os", new BsonDocument("type", new BsonString(System.getProperty("os.name"))));
     return new MongosRouter(
         MonitoredServers.replicaSets(settings, null).watch(configServer),

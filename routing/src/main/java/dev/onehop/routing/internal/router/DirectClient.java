@@ -1,54 +1,34 @@
 package dev.onehop.routing.internal.router;
 
-import com.mongodb.AuthenticationMechanism;
 import com.mongodb.MongoClientSettings;
-import com.mongodb.MongoCredential;
 import com.mongodb.MongoDriverInformation;
 import com.mongodb.ServerAddress;
 import com.mongodb.connection.ClusterConnectionMode;
-import com.mongodb.connection.SslSettings;
 import com.mongodb.connection.TransportSettings;
 import com.mongodb.event.ClusterClosedEvent;
 import com.mongodb.event.ClusterListener;
 import com.mongodb.reactivestreams.client.MongoClient;
 import com.mongodb.reactivestreams.client.MongoClients;
-import com.mongodb.spi.dns.InetAddressResolver;
-import com.mongodb.spi.dns.InetAddressResolverProvider;
 import dev.onehop.routing.internal.catalog.RoutingCatalog;
 import dev.onehop.routing.internal.command.CommandRouter;
 import dev.onehop.routing.internal.command.Refreshes;
 import dev.onehop.routing.internal.direct.shard.ServerSet;
-import dev.onehop.routing.internal.wire.Addresses;
 import dev.onehop.routing.internal.wire.ServerAddressName;
-import dev.onehop.routing.internal.wire.WireCredential;
 import dev.onehop.routing.internal.wire.WirePool;
 import dev.onehop.routing.internal.wire.WireSettings;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.socket.SocketChannel;
 import java.net.InetAddress;
-import java.security.NoSuchAlgorithmException;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
-import java.util.ServiceLoader;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.function.UnaryOperator;
-import javax.net.ssl.SSLContext;
-import javax.net.ssl.SSLEngine;
-import javax.net.ssl.SSLParameters;
-import org.bson.BsonDocument;
-import org.bson.BsonString;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /** Makes the client of direct mode: the official one, on a {@link VirtualMongos}. */
 public final class DirectClient {
-  private static final Logger log = LoggerFactory.getLogger(DirectClient.class);
-
   /** As which the virtual mongos appears in errors and events. */
   private static final ServerAddress VIRTUAL = new ServerAddress("onehop-direct", 27017);
 
@@ -62,9 +42,13 @@ public final class DirectClient {
    * @param group event loops, on which the virtual mongos lives, too
    * @param channelClass of the connections, which must fit the event loops
    * @param maxPoolSize most connections per server
+   * @param maxConnecting most that are opened at once per server, 0 for no limit
    */
   public record Carrier(
-      EventLoopGroup group, Class<? extends SocketChannel> channelClass, int maxPoolSize) {}
+      EventLoopGroup group,
+      Class<? extends SocketChannel> channelClass,
+      int maxPoolSize,
+      int maxConnecting) {}
 
   /** Makes the router; another one only in tests. */
   public interface RouterFactory {
@@ -108,14 +92,14 @@ public final class DirectClient {
       RouterFactory routers,
       Options options,
       Runnable release) {
-    if (!settings.getCompressorList().isEmpty()) {
-      log.warn(
-          "direct mode does not compress: {} is passed over, but for what watches the servers",
-          settings.getCompressorList());
-    }
-    WirePool pool = new WirePool(carrier.group(), wireSettings(settings, carrier));
+    WireSettings sockets = DriverSockets.of(settings, carrier);
+    WirePool pool = new WirePool(carrier.group(), sockets);
+    ProxiedChannels proxied =
+        sockets.sockets().proxy() == null ? null : new ProxiedChannels(sockets.sockets());
     MongoClientSettings watching =
-        MongoClientSettings.builder(settings).transportSettings(monitoring).build();
+        proxied != null
+            ? proxied.applyTo(settings)
+            : MongoClientSettings.builder(settings).transportSettings(monitoring).build();
     CommandRouter router =
         routers.create(
             MonitoredServers.of(watching, options.hostMapping()),
@@ -131,10 +115,13 @@ public final class DirectClient {
           RouterHandles.remove(handle);
           VirtualMongos.remove(carrier.group());
           router.close();
+          if (proxied != null) {
+            proxied.close();
+          }
           release.run();
         };
     return MongoClients.create(
-        virtual(settings, carrier.group(), options.commands(), close),
+        virtual(ProxiedChannels.withoutProxy(settings), carrier.group(), options.commands(), close),
         MongoDriverInformation.builder().driverName("onehop").build());
   }
 
@@ -201,87 +188,5 @@ public final class DirectClient {
   private static long selectionTimeoutMillis(MongoClientSettings settings) {
     long asked = settings.getClusterSettings().getServerSelectionTimeout(TimeUnit.MILLISECONDS);
     return asked < 0 ? asked : asked + 2 * VirtualMongos.START_TIMEOUT.toMillis();
-  }
-
-  private static WireSettings wireSettings(MongoClientSettings settings, Carrier carrier) {
-    BsonDocument client =
-        new BsonDocument(
-                "driver",
-                new BsonDocument("name", new BsonString("onehop-direct"))
-                    .append("version", new BsonString("0.1.0")))
-            .append("os", new BsonDocument("type", new BsonString(System.getProperty("os.name"))));
-    if (settings.getApplicationName() != null) {
-      client.append(
-          "application", new BsonDocument("name", new BsonString(settings.getApplicationName())));
-    }
-    return new WireSettings(
-        carrier.channelClass(),
-        null,
-        Duration.ofMillis(settings.getSocketSettings().getConnectTimeout(TimeUnit.MILLISECONDS)),
-        carrier.maxPoolSize(),
-        Duration.ofMillis(
-            settings.getConnectionPoolSettings().getMaxWaitTime(TimeUnit.MILLISECONDS)),
-        Duration.ofMillis(
-            settings.getConnectionPoolSettings().getMaxConnectionIdleTime(TimeUnit.MILLISECONDS)),
-        tls(settings.getSslSettings()),
-        credential(settings.getCredential()),
-        client,
-        new Addresses(lookup(settings), Map.of()));
-  }
-
-  /** Finds what looks names up as the driver does. */
-  private static Addresses.Lookup lookup(MongoClientSettings settings) {
-    InetAddressResolver own = settings.getInetAddressResolver();
-    if (own != null) {
-      return own::lookupByName;
-    }
-    return ServiceLoader.load(InetAddressResolverProvider.class)
-        .findFirst()
-        .map(provider -> (Addresses.Lookup) provider.create()::lookupByName)
-        .orElse(Addresses.Lookup.SYSTEM);
-  }
-
-  private static WireSettings.@Nullable Tls tls(SslSettings settings) {
-    if (!settings.isEnabled()) {
-      return null;
-    }
-    SSLContext context;
-    try {
-      context = settings.getContext() == null ? SSLContext.getDefault() : settings.getContext();
-    } catch (NoSuchAlgorithmException e) {
-      throw new IllegalStateException("no TLS in this Java runtime", e);
-    }
-    SSLContext used = context;
-    return (ServerAddressName server) -> {
-      SSLEngine engine = used.createSSLEngine(server.host(), server.port());
-      engine.setUseClientMode(true);
-      if (!settings.isInvalidHostNameAllowed()) {
-        SSLParameters parameters = engine.getSSLParameters();
-        parameters.setEndpointIdentificationAlgorithm("HTTPS");
-        engine.setSSLParameters(parameters);
-      }
-      return engine;
-    };
-  }
-
-  private static @Nullable WireCredential credential(@Nullable MongoCredential credential) {
-    if (credential == null) {
-      return null;
-    }
-    AuthenticationMechanism mechanism = credential.getAuthenticationMechanism();
-    if (mechanism != null) {
-      switch (mechanism) {
-        case SCRAM_SHA_1, SCRAM_SHA_256, MONGODB_X509 -> {}
-        default ->
-            throw new IllegalArgumentException(
-                "direct mode authenticates by SCRAM or X.509, not by "
-                    + mechanism.getMechanismName());
-      }
-    }
-    return new WireCredential(
-        mechanism == null ? null : mechanism.getMechanismName(),
-        credential.getUserName(),
-        Objects.requireNonNullElse(credential.getSource(), "admin"),
-        credential.getPassword());
   }
 }

@@ -2,6 +2,7 @@ package dev.onehop.routing.internal.transport;
 
 import dev.onehop.routing.internal.wire.BsonFields;
 import dev.onehop.routing.internal.wire.BsonFields.MalformedDocumentException;
+import dev.onehop.routing.internal.wire.CompressedMessages;
 import dev.onehop.routing.internal.wire.OpMsg;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.CompositeByteBuf;

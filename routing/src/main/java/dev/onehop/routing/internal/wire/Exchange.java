@@ -3,6 +3,7 @@ package dev.onehop.routing.internal.wire;
 import io.netty.buffer.ByteBuf;
 import java.io.IOException;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /** A request on its way to one server, and the answer on its way back. Thread-safe. */
@@ -11,12 +12,20 @@ public final class Exchange {
   private static final int SENT = 1;
   private static final int DONE = 2;
 
+  /** Error codes of the server, source: src/mongo/base/error_codes.yml. */
+  private static final int SHUTDOWN_IN_PROGRESS = 91;
+
+  private static final int REAUTHENTICATION_REQUIRED = 391;
+  private static final int INTERRUPTED_AT_SHUTDOWN = 11600;
+
   private final ServerPool pool;
   private final ByteBuf message;
   private final boolean expectsReply;
   private final Outcome outcome;
   private final AtomicInteger state = new AtomicInteger(WAITING);
   private volatile @Nullable WireConnection connection;
+  // The message for a second time, where a connection may have to authenticate again.
+  private final AtomicReference<@Nullable ByteBuf> again = new AtomicReference<>();
   private volatile long waitingSince;
 
   /** Told what became of a request: one of the methods is called, once. */
@@ -54,6 +63,12 @@ public final class Exchange {
       return;
     }
     if (expectsReply) {
+      if (taken.authenticates()) {
+        again.set(message.retainedDuplicate());
+        if (state.get() == DONE) {
+          forgetMessage();
+        }
+      }
       taken.send(message, new Reply(taken));
     } else {
       taken.send(message, null);
@@ -89,7 +104,15 @@ public final class Exchange {
     if (used != null) {
       used.close();
     }
+    forgetMessage();
     return true;
+  }
+
+  private void forgetMessage() {
+    ByteBuf kept = again.getAndSet(null);
+    if (kept != null) {
+      kept.release();
+    }
   }
 
   void waitingSince(long nanos) {
@@ -109,15 +132,36 @@ public final class Exchange {
 
     @Override
     public void replied(ByteBuf reply) {
+      int code = used.failureCode(reply);
+      ByteBuf second = code == REAUTHENTICATION_REQUIRED ? again.getAndSet(null) : null;
+      if (second != null) {
+        // The server has refused the command before it looked at it.
+        used.authenticateAgain(() -> used.send(second, this), failure -> notAgain(second, failure));
+        return;
+      }
       if (state.compareAndSet(SENT, DONE)) {
+        forgetMessage();
+        if (code == INTERRUPTED_AT_SHUTDOWN || code == SHUTDOWN_IN_PROGRESS) {
+          pool.clear(used.generation());
+        }
         pool.giveBack(used);
         outcome.replied(reply);
       }
     }
 
+    private void notAgain(ByteBuf second, Throwable cause) {
+      second.release();
+      if (state.compareAndSet(SENT, DONE)) {
+        outcome.failed(cause);
+      }
+      used.close();
+    }
+
     @Override
     public void failed(IOException cause) {
       if (state.compareAndSet(SENT, DONE)) {
+        forgetMessage();
+        pool.broken(used);
         outcome.failed(cause);
       }
     }

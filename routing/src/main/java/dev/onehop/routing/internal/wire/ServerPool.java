@@ -1,22 +1,27 @@
 package dev.onehop.routing.internal.wire;
 
 import dev.onehop.routing.internal.reactor.LateErrors;
+import dev.onehop.routing.internal.wire.WireSettings.PoolLimits;
 import io.netty.channel.EventLoop;
 import io.netty.channel.EventLoopGroup;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
-import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Iterator;
 import java.util.List;
-import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import reactor.core.Disposable;
 import reactor.core.Disposables;
 
 /**
- * The connections to one server.
+ * The connections to one server. A request takes an idle one, or waits in line for the first that
+ * is given back or opened. When the server proves to be gone or restarting, the pool is cleared:
+ * connections of an earlier generation serve no further request. Source: the drivers'
+ * specifications "Connection Monitoring and Pooling" and "Server Discovery and Monitoring".
  *
  * <p>Thread-safe. Nothing foreign is called under the lock.
  */
@@ -24,94 +29,181 @@ final class ServerPool {
   private final ServerAddressName server;
   private final EventLoopGroup group;
   private final WireSettings settings;
-  private final ScramKeys keys;
+  private final PoolLimits limits;
   private final Deque<WireConnection> idle = new ArrayDeque<>();
   private final Deque<Exchange> waiting = new ArrayDeque<>();
-  private final Map<Exchange, Disposable> opening = new HashMap<>();
+  private final Set<Disposable> opening = new HashSet<>();
   private int open;
+  private int generation;
+  // Whether the server could be reached last time: else none are opened in advance.
+  private boolean reachable;
   private boolean closed;
 
-  ServerPool(
-      ServerAddressName server, EventLoopGroup group, WireSettings settings, ScramKeys keys) {
+  ServerPool(ServerAddressName server, EventLoopGroup group, WireSettings settings) {
     this.server = server;
     this.group = group;
     this.settings = settings;
-    this.keys = keys;
+    this.limits = settings.pool();
   }
 
   /** Gives the exchange a connection, now or as soon as there is one. */
   void take(@Nullable EventLoop preferred, Exchange exchange) {
+    List<WireConnection> old = new ArrayList<>(0);
     WireConnection ready;
+    boolean late;
     synchronized (this) {
-      ready = pollIdle(preferred);
-      if (ready == null) {
-        if (settings.maxPoolSize() > 0 && open >= settings.maxPoolSize()) {
-          exchange.waitingSince(System.nanoTime());
-          waiting.addLast(exchange);
+      late = closed;
+      ready = late ? null : pollIdle(preferred, System.nanoTime(), old);
+      if (ready == null && !late) {
+        exchange.waitingSince(System.nanoTime());
+        waiting.addLast(exchange);
+      }
+    }
+    old.forEach(WireConnection::close);
+    if (ready != null) {
+      exchange.use(ready);
+    } else if (late) {
+      exchange.unable(clientIsClosed());
+    } else {
+      grow(preferred);
+    }
+  }
+
+  private @Nullable WireConnection pollIdle(
+      @Nullable EventLoop preferred, long now, List<WireConnection> old) {
+    WireConnection other = null;
+    for (Iterator<WireConnection> each = idle.iterator(); each.hasNext(); ) {
+      WireConnection connection = each.next();
+      if (isOld(connection, now)) {
+        each.remove();
+        old.add(connection);
+      } else if (preferred == null || connection.loop() == preferred) {
+        each.remove();
+        return connection;
+      } else if (other == null) {
+        other = connection;
+      }
+    }
+    if (other != null) {
+      idle.remove(other);
+    }
+    return other;
+  }
+
+  private boolean isOld(WireConnection connection, long now) {
+    return connection.generation() != generation
+        || exceeds(limits.maxLife(), now - connection.openedAt())
+        || exceeds(limits.maxIdle(), now - connection.idleSince());
+  }
+
+  private static boolean exceeds(Duration limit, long nanos) {
+    return !limit.isZero() && nanos > limit.toNanos();
+  }
+
+  /** Opens as many connections as requests wait for, or as there are to be at least. */
+  private void grow(@Nullable EventLoop preferred) {
+    while (true) {
+      Disposable.Swap connecting = Disposables.swap();
+      int born;
+      synchronized (this) {
+        boolean wanted = opening.size() < waiting.size() || (reachable && open < limits.minSize());
+        if (closed
+            || !wanted
+            || (limits.maxSize() > 0 && open >= limits.maxSize())
+            || (limits.maxConnecting() > 0 && opening.size() >= limits.maxConnecting())) {
           return;
         }
         open++;
+        opening.add(connecting);
+        born = generation;
       }
-    }
-    if (ready != null) {
-      exchange.use(ready);
-    } else {
-      connect(preferred == null ? group.next() : preferred, exchange);
+      connect(preferred == null ? group.next() : preferred, connecting, born);
     }
   }
 
-  private @Nullable WireConnection pollIdle(@Nullable EventLoop preferred) {
-    if (preferred != null) {
-      for (Iterator<WireConnection> each = idle.iterator(); each.hasNext(); ) {
-        WireConnection connection = each.next();
-        if (connection.loop() == preferred) {
-          each.remove();
-          return connection;
-        }
-      }
-    }
-    return idle.pollFirst();
-  }
-
-  private void connect(EventLoop loop, Exchange exchange) {
-    Disposable.Swap connecting = Disposables.swap();
-    synchronized (this) {
-      opening.put(exchange, connecting);
-    }
+  private void connect(EventLoop loop, Disposable.Swap connecting, int born) {
     connecting.update(
-        WireConnection.open(loop, server, settings, keys)
+        WireConnection.open(loop, server, settings)
             .subscribe(
-                connection -> {
-                  opened(exchange);
-                  connection.whenClosed(() -> closed(connection));
-                  exchange.use(connection);
-                },
-                failure -> {
-                  opened(exchange);
-                  exchange.unable(failure);
-                  closed(null);
-                },
+                connection -> opened(connecting, connection, born),
+                failure -> notOpened(connecting, failure, born),
                 null,
                 LateErrors.LOGGED));
   }
 
-  private synchronized void opened(Exchange exchange) {
-    opening.remove(exchange);
+  private void opened(Disposable connecting, WireConnection connection, int born) {
+    synchronized (this) {
+      opening.remove(connecting);
+      reachable = true;
+      connection.opened(born, System.nanoTime());
+    }
+    connection.whenClosed(() -> closed(connection));
+    giveBack(connection);
+    grow(null);
   }
 
-  /** A connection's request was answered. */
+  private void notOpened(Disposable connecting, Throwable failure, int born) {
+    List<Exchange> never = new ArrayList<>();
+    synchronized (this) {
+      opening.remove(connecting);
+      open--;
+      if (born == generation) {
+        reachable = false;
+        never.addAll(waiting);
+        waiting.clear();
+      }
+    }
+    clear(born);
+    never.forEach(exchange -> exchange.unable(failure));
+    grow(null);
+  }
+
+  /**
+   * Ends what was opened before the server was found to be gone, as far as it is not in use.
+   *
+   * @param born the generation of the connection that found it, which may be of the past
+   */
+  void clear(int born) {
+    List<WireConnection> old;
+    synchronized (this) {
+      if (born != generation) {
+        return;
+      }
+      generation++;
+      old = List.copyOf(idle);
+      idle.clear();
+    }
+    old.forEach(WireConnection::close);
+  }
+
+  /**
+   * A connection broke under a request. A shared socket that breaks takes its lanes with it, and
+   * says nothing of those on other sockets.
+   */
+  void broken(WireConnection connection) {
+    if (!InProcessChannel.class.isAssignableFrom(settings.sockets().channelClass())) {
+      clear(connection.generation());
+    }
+  }
+
+  /** A connection's request was answered, or it was just opened. */
   void giveBack(WireConnection connection) {
     if (!connection.isOpen()) {
-      // Whoever waits has got another one when it was closed.
+      // Those that wait have got another one when it was closed.
       return;
     }
-    Exchange next;
+    Exchange next = null;
+    boolean old;
     synchronized (this) {
-      next = waiting.pollFirst();
-      if (next == null && !closed) {
-        connection.idleSince(System.nanoTime());
-        idle.addFirst(connection);
-        return;
+      long now = System.nanoTime();
+      connection.idleSince(now);
+      old = closed || isOld(connection, now);
+      if (!old) {
+        next = waiting.pollFirst();
+        if (next == null) {
+          idle.addFirst(connection);
+          return;
+        }
       }
     }
     if (next != null) {
@@ -121,53 +213,52 @@ final class ServerPool {
     }
   }
 
-  private void closed(@Nullable WireConnection connection) {
-    Exchange next;
+  private void closed(WireConnection connection) {
     synchronized (this) {
       open--;
-      if (connection != null) {
-        idle.remove(connection);
-      }
-      next = closed ? null : waiting.pollFirst();
-      if (next != null) {
-        open++;
-      }
+      idle.remove(connection);
     }
-    if (next != null) {
-      connect(group.next(), next);
-    }
+    grow(null);
   }
 
   synchronized void forget(Exchange exchange) {
     waiting.remove(exchange);
   }
 
-  /** Closes what was idle, and fails what has waited, for too long. */
+  /** Closes what is too old, fails what has waited for too long, and opens what is to be there. */
   void sweep(long now) {
     List<WireConnection> old = new ArrayList<>();
     List<Exchange> late = new ArrayList<>();
-    long maxIdle = settings.maxIdle().toNanos();
-    long maxWait = settings.maxWait().toNanos();
+    long maxWait = limits.maxWait().toNanos();
     synchronized (this) {
-      while (maxIdle > 0 && !idle.isEmpty() && now - idle.getLast().idleSince() > maxIdle) {
-        old.add(idle.removeLast());
+      for (Iterator<WireConnection> each = idle.iterator(); each.hasNext(); ) {
+        WireConnection connection = each.next();
+        if (isOld(connection, now)) {
+          each.remove();
+          old.add(connection);
+        }
       }
-      while (maxWait >= 0
-          && !waiting.isEmpty()
-          && now - waiting.getFirst().waitingSince() > maxWait) {
-        late.add(waiting.removeFirst());
+      // For the first in line, connections are being opened, which has an end of its own.
+      int served = opening.size();
+      for (Iterator<Exchange> each = waiting.iterator(); each.hasNext(); ) {
+        Exchange exchange = each.next();
+        if (served-- <= 0 && maxWait >= 0 && now - exchange.waitingSince() > maxWait) {
+          each.remove();
+          late.add(exchange);
+        }
       }
     }
     old.forEach(WireConnection::close);
     for (Exchange exchange : late) {
       exchange.unable(
           new IOException(
-              "waited "
-                  + settings.maxWait().toMillis()
-                  + " ms for a connection to "
+              "timed out after "
+                  + limits.maxWait().toMillis()
+                  + " ms while waiting for a connection to "
                   + server
                   + ": all it may have are in use"));
     }
+    grow(null);
   }
 
   void close() {
@@ -177,9 +268,8 @@ final class ServerPool {
     synchronized (this) {
       closed = true;
       connections = List.copyOf(idle);
-      never = new ArrayList<>(waiting);
-      never.addAll(opening.keySet());
-      connecting = List.copyOf(opening.values());
+      never = List.copyOf(waiting);
+      connecting = List.copyOf(opening);
       idle.clear();
       waiting.clear();
       opening.clear();
@@ -187,6 +277,10 @@ final class ServerPool {
     // The event loops may end before these do.
     connecting.forEach(Disposable::dispose);
     connections.forEach(WireConnection::close);
-    never.forEach(exchange -> exchange.unable(new IOException("the client is closed")));
+    never.forEach(exchange -> exchange.unable(clientIsClosed()));
+  }
+
+  static IOException clientIsClosed() {
+    return new IOException("the client is closed");
   }
 }

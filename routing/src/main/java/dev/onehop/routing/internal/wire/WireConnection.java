@@ -1,5 +1,9 @@
 package dev.onehop.routing.internal.wire;
 
+import dev.onehop.routing.internal.handshake.AuthenticationFailure;
+import dev.onehop.routing.internal.handshake.Handshake;
+import dev.onehop.routing.internal.reactor.LateErrors;
+import dev.onehop.routing.internal.wire.BsonFields.MalformedDocumentException;
 import io.netty.bootstrap.Bootstrap;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
@@ -9,6 +13,7 @@ import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.EventLoop;
+import io.netty.handler.proxy.ProxyHandler;
 import io.netty.handler.ssl.SslHandler;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -19,11 +24,16 @@ import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 import java.util.function.Function;
+import org.bson.BsonArray;
 import org.bson.BsonDocument;
+import org.bson.BsonString;
+import org.bson.BsonValue;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
+import reactor.util.context.Context;
 
 /**
  * A connection to one MongoDB server. Requests are answered in the order in which they were sent,
@@ -42,6 +52,12 @@ final class WireConnection {
   private boolean flushScheduled;
   private volatile boolean open;
   private volatile @Nullable Runnable whenClosed;
+  private @Nullable Compressor compressor;
+  // Written before the pool has it, or by the pool under its lock.
+  private volatile @Nullable Handshake handshake;
+  private Duration maxOpening = Duration.ZERO;
+  private int generation;
+  private long openedAtNanos;
   private long idleSinceNanos;
 
   private record Pending(int requestId, ReplyHandler handler) {}
@@ -53,27 +69,65 @@ final class WireConnection {
 
   /** Connects and authenticates. */
   static Mono<WireConnection> open(
-      EventLoop loop, ServerAddressName server, WireSettings settings, ScramKeys keys) {
+      EventLoop loop, ServerAddressName server, WireSettings settings) {
     return addresses(server, settings)
         .flatMap(addresses -> connectToFirst(loop, server, settings, addresses))
         .flatMap(
             connection ->
-                within(
-                        settings.maxOpening(),
-                        Authentication.run(settings, keys, connection::command),
-                        server)
-                    .onErrorMap(
-                        Authentication.WireAuthenticationException.class,
-                        e -> new ServerRefusedException(server, e))
+                connection
+                    .introduce(settings)
                     .doOnError(e -> connection.close())
                     .doOnCancel(connection::close)
                     .thenReturn(connection));
   }
 
+  /** Says hello and authenticates. */
+  private Mono<Void> introduce(WireSettings settings) {
+    Handshake first = new Handshake(settings.handshake(), server.host(), this::command);
+    handshake = first;
+    maxOpening = settings.maxOpening();
+    return limited(first.run().doOnNext(hello -> agreeOnCompressor(hello, settings)).then());
+  }
+
+  private Mono<Void> limited(Mono<Void> authentication) {
+    return within(maxOpening, authentication, server)
+        .onErrorMap(AuthenticationFailure.class, e -> new ServerRefusedException(server, e));
+  }
+
+  /** The first that the server names, which are those of the client that it has, too. */
+  private void agreeOnCompressor(BsonDocument hello, WireSettings settings) {
+    for (BsonValue name : hello.getArray("compression", new BsonArray())) {
+      for (Compressor each : settings.compressors()) {
+        if (compressor == null && name.equals(new BsonString(each.name()))) {
+          compressor = each;
+        }
+      }
+    }
+  }
+
+  /** Whether it is authenticated, so that the server may ask for that again. */
+  boolean authenticates() {
+    Handshake first = handshake;
+    return first != null && first.authenticates();
+  }
+
+  /** Authenticates once more, while no other request is under way. */
+  void authenticateAgain(Runnable done, Consumer<Throwable> failed) {
+    Handshake first = handshake;
+    if (first == null) {
+      failed.accept(closed());
+      return;
+    }
+    limited(first.again())
+        .subscribe(nothing -> {}, failed, done, LateErrors.logged(Context.empty()));
+  }
+
   private static Mono<List<InetSocketAddress>> addresses(
       ServerAddressName server, WireSettings settings) {
-    Duration limit = settings.connectTimeout();
-    Mono<List<InetSocketAddress>> addresses = settings.addresses().of(server);
+    Duration limit = settings.sockets().connectTimeout();
+    WireSettings.Proxy proxy = settings.sockets().proxy();
+    Mono<List<InetSocketAddress>> addresses =
+        settings.addresses().of(proxy == null ? server : proxy.address());
     Mono<List<InetSocketAddress>> limited =
         limit.isZero()
             ? addresses
@@ -117,7 +171,11 @@ final class WireConnection {
 
   private void connect(
       WireSettings settings, InetSocketAddress address, MonoSink<WireConnection> sink) {
-    ChannelFuture connecting = bootstrap(settings).connect(address);
+    // A proxy looks the server's name up itself.
+    WireSettings.Proxy proxy = settings.sockets().proxy();
+    ChannelFuture connecting =
+        bootstrap(settings, address)
+            .connect(proxy == null ? address : WireSettings.Proxy.destination(server));
     connecting.addListener(
         (ChannelFuture done) -> {
           if (done.isSuccess()) {
@@ -144,12 +202,14 @@ final class WireConnection {
                             + " ms")));
   }
 
-  private Bootstrap bootstrap(WireSettings settings) {
-    int timeout = Math.toIntExact(settings.connectTimeout().toMillis());
+  private Bootstrap bootstrap(WireSettings settings, InetSocketAddress address) {
+    WireSettings.Sockets sockets = settings.sockets();
+    int timeout = Math.toIntExact(sockets.connectTimeout().toMillis());
     Bootstrap bootstrap =
         new Bootstrap()
             .group(loop)
-            .channel(settings.channelClass())
+            .channel(sockets.channelClass())
+            .disableResolver()
             .option(ChannelOption.TCP_NODELAY, true)
             .option(ChannelOption.SO_KEEPALIVE, true)
             .option(ChannelOption.CONNECT_TIMEOUT_MILLIS, timeout)
@@ -157,6 +217,10 @@ final class WireConnection {
                 new ChannelInitializer<Channel>() {
                   @Override
                   protected void initChannel(Channel ch) {
+                    if (sockets.proxy() != null) {
+                      ch.pipeline()
+                          .addLast(sockets.proxy().newHandler(address, sockets.connectTimeout()));
+                    }
                     WireSettings.Tls tls = settings.tls();
                     if (tls != null) {
                       SslHandler handler = new SslHandler(tls.newEngine(server));
@@ -169,18 +233,42 @@ final class WireConnection {
                     ch.pipeline().addLast(new Replies());
                   }
                 });
-    if (settings.localAddress() != null) {
-      bootstrap.localAddress(settings.localAddress());
+    if (sockets.localAddress() != null) {
+      bootstrap.localAddress(sockets.localAddress());
+    }
+    if (sockets.sendBufferBytes() > 0) {
+      bootstrap.option(ChannelOption.SO_SNDBUF, sockets.sendBufferBytes());
+    }
+    if (sockets.receiveBufferBytes() > 0) {
+      bootstrap.option(ChannelOption.SO_RCVBUF, sockets.receiveBufferBytes());
     }
     return bootstrap;
   }
 
   private void connected(
-      Channel connected,
-      java.util.function.Consumer<WireConnection> ready,
-      java.util.function.Consumer<Throwable> failed) {
+      Channel connected, Consumer<WireConnection> ready, Consumer<Throwable> failed) {
     channel = connected;
     open = true;
+    ProxyHandler proxy = connected.pipeline().get(ProxyHandler.class);
+    if (proxy == null) {
+      secured(connected, ready, failed);
+      return;
+    }
+    proxy
+        .connectFuture()
+        .addListener(
+            through -> {
+              if (through.isSuccess()) {
+                secured(connected, ready, failed);
+              } else {
+                close();
+                failed.accept(unreachable(server, through.cause()));
+              }
+            });
+  }
+
+  private void secured(
+      Channel connected, Consumer<WireConnection> ready, Consumer<Throwable> failed) {
     // Where the channel does TLS by itself, it has taken the handler out.
     SslHandler tls = connected.pipeline().get(SslHandler.class);
     if (tls == null) {
@@ -257,10 +345,19 @@ final class WireConnection {
     }
     int id = REQUEST_IDS.incrementAndGet();
     message.setIntLE(message.readerIndex() + 4, id);
+    ByteBuf sent;
+    try {
+      sent = compressor == null ? message : compressor.compress(message);
+    } catch (RuntimeException e) {
+      if (handler != null) {
+        handler.failed(new IOException("cannot compress a request to " + server, e));
+      }
+      return;
+    }
     if (handler != null) {
       pending.add(new Pending(id, handler));
     }
-    connected.write(message, connected.voidPromise());
+    connected.write(sent, connected.voidPromise());
     // What is written in one turn of the event loop leaves in one system call.
     if (pending.size() <= 1) {
       connected.flush();
@@ -305,6 +402,45 @@ final class WireConnection {
     }
   }
 
+  /** The pool has it from now on. */
+  void opened(int poolsGeneration, long nanos) {
+    generation = poolsGeneration;
+    openedAtNanos = nanos;
+    idleSinceNanos = nanos;
+  }
+
+  int generation() {
+    return generation;
+  }
+
+  long openedAt() {
+    return openedAtNanos;
+  }
+
+  /** The error code of a command that failed as a whole; 0 if it did not, or says none. */
+  int failureCode(ByteBuf reply) {
+    int start = reply.readerIndex() + OpMsg.HEADER_BYTES + 4;
+    if (reply.writerIndex() - start < 6 || reply.getByte(start) != 0) {
+      return 0;
+    }
+    try {
+      int code = 0;
+      BsonFields fields = new BsonFields(reply, start + 1, reply.writerIndex());
+      while (fields.next()) {
+        String name = fields.name();
+        if (name.equals("ok") && fields.number() == 1) {
+          return 0;
+        } else if (name.equals("code")) {
+          code = (int) fields.number();
+        }
+      }
+      return code;
+    } catch (MalformedDocumentException e) {
+      // The reader of the reply says what is wrong with it.
+      return 0;
+    }
+  }
+
   void idleSince(long nanos) {
     idleSinceNanos = nanos;
   }
@@ -328,6 +464,18 @@ final class WireConnection {
     @Override
     public void channelRead(ChannelHandlerContext context, Object message) {
       ByteBuf frame = (ByteBuf) message;
+      if (CompressedMessages.isCompressed(frame)) {
+        try {
+          replied(CompressedMessages.expandWhole(frame));
+        } finally {
+          frame.release();
+        }
+      } else {
+        replied(frame);
+      }
+    }
+
+    private void replied(ByteBuf frame) {
       try {
         Pending next = pending.poll();
         int responseTo = frame.readableBytes() < OpMsg.HEADER_BYTES ? 0 : OpMsg.responseTo(frame);

@@ -4,7 +4,6 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.EventLoop;
 import io.netty.channel.EventLoopGroup;
-import java.io.IOException;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -15,8 +14,8 @@ import reactor.core.publisher.Mono;
 
 /**
  * Connections to any number of servers, one request at a time on each: a request takes an idle
- * connection, opens a new one, or waits where the server has as many as it may. Where connections
- * are lanes over shared sockets, that is what {@link WireSettings#channelClass} sees to.
+ * connection, or waits for one that is opened or given back. Where connections are lanes over
+ * shared sockets, that is what {@link WireSettings.Sockets#channelClass} sees to.
  *
  * <p>Thread-safe.
  */
@@ -25,7 +24,6 @@ public final class WirePool implements AutoCloseable {
 
   private final EventLoopGroup group;
   private final WireSettings settings;
-  private final ScramKeys scramKeys = new ScramKeys();
   private final Map<ServerAddressName, ServerPool> servers = new ConcurrentHashMap<>();
   private final Future<?> sweeping;
   private volatile boolean closed;
@@ -98,10 +96,10 @@ public final class WirePool implements AutoCloseable {
       boolean expectsReply,
       Exchange.Outcome outcome) {
     ServerPool pool =
-        servers.computeIfAbsent(server, name -> new ServerPool(name, group, settings, scramKeys));
+        servers.computeIfAbsent(server, name -> new ServerPool(name, group, settings));
     Exchange exchange = new Exchange(pool, message, expectsReply, outcome);
     if (closed) {
-      exchange.unable(new IOException("the client is closed"));
+      exchange.unable(ServerPool.clientIsClosed());
     } else {
       pool.take(preferred, exchange);
     }

@@ -1,9 +1,15 @@
 package dev.onehop.routing.internal.wire;
 
+import dev.onehop.routing.internal.handshake.HandshakeSettings;
 import io.netty.channel.socket.SocketChannel;
+import io.netty.handler.proxy.ProxyHandler;
+import io.netty.handler.proxy.Socks5ProxyHandler;
+import io.netty.util.NetUtil;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import javax.net.ssl.SSLEngine;
 import org.bson.BsonDocument;
@@ -12,38 +18,123 @@ import org.jspecify.annotations.Nullable;
 /**
  * What connections are made of. Immutable.
  *
- * @param channelClass the class of channels, which must fit the event loops
- * @param localAddress the address to connect from (port 0), null for the system's choice
- * @param connectTimeout for TCP and TLS, each
- * @param maxPoolSize most connections per server; 0 for no limit
- * @param maxWait how long a request waits for a connection; negative for any time
- * @param maxIdle an unused connection is closed after that; zero for never
+ * @param sockets how to connect
+ * @param pool how many connections, and for how long
  * @param tls makes the TLS engines, null for no TLS
- * @param credential who to authenticate as, null for nobody
- * @param client the {@code client} document of the handshake
+ * @param handshake what they say of the client
+ * @param compressors those that the handshake offers
  * @param addresses where the servers are
  */
 public record WireSettings(
-    Class<? extends SocketChannel> channelClass,
-    @Nullable SocketAddress localAddress,
-    Duration connectTimeout,
-    int maxPoolSize,
-    Duration maxWait,
-    Duration maxIdle,
+    Sockets sockets,
+    PoolLimits pool,
     @Nullable Tls tls,
-    @Nullable WireCredential credential,
-    BsonDocument client,
+    HandshakeSettings handshake,
+    List<Compressor> compressors,
     Addresses addresses) {
+
+  public WireSettings {
+    compressors = List.copyOf(compressors);
+  }
+
+  /**
+   * Sockets.
+   *
+   * @param channelClass the class of channels, which must fit the event loops
+   * @param localAddress the address to connect from (port 0), null for the system's choice
+   * @param connectTimeout for the name, TCP and TLS, each; zero for any time
+   * @param sendBufferBytes 0 for the system's choice
+   * @param receiveBufferBytes 0 for the system's choice
+   * @param proxy null to connect to the servers themselves
+   */
+  public record Sockets(
+      Class<? extends SocketChannel> channelClass,
+      @Nullable SocketAddress localAddress,
+      Duration connectTimeout,
+      int sendBufferBytes,
+      int receiveBufferBytes,
+      @Nullable Proxy proxy) {
+
+    /** Without proxy, and with the system's buffers. */
+    public static Sockets of(Class<? extends SocketChannel> channelClass, Duration connectTimeout) {
+      return new Sockets(channelClass, null, connectTimeout, 0, 0, null);
+    }
+  }
+
+  /**
+   * A SOCKS5 proxy (RFC 1928), which looks up the servers' names.
+   *
+   * @param user null for a proxy that wants no password (RFC 1929)
+   */
+  public record Proxy(ServerAddressName address, @Nullable String user, @Nullable String password) {
+    /**
+     * What connects a channel through the proxy.
+     *
+     * @param resolved the proxy's own address
+     * @param connectTimeout for the proxy's part, zero for any time
+     */
+    public ProxyHandler newHandler(InetSocketAddress resolved, Duration connectTimeout) {
+      ProxyHandler handler = new Socks5ProxyHandler(resolved, user, password);
+      handler.setConnectTimeoutMillis(connectTimeout.toMillis());
+      return handler;
+    }
+
+    /** What the proxy is to connect to: the address if the server has no name but that. */
+    public static InetSocketAddress destination(ServerAddressName server) {
+      InetAddress literal = NetUtil.createInetAddressFromIpAddressString(server.host());
+      return literal == null
+          ? InetSocketAddress.createUnresolved(server.host(), server.port())
+          : new InetSocketAddress(literal, server.port());
+    }
+
+    @Override
+    public String toString() {
+      // Never the password.
+      return "proxy " + address;
+    }
+  }
+
+  /**
+   * The connections to each server. Source: the drivers' specification "Connection Monitoring and
+   * Pooling".
+   *
+   * @param maxSize most connections; 0 for no limit
+   * @param minSize how many are kept open, used or not
+   * @param maxConnecting most that are being opened at once; 0 for no limit
+   * @param maxWait how long a request waits for a connection; negative for any time
+   * @param maxIdle an unused connection is closed after that; zero for never
+   * @param maxLife a connection is closed after that, once it is not in use; zero for never
+   */
+  public record PoolLimits(
+      int maxSize,
+      int minSize,
+      int maxConnecting,
+      Duration maxWait,
+      Duration maxIdle,
+      Duration maxLife) {
+
+    /** Without limits but on waiting. */
+    public static PoolLimits none(Duration maxWait) {
+      return new PoolLimits(0, 0, 0, maxWait, Duration.ZERO, Duration.ZERO);
+    }
+  }
 
   /**
    * How long hello and authentication may take together, zero for any time: no longer than a
-   * request would wait for it, which is long, as lanes authenticate one after the other.
+   * request would wait for it, which is long, as lanes authenticate one after the other. A person
+   * who has to log in has more time.
    */
   Duration maxOpening() {
-    if (maxWait.isNegative() || connectTimeout.isZero()) {
+    if (pool.maxWait().isNegative() || sockets.connectTimeout().isZero()) {
       return Duration.ZERO;
     }
-    return maxWait.compareTo(connectTimeout) > 0 ? maxWait : connectTimeout;
+    Duration patience =
+        handshake.mechanism() == null ? Duration.ZERO : handshake.mechanism().patience();
+    return longer(longer(pool.maxWait(), sockets.connectTimeout()), patience);
+  }
+
+  private static Duration longer(Duration one, Duration other) {
+    return one.compareTo(other) > 0 ? one : other;
   }
 
   /** Makes TLS engines. Thread-safe. */
@@ -63,15 +154,12 @@ public record WireSettings(
       BsonDocument client,
       Map<ServerAddressName, InetSocketAddress> ways) {
     return new WireSettings(
-        EventLoops.socketChannelClass(),
-        localAddress,
-        Duration.ofSeconds(5),
-        0,
-        Duration.ofMinutes(2),
-        Duration.ZERO,
+        new Sockets(
+            EventLoops.socketChannelClass(), localAddress, Duration.ofSeconds(5), 0, 0, null),
+        PoolLimits.none(Duration.ofMinutes(2)),
         null,
-        null,
-        client,
+        new HandshakeSettings(client, List.of(), null),
+        List.of(),
         new Addresses(Addresses.Lookup.SYSTEM, ways));
   }
 }

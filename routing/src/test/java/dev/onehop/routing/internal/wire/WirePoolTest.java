@@ -3,6 +3,7 @@ package dev.onehop.routing.internal.wire;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.onehop.routing.internal.handshake.HandshakeSettings;
 import dev.onehop.routing.transport.ScriptedPeer;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.UnpooledByteBufAllocator;
@@ -13,6 +14,7 @@ import io.netty.channel.EventLoopGroup;
 import io.netty.channel.SimpleChannelInboundHandler;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
@@ -106,9 +108,7 @@ class WirePoolTest {
   @Test
   void whoMayWaitForEverIsNotSweptAway() {
     try (ScriptedPeer silent = silent()) {
-      ServerPool pool =
-          new ServerPool(
-              address(silent), group, settings(1, Duration.ofMillis(-1)), new ScramKeys());
+      ServerPool pool = new ServerPool(address(silent), group, settings(1, Duration.ofMillis(-1)));
       Outcomes first = new Outcomes();
       Outcomes second = new Outcomes();
       pool.take(null, exchange(pool, first));
@@ -126,8 +126,7 @@ class WirePoolTest {
   @Test
   void whatIsCancelledInTimeIsToldNothing() {
     try (ScriptedPeer silent = silent()) {
-      ServerPool pool =
-          new ServerPool(address(silent), group, settings(1, TIMEOUT), new ScramKeys());
+      ServerPool pool = new ServerPool(address(silent), group, settings(1, TIMEOUT));
       Outcomes outcome = new Outcomes();
       Exchange exchange = exchange(pool, outcome);
       pool.take(null, exchange);
@@ -214,15 +213,11 @@ class WirePoolTest {
 
   private static WireSettings settings(int connections, Duration maxWait, Duration opening) {
     return new WireSettings(
-        EventLoops.socketChannelClass(),
+        WireSettings.Sockets.of(EventLoops.socketChannelClass(), opening),
+        new WireSettings.PoolLimits(connections, 0, 2, maxWait, Duration.ZERO, Duration.ZERO),
         null,
-        opening,
-        connections,
-        maxWait,
-        Duration.ZERO,
-        null,
-        null,
-        new BsonDocument(),
+        new HandshakeSettings(new BsonDocument(), List.of(), null),
+        List.of(),
         new Addresses(Addresses.Lookup.SYSTEM, Map.of()));
   }
 

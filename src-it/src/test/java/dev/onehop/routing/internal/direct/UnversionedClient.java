@@ -35,7 +35,7 @@ public final class UnversionedClient {
             .build();
     return DirectClient.create(
         MongoClientSettings.builder().applyConnectionString(new ConnectionString(uri)).build(),
-        new DirectClient.Carrier(group, EventLoops.socketChannelClass(), 100),
+        new DirectClient.Carrier(group, EventLoops.socketChannelClass(), 100, 2),
         transport,
         (seeds, watcher, pool, refreshes) ->
             new DirectRouter(seeds, watcher, pool, refreshes, Versions.OMITTED),

@@ -1,4 +1,4 @@
-package dev.onehop.routing.internal.wire;
+package dev.onehop.routing.internal.handshake;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -19,10 +19,7 @@ class ScramConversationTest {
 
   private ScramConversation conversation(String password) {
     return new ScramConversation(
-        new WireCredential(null, "user", "admin", password.toCharArray()),
-        WireCredential.SCRAM_SHA_256,
-        keys,
-        NONCE);
+        new UserCredential("user", "admin", password.toCharArray()), Scram.SHA_256, keys, NONCE);
   }
 
   @Test
@@ -44,8 +41,8 @@ class ScramConversationTest {
   void sha1WithTheDigestedPassword() throws ScramException {
     ScramConversation conversation =
         new ScramConversation(
-            new WireCredential(null, "user", "admin", "pencil".toCharArray()),
-            WireCredential.SCRAM_SHA_1,
+            new UserCredential("user", "admin", "pencil".toCharArray()),
+            Scram.SHA_1,
             keys,
             "fyko+d2lbbFgONRv9qkxdawL");
     conversation.firstMessage();

@@ -1,4 +1,4 @@
-package dev.onehop.routing.internal.transport;
+package dev.onehop.routing.internal.wire;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -55,18 +55,18 @@ class CompressedMessagesTest {
   }
 
   private static byte[] content(ByteBuf plain) {
-    byte[] content = new byte[plain.readableBytes() - MessageHeader.BYTES];
-    plain.getBytes(MessageHeader.BYTES, content);
+    byte[] content = new byte[plain.readableBytes() - OpMsg.HEADER_BYTES];
+    plain.getBytes(OpMsg.HEADER_BYTES, content);
     return content;
   }
 
   private static ByteBuf compressed(int compressor, byte[] content) {
     return Unpooled.buffer()
-        .writeIntLE(MessageHeader.BYTES + 9 + content.length)
+        .writeIntLE(OpMsg.HEADER_BYTES + 9 + content.length)
         .writeIntLE(1)
         .writeIntLE(0)
-        .writeIntLE(MessageHeader.OP_COMPRESSED)
-        .writeIntLE(MessageHeader.OP_MSG)
+        .writeIntLE(CompressedMessages.OP_COMPRESSED)
+        .writeIntLE(OpMsg.OP_MSG)
         .writeIntLE(CONTENT.length)
         .writeByte(compressor)
         .writeBytes(content);

@@ -1,4 +1,4 @@
-package dev.onehop.routing.internal.transport;
+package dev.onehop.routing.internal.wire;
 
 import com.github.luben.zstd.ZstdInputStream;
 import io.netty.buffer.ByteBuf;
@@ -12,13 +12,16 @@ import org.jspecify.annotations.Nullable;
 import org.xerial.snappy.Snappy;
 
 /**
- * Looks into OP_COMPRESSED requests: which command it is decides where it may go. The request
- * itself is passed on as it came.
+ * Reads OP_COMPRESSED messages. Of a request only the beginning, as which command it is decides
+ * where it may go; the request itself is passed on as it came.
  *
  * <p>Snappy and zstd need the libraries that the driver itself needs for them. A variable or a
  * catch of one of their types would keep this class from loading where they are missing.
  */
-final class CompressedMessages {
+public final class CompressedMessages {
+  /** Op code of a compressed message. */
+  static final int OP_COMPRESSED = 2012;
+
   // Original op code, uncompressed size, compressor id.
   private static final int COMPRESSED_HEADER = 9;
   // What is longer does not share a socket: its flags and its name are enough.
@@ -33,8 +36,30 @@ final class CompressedMessages {
    * The message as it was before compression, header included, and of a large one the beginning;
    * null if it is damaged or of an unknown compressor. The caller releases it.
    */
-  static @Nullable ByteBuf expand(ByteBuf message) {
-    int at = message.readerIndex() + MessageHeader.BYTES;
+  public static @Nullable ByteBuf expand(ByteBuf message) {
+    return expand(message, MAX_WHOLE);
+  }
+
+  static boolean isCompressed(ByteBuf message) {
+    return message.readableBytes() >= OpMsg.HEADER_BYTES
+        && message.getIntLE(message.readerIndex() + 12) == OP_COMPRESSED;
+  }
+
+  /**
+   * The whole message as it was before compression. The caller releases it.
+   *
+   * @throws WireProtocolException if it is damaged or of an unknown compressor
+   */
+  static ByteBuf expandWhole(ByteBuf message) {
+    ByteBuf plain = expand(message, MAX_CLAIMED);
+    if (plain == null) {
+      throw new WireProtocolException("a compressed message that can't be read");
+    }
+    return plain;
+  }
+
+  private static @Nullable ByteBuf expand(ByteBuf message, int maxWhole) {
+    int at = message.readerIndex() + OpMsg.HEADER_BYTES;
     if (message.writerIndex() - at < COMPRESSED_HEADER) {
       return null;
     }
@@ -47,16 +72,16 @@ final class CompressedMessages {
     ByteBuf content =
         message.slice(at + COMPRESSED_HEADER, message.writerIndex() - at - COMPRESSED_HEADER);
     try {
-      int wanted = size > MAX_WHOLE ? BEGINNING : size;
+      int wanted = size > maxWhole ? BEGINNING : size;
       byte[] expanded = expand(compressor, content, wanted);
       if (expanded == null || expanded.length < wanted) {
         return null;
       }
-      ByteBuf plain = Unpooled.buffer(MessageHeader.BYTES + wanted);
+      ByteBuf plain = Unpooled.buffer(OpMsg.HEADER_BYTES + wanted);
       plain
-          .writeIntLE(MessageHeader.BYTES + size)
-          .writeIntLE(MessageHeader.requestId(message))
-          .writeIntLE(MessageHeader.responseTo(message))
+          .writeIntLE(OpMsg.HEADER_BYTES + size)
+          .writeIntLE(message.getIntLE(message.readerIndex() + 4))
+          .writeIntLE(OpMsg.responseTo(message))
           .writeIntLE(opCode);
       return plain.writeBytes(expanded, 0, wanted);
     } catch (IOException | RuntimeException | LinkageError e) {

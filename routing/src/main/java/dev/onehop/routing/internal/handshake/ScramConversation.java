@@ -1,4 +1,4 @@
-package dev.onehop.routing.internal.wire;
+package dev.onehop.routing.internal.handshake;
 
 import com.ongres.scram.client.ScramClient;
 import com.ongres.scram.common.ScramFunctions;
@@ -12,10 +12,9 @@ import java.security.NoSuchAlgorithmException;
 import java.security.SecureRandom;
 import java.util.HexFormat;
 import java.util.List;
-import java.util.Objects;
 
 /** The client's part of one SCRAM conversation. */
-final class ScramConversation {
+final class ScramConversation implements SaslSteps {
   private static final int NONCE_BYTES = 24;
   private static final SecureRandom RANDOM = new SecureRandom();
 
@@ -26,16 +25,17 @@ final class ScramConversation {
   private final ScramKeys keys;
   private final String nonce;
   private ScramClient client;
+  private int step;
 
-  ScramConversation(WireCredential credential, String mechanism, ScramKeys keys) {
+  ScramConversation(UserCredential credential, String mechanism, ScramKeys keys) {
     this(credential, mechanism, keys, ScramFunctions.nonce(NONCE_BYTES, RANDOM));
   }
 
-  ScramConversation(WireCredential credential, String mechanism, ScramKeys keys, String nonce) {
-    boolean sha256 = mechanism.equals(WireCredential.SCRAM_SHA_256);
-    char[] given = Objects.requireNonNull(credential.password());
+  ScramConversation(UserCredential credential, String mechanism, ScramKeys keys, String nonce) {
+    boolean sha256 = mechanism.equals(Scram.SHA_256);
+    char[] given = credential.password();
     this.mechanism = mechanism;
-    this.user = Objects.requireNonNull(credential.user());
+    this.user = credential.user();
     this.password = sha256 ? given : digested(user, given);
     this.preparation =
         sha256 ? StringPreparation.SASL_PREPARATION : StringPreparation.NO_PREPARATION;
@@ -49,6 +49,41 @@ final class ScramConversation {
             .stringPreparation(preparation)
             .nonceSupplier(() -> nonce)
             .build();
+  }
+
+  String mechanism() {
+    return mechanism;
+  }
+
+  @Override
+  public byte[] next(byte[] challenge) {
+    String told = new String(challenge, StandardCharsets.UTF_8);
+    try {
+      String answer =
+          switch (step++) {
+            case 0 -> firstMessage();
+            case 1 -> finalMessage(told);
+            case 2 -> {
+              verify(told);
+              yield "";
+            }
+            default -> throw new IllegalStateException("the server asks for more than SCRAM has");
+          };
+      return answer.getBytes(StandardCharsets.UTF_8);
+    } catch (ScramException e) {
+      throw new IllegalArgumentException(e.getMessage(), e);
+    }
+  }
+
+  /** Only once the server has proved that it knows the password. */
+  @Override
+  public boolean isComplete() {
+    return step > 2;
+  }
+
+  @Override
+  public boolean mayBlock() {
+    return false;
   }
 
   String firstMessage() {

@@ -1,4 +1,4 @@
-package dev.onehop.routing.internal.wire;
+package dev.onehop.routing.internal.handshake;
 
 import com.ongres.scram.common.ScramFunctions;
 import com.ongres.scram.common.ScramMechanism;

@@ -1,0 +1,116 @@
+package dev.onehop.routing.internal.router;
+
+import com.mongodb.MongoClientSettings;
+import com.mongodb.connection.SocketSettings;
+import com.mongodb.connection.TransportSettings;
+import dev.onehop.routing.internal.wire.ServerAddressName;
+import dev.onehop.routing.internal.wire.WireSettings;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelOutboundHandlerAdapter;
+import io.netty.channel.ChannelPromise;
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.netty.channel.nio.NioIoHandler;
+import io.netty.channel.socket.nio.NioSocketChannel;
+import io.netty.util.concurrent.DefaultThreadFactory;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.SocketAddress;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Lets the driver's clients that watch servers do so through a SOCKS5 proxy, which the reactive
+ * driver refuses by itself: their channels connect to the proxy. Netty makes channels from their
+ * class, so what a channel has to know is found by its event loops.
+ *
+ * <p>Thread-safe.
+ */
+final class ProxiedChannels implements AutoCloseable {
+  private static final Map<Object, WireSettings.Sockets> SOCKETS = new ConcurrentHashMap<>();
+  private static final byte[] NOWHERE = new byte[4];
+
+  private final EventLoopGroup group =
+      new MultiThreadIoEventLoopGroup(
+          1, new DefaultThreadFactory("onehop-proxied", true), NioIoHandler.newFactory());
+
+  /**
+   * @param sockets with a proxy
+   */
+  ProxiedChannels(WireSettings.Sockets sockets) {
+    SOCKETS.put(group, sockets);
+  }
+
+  /** The settings for clients that watch. */
+  MongoClientSettings applyTo(MongoClientSettings settings) {
+    return MongoClientSettings.builder(withoutProxy(settings))
+        // The proxy looks names up: the address only carries the name.
+        .inetAddressResolver(host -> List.of(InetAddress.getByAddress(host, NOWHERE)))
+        .transportSettings(
+            TransportSettings.nettyBuilder()
+                .eventLoopGroup(group)
+                .socketChannelClass(Channel.class)
+                .build())
+        .build();
+  }
+
+  /** The same settings without their proxy, which clients of the virtual mongos must not have. */
+  static MongoClientSettings withoutProxy(MongoClientSettings settings) {
+    SocketSettings asked = settings.getSocketSettings();
+    MongoClientSettings.Builder builder = MongoClientSettings.builder(settings);
+    builder.applyToSocketSettings(
+        socket ->
+            socket
+                .applySettings(SocketSettings.builder().build())
+                .connectTimeout(
+                    asked.getConnectTimeout(TimeUnit.MILLISECONDS), TimeUnit.MILLISECONDS)
+                .readTimeout(asked.getReadTimeout(TimeUnit.MILLISECONDS), TimeUnit.MILLISECONDS)
+                .receiveBufferSize(asked.getReceiveBufferSize())
+                .sendBufferSize(asked.getSendBufferSize()));
+    return builder.build();
+  }
+
+  @Override
+  public void close() {
+    group
+        .shutdownGracefully(100, 1_000, TimeUnit.MILLISECONDS)
+        .addListener(stopped -> SOCKETS.remove(group));
+  }
+
+  /** Made by Netty. */
+  public static final class Channel extends NioSocketChannel {
+    public Channel() {
+      pipeline().addFirst(new Detour());
+    }
+  }
+
+  private static final class Detour extends ChannelOutboundHandlerAdapter {
+    @Override
+    public void connect(
+        ChannelHandlerContext context,
+        SocketAddress remote,
+        SocketAddress local,
+        ChannelPromise promise) {
+      WireSettings.Sockets sockets =
+          Objects.requireNonNull(SOCKETS.get(context.channel().eventLoop().parent()));
+      WireSettings.Proxy proxy = Objects.requireNonNull(sockets.proxy());
+      InetSocketAddress server = (InetSocketAddress) remote;
+      context
+          .pipeline()
+          .addBefore(
+              context.name(),
+              null,
+              proxy.newHandler(
+                  new InetSocketAddress(proxy.address().host(), proxy.address().port()),
+                  sockets.connectTimeout()));
+      context.connect(
+          WireSettings.Proxy.destination(
+              new ServerAddressName(server.getHostString(), server.getPort())),
+          local,
+          promise);
+    }
+  }
+}

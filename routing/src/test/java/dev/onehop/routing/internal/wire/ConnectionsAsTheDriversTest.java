@@ -1,0 +1,180 @@
+package dev.onehop.routing.internal.wire;
+
+import static dev.onehop.routing.internal.wire.WireServer.TIMEOUT;
+import static dev.onehop.routing.internal.wire.WireServer.ok;
+import static dev.onehop.routing.internal.wire.WireServer.ping;
+import static dev.onehop.routing.internal.wire.WireServer.unlimited;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.onehop.routing.internal.handshake.Mechanism;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.bson.BsonArray;
+import org.bson.BsonBinary;
+import org.bson.BsonDocument;
+import org.bson.BsonInt32;
+import org.bson.BsonString;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Compression, and authentication that the server asks for anew. */
+class ConnectionsAsTheDriversTest {
+  private static final Mechanism PLAIN =
+      Mechanism.plain("user", "$external", "secret".toCharArray());
+  private static final String SECOND_TIME = "{ok: 0, code: 391, errmsg: 'reauthenticate'}";
+
+  private static BsonDocument authenticated() {
+    return BsonDocument.parse("{ok: 1, done: true, conversationId: 1}")
+        .append("payload", new BsonBinary(new byte[0]));
+  }
+
+  private static List<String> commands(WireServer server) {
+    return server.seen.stream().map(BsonDocument::getFirstKey).toList();
+  }
+
+  @Test
+  void aCommandThatNeedsNewAuthenticationIsSentAgain() {
+    AtomicInteger pings = new AtomicInteger();
+    try (WireServer server =
+            new WireServer(
+                (connection, command) ->
+                    switch (command.getFirstKey()) {
+                      case "saslStart" -> authenticated();
+                      case "ping" ->
+                          pings.incrementAndGet() == 1 ? BsonDocument.parse(SECOND_TIME) : ok();
+                      default -> ok();
+                    });
+        WirePool pool = server.pool(unlimited(), PLAIN, null, List.of())) {
+      OpMsg answer = pool.send(server.name(), ping()).block(TIMEOUT);
+
+      assertThat(answer).isNotNull();
+      assertThat(answer.body()).containsEntry("ok", new BsonInt32(1));
+      assertThat(commands(server))
+          .containsExactly("hello", "saslStart", "ping", "saslStart", "ping");
+      assertThat(server.accepted()).isEqualTo(1);
+    }
+  }
+
+  /** Once only: the second refusal is the answer. */
+  @Test
+  void aCommandIsNotSentAgainForEver() {
+    try (WireServer server =
+            new WireServer(
+                (connection, command) ->
+                    switch (command.getFirstKey()) {
+                      case "saslStart" -> authenticated();
+                      case "ping" -> BsonDocument.parse(SECOND_TIME);
+                      default -> ok();
+                    });
+        WirePool pool = server.pool(unlimited(), PLAIN, null, List.of())) {
+      OpMsg answer = pool.send(server.name(), ping()).block(TIMEOUT);
+
+      assertThat(answer).isNotNull();
+      assertThat(answer.body()).containsEntry("code", new BsonInt32(391));
+      assertThat(commands(server)).hasSize(5);
+    }
+  }
+
+  @Test
+  void aConnectionThatIsRefusedTheSecondTimeIsClosed() {
+    AtomicInteger starts = new AtomicInteger();
+    try (WireServer server =
+            new WireServer(
+                (connection, command) ->
+                    switch (command.getFirstKey()) {
+                      case "saslStart" ->
+                          starts.incrementAndGet() == 1
+                              ? authenticated()
+                              : BsonDocument.parse("{ok: 0, code: 18, errmsg: 'expired'}");
+                      case "ping" -> BsonDocument.parse(SECOND_TIME);
+                      default -> ok();
+                    });
+        WirePool pool = server.pool(unlimited(), PLAIN, null, List.of())) {
+      assertThatThrownBy(() -> pool.send(server.name(), ping()).block(TIMEOUT))
+          .isInstanceOf(ServerRefusedException.class)
+          .hasMessageContaining("user user@$external: expired");
+      org.awaitility.Awaitility.await().until(() -> server.open() == 0);
+    }
+  }
+
+  @Test
+  void withoutAUserThereIsNoSecondTime() {
+    try (WireServer server =
+            new WireServer(
+                (connection, command) ->
+                    command.getFirstKey().equals("ping") ? BsonDocument.parse(SECOND_TIME) : ok());
+        WirePool pool = server.pool(unlimited())) {
+      OpMsg answer = pool.send(server.name(), ping()).block(TIMEOUT);
+
+      assertThat(answer).isNotNull();
+      assertThat(answer.body()).containsEntry("code", new BsonInt32(391));
+      assertThat(commands(server)).containsExactly("hello", "ping");
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource({"zlib, -1", "zlib, 9", "snappy, 0", "zstd, 3"})
+  void whatIsAgreedUponIsUsedBothWays(String name, int level) {
+    Compressor compressor = new Compressor(name, level);
+    // Longer than what is read of a request that only has to be classified.
+    BsonString text = new BsonString("text ".repeat(500_000));
+    try (WireServer server =
+            new WireServer(
+                (connection, command) ->
+                    command.getFirstKey().equals("hello")
+                        ? ok().append("compression", new BsonArray(List.of(new BsonString(name))))
+                        : ok().append("echo", command.get("text", new BsonInt32(0))),
+                compressor);
+        WirePool pool = server.pool(unlimited(), null, null, List.of(compressor))) {
+      OpMsg answer =
+          pool.send(
+                  server.name(),
+                  OpMsg.command(
+                      new BsonDocument("echo", new BsonInt32(1))
+                          .append("text", text)
+                          .append("$db", new BsonString("it"))))
+              .block(TIMEOUT);
+
+      assertThat(answer).isNotNull();
+      assertThat(answer.body()).containsEntry("echo", text);
+      assertThat(server.opCodes).containsExactly(OpMsg.OP_MSG, CompressedMessages.OP_COMPRESSED);
+    }
+  }
+
+  @Test
+  void whatTheServerDoesNotNameIsNotUsed() {
+    try (WireServer server = new WireServer((connection, command) -> ok());
+        WirePool pool = server.pool(unlimited(), null, null, List.of(new Compressor("zlib", -1)))) {
+      pool.send(server.name(), ping()).block(TIMEOUT);
+
+      assertThat(server.opCodes).containsOnly(OpMsg.OP_MSG);
+    }
+  }
+
+  @Test
+  void secretsAreNotCompressed() {
+    try (WireServer server =
+            new WireServer(
+                (connection, command) ->
+                    switch (command.getFirstKey()) {
+                      case "hello" -> BsonDocument.parse("{ok: 1, compression: ['zlib']}");
+                      case "saslStart" -> authenticated();
+                      default -> ok();
+                    });
+        WirePool pool =
+            server.pool(unlimited(), PLAIN, null, List.of(new Compressor("zlib", -1)))) {
+      for (String command : List.of("createUser", "updateUser")) {
+        pool.send(
+                server.name(),
+                OpMsg.command(BsonDocument.parse("{" + command + ": 'u', pwd: 'p', $db: 'it'}")))
+            .block(TIMEOUT);
+      }
+
+      assertThat(commands(server))
+          .containsExactly("hello", "saslStart", "createUser", "updateUser");
+      assertThat(server.opCodes).containsOnly(OpMsg.OP_MSG);
+    }
+  }
+}

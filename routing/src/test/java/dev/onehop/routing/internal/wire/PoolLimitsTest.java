@@ -1,0 +1,214 @@
+package dev.onehop.routing.internal.wire;
+
+import static dev.onehop.routing.internal.wire.WireServer.TIMEOUT;
+import static dev.onehop.routing.internal.wire.WireServer.ok;
+import static dev.onehop.routing.internal.wire.WireServer.ping;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
+import org.bson.BsonDocument;
+import org.junit.jupiter.api.Test;
+
+/** A server's pool keeps to the limits of the driver's, and is cleared when the driver's is. */
+class PoolLimitsTest {
+  private static final Duration NEVER = Duration.ZERO;
+
+  private static WireSettings.PoolLimits limits(
+      int maxSize, int minSize, int maxConnecting, Duration maxWait) {
+    return new WireSettings.PoolLimits(maxSize, minSize, maxConnecting, maxWait, NEVER, NEVER);
+  }
+
+  private static List<CompletableFuture<OpMsg>> pings(WirePool pool, WireServer server, int many) {
+    return Stream.generate(() -> pool.send(server.name(), ping()).toFuture()).limit(many).toList();
+  }
+
+  private static void allAnswered(List<CompletableFuture<OpMsg>> pings) {
+    assertThat(CompletableFuture.allOf(pings.toArray(CompletableFuture[]::new)))
+        .succeedsWithin(TIMEOUT);
+  }
+
+  private static boolean isHello(BsonDocument command) {
+    return command.getFirstKey().equals("hello");
+  }
+
+  @Test
+  void noMoreConnectionsThanAllowed() {
+    try (WireServer server = new WireServer((connection, command) -> ok());
+        WirePool pool = server.pool(limits(3, 0, 0, TIMEOUT))) {
+      allAnswered(pings(pool, server, 200));
+
+      assertThat(server.accepted()).isLessThanOrEqualTo(3);
+    }
+  }
+
+  @Test
+  void noMoreAreOpenedAtOnceThanAllowed() {
+    AtomicBoolean silent = new AtomicBoolean(true);
+    try (WireServer server = new WireServer((connection, command) -> silent.get() ? null : ok());
+        WirePool pool = server.pool(limits(0, 0, 2, TIMEOUT))) {
+      List<CompletableFuture<OpMsg>> pings = pings(pool, server, 20);
+      await().until(() -> server.seen.size() == 2);
+      await().during(Duration.ofMillis(300)).until(() -> server.accepted() == 2);
+      pings.forEach(each -> each.cancel(true));
+    }
+  }
+
+  @Test
+  void whatWaitsTakesTheFirstConnectionThatIsFree() {
+    // Of two connections that are being opened, one never says hello.
+    try (WireServer server =
+            new WireServer(
+                (connection, command) -> connection == 1 && isHello(command) ? null : ok());
+        WirePool pool = server.pool(limits(2, 0, 2, TIMEOUT))) {
+      List<CompletableFuture<OpMsg>> pings = pings(pool, server, 50);
+
+      allAnswered(pings);
+    }
+  }
+
+  @Test
+  void aRequestDoesNotWaitForLongerThanAllowed() {
+    try (WireServer server =
+            new WireServer((connection, command) -> isHello(command) ? ok() : null);
+        WirePool pool = server.pool(limits(1, 0, 2, Duration.ofMillis(200)))) {
+      CompletableFuture<OpMsg> first = pool.send(server.name(), ping()).toFuture();
+      await().until(() -> server.seen.size() == 2);
+
+      assertThatThrownBy(() -> pool.send(server.name(), ping()).block(TIMEOUT))
+          .hasRootCauseInstanceOf(IOException.class)
+          .hasMessageContaining("timed out after 200 ms while waiting for a connection to");
+      assertThat(first).isNotDone();
+      first.cancel(true);
+    }
+  }
+
+  @Test
+  void someAreKeptOpenInAdvance() {
+    try (WireServer server = new WireServer((connection, command) -> ok());
+        WirePool pool = server.pool(limits(10, 4, 2, TIMEOUT))) {
+      pool.send(server.name(), ping()).block(TIMEOUT);
+
+      await().until(() -> server.open() == 4);
+      await().during(Duration.ofMillis(700)).until(() -> server.open() == 4);
+    }
+  }
+
+  @Test
+  void idleConnectionsAreClosed() {
+    try (WireServer server = new WireServer((connection, command) -> ok());
+        WirePool pool =
+            server.pool(
+                new WireSettings.PoolLimits(0, 0, 0, TIMEOUT, Duration.ofMillis(100), NEVER))) {
+      allAnswered(pings(pool, server, 5));
+
+      await().until(() -> server.open() == 0);
+      pool.send(server.name(), ping()).block(TIMEOUT);
+    }
+  }
+
+  @Test
+  void oldConnectionsServeNoFurtherRequest() {
+    try (WireServer server = new WireServer((connection, command) -> ok());
+        WirePool pool =
+            server.pool(
+                new WireSettings.PoolLimits(1, 0, 0, TIMEOUT, NEVER, Duration.ofMillis(50)))) {
+      pool.send(server.name(), ping()).block(TIMEOUT);
+      long until = System.nanoTime() + Duration.ofMillis(300).toNanos();
+      while (System.nanoTime() < until) {
+        pool.send(server.name(), ping()).block(TIMEOUT);
+      }
+
+      assertThat(server.accepted()).isGreaterThan(2);
+      await().until(() -> server.open() <= 1);
+    }
+  }
+
+  /** Each connection has its number in the answer. */
+  private static BsonDocument numbered(int connection) {
+    return ok().append("connection", new org.bson.BsonInt32(connection));
+  }
+
+  @Test
+  void aServerThatShutsDownIsSentNothingOnOldConnections() {
+    AtomicInteger shuttingDown = new AtomicInteger();
+    try (WireServer server =
+            new WireServer(
+                (connection, command) ->
+                    !isHello(command) && connection == shuttingDown.get()
+                        ? BsonDocument.parse("{ok: 0, code: 91, errmsg: 'shutting down'}")
+                        : numbered(connection));
+        WirePool pool = server.pool(limits(0, 0, 0, TIMEOUT))) {
+      allAnswered(pings(pool, server, 5));
+      int before = server.accepted();
+      int next = connectionOfNextPing(pool, server);
+      shuttingDown.set(next);
+      // The idle connections are all of the past now.
+      pool.send(server.name(), ping()).block(TIMEOUT);
+
+      await().until(() -> server.open() == 0);
+      assertThat(connectionOfNextPing(pool, server)).isGreaterThan(before);
+    }
+  }
+
+  private static int connectionOfNextPing(WirePool pool, WireServer server) {
+    OpMsg answer = pool.send(server.name(), ping()).block(TIMEOUT);
+    assertThat(answer).isNotNull();
+    return answer.body().getInt32("connection").getValue();
+  }
+
+  @Test
+  void otherErrorsOfAServerLeaveItsConnections() {
+    try (WireServer server =
+            new WireServer(
+                (connection, command) ->
+                    isHello(command)
+                        ? ok()
+                        : BsonDocument.parse("{ok: 0, code: 10107, errmsg: 'not primary'}"));
+        WirePool pool = server.pool(limits(0, 0, 0, TIMEOUT))) {
+      for (int i = 0; i < 5; i++) {
+        pool.send(server.name(), ping()).block(TIMEOUT);
+      }
+
+      assertThat(server.accepted()).isEqualTo(1);
+    }
+  }
+
+  @Test
+  void aServerThatTakesNoMoreConnectionsFailsWhatWaitsForOne() {
+    AtomicBoolean refusing = new AtomicBoolean();
+    try (WireServer server =
+            new WireServer(
+                (connection, command) -> {
+                  if (!refusing.get()) {
+                    return ok();
+                  }
+                  return isHello(command)
+                      ? BsonDocument.parse("{ok: 0, code: 1, errmsg: 'too many'}")
+                      : null;
+                });
+        WirePool pool = server.pool(limits(0, 0, 1, TIMEOUT))) {
+      pool.send(server.name(), ping()).block(TIMEOUT);
+      refusing.set(true);
+      List<CompletableFuture<OpMsg>> pings = pings(pool, server, 10);
+
+      // One has the connection that is there; the others don't wait for one that can't be had.
+      await()
+          .until(
+              () ->
+                  pings.stream().filter(CompletableFuture::isCompletedExceptionally).count() == 9);
+      assertThat(pings.stream().filter(each -> !each.isDone()).findFirst())
+          .hasValueSatisfying(each -> each.cancel(true));
+      await().until(() -> server.open() == 0);
+      refusing.set(false);
+      pool.send(server.name(), ping()).block(TIMEOUT);
+    }
+  }
+}
