@@ -39,7 +39,7 @@ public final class ScriptedProxy implements AutoCloseable {
     this.login = login;
     this.refuses = refuses;
     try {
-      listener = new ServerSocket(0, 50, InetAddress.getByName("127.0.0.1"));
+      listener = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
@@ -109,7 +109,7 @@ public final class ScriptedProxy implements AutoCloseable {
   }
 
   private void connect(Socket client, int port) throws IOException {
-    try (Socket server = new Socket("127.0.0.1", port)) {
+    try (Socket server = new Socket(InetAddress.getLoopbackAddress(), port)) {
       sockets.add(server);
       threads.execute(() -> copy(server, client));
       copy(client, server);

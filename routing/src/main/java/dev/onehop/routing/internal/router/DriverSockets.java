@@ -224,13 +224,9 @@ final class DriverSockets {
     return password;
   }
 
-  private static <T> @Nullable T property(MongoCredential credential, String key) {
-    return credential.<@Nullable T>getMechanismProperty(key, null);
-  }
-
   private static Mechanism gssapi(MongoCredential credential) {
-    Subject subject = property(credential, JAVA_SUBJECT_KEY);
-    SubjectProvider given = property(credential, JAVA_SUBJECT_PROVIDER_KEY);
+    Subject subject = credential.getMechanismProperty(JAVA_SUBJECT_KEY, null);
+    SubjectProvider given = credential.getMechanismProperty(JAVA_SUBJECT_PROVIDER_KEY, null);
     SubjectProvider provider =
         given == null && subject == null ? new KerberosSubjectProvider() : given;
     return Mechanism.gssapi(
@@ -239,7 +235,7 @@ final class DriverSockets {
             credential.<String>getMechanismProperty(SERVICE_NAME_KEY, "mongodb"),
             isTrue(credential.<Object>getMechanismProperty(CANONICALIZE_HOST_NAME_KEY, false)),
             subject != null ? () -> subject : provider == null ? null : provider::getSubject,
-            property(credential, JAVA_SASL_CLIENT_PROPERTIES_KEY)));
+            credential.getMechanismProperty(JAVA_SASL_CLIENT_PROPERTIES_KEY, null)));
   }
 
   // As the connection string has it, it is a text.
@@ -248,7 +244,8 @@ final class DriverSockets {
   }
 
   private static Mechanism aws(MongoCredential credential) {
-    Supplier<AwsCredential> given = property(credential, AWS_CREDENTIAL_PROVIDER_KEY);
+    Supplier<AwsCredential> given =
+        credential.getMechanismProperty(AWS_CREDENTIAL_PROVIDER_KEY, null);
     String user = credential.getUserName();
     if (user != null && given != null) {
       throw new IllegalArgumentException(
@@ -267,14 +264,18 @@ final class DriverSockets {
     }
     AwsCredentials fixed =
         new AwsCredentials(
-            user, new String(password(credential)), property(credential, AWS_SESSION_TOKEN_KEY));
+            user,
+            new String(password(credential)),
+            credential.getMechanismProperty(AWS_SESSION_TOKEN_KEY, null));
     return Mechanism.aws(() -> fixed);
   }
 
   private static Mechanism oidc(MongoCredential credential) {
-    String environment = property(credential, ENVIRONMENT_KEY);
-    MongoCredential.OidcCallback machines = property(credential, OIDC_CALLBACK_KEY);
-    MongoCredential.OidcCallback persons = property(credential, OIDC_HUMAN_CALLBACK_KEY);
+    String environment = credential.getMechanismProperty(ENVIRONMENT_KEY, null);
+    MongoCredential.OidcCallback machines =
+        credential.getMechanismProperty(OIDC_CALLBACK_KEY, null);
+    MongoCredential.OidcCallback persons =
+        credential.getMechanismProperty(OIDC_HUMAN_CALLBACK_KEY, null);
     int given =
         (environment == null ? 0 : 1) + (machines == null ? 0 : 1) + (persons == null ? 0 : 1);
     if (given != 1) {
@@ -289,7 +290,10 @@ final class DriverSockets {
             "the environment " + environment + " takes no user name");
       }
       return new OidcMechanism(
-          user, new OidcEnvironment(environment, property(credential, TOKEN_RESOURCE_KEY)), null);
+          user,
+          new OidcEnvironment(
+              environment, credential.getMechanismProperty(TOKEN_RESOURCE_KEY, null)),
+          null);
     }
     MongoCredential.OidcCallback callback =
         machines != null ? machines : Objects.requireNonNull(persons);
