@@ -57,7 +57,7 @@ class DirectModeSettingsTest {
   void aSystemPropertyIsPassedOver() {
     System.setProperty("onehop.measureRoundTrips", "false");
     try {
-      assertThatCode(() -> OneHop.builder(URI).routing(RoutingMode.DIRECT).build().close())
+      assertThatCode(() -> OneHop.builder(URI).routing(RoutingMode.DIRECT).reactiveClient().close())
           .doesNotThrowAnyException();
     } finally {
       System.clearProperty("onehop.measureRoundTrips");
@@ -83,7 +83,7 @@ class DirectModeSettingsTest {
             () ->
                 OneHop.builder(URI + "?onehop.hostMapping=a=b&onehop.refreshInterval=5s")
                     .routing(RoutingMode.DIRECT)
-                    .build()
+                    .reactiveClient()
                     .close())
         .doesNotThrowAnyException();
   }

@@ -117,7 +117,7 @@ class DirectAuthenticationIT {
             .applyToClientSettings(
                 s -> s.applyToSslSettings(ssl -> ssl.context(certificates.trusting())))
             .routing(RoutingMode.DIRECT)
-            .build());
+            .reactiveClient());
   }
 
   @ParameterizedTest
@@ -195,7 +195,7 @@ class DirectAuthenticationIT {
                         .applyToSslSettings(
                             ssl -> ssl.enabled(true).context(certificates.trusting())))
             .routing(RoutingMode.DIRECT)
-            .build(),
+            .reactiveClient(),
         "127.0.0.1:" + port,
         "No subject alternative names");
   }
@@ -215,7 +215,7 @@ class DirectAuthenticationIT {
                                     .invalidHostNameAllowed(true)
                                     .context(certificates.trusting())))
             .routing(RoutingMode.DIRECT)
-            .build());
+            .reactiveClient());
   }
 
   @Test
@@ -236,7 +236,7 @@ class DirectAuthenticationIT {
         OneHop.builder(cluster.url() + "?serverSelectionTimeoutMS=2000")
             .applyToClientSettings(s -> s.credential(scram()))
             .routing(RoutingMode.DIRECT)
-            .build(),
+            .reactiveClient(),
         cluster.address("config") + " is unreachable");
   }
 
@@ -255,7 +255,7 @@ class DirectAuthenticationIT {
                   change.accept(settings);
                 })
             .routing(RoutingMode.DIRECT);
-    return (pipelining ? builder.pipelining(p -> {}) : builder).build();
+    return (pipelining ? builder.pipelining(p -> {}) : builder).reactiveClient();
   }
 
   private static void assertRefused(MongoClient client, String... parts) {

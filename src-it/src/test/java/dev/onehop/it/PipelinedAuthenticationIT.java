@@ -30,7 +30,6 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import javax.net.ssl.SSLContext;
-import javax.net.ssl.SSLEngine;
 import org.bson.BsonDocument;
 import org.bson.Document;
 import org.junit.jupiter.api.AfterAll;
@@ -294,11 +293,7 @@ class PipelinedAuthenticationIT {
             THREE_SOCKETS.maxInFlight(),
             TIMEOUT,
             Duration.ZERO,
-            name -> {
-              SSLEngine engine = context.createSSLEngine(name.host(), name.port());
-              engine.setUseClientMode(true);
-              return engine;
-            },
+            new WireSettings.Tls(context, false),
             credential,
             BsonDocument.parse("{driver: {name: 'it', version: '1'}, os: {type: 'it'}}"),
             new Addresses(Addresses.Lookup.SYSTEM, Map.of())));

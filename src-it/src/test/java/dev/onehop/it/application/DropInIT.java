@@ -109,7 +109,7 @@ class DropInIT {
     ROUTED {
       @Override
       MongoClient connect(String url, Consumer<MongoClientSettings.Builder> change) {
-        return OneHop.builder(url).applyToClientSettings(change).build();
+        return OneHop.builder(url).applyToClientSettings(change).reactiveClient();
       }
     };
 

@@ -52,6 +52,6 @@ enum Mode {
     if (this == TARGETED_PIPELINED || this == DIRECT_PIPELINED) {
       builder.pipelining(pipelining -> {});
     }
-    return builder.build();
+    return builder.reactiveClient();
   }
 }

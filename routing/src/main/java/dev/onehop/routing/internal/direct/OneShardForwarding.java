@@ -26,6 +26,7 @@ import io.netty.channel.EventLoop;
 import java.io.IOException;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.BooleanSupplier;
 import org.bson.BsonDocument;
 import org.bson.BsonSerializationException;
 import org.bson.RawBsonDocument;
@@ -50,7 +51,20 @@ public final class OneShardForwarding {
   private final Versions versions;
   private final Map<String, Suffixes> suffixes = new ConcurrentHashMap<>();
 
-  /** Told where a command goes, and then what became of it: by one call, on an event loop. */
+  /** Carries a message to a server and its answer back. */
+  @FunctionalInterface
+  public interface Carrier {
+    /**
+     * Sends a message, now or later.
+     *
+     * @param message the whole message, taken over
+     * @param outcome told what became of it
+     * @return cancels it and returns whether that was in time: the outcome is told nothing then
+     */
+    BooleanSupplier send(ServerAddressName server, ByteBuf message, Exchange.Outcome outcome);
+  }
+
+  /** Told where a command goes, and then what became of it: by one call, as its carrier calls. */
   public interface Outcome {
     /** Where it is sent, before one of the others is called. */
     void sending(String command, String namespace, String shard, ServerAddressName server);
@@ -105,10 +119,10 @@ public final class OneShardForwarding {
    * Passes a command on.
    *
    * @param frame the whole message; stays the caller's, who keeps it until the outcome
-   * @param loop the event loop that the outcome is wanted on, if it can be had
+   * @param carrier sends it to its shard
    * @return null if the command can't go this way: it is to be executed in full
    */
-  public @Nullable Forwarded tryForward(ByteBuf frame, EventLoop loop, Outcome outcome) {
+  public @Nullable Forwarded tryForward(ByteBuf frame, Carrier carrier, Outcome outcome) {
     Statement statement;
     Target target;
     RoutingTable table;
@@ -138,23 +152,27 @@ public final class OneShardForwarding {
     byte[] concern = statement.hasConcern() ? new byte[0] : concerns.encoded(statement.name());
     ByteBuf message = statement.with(frame, version, concern);
     outcome.sending(statement.name(), table.namespace(), target.shard(), primary.name());
-    Exchange exchange =
-        pool.exchange(
+    BooleanSupplier cancel =
+        carrier.send(
             primary.name(),
-            loop,
             message,
-            true,
             new Reply(statement, table, shard, primary.name(), frame, outcome));
-    return new Forwarded(statement.name(), exchange);
+    return new Forwarded(statement.name(), cancel);
+  }
+
+  /** Carries messages over the shared connections, those of an event loop if they can be had. */
+  public Carrier on(EventLoop loop) {
+    return (server, message, outcome) ->
+        pool.exchange(server, loop, message, true, outcome)::cancel;
   }
 
   /**
    * A command on its way.
    *
    * @param name of the command
-   * @param exchange can be cancelled
+   * @param cancel cancels it, as in {@link Carrier#send}
    */
-  public record Forwarded(String name, Exchange exchange) {}
+  public record Forwarded(String name, BooleanSupplier cancel) {}
 
   private static Target target(RoutingTable table, Statement statement) {
     return switch (statement.kind()) {

@@ -3,21 +3,20 @@ package dev.onehop.routing.internal.router;
 import com.mongodb.AuthenticationMechanism;
 import com.mongodb.MongoClientSettings;
 import com.mongodb.MongoCredential;
-import com.mongodb.MongoDriverInformation;
 import com.mongodb.ServerAddress;
 import com.mongodb.connection.ClusterConnectionMode;
 import com.mongodb.connection.SslSettings;
 import com.mongodb.connection.TransportSettings;
 import com.mongodb.event.ClusterClosedEvent;
 import com.mongodb.event.ClusterListener;
-import com.mongodb.reactivestreams.client.MongoClient;
-import com.mongodb.reactivestreams.client.MongoClients;
+import com.mongodb.event.ClusterOpeningEvent;
 import com.mongodb.spi.dns.InetAddressResolver;
 import com.mongodb.spi.dns.InetAddressResolverProvider;
 import dev.onehop.routing.internal.catalog.RoutingCatalog;
 import dev.onehop.routing.internal.direct.DirectRouter;
 import dev.onehop.routing.internal.direct.shard.ServerSet;
 import dev.onehop.routing.internal.wire.Addresses;
+import dev.onehop.routing.internal.wire.BlockingPool;
 import dev.onehop.routing.internal.wire.ServerAddressName;
 import dev.onehop.routing.internal.wire.WireCredential;
 import dev.onehop.routing.internal.wire.WirePool;
@@ -33,19 +32,24 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.ServiceLoader;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import java.util.function.UnaryOperator;
 import javax.net.ssl.SSLContext;
-import javax.net.ssl.SSLEngine;
-import javax.net.ssl.SSLParameters;
 import org.bson.BsonDocument;
 import org.bson.BsonString;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Makes the client of direct mode: the official one, on a {@link VirtualMongos}. */
-public final class DirectClient {
+/**
+ * The router of direct mode, as official clients use it: the reactive ones on {@link
+ * VirtualMongos}, the synchronous ones on {@link InProcessSockets}.
+ *
+ * <p>Thread-safe.
+ */
+public final class DirectClient implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(DirectClient.class);
 
   /** As which the virtual mongos appears in errors and events. */
@@ -53,7 +57,41 @@ public final class DirectClient {
 
   private static final int MAX_CONNECTING = 64;
 
-  private DirectClient() {}
+  private final MongoClientSettings asked;
+  private final EventLoopGroup group;
+  private final DirectRouter router;
+  private final CommandMeter meter;
+  private final InProcessSockets sockets;
+  private final long handle;
+  private final Runnable release;
+  private final AtomicBoolean closed = new AtomicBoolean();
+
+  private DirectClient(
+      MongoClientSettings asked,
+      Carrier carrier,
+      TransportSettings monitoring,
+      RouterFactory routers,
+      Options options,
+      Runnable release) {
+    this.asked = asked;
+    this.group = carrier.group();
+    this.meter = options.commands();
+    this.release = release;
+    WireSettings wire = wireSettings(asked, carrier);
+    MongoClientSettings watching =
+        MongoClientSettings.builder(asked).transportSettings(monitoring).build();
+    this.router =
+        routers.create(
+            MonitoredServers.of(watching, options.hostMapping()),
+            MonitoredServers.replicaSets(watching, options.hostMapping()),
+            new WirePool(group, wire),
+            new DirectRouter.Refreshes(options.refreshInterval(), options.tables()));
+    options.tables().agesFrom(router::tableAge);
+    this.handle = RouterHandles.put(router);
+    LocalCommands local = new LocalCommands(new DirectIdentity(router), handle);
+    VirtualMongos.put(group, router, local, meter);
+    this.sockets = new InProcessSockets(router, local, meter, new BlockingPool(wire, group));
+  }
 
   /**
    * What carries the connections to the shards.
@@ -101,9 +139,9 @@ public final class DirectClient {
    * @param settings of the application: the seeds are the cluster's mongoses or config servers
    * @param monitoring transport of the connections that watch the servers
    * @param options what else is asked
-   * @param release stops what was started for this client, once it is closed
+   * @param release stops what was started for this router, once it is closed
    */
-  public static MongoClient create(
+  public static DirectClient create(
       MongoClientSettings settings,
       Carrier carrier,
       TransportSettings monitoring,
@@ -115,34 +153,71 @@ public final class DirectClient {
           "direct mode does not compress: {} is passed over, but for what watches the servers",
           settings.getCompressorList());
     }
-    WirePool pool = new WirePool(carrier.group(), wireSettings(settings, carrier));
-    MongoClientSettings watching =
-        MongoClientSettings.builder(settings).transportSettings(monitoring).build();
-    DirectRouter router =
-        routers.create(
-            MonitoredServers.of(watching, options.hostMapping()),
-            MonitoredServers.replicaSets(watching, options.hostMapping()),
-            pool,
-            new DirectRouter.Refreshes(options.refreshInterval(), options.tables()));
-    options.tables().agesFrom(router::tableAge);
-    long handle = RouterHandles.put(router);
-    LocalCommands local = new LocalCommands(new DirectIdentity(router), handle);
-    VirtualMongos.put(carrier.group(), router, local, options.commands());
-    Runnable close =
-        () -> {
-          RouterHandles.remove(handle);
-          VirtualMongos.remove(carrier.group());
-          router.close();
-          release.run();
-        };
-    return MongoClients.create(
-        virtual(settings, carrier.group(), options.commands(), close),
-        MongoDriverInformation.builder().driverName("onehop").build());
+    return new DirectClient(settings, carrier, monitoring, routers, options, release);
+  }
+
+  /** The settings of reactive clients. Their connections live on the router's event loops. */
+  public MongoClientSettings reactiveSettings() {
+    MongoClientSettings.Builder builder =
+        virtual(asked)
+            .transportSettings(
+                TransportSettings.nettyBuilder()
+                    .eventLoopGroup(group)
+                    .socketChannelClass(VirtualMongos.class)
+                    .build());
+    meter.applyTo(builder, asked.getContextProvider());
+    return builder.build();
+  }
+
+  /** The settings of synchronous clients, whose threads do the work themselves. */
+  public MongoClientSettings syncSettings() {
+    MongoClientSettings.Builder builder =
+        virtual(asked)
+            .applyToSslSettings(
+                ssl ->
+                    ssl.enabled(true).context(sockets.context()).invalidHostNameAllowed(true));
+    meter.applyToSync(builder, asked.getContextProvider());
+    return builder.build();
+  }
+
+  /** These settings for a client that closes the router when it is closed. */
+  public MongoClientSettings closing(MongoClientSettings settings) {
+    // With client-side encryption, the driver makes further clients from the settings.
+    AtomicInteger open = new AtomicInteger();
+    return MongoClientSettings.builder(settings)
+        .applyToClusterSettings(
+            cluster ->
+                cluster.addClusterListener(
+                    new ClusterListener() {
+                      @Override
+                      public void clusterOpening(ClusterOpeningEvent event) {
+                        open.incrementAndGet();
+                      }
+
+                      @Override
+                      public void clusterClosed(ClusterClosedEvent event) {
+                        if (open.decrementAndGet() == 0) {
+                          close();
+                        }
+                      }
+                    }))
+        .build();
+  }
+
+  /** Clients that are still open fail from now on. */
+  @Override
+  public void close() {
+    if (closed.compareAndSet(false, true)) {
+      RouterHandles.remove(handle);
+      sockets.close();
+      VirtualMongos.remove(group);
+      router.close();
+      release.run();
+    }
   }
 
   /** The application's settings for a client that needs no credentials and no TLS. */
-  private static MongoClientSettings virtual(
-      MongoClientSettings settings, EventLoopGroup group, CommandMeter meter, Runnable close) {
+  private static MongoClientSettings.Builder virtual(MongoClientSettings settings) {
     MongoClientSettings.Builder builder = MongoClientSettings.builder();
     builder
         .codecRegistry(settings.getCodecRegistry())
@@ -170,22 +245,9 @@ public final class DirectClient {
                 cluster
                     .mode(ClusterConnectionMode.SINGLE)
                     .hosts(List.of(VIRTUAL))
-                    .addClusterListener(
-                        new ClusterListener() {
-                          @Override
-                          public void clusterClosed(ClusterClosedEvent event) {
-                            close.run();
-                          }
-                        })
                     .serverSelectionTimeout(
                         selectionTimeoutMillis(settings), TimeUnit.MILLISECONDS))
-        .inetAddressResolver(host -> List.of(InetAddress.getLoopbackAddress()))
-        .transportSettings(
-            TransportSettings.nettyBuilder()
-                .eventLoopGroup(group)
-                .socketChannelClass(VirtualMongos.class)
-                .build());
-    meter.applyTo(builder, settings.getContextProvider());
+        .inetAddressResolver(host -> List.of(InetAddress.getLoopbackAddress()));
     if (settings.getServerApi() != null) {
       builder.serverApi(settings.getServerApi());
     }
@@ -196,7 +258,7 @@ public final class DirectClient {
     if (timeout != null) {
       builder.timeout(timeout, TimeUnit.MILLISECONDS);
     }
-    return builder.build();
+    return builder;
   }
 
   /** More than that for real servers, whose failure to be found is to be told. */
@@ -253,17 +315,7 @@ public final class DirectClient {
     } catch (NoSuchAlgorithmException e) {
       throw new IllegalStateException("no TLS in this Java runtime", e);
     }
-    SSLContext used = context;
-    return (ServerAddressName server) -> {
-      SSLEngine engine = used.createSSLEngine(server.host(), server.port());
-      engine.setUseClientMode(true);
-      if (!settings.isInvalidHostNameAllowed()) {
-        SSLParameters parameters = engine.getSSLParameters();
-        parameters.setEndpointIdentificationAlgorithm("HTTPS");
-        engine.setSSLParameters(parameters);
-      }
-      return engine;
-    };
+    return new WireSettings.Tls(context, !settings.isInvalidHostNameAllowed());
   }
 
   private static @Nullable WireCredential credential(@Nullable MongoCredential credential) {

@@ -4,6 +4,7 @@ import dev.onehop.routing.internal.reactor.LateErrors;
 import io.netty.channel.EventLoop;
 import io.netty.channel.EventLoopGroup;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -160,14 +161,17 @@ final class ServerPool {
     }
     old.forEach(WireConnection::close);
     for (Exchange exchange : late) {
-      exchange.unable(
-          new IOException(
-              "waited "
-                  + settings.maxWait().toMillis()
-                  + " ms for a connection to "
-                  + server
-                  + ": all it may have are in use"));
+      exchange.unable(waitedInVain(server, settings.maxWait()));
     }
+  }
+
+  static IOException waitedInVain(ServerAddressName server, Duration time) {
+    return new IOException(
+        "waited "
+            + time.toMillis()
+            + " ms for a connection to "
+            + server
+            + ": all it may have are in use");
   }
 
   void close() {
