@@ -16,7 +16,7 @@ class DirectModeSettingsTest {
   private static final String URI = "mongodb://localhost:1/";
 
   private static void assertRefused(OneHop.Builder builder, String part) {
-    assertThatThrownBy(builder.routing(RoutingMode.DIRECT)::build)
+    assertThatThrownBy(builder.routing(RoutingMode.DIRECT)::reactiveClient)
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("direct mode")
         .hasMessageContaining(part);
