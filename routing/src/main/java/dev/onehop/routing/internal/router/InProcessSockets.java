@@ -14,6 +14,7 @@ import java.security.KeyManagementException;
 import java.security.Provider;
 import java.security.SecureRandom;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -27,6 +28,7 @@ import javax.net.ssl.SSLSessionContext;
 import javax.net.ssl.SSLSocketFactory;
 import javax.net.ssl.TrustManager;
 import org.jspecify.annotations.Nullable;
+import reactor.core.Disposable;
 
 /**
  * A mongos in this process, as the synchronous driver's sockets see it: they end in a {@link
@@ -87,13 +89,17 @@ final class InProcessSockets implements AutoCloseable {
   private void awaitStart(int timeoutMillis) throws IOException {
     long most = VirtualMongos.START_TIMEOUT.toMillis();
     boolean shorter = timeoutMillis > 0 && timeoutMillis < most;
+    CompletableFuture<Void> started = new CompletableFuture<>();
+    Disposable starting =
+        router
+            .startedOrSilent()
+            .subscribe(
+                null,
+                failure -> started.complete(null),
+                () -> started.complete(null),
+                LateErrors.LOGGED);
     try {
-      router
-          .startedOrSilent()
-          .onErrorComplete()
-          .contextWrite(LateErrors::logged)
-          .toFuture()
-          .get(shorter ? timeoutMillis : most, TimeUnit.MILLISECONDS);
+      started.get(shorter ? timeoutMillis : most, TimeUnit.MILLISECONDS);
     } catch (TimeoutException e) {
       if (shorter) {
         throw new SocketTimeoutException("Connect timed out");
@@ -105,6 +111,8 @@ final class InProcessSockets implements AutoCloseable {
       throw thrown;
     } catch (ExecutionException e) {
       throw new IOException("the router did not start", e);
+    } finally {
+      starting.dispose();
     }
   }
 
