@@ -91,7 +91,9 @@ public final class OneShardForwarding {
   }
 
   /** What is added to commands under one table, in BSON without a frame, by shard and format. */
-  private record Suffixes(RoutingTable table, Map<String, byte[]> versions) {}
+  private record Suffixes(RoutingTable table, Map<ForShard, byte[]> versions) {}
+
+  private record ForShard(String shard, int maxWireVersion) {}
 
   OneShardForwarding(
       RoutingCatalog catalog,
@@ -192,7 +194,7 @@ public final class OneShardForwarding {
     return known
         .versions()
         .computeIfAbsent(
-            shard + "/" + maxWireVersion,
+            new ForShard(shard, maxWireVersion),
             key -> elements(versions.of(VersionFormat.of(maxWireVersion), table, shard)));
   }
 

@@ -340,10 +340,6 @@ final class BlockingRequests
     run(requests::clientClosed);
   }
 
-  boolean isClosed() {
-    return closed;
-  }
-
   /** Ends what is under way. */
   void close() {
     if (closed) {

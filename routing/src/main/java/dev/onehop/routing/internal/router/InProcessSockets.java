@@ -64,11 +64,6 @@ final class InProcessSockets implements AutoCloseable {
     return new InProcessContext(new Factory());
   }
 
-  /** How many are open. For tests. */
-  int size() {
-    return open.size();
-  }
-
   /**
    * Opens the way to the router, when that has found the cluster to be usable, or what is wrong
    * with it is to be told by the commands.
