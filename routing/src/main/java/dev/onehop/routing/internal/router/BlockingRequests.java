@@ -55,8 +55,8 @@ final class BlockingRequests
   private final BlockingQueue<Runnable> tasks = new LinkedBlockingQueue<>();
   // Touched by the thread that has its turn.
   private final Queue<ByteBuf> unserved = new ArrayDeque<>(1);
+  private final Queue<ByteBuf> replies = new ArrayDeque<>(1);
   private @Nullable ByteBuf written;
-  private @Nullable ByteBuf reply;
   private @Nullable UnderWay underWay;
   private @Nullable WireProtocolException refused;
   private ByteBuf incoming = ALLOCATOR.buffer(FIRST_BYTES);
@@ -158,6 +158,7 @@ final class BlockingRequests
       TimeLimit limit = TimeLimit.ofMillis(timeoutMillis);
       while (true) {
         check();
+        ByteBuf reply = replies.peek();
         if (reply != null) {
           return take(reply, bytes, offset, length);
         }
@@ -186,8 +187,7 @@ final class BlockingRequests
     int taken = Math.min(length, answer.readableBytes());
     answer.readBytes(bytes, offset, taken);
     if (!answer.isReadable()) {
-      answer.release();
-      reply = null;
+      replies.remove().release();
     }
     return taken;
   }
@@ -320,7 +320,7 @@ final class BlockingRequests
 
   @Override
   public void send(ByteBuf message) {
-    reply = message;
+    replies.add(message);
   }
 
   @Override

@@ -238,6 +238,22 @@ class InProcessSocketTest {
     assertThat(cluster.seen("s1", "insert")).hasSize(3);
   }
 
+  @Test
+  void answersThatAreNotReadYetAreKept() throws IOException {
+    OutputStream out = socket.getOutputStream();
+    int first = requestId + 1;
+    out.write(message(ONE_SHARD, 0));
+    out.write(message(ALL_SHARDS, 0));
+    out.write(
+        message(
+            "{insert: 'c', documents: [{_id: 1}], writeConcern: {w: 0}, $db: 'it'}",
+            OpMsg.MORE_TO_COME));
+    for (requestId = first; requestId < first + 2; requestId++) {
+      assertThat(read(socket)).containsKey("cursor");
+    }
+    await().until(() -> cluster.seen("s1", "insert").size() == 1);
+  }
+
   @ParameterizedTest
   @ValueSource(ints = {0, 15, -1, Integer.MAX_VALUE})
   void aLengthThatCannotBeEndsIt(int length) {
