@@ -42,7 +42,8 @@ class SilentConfigServersTest {
   @Test
   void targetedOperationsWaitOnceForAllCollectionsAndGoThroughAnyMongos() {
     cluster.hold("m0", SilentConfigServersTest::readsMetadata);
-    try (MongoClient client = OneHop.builder("mongodb://" + cluster.address("m0") + "/").reactiveClient()) {
+    try (MongoClient client =
+        OneHop.builder("mongodb://" + cluster.address("m0") + "/").reactiveClient()) {
       assertThat(found(client, "c", ONCE)).isEqualTo("m0");
       for (int i = 0; i < 5; i++) {
         for (String other : new String[] {"a", "b", "c"}) {

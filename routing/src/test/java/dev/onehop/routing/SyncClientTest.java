@@ -131,7 +131,10 @@ class SyncClientTest {
             .containsExactlyInAnyOrder("s0", "s1");
       }
       assertThat(
-              meters.get("onehop.operations").tags("operation", "find", "decision", "owner").timers())
+              meters
+                  .get("onehop.operations")
+                  .tags("operation", "find", "decision", "owner")
+                  .timers())
           .extracting(timer -> timer.count())
           .containsExactlyInAnyOrder(3L, 3L);
       assertThatThrownBy(() -> client.getDatabase("it").createCollection("new"))
@@ -178,8 +181,7 @@ class SyncClientTest {
         command ->
             command.getFirstKey().equals("find")
                 ? ScriptedCluster.cursor(
-                    new BsonArray(
-                        List.of(new BsonDocument("content", new BsonBinary(content)))))
+                    new BsonArray(List.of(new BsonDocument("content", new BsonBinary(content)))))
                 : null);
     try (MongoClient client = builder("").syncClient()) {
       for (int i = 0; i < 3; i++) {
@@ -206,8 +208,7 @@ class SyncClientTest {
     try (MongoClient client = builder("socketTimeoutMS=300&retryReads=false").syncClient()) {
       find(client, 5);
       holdFinds(cluster, "s1");
-      assertThatThrownBy(() -> find(client, 5))
-          .isInstanceOf(MongoSocketReadTimeoutException.class);
+      assertThatThrownBy(() -> find(client, 5)).isInstanceOf(MongoSocketReadTimeoutException.class);
       cluster.release();
 
       assertThat(find(client, 5)).containsEntry("from", "s1");
@@ -311,7 +312,8 @@ class SyncClientTest {
               command.getFirstKey().equals("find")
                   ? ScriptedCluster.cursor(
                       new BsonArray(
-                          List.of(new BsonDocument("id", command.getDocument("filter").get("_id")))))
+                          List.of(
+                              new BsonDocument("id", command.getDocument("filter").get("_id")))))
                   : null);
       List<Call<Void>> calls = new ArrayList<>();
       for (int thread = 0; thread < 12; thread++) {

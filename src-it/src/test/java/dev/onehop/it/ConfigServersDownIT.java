@@ -57,7 +57,9 @@ class ConfigServersDownIT {
           IntStream.of(100, 200).mapToObj(i -> new BsonDocument("_id", new BsonInt32(i))).toList());
       long config = configServer("us-2014");
       try (MongoClient routed =
-              OneHop.builder(testbed.url()).refreshInterval(Duration.ofSeconds(1)).reactiveClient();
+              OneHop.builder(testbed.url())
+                  .refreshInterval(Duration.ofSeconds(1))
+                  .reactiveClient();
           MongoClient plain = MongoClients.create(testbed.url())) {
         Mono.from(
                 routed

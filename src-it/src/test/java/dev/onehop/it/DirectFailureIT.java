@@ -194,7 +194,8 @@ class DirectFailureIT {
       assertThat(run(collection.find(Filters.eq(key)).first())).containsEntry("n", 1L);
     }
     String impatient = url + "&serverSelectionTimeoutMS=2000";
-    try (MongoClient late = OneHop.builder(impatient).routing(RoutingMode.DIRECT).reactiveClient()) {
+    try (MongoClient late =
+        OneHop.builder(impatient).routing(RoutingMode.DIRECT).reactiveClient()) {
       assertThatThrownBy(() -> run(late.getDatabase("it").getCollection("failures").find().first()))
           .hasMessageContaining("127.31.0.1:27019")
           .hasMessageContaining("unreachable");

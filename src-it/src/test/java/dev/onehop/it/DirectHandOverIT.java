@@ -56,7 +56,10 @@ class DirectHandOverIT {
   static void start() {
     testbed = Testbed.builder(Topology.named("single-host")).start();
     client =
-        OneHop.builder(testbed.url()).routing(RoutingMode.DIRECT).meterRegistry(meters).reactiveClient();
+        OneHop.builder(testbed.url())
+            .routing(RoutingMode.DIRECT)
+            .meterRegistry(meters)
+            .reactiveClient();
     withoutMongos =
         OneHop.builder("mongodb://" + testbed.configServers().replaceFirst(".*/", ""))
             .routing(RoutingMode.DIRECT)

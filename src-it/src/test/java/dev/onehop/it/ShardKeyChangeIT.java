@@ -69,7 +69,8 @@ class ShardKeyChangeIT {
   @BeforeAll
   static void start() {
     testbed = Testbed.builder(Topology.named("single-host")).start();
-    clients.put(Way.DIRECT, OneHop.builder(testbed.url()).routing(RoutingMode.DIRECT).reactiveClient());
+    clients.put(
+        Way.DIRECT, OneHop.builder(testbed.url()).routing(RoutingMode.DIRECT).reactiveClient());
     clients.put(
         Way.DIRECT_WITHOUT_MONGOS,
         OneHop.builder("mongodb://" + testbed.configServers().replaceFirst(".*/", ""))

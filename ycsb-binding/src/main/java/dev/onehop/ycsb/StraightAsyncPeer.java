@@ -16,7 +16,6 @@ public final class StraightAsyncPeer extends MongoBinding {
     return StraightStore.open(
         options,
         settings ->
-            new ReactiveStore(
-                MongoClients.create(settings), options.database(), RouteCounts.NONE));
+            new ReactiveStore(MongoClients.create(settings), options.database(), RouteCounts.NONE));
   }
 }

@@ -32,8 +32,7 @@ final class StraightStore implements DocumentStore {
   private final Map<String, TreeMap<String, DocumentStore>> ranges = new ConcurrentHashMap<>();
 
   private StraightStore(
-      Map<String, DocumentStore> shards,
-      Function<String, TreeMap<String, DocumentStore>> reader) {
+      Map<String, DocumentStore> shards, Function<String, TreeMap<String, DocumentStore>> reader) {
     this.shards = shards;
     this.reader = reader;
   }

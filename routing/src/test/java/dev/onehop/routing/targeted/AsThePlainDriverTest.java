@@ -101,7 +101,8 @@ class AsThePlainDriverTest {
   @Test
   void aBulkWriteOnOneShardIsMeteredAsWhatItIs() {
     SimpleMeterRegistry meters = new SimpleMeterRegistry();
-    try (MongoClient client = Targeted.builder(cluster, "").meterRegistry(meters).reactiveClient()) {
+    try (MongoClient client =
+        Targeted.builder(cluster, "").meterRegistry(meters).reactiveClient()) {
       run(in(client).bulkWrite(List.of(new InsertOneModel<>(new Document("_id", 5)))));
       run(in(client).insertMany(List.of(new Document("_id", 5))));
       ClientSession session = run(client.startSession());

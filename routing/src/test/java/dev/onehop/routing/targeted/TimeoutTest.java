@@ -150,7 +150,8 @@ class TimeoutTest {
   /** The round trips to every mongos before a snapshot are part of the operation. */
   @Test
   void holdsForASnapshot() {
-    try (MongoClient client = Targeted.builder(cluster, "timeoutMS=" + ASKED.toMillis()).reactiveClient()) {
+    try (MongoClient client =
+        Targeted.builder(cluster, "timeoutMS=" + ASKED.toMillis()).reactiveClient()) {
       run(in(client).find(Filters.eq(5)).first());
       delayDataAndPings();
       inOneOfSomeTries(
@@ -165,7 +166,8 @@ class TimeoutTest {
   /** So are those before a change stream, and a mongos that hangs costs its share only. */
   @Test
   void holdsForAChangeStream() {
-    try (MongoClient client = Targeted.builder(cluster, "timeoutMS=" + ASKED.toMillis()).reactiveClient()) {
+    try (MongoClient client =
+        Targeted.builder(cluster, "timeoutMS=" + ASKED.toMillis()).reactiveClient()) {
       run(in(client).find(Filters.eq(5)).first());
       delayDataAndPings();
       inOneOfSomeTries(() -> takesNoLongerThanAsked(() -> run(in(client).watch().first())));
@@ -209,7 +211,8 @@ class TimeoutTest {
         IntStream.range(0, 10)
             .mapToObj(i -> new InsertOneModel<>(new Document("_id", i % 2 == 0 ? i : -i)))
             .toList();
-    try (MongoClient client = Targeted.builder(cluster, "timeoutMS=" + ASKED.toMillis()).reactiveClient()) {
+    try (MongoClient client =
+        Targeted.builder(cluster, "timeoutMS=" + ASKED.toMillis()).reactiveClient()) {
       await()
           .atMost(Targeted.TIMEOUT)
           .ignoreExceptions()

@@ -283,8 +283,7 @@ final class BlockingRequests
   }
 
   @Override
-  public BooleanSupplier send(
-      ServerAddressName server, ByteBuf message, Exchange.Outcome outcome) {
+  public BooleanSupplier send(ServerAddressName server, ByteBuf message, Exchange.Outcome outcome) {
     UnderWay request = new UnderWay(server, message, outcome);
     underWay = request;
     return () -> cancel(request);

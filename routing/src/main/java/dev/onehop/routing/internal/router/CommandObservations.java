@@ -25,8 +25,8 @@ import reactor.core.CoreSubscriber;
 
 /**
  * Observes direct mode's commands for tracing. A command's parent is the observation in the
- * subscriber's Reactor context, or the calling thread's; it comes here by the driver's command event, which bears the number
- * of the request that arrives a moment later.
+ * subscriber's Reactor context, or the calling thread's; it comes here by the driver's command
+ * event, which bears the number of the request that arrives a moment later.
  *
  * <p>Thread-safe.
  */
@@ -84,9 +84,7 @@ final class CommandObservations implements CommandListener {
     @Override
     public RequestContext getContext() {
       RequestContext context =
-          asked instanceof SynchronousContextProvider synchronous
-              ? synchronous.getContext()
-              : null;
+          asked instanceof SynchronousContextProvider synchronous ? synchronous.getContext() : null;
       RequestContext known = context == null ? new MapRequestContext() : context;
       Observation parent = registry.getCurrentObservation();
       if (parent != null) {

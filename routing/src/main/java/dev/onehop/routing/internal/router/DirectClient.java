@@ -174,8 +174,7 @@ public final class DirectClient implements AutoCloseable {
     MongoClientSettings.Builder builder =
         virtual(asked)
             .applyToSslSettings(
-                ssl ->
-                    ssl.enabled(true).context(sockets.context()).invalidHostNameAllowed(true));
+                ssl -> ssl.enabled(true).context(sockets.context()).invalidHostNameAllowed(true));
     meter.applyToSync(builder, asked.getContextProvider());
     return builder.build();
   }

@@ -143,8 +143,7 @@ final class InProcessSockets implements AutoCloseable {
 
     @Override
     public Socket createSocket(
-        InetAddress address, int port, InetAddress localAddress, int localPort)
-        throws IOException {
+        InetAddress address, int port, InetAddress localAddress, int localPort) throws IOException {
       return createSocket(address, port);
     }
 

@@ -91,7 +91,8 @@ final class RequestLoop {
   /** By which threads, and over which sockets, requests are served. */
   interface Turns {
     /**
-     * Runs a task when no other thread uses the loop, now if this thread does. Called by any thread.
+     * Runs a task when no other thread uses the loop, now if this thread does. Called by any
+     * thread.
      *
      * @return false if nothing is served any more, and the task is not run
      */

@@ -10,7 +10,6 @@ import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.net.SocketTimeoutException;
 import java.net.UnknownHostException;
-import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
@@ -309,8 +308,7 @@ public final class BlockingConnection {
       socket.setSoTimeout(timeout);
       readTimeout = timeout;
     }
-    int read =
-        in.read(into.array(), into.arrayOffset() + into.writerIndex(), into.writableBytes());
+    int read = in.read(into.array(), into.arrayOffset() + into.writerIndex(), into.writableBytes());
     if (read < 0) {
       throw new IOException("connection to " + server + " is closed");
     }

@@ -61,8 +61,7 @@ public final class BlockingPool implements AutoCloseable {
    */
   public BlockingConnection take(ServerAddressName server, TimeLimit limit, Abort abort)
       throws IOException {
-    BlockingConnection taken =
-        servers.computeIfAbsent(server, Server::new).take(limit, abort);
+    BlockingConnection taken = servers.computeIfAbsent(server, Server::new).take(limit, abort);
     abort.by(taken::close);
     return taken;
   }

@@ -230,8 +230,7 @@ class InProcessSocketTest {
     for (int i = 0; i < 3; i++) {
       out.write(
           message(
-              "{insert: 'c', documents: [{_id: %d}], writeConcern: {w: 0}, $db: 'it'}"
-                  .formatted(i),
+              "{insert: 'c', documents: [{_id: %d}], writeConcern: {w: 0}, $db: 'it'}".formatted(i),
               OpMsg.MORE_TO_COME));
     }
     assertThat(call(socket, ONE_SHARD)).containsKey("cursor");
@@ -287,7 +286,11 @@ class InProcessSocketTest {
                 .routing(RoutingMode.DIRECT)
                 .build();
         Socket waiting =
-            late.syncClientSettings().getSslSettings().getContext().getSocketFactory().createSocket()) {
+            late.syncClientSettings()
+                .getSslSettings()
+                .getContext()
+                .getSocketFactory()
+                .createSocket()) {
       long start = System.nanoTime();
       assertThatThrownBy(() -> waiting.connect(ANYWHERE, 300))
           .isInstanceOf(SocketTimeoutException.class);

@@ -34,18 +34,19 @@ public final class UnversionedClient {
             .eventLoopGroup(group)
             .socketChannelClass(EventLoops.socketChannelClass())
             .build();
-    DirectClient router = DirectClient.create(
-        MongoClientSettings.builder().applyConnectionString(new ConnectionString(uri)).build(),
-        new DirectClient.Carrier(group, EventLoops.socketChannelClass(), 100),
-        transport,
-        (seeds, watcher, pool, refreshes) ->
-            new DirectRouter(seeds, watcher, pool, refreshes, Versions.OMITTED),
-        new DirectClient.Options(
-            Duration.ofSeconds(10),
-            null,
-            new Unmeasured(),
-            new CommandMeter(new CompositeMeterRegistry(), ObservationRegistry.NOOP)),
-        () -> group.shutdownGracefully(0, 1, TimeUnit.SECONDS));
+    DirectClient router =
+        DirectClient.create(
+            MongoClientSettings.builder().applyConnectionString(new ConnectionString(uri)).build(),
+            new DirectClient.Carrier(group, EventLoops.socketChannelClass(), 100),
+            transport,
+            (seeds, watcher, pool, refreshes) ->
+                new DirectRouter(seeds, watcher, pool, refreshes, Versions.OMITTED),
+            new DirectClient.Options(
+                Duration.ofSeconds(10),
+                null,
+                new Unmeasured(),
+                new CommandMeter(new CompositeMeterRegistry(), ObservationRegistry.NOOP)),
+            () -> group.shutdownGracefully(0, 1, TimeUnit.SECONDS));
     return MongoClients.create(router.closing(router.reactiveSettings()));
   }
 
