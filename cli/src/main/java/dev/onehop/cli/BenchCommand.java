@@ -16,6 +16,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.TreeSet;
 import java.util.concurrent.Callable;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -72,8 +73,19 @@ final class BenchCommand implements Callable<Integer> {
       names = "--modes",
       split = ",",
       paramLabel = "MODE",
-      description = "Modes to measure: legacy, async, targeted-async, direct-async. Default: all.")
+      description =
+          "Modes to measure: legacy, async, targeted-async, direct-async, direct-sync."
+              + " Default: the first four.")
   @Nullable List<String> modes;
+
+  @Option(
+      names = "--peer",
+      paramLabel = "straight",
+      description =
+          "Measure beside them what is no way to use a cluster, but a limit: the official drivers,"
+              + " each operation straight to its shard's mongod, as straight-sync and"
+              + " straight-async. Not with --url.")
+  @Nullable String peer;
 
   @Option(
       names = "--threads",
@@ -92,7 +104,7 @@ final class BenchCommand implements Callable<Integer> {
       names = "--pipelining",
       paramLabel = "on|off|both",
       description =
-          "Many requests in flight on each connection, for all modes but legacy."
+          "Many requests in flight on each connection, for all modes but those of the sync driver."
               + " Default: on for targeted-async and direct-async.")
   @Nullable String pipelining;
 
@@ -177,7 +189,7 @@ final class BenchCommand implements Callable<Integer> {
 
   /** What excludes a cluster of one's own. */
   private static final List<String> NOT_WITH_URL =
-      List.of("--topology", "--mongod", "--mongos", "--fcv", "--existing", "--key-file");
+      List.of("--topology", "--mongod", "--mongos", "--fcv", "--existing", "--key-file", "--peer");
 
   @Override
   public Integer call() {
@@ -303,9 +315,13 @@ final class BenchCommand implements Callable<Integer> {
   }
 
   private List<Mode> chosenModes() {
-    return modes == null
-        ? Mode.all()
-        : modes.stream().map(String::strip).map(Mode::named).distinct().toList();
+    List<Mode> chosen =
+        modes == null
+            ? Mode.all()
+            : modes.stream().map(String::strip).map(Mode::named).distinct().toList();
+    return peer == null
+        ? chosen
+        : Stream.concat(chosen.stream(), Mode.peers(peer).stream()).toList();
   }
 
   private List<Integer> chosenThreads() {

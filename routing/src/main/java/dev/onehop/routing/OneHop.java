@@ -37,17 +37,21 @@ import java.util.Objects;
 import java.util.Properties;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 import org.bson.conversions.Bson;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
 
 /**
- * Builds a routed {@link MongoClient}: the official reactive interface, with every operation that a
- * shard key decides sent to the {@code mongos} beside the owning shard.
+ * A router: it sends each operation that a shard key decides to where the owning shard is. Clients
+ * of the official drivers work on it, several if need be.
  *
  * <pre>{@code
- * MongoClient client = OneHop.builder("mongodb://mongos1,mongos2/").meterRegistry(registry).build();
+ * MongoClient client = OneHop.builder("mongodb://mongos1,mongos2/").meterRegistry(registry).reactiveClient();
+ *
+ * OneHop router = OneHop.builder("mongodb://mongos1,mongos2/").routing(RoutingMode.DIRECT).build();
+ * com.mongodb.client.MongoClient sync = com.mongodb.client.MongoClients.create(router.syncClientSettings());
  * }</pre>
  *
  * <p>The URI names one or more mongoses; the others are found in {@code config.mongos}. Anything
@@ -55,9 +59,43 @@ import org.reactivestreams.Publisher;
  * routing table costs a detour and never a wrong answer. The user needs the right to read {@code
  * config.shards}, {@code config.mongos}, {@code config.databases}, {@code config.collections} and
  * {@code config.chunks}; without it, nothing is routed.
+ *
+ * <p>Thread-safe.
  */
-public final class OneHop {
-  private OneHop() {}
+public final class OneHop implements AutoCloseable {
+  private final DirectClient direct;
+
+  private OneHop(DirectClient direct) {
+    this.direct = direct;
+  }
+
+  /**
+   * The settings of a client on this router, for the reactive, the Kotlin coroutine and the Scala
+   * driver. They hold what was set on the builder. The application creates the client and closes
+   * it, before the router.
+   */
+  public MongoClientSettings clientSettings() {
+    return direct.reactiveSettings();
+  }
+
+  /**
+   * The settings of a synchronous client on this router, for {@code
+   * com.mongodb.client.MongoClients.create}. Its threads do the work themselves: they write to the
+   * shard's socket and read from it. The application creates the client and closes it, before the
+   * router.
+   *
+   * <p>They have an {@code SSLContext} of ours, whose sockets lead to the router within the
+   * process. TLS to the servers is as it was set on the builder.
+   */
+  public MongoClientSettings syncClientSettings() {
+    return direct.syncSettings();
+  }
+
+  /** Ends the router. Operations of clients that are still open fail. */
+  @Override
+  public void close() {
+    direct.close();
+  }
 
   /**
    * Starts from a connection string with its usual options. With {@code directConnection=true}
@@ -98,7 +136,7 @@ public final class OneHop {
         Objects.requireNonNull(collection, "collection"), Objects.requireNonNull(write, "write"));
   }
 
-  /** Collects what a client is made of. Not thread-safe. */
+  /** Collects what a router is made of. Not thread-safe. */
   public static final class Builder {
     private static final Duration DEFAULT_REFRESH = Duration.ofSeconds(10);
     private static final Duration DEFAULT_HISTORY = Duration.ofSeconds(2);
@@ -286,18 +324,74 @@ public final class OneHop {
     }
 
     /**
-     * Creates the client, which connects in the background. The caller closes it.
+     * Creates a router for one or more clients, which connects in the background. The caller closes
+     * it. For {@link RoutingMode#DIRECT} only so far.
      *
      * @throws IllegalArgumentException if a property has a bad value, which the message names, or
      *     the settings don't fit the mode
      */
-    public MongoClient build() {
-      MeterRegistry meters = registry == null ? new CompositeMeterRegistry() : registry;
-      RoutingSettings routing = routing(meters);
-      return mode == RoutingMode.DIRECT ? direct(routing) : targeted(routing);
+    public OneHop build() {
+      requireDirectMode("a router for several clients");
+      return new OneHop(direct(routing()));
     }
 
-    private MongoClient direct(RoutingSettings routing) {
+    /**
+     * Creates a reactive client with a router of its own, which connects in the background and is
+     * closed with the client. The caller closes that.
+     *
+     * @throws IllegalArgumentException if a property has a bad value, which the message names, or
+     *     the settings don't fit the mode
+     */
+    public MongoClient reactiveClient() {
+      RoutingSettings routing = routing();
+      if (mode != RoutingMode.DIRECT) {
+        return targeted(routing);
+      }
+      DirectClient router = direct(routing);
+      return orClosed(
+          router,
+          () -> MongoClients.create(router.closing(router.reactiveSettings()), ourselves()));
+    }
+
+    /**
+     * Creates a synchronous client with a router of its own, which connects in the background and
+     * is closed with the client. The caller closes that. For {@link RoutingMode#DIRECT} only so
+     * far. Needs {@code mongodb-driver-sync}.
+     *
+     * @throws IllegalArgumentException if a property has a bad value, which the message names, or
+     *     the settings don't fit the mode
+     */
+    public com.mongodb.client.MongoClient syncClient() {
+      requireDirectMode("a synchronous client");
+      DirectClient router = direct(routing());
+      return orClosed(
+          router,
+          () ->
+              com.mongodb.client.MongoClients.create(
+                  router.closing(router.syncSettings()), ourselves()));
+    }
+
+    private void requireDirectMode(String what) {
+      if (mode != RoutingMode.DIRECT) {
+        throw new IllegalArgumentException(
+            what + " needs routing(RoutingMode.DIRECT); targeted mode has reactiveClient() only");
+      }
+    }
+
+    private static <C> C orClosed(DirectClient router, Supplier<C> client) {
+      try {
+        return client.get();
+      } catch (RuntimeException | Error failure) {
+        router.close();
+        throw failure;
+      }
+    }
+
+    private static MongoDriverInformation ourselves() {
+      return MongoDriverInformation.builder().driverName("onehop").build();
+    }
+
+    private DirectClient direct(RoutingSettings routing) {
       MongoClientSettings asked = settings.build();
       if (asked.getTransportSettings() != null) {
         throw new IllegalArgumentException("direct mode brings a transport of its own");
@@ -414,13 +508,13 @@ public final class OneHop {
         release = () -> shutDown(own);
         asked = MongoClientSettings.builder(asked).transportSettings(nettyOn(own)).build();
       }
-      MongoDriverInformation ourselves =
-          MongoDriverInformation.builder().driverName("onehop").build();
+      MongoDriverInformation ourselves = ourselves();
       return RoutedMongoClient.create(
           asked, routing, of -> MongoClients.create(of, ourselves), release);
     }
 
-    private RoutingSettings routing(MeterRegistry meters) {
+    private RoutingSettings routing() {
+      MeterRegistry meters = registry == null ? new CompositeMeterRegistry() : registry;
       PropertySources sources = new PropertySources(uriOptions, given, System.getProperties());
       Duration refresh =
           refreshEvery != null

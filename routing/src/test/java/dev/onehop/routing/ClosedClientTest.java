@@ -55,7 +55,7 @@ class ClosedClientTest {
     try (MongoClient client =
         OneHop.builder("mongodb://" + cluster.address("config") + "/")
             .routing(RoutingMode.DIRECT)
-            .build()) {
+            .reactiveClient()) {
       operation = Mono.from(client.getDatabase("it").getCollection("c").find().first()).toFuture();
       TimeUnit.SECONDS.sleep(1);
     }
@@ -85,7 +85,7 @@ class ClosedClientTest {
     try (MongoClient client =
         OneHop.builder("mongodb://" + cluster.address("config") + "/")
             .routing(RoutingMode.DIRECT)
-            .build()) {
+            .reactiveClient()) {
       MongoCollection<Document> collection = client.getDatabase("it").getCollection("c");
       operations.add(Mono.from(collection.find(Filters.eq(1)).first()).toFuture());
       operations.add(Mono.from(collection.find().first()).toFuture());
@@ -114,7 +114,7 @@ class ClosedClientTest {
       if (pipelined) {
         builder.pipelining(pipelining -> {});
       }
-      try (MongoClient client = builder.build()) {
+      try (MongoClient client = builder.reactiveClient()) {
         MongoCollection<Document> collection = client.getDatabase("it").getCollection("c");
         Mono.from(collection.find().first()).block();
         for (int i = -50; i < 50; i++) {

@@ -66,7 +66,7 @@ class DirectClientTest {
   @Test
   void commandsAreMeasuredWhereTheyWent() {
     String first = cluster.address("s0").toString();
-    try (MongoClient client = builder().build()) {
+    try (MongoClient client = builder().reactiveClient()) {
       for (int i = 1; i < 4; i++) {
         run(collection(client).find(Filters.eq(-i)).first());
       }
@@ -121,7 +121,7 @@ class DirectClientTest {
   @Test
   void refusalsOfStaleTablesAreCounted() {
     AtomicInteger refusals = new AtomicInteger();
-    try (MongoClient client = builder().build()) {
+    try (MongoClient client = builder().reactiveClient()) {
       run(collection(client).find(Filters.eq(5)).first());
       cluster.script(
           "s1", command -> refusals.getAndIncrement() < 2 ? failed(command, 13388) : null);
@@ -159,7 +159,7 @@ class DirectClientTest {
                 return context instanceof RoutingObservationContext;
               }
             });
-    try (MongoClient client = builder().observationRegistry(observations).build()) {
+    try (MongoClient client = builder().observationRegistry(observations).reactiveClient()) {
       Observation request = Observation.start("request", observations);
 
       Mono.from(collection(client).find(Filters.eq(5)).first())
@@ -191,7 +191,7 @@ class DirectClientTest {
 
   @Test
   void explanationsShowTheHopAndSendNothingToTheShards() {
-    try (MongoClient client = builder().build();
+    try (MongoClient client = builder().reactiveClient();
         MongoClient foreign = MongoClients.create("mongodb://" + cluster.address("s1") + "/")) {
       RouteExplanation read = run(OneHop.explain(collection(client), Filters.eq(-7)));
       assertThat(read.decision()).isEqualTo(RouteDecision.OWNER);
@@ -243,7 +243,7 @@ class DirectClientTest {
                         "config.inside.invalid:27018", inside.address("config").toString(),
                         "s0.inside.invalid:27018", inside.address("s0").toString(),
                         "s1.inside.invalid:27018", inside.address("s1").toString()))
-                .build()) {
+                .reactiveClient()) {
       assertThat(run(collection(client).find(Filters.eq(-5)).first())).containsEntry("from", "s0");
       assertThat(run(collection(client).find(Filters.eq(5)).first())).containsEntry("from", "s1");
       assertThat(run(OneHop.explain(collection(client), Filters.eq(5))).routers())

@@ -16,7 +16,7 @@ class DirectModeSettingsTest {
   private static final String URI = "mongodb://localhost:1/";
 
   private static void assertRefused(OneHop.Builder builder, String part) {
-    assertThatThrownBy(builder.routing(RoutingMode.DIRECT)::build)
+    assertThatThrownBy(builder.routing(RoutingMode.DIRECT)::reactiveClient)
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("direct mode")
         .hasMessageContaining(part);
@@ -57,7 +57,7 @@ class DirectModeSettingsTest {
   void aSystemPropertyIsPassedOver() {
     System.setProperty("onehop.measureRoundTrips", "false");
     try {
-      assertThatCode(() -> OneHop.builder(URI).routing(RoutingMode.DIRECT).build().close())
+      assertThatCode(() -> OneHop.builder(URI).routing(RoutingMode.DIRECT).reactiveClient().close())
           .doesNotThrowAnyException();
     } finally {
       System.clearProperty("onehop.measureRoundTrips");
@@ -86,7 +86,7 @@ class DirectModeSettingsTest {
             () ->
                 OneHop.builder(URI + "?onehop.hostMapping=a=b&onehop.refreshInterval=5s")
                     .routing(RoutingMode.DIRECT)
-                    .build()
+                    .reactiveClient()
                     .close())
         .doesNotThrowAnyException();
   }

@@ -52,7 +52,7 @@ class NamesTest {
             OneHop.builder("mongodb://" + name("config") + "/?" + options)
                 .routing(RoutingMode.DIRECT)
                 .applyToClientSettings(settings -> settings.inetAddressResolver(resolver)))
-        .build();
+        .reactiveClient();
   }
 
   private static CompletableFuture<Document> find(MongoClient client, int id) {

@@ -60,7 +60,7 @@ class PropertySourcesTest {
   void badValuesAreNamedWithWhatIsExpected(String name, String value, String expected) {
     OneHop.Builder builder = OneHop.builder("mongodb://a").properties(properties(name, value));
 
-    assertThatThrownBy(builder::build)
+    assertThatThrownBy(builder::reactiveClient)
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessage("%s=%s, set in the properties, must be %s".formatted(name, value, expected));
   }

@@ -36,7 +36,7 @@ class ProxiedClientTest {
                         + "/?proxyHost=127.0.0.1&proxyUsername=me&proxyPassword=secret&proxyPort="
                         + proxy.port())
                 .routing(RoutingMode.DIRECT)
-                .build()) {
+                .reactiveClient()) {
       MongoCollection<Document> collection = client.getDatabase("it").getCollection("c");
 
       assertThat(Mono.from(collection.find(Filters.eq(-1)).first()).block(TIMEOUT))

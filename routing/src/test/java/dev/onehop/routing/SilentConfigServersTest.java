@@ -42,7 +42,8 @@ class SilentConfigServersTest {
   @Test
   void targetedOperationsWaitOnceForAllCollectionsAndGoThroughAnyMongos() {
     cluster.hold("m0", SilentConfigServersTest::readsMetadata);
-    try (MongoClient client = OneHop.builder("mongodb://" + cluster.address("m0") + "/").build()) {
+    try (MongoClient client =
+        OneHop.builder("mongodb://" + cluster.address("m0") + "/").reactiveClient()) {
       assertThat(found(client, "c", ONCE)).isEqualTo("m0");
       for (int i = 0; i < 5; i++) {
         for (String other : new String[] {"a", "b", "c"}) {
@@ -115,7 +116,7 @@ class SilentConfigServersTest {
   private MongoClient direct(String seed) {
     return OneHop.builder("mongodb://" + cluster.address(seed) + "/?retryReads=false")
         .routing(RoutingMode.DIRECT)
-        .build();
+        .reactiveClient();
   }
 
   private static boolean readsMetadata(BsonDocument command) {

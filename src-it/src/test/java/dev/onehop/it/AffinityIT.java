@@ -99,7 +99,7 @@ class AffinityIT {
                   // Two networks: what was beside no longer has the same name.
                   return name.endsWith(":27018") ? "members.example:27018" : name;
                 })
-            .build()) {
+            .reactiveClient()) {
       MongoCollection<Document> collection = collection(client);
       run(collection.find(Filters.eq(150)).first());
       assertThat(explanation(collection, 150).routers()).isEmpty();
@@ -114,7 +114,7 @@ class AffinityIT {
             .shardRouters("shard-ca", "127.27.3.1:27017")
             .measureRoundTrips(false)
             .hostMapping(AffinityIT::hideShards)
-            .build()) {
+            .reactiveClient()) {
       assertServedBeside(collection(client), 100, 300);
     }
   }
@@ -125,7 +125,7 @@ class AffinityIT {
         OneHop.builder(testbed.url())
             .refreshInterval(Duration.ofSeconds(2))
             .hostMapping(AffinityIT::hideShards)
-            .build()) {
+            .reactiveClient()) {
       MongoCollection<Document> collection = collection(client);
       run(collection.find(Filters.eq(150)).first());
       // A busy machine may spoil a measurement; the next one is a minute later.
@@ -151,7 +151,7 @@ class AffinityIT {
   @Test
   void socketsGrowWithShardsPlusMongoses() throws IOException {
     Set<String> before = socketsToMongoses();
-    try (MongoClient client = OneHop.builder(testbed.url()).build()) {
+    try (MongoClient client = OneHop.builder(testbed.url()).reactiveClient()) {
       MongoCollection<Document> collection = collection(client);
       for (int i = 0; i < 300; i += 10) {
         run(collection.updateOne(Filters.eq(i), Updates.inc("n", 1)));
@@ -181,7 +181,7 @@ class AffinityIT {
         MongoClient client =
             OneHop.builder(
                     testbed.url() + "," + other.url().substring("mongodb://".length()) + "/?w=1")
-                .build()) {
+                .reactiveClient()) {
       MongoCollection<Document> collection = client.getDatabase("it").getCollection("nowhereElse");
       for (int i = 0; i < 100; i++) {
         run(collection.insertOne(new Document("_id", i)));
@@ -211,7 +211,7 @@ class AffinityIT {
   @Test
   void afterAnElectionTheMongosBesideTheNewPrimaryIsUsed() {
     try (Testbed elections = Testbed.builder(ELECTIONS).start();
-        MongoClient client = OneHop.builder(elections.url()).build();
+        MongoClient client = OneHop.builder(elections.url()).reactiveClient();
         MongoClient shard = MongoClients.create(replicaSetUrl(elections, "shard-e"))) {
       MongoCollection<Document> collection = collection(client);
       run(collection.insertOne(new Document("_id", 1)));

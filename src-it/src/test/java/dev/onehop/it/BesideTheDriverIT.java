@@ -109,7 +109,7 @@ class BesideTheDriverIT {
   @BeforeEach
   void connect() {
     plainClient = MongoClients.create(testbed.url());
-    ourClient = OneHop.builder(testbed.url()).routing(mode).build();
+    ourClient = OneHop.builder(testbed.url()).routing(mode).reactiveClient();
     plain = sharded(plainClient);
     ours = sharded(ourClient);
     load(plain);

@@ -107,7 +107,7 @@ class CancelledCursorsIT {
             : OneHop.builder(testbed.url())
                 .routing(RoutingMode.valueOf(kind.name()))
                 .applyToClientSettings(settings -> settings.addCommandListener(listener))
-                .build();
+                .reactiveClient();
     String name = "cancelled" + ++collections;
     testbed.shardCollection("it." + name, Numbered.KEY, Numbered.splitAt(100, 200));
     collection = client.getDatabase("it").getCollection(name);

@@ -57,7 +57,9 @@ class ConfigServersDownIT {
           IntStream.of(100, 200).mapToObj(i -> new BsonDocument("_id", new BsonInt32(i))).toList());
       long config = configServer("us-2014");
       try (MongoClient routed =
-              OneHop.builder(testbed.url()).refreshInterval(Duration.ofSeconds(1)).build();
+              OneHop.builder(testbed.url())
+                  .refreshInterval(Duration.ofSeconds(1))
+                  .reactiveClient();
           MongoClient plain = MongoClients.create(testbed.url())) {
         Mono.from(
                 routed
@@ -123,7 +125,7 @@ class ConfigServersDownIT {
       long config = configServer("single-host");
       signal("STOP", config);
       boolean stopped = true;
-      try (MongoClient client = OneHop.builder(testbed.url()).routing(mode).build()) {
+      try (MongoClient client = OneHop.builder(testbed.url()).routing(mode).reactiveClient()) {
         long start = System.nanoTime();
         for (int i = 0; i < COLLECTIONS; i++) {
           insertAndFind(client, "c" + i);

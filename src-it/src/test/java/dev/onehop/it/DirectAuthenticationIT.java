@@ -15,6 +15,7 @@ import dev.onehop.routing.RoutingMode;
 import java.time.Duration;
 import java.util.List;
 import java.util.function.Consumer;
+import java.util.stream.IntStream;
 import javax.net.ssl.SSLContext;
 import org.bson.Document;
 import org.junit.jupiter.api.AfterAll;
@@ -117,7 +118,7 @@ class DirectAuthenticationIT {
             .applyToClientSettings(
                 s -> s.applyToSslSettings(ssl -> ssl.context(certificates.trusting())))
             .routing(RoutingMode.DIRECT)
-            .build());
+            .reactiveClient());
   }
 
   @ParameterizedTest
@@ -130,6 +131,36 @@ class DirectAuthenticationIT {
             s ->
                 s.credential(MongoCredential.createMongoX509Credential())
                     .applyToSslSettings(ssl -> ssl.context(certificates.client()))));
+  }
+
+  /** Whose own sockets to the shards are not those of the router's event loops. */
+  @ParameterizedTest
+  @ValueSource(strings = {"SCRAM-SHA-1", "SCRAM-SHA-256", "X.509"})
+  void synchronousClients(String user) {
+    OneHop.Builder builder =
+        builder(
+            "",
+            s -> {
+              if (user.equals("X.509")) {
+                s.credential(MongoCredential.createMongoX509Credential())
+                    .applyToSslSettings(ssl -> ssl.context(certificates.client()));
+              } else {
+                s.credential(
+                    MongoCredential.createCredential(user, "admin", "secret".toCharArray()));
+              }
+            });
+    try (com.mongodb.client.MongoClient client = builder.syncClient()) {
+      com.mongodb.client.MongoCollection<Document> collection =
+          client.getDatabase("it").getCollection("everything");
+      collection.deleteMany(new Document());
+      IntStream.range(0, 2 * HALF)
+          .parallel()
+          .forEach(n -> collection.insertOne(new Document("_id", n)));
+      assertThat(collection.countDocuments()).isEqualTo(2 * HALF);
+      for (int n = 0; n < 2 * HALF; n++) {
+        assertThat(collection.find(new Document("_id", n)).first()).isNotNull();
+      }
+    }
   }
 
   @Test
@@ -200,7 +231,7 @@ class DirectAuthenticationIT {
                         .applyToSslSettings(
                             ssl -> ssl.enabled(true).context(certificates.trusting())))
             .routing(RoutingMode.DIRECT)
-            .build(),
+            .reactiveClient(),
         "127.0.0.1:" + port,
         "No subject alternative names");
   }
@@ -220,7 +251,7 @@ class DirectAuthenticationIT {
                                     .invalidHostNameAllowed(true)
                                     .context(certificates.trusting())))
             .routing(RoutingMode.DIRECT)
-            .build());
+            .reactiveClient());
   }
 
   @Test
@@ -241,7 +272,7 @@ class DirectAuthenticationIT {
         OneHop.builder(cluster.url() + "?serverSelectionTimeoutMS=2000")
             .applyToClientSettings(s -> s.credential(scram()))
             .routing(RoutingMode.DIRECT)
-            .build(),
+            .reactiveClient(),
         cluster.address("config") + " is unreachable");
   }
 
@@ -249,18 +280,22 @@ class DirectAuthenticationIT {
     return MongoCredential.createCredential("SCRAM-SHA-256", "admin", "secret".toCharArray());
   }
 
+  private static OneHop.Builder builder(
+      String options, Consumer<MongoClientSettings.Builder> change) {
+    return OneHop.builder(cluster.url() + options)
+        .applyToClientSettings(
+            settings -> {
+              settings.applyToSslSettings(
+                  ssl -> ssl.enabled(true).context(certificates.trusting()));
+              change.accept(settings);
+            })
+        .routing(RoutingMode.DIRECT);
+  }
+
   private static MongoClient client(
       String options, boolean pipelining, Consumer<MongoClientSettings.Builder> change) {
-    OneHop.Builder builder =
-        OneHop.builder(cluster.url() + options)
-            .applyToClientSettings(
-                settings -> {
-                  settings.applyToSslSettings(
-                      ssl -> ssl.enabled(true).context(certificates.trusting()));
-                  change.accept(settings);
-                })
-            .routing(RoutingMode.DIRECT);
-    return (pipelining ? builder.pipelining(p -> {}) : builder).build();
+    OneHop.Builder builder = builder(options, change);
+    return (pipelining ? builder.pipelining(p -> {}) : builder).reactiveClient();
   }
 
   private static void assertRefused(MongoClient client, String... parts) {

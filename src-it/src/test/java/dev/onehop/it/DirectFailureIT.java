@@ -71,7 +71,7 @@ class DirectFailureIT {
             + configServers.substring(configServers.indexOf('/') + 1)
             + "/?replicaSet="
             + configServers.substring(0, configServers.indexOf('/'));
-    client = OneHop.builder(url).routing(RoutingMode.DIRECT).build();
+    client = OneHop.builder(url).routing(RoutingMode.DIRECT).reactiveClient();
     collection =
         client.getDatabase("it").getCollection("failures").withWriteConcern(WriteConcern.MAJORITY);
     for (int i = 0; i < KEYS; i++) {
@@ -194,7 +194,8 @@ class DirectFailureIT {
       assertThat(run(collection.find(Filters.eq(key)).first())).containsEntry("n", 1L);
     }
     String impatient = url + "&serverSelectionTimeoutMS=2000";
-    try (MongoClient late = OneHop.builder(impatient).routing(RoutingMode.DIRECT).build()) {
+    try (MongoClient late =
+        OneHop.builder(impatient).routing(RoutingMode.DIRECT).reactiveClient()) {
       assertThatThrownBy(() -> run(late.getDatabase("it").getCollection("failures").find().first()))
           .hasMessageContaining("127.31.0.1:27019")
           .hasMessageContaining("unreachable");

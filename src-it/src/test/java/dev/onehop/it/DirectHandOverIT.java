@@ -56,11 +56,14 @@ class DirectHandOverIT {
   static void start() {
     testbed = Testbed.builder(Topology.named("single-host")).start();
     client =
-        OneHop.builder(testbed.url()).routing(RoutingMode.DIRECT).meterRegistry(meters).build();
+        OneHop.builder(testbed.url())
+            .routing(RoutingMode.DIRECT)
+            .meterRegistry(meters)
+            .reactiveClient();
     withoutMongos =
         OneHop.builder("mongodb://" + testbed.configServers().replaceFirst(".*/", ""))
             .routing(RoutingMode.DIRECT)
-            .build();
+            .reactiveClient();
   }
 
   @AfterAll

@@ -77,7 +77,7 @@ class DirectHostMappingIT {
     try (MongoClient client =
         builder(cluster.url() + "?replicaSet=config&serverSelectionTimeoutMS=3000")
             .hostMapping(mapping())
-            .build()) {
+            .reactiveClient()) {
       everythingGoesOverTheLinks(client);
     }
   }
@@ -93,7 +93,7 @@ class DirectHostMappingIT {
                 cluster.url()
                     + "?replicaSet=config&serverSelectionTimeoutMS=3000&onehop.hostMapping="
                     + mapping)
-            .build()) {
+            .reactiveClient()) {
       everythingGoesOverTheLinks(client);
     }
   }
@@ -109,7 +109,7 @@ class DirectHostMappingIT {
     try (MongoClient client =
         builder(cluster.url() + "?replicaSet=config&serverSelectionTimeoutMS=2000")
             .hostMapping(mapping)
-            .build()) {
+            .reactiveClient()) {
       assertThatThrownBy(() -> run(collection(client).find().first()))
           .hasMessageContaining(nowhere + " is unreachable");
     }

@@ -53,7 +53,7 @@ class DirectMetadataChangesIT {
   @BeforeAll
   static void start() {
     testbed = Testbed.builder(Topology.named("single-host")).start();
-    client = OneHop.builder(testbed.url()).routing(RoutingMode.DIRECT).build();
+    client = OneHop.builder(testbed.url()).routing(RoutingMode.DIRECT).reactiveClient();
     router = MongoClients.create(testbed.url());
   }
 

@@ -67,7 +67,7 @@ class DirectMetersIT {
   @Test
   void commandsAreMeasuredWhereTheyWent() {
     SimpleMeterRegistry meters = new SimpleMeterRegistry();
-    try (MongoClient client = builder().meterRegistry(meters).build()) {
+    try (MongoClient client = builder().meterRegistry(meters).reactiveClient()) {
       MongoCollection<Document> collection = loaded(client);
       String namespace = collection.getNamespace().getFullName();
       for (int i = 0; i < 5; i++) {
@@ -125,7 +125,7 @@ class DirectMetersIT {
   @Test
   void refusalsOfStaleTablesAreCounted() {
     SimpleMeterRegistry meters = new SimpleMeterRegistry();
-    try (MongoClient client = builder().meterRegistry(meters).build()) {
+    try (MongoClient client = builder().meterRegistry(meters).reactiveClient()) {
       MongoCollection<Document> collection = loaded(client);
       String namespace = collection.getNamespace().getFullName();
       assertThat(meters.find("onehop.stale.retries").tags("namespace", namespace).counter())
@@ -164,7 +164,7 @@ class DirectMetersIT {
                 return true;
               }
             });
-    try (MongoClient client = builder().observationRegistry(observations).build()) {
+    try (MongoClient client = builder().observationRegistry(observations).reactiveClient()) {
       MongoCollection<Document> collection = loaded(client);
       ended.clear();
       Observation request = Observation.start("request", observations);
@@ -194,7 +194,7 @@ class DirectMetersIT {
 
   @Test
   void explanationsShowTheHopAndSendNothing() {
-    try (MongoClient client = builder().build();
+    try (MongoClient client = builder().reactiveClient();
         MongoClient foreign = MongoClients.create(testbed.url())) {
       MongoCollection<Document> collection = loaded(client);
 
@@ -236,7 +236,7 @@ class DirectMetersIT {
   /** The stage by which a collection finds its router is nothing to a shard or a mongos. */
   @Test
   void nothingOfThisReachesAServer() {
-    try (MongoClient client = builder().build()) {
+    try (MongoClient client = builder().reactiveClient()) {
       MongoCollection<Document> collection = loaded(client);
 
       assertThatThrownBy(

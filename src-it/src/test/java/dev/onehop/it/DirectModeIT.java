@@ -79,7 +79,7 @@ class DirectModeIT {
   @BeforeAll
   static void start() {
     testbed = Testbed.builder(Topology.named("single-host")).start();
-    client = OneHop.builder(testbed.url()).routing(RoutingMode.DIRECT).build();
+    client = OneHop.builder(testbed.url()).routing(RoutingMode.DIRECT).reactiveClient();
   }
 
   @AfterAll
@@ -161,7 +161,8 @@ class DirectModeIT {
     MongoCollection<Document> collection = loaded();
     try (LeakWatch leaks = LeakWatch.start()) {
       for (int i = 0; i < 5; i++) {
-        MongoClient closed = OneHop.builder(testbed.url()).routing(RoutingMode.DIRECT).build();
+        MongoClient closed =
+            OneHop.builder(testbed.url()).routing(RoutingMode.DIRECT).reactiveClient();
         MongoCollection<Document> here =
             closed
                 .getDatabase(collection.getNamespace().getDatabaseName())
@@ -239,7 +240,8 @@ class DirectModeIT {
   void whatOnlyAMongosCanDoIsRefusedWithoutOne() {
     MongoCollection<Document> collection = loaded();
     String shards = "mongodb://" + testbed.configServers().replaceFirst(".*/", "");
-    try (MongoClient onConfigServers = OneHop.builder(shards).routing(RoutingMode.DIRECT).build()) {
+    try (MongoClient onConfigServers =
+        OneHop.builder(shards).routing(RoutingMode.DIRECT).reactiveClient()) {
       MongoCollection<Document> same = onConfigServers.getDatabase("it").getCollection(name());
       assertThat(read(same, 5)).containsEntry("n", 5);
       for (List<Bson> pipeline :
@@ -264,7 +266,8 @@ class DirectModeIT {
   void aConfigServerIsNotTakenForTheCluster() {
     MongoCollection<Document> collection = loaded();
     String shards = "mongodb://" + testbed.configServers().replaceFirst(".*/", "");
-    try (MongoClient onConfigServers = OneHop.builder(shards).routing(RoutingMode.DIRECT).build()) {
+    try (MongoClient onConfigServers =
+        OneHop.builder(shards).routing(RoutingMode.DIRECT).reactiveClient()) {
       List<String> names = all(onConfigServers.listDatabaseNames());
       assertThat(names).contains("it", "admin", "config").doesNotContain("local");
       // A mongos names admin and config, which the config servers have, and what the shards have
@@ -563,7 +566,7 @@ class DirectModeIT {
             .routing(RoutingMode.DIRECT)
             .meterRegistry(meters)
             .pipelining(sockets -> sockets.socketsPerServer(2))
-            .build()) {
+            .reactiveClient()) {
       MongoCollection<Document> same =
           pipelined.getDatabase("it").getCollection(plain.getNamespace().getCollectionName());
 

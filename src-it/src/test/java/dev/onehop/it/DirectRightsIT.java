@@ -186,7 +186,7 @@ class DirectRightsIT {
                     com.mongodb.MongoCredential.createCredential(
                         user, "admin", password.toCharArray())))
         .routing(RoutingMode.DIRECT)
-        .build();
+        .reactiveClient();
   }
 
   private static MongoCollection<Document> rights(MongoClient client) {

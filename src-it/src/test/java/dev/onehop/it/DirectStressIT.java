@@ -74,7 +74,7 @@ class DirectStressIT {
     if (pipelining) {
       direct.pipelining(sockets -> sockets.socketsPerServer(3));
     }
-    try (MongoClient client = direct.build()) {
+    try (MongoClient client = direct.reactiveClient()) {
       CounterWorkload workload = new CounterWorkload(client.getDatabase("it").getCollection(name));
       int moves;
       try (workload) {

@@ -100,7 +100,7 @@ class EveryOverloadIT {
           List.of(
               new BsonDocument("_id", new BsonInt32(100)),
               new BsonDocument("_id", new BsonInt32(200))));
-      try (MongoClient client = OneHop.builder(testbed.url()).build();
+      try (MongoClient client = OneHop.builder(testbed.url()).reactiveClient();
           ClientSession session = Mono.from(client.startSession()).block(TIMEOUT)) {
         MongoCollection<Document> collection = client.getDatabase("it").getCollection("overloads");
         Mono.from(collection.insertOne(new Document("_id", ID).append("n", 1))).block(TIMEOUT);

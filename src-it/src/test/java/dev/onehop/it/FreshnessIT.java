@@ -96,7 +96,7 @@ class FreshnessIT {
   void droppedAndRecreatedCollectionsAreRecognised() {
     String name = sharded();
     try (MongoClient client =
-        OneHop.builder(testbed.url()).historyInterval(Duration.ofMillis(500)).build()) {
+        OneHop.builder(testbed.url()).historyInterval(Duration.ofMillis(500)).reactiveClient()) {
       MongoCollection<Document> collection = client.getDatabase("it").getCollection(name);
       run(collection.insertMany(Numbered.documents(DOCUMENTS)));
       assertThat(explained(collection, 299)).isEqualTo(List.of("shard-ca"));
@@ -152,7 +152,7 @@ class FreshnessIT {
         OneHop.builder(testbed.url())
             .meterRegistry(meters)
             .observationRegistry(observations)
-            .build()) {
+            .reactiveClient()) {
       MongoCollection<Document> collection = client.getDatabase("it").getCollection(name);
 
       RouteExplanation insert =
@@ -213,7 +213,7 @@ class FreshnessIT {
     String name = sharded();
     Queue<Throwable> failures = new ConcurrentLinkedQueue<>();
     AtomicBoolean stopped = new AtomicBoolean();
-    try (MongoClient client = builder.build()) {
+    try (MongoClient client = builder.reactiveClient()) {
       MongoCollection<Document> collection = client.getDatabase("it").getCollection(name);
       run(collection.insertMany(Numbered.documents(DOCUMENTS)));
       Disposable load =

@@ -39,7 +39,7 @@ class IdleCollectionsIT {
         chunks.create("it.c" + i, 6);
       }
       String config = testbed.configServers().replaceFirst(".*/", "").replaceFirst(",.*", "");
-      try (MongoClient client = OneHop.builder(testbed.url()).build();
+      try (MongoClient client = OneHop.builder(testbed.url()).reactiveClient();
           com.mongodb.client.MongoClient watching =
               MongoClients.create("mongodb://" + config + "/?directConnection=true")) {
         assertThat(routed(client)).isEqualTo(COLLECTIONS);

@@ -31,7 +31,6 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import javax.net.ssl.SSLContext;
-import javax.net.ssl.SSLEngine;
 import org.bson.BsonDocument;
 import org.bson.Document;
 import org.junit.jupiter.api.AfterAll;
@@ -291,11 +290,7 @@ class PipelinedAuthenticationIT {
             WireSettings.Sockets.of(Lanes.channelClass(), Duration.ofSeconds(10)),
             new WireSettings.PoolLimits(
                 THREE_SOCKETS.maxInFlight(), 0, 0, TIMEOUT, Duration.ZERO, Duration.ZERO),
-            name -> {
-              SSLEngine engine = context.createSSLEngine(name.host(), name.port());
-              engine.setUseClientMode(true);
-              return engine;
-            },
+            new WireSettings.Tls(context, false),
             new HandshakeSettings(
                 BsonDocument.parse("{driver: {name: 'it', version: '1'}, os: {type: 'it'}}"),
                 List.of(),

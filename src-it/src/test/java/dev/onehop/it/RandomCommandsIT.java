@@ -151,7 +151,7 @@ class RandomCommandsIT {
         direct
             ? OneHop.builder("mongodb://" + testbed.configServers().replaceFirst(".*/", ""))
                 .routing(RoutingMode.DIRECT)
-                .build()
+                .reactiveClient()
             : MongoClients.create(testbed.url())) {
       for (int i = 0; i < COMMANDS; i++) {
         BsonDocument command = changed(new Random(i));

@@ -93,7 +93,7 @@ class ReplacedClientsIT {
                 settings ->
                     settings.applyToClusterSettings(
                         cluster -> cluster.addClusterListener(new Clusters(clusters))))
-            .build();
+            .reactiveClient();
     String name = "replaced" + ++collections;
     testbed.shardCollection("it." + name, Numbered.KEY, Numbered.splitAt(100, 200));
     collection = client.getDatabase("it").getCollection(name);

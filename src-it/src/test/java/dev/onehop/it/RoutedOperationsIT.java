@@ -200,7 +200,7 @@ class RoutedOperationsIT {
     said.start();
     logger.addAppender(said);
     SimpleMeterRegistry meters = new SimpleMeterRegistry();
-    try (MongoClient client = OneHop.builder(url).meterRegistry(meters).build()) {
+    try (MongoClient client = OneHop.builder(url).meterRegistry(meters).reactiveClient()) {
       for (String name : List.of("one", "two")) {
         MongoCollection<Document> collection = client.getDatabase("plain").getCollection(name);
         run(collection.insertMany(Numbered.documents(DOCUMENTS)));
@@ -265,7 +265,7 @@ class RoutedOperationsIT {
   }
 
   private static MongoClient routed() {
-    return OneHop.builder(cluster.url()).refreshInterval(Duration.ofSeconds(2)).build();
+    return OneHop.builder(cluster.url()).refreshInterval(Duration.ofSeconds(2)).reactiveClient();
   }
 
   private static MongoCollection<Document> collection(MongoClient client, String name) {

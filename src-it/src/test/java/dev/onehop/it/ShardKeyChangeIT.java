@@ -69,12 +69,13 @@ class ShardKeyChangeIT {
   @BeforeAll
   static void start() {
     testbed = Testbed.builder(Topology.named("single-host")).start();
-    clients.put(Way.DIRECT, OneHop.builder(testbed.url()).routing(RoutingMode.DIRECT).build());
+    clients.put(
+        Way.DIRECT, OneHop.builder(testbed.url()).routing(RoutingMode.DIRECT).reactiveClient());
     clients.put(
         Way.DIRECT_WITHOUT_MONGOS,
         OneHop.builder("mongodb://" + testbed.configServers().replaceFirst(".*/", ""))
             .routing(RoutingMode.DIRECT)
-            .build());
+            .reactiveClient());
     clients.put(Way.STAND_IN, MongoClients.create(testbed.url()));
   }
 

@@ -54,7 +54,7 @@ class ShardedReadsIT {
         return OneHop.builder("mongodb://" + testbed.configServers().replaceFirst(".*/", ""))
             .applyToClientSettings(change)
             .routing(RoutingMode.DIRECT)
-            .build();
+            .reactiveClient();
       }
     },
     STAND_IN {

@@ -31,7 +31,7 @@ final class TableLoad {
         OneHop.builder(args[0])
             .routing(RoutingMode.valueOf(args[1]))
             .meterRegistry(meters)
-            .build()) {
+            .reactiveClient()) {
       // What the first collection takes is no part of it.
       explain(client.getDatabase("it").getCollection("first"), args[3]);
       long before = usedBytes();

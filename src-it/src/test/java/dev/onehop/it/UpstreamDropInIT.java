@@ -60,7 +60,8 @@ class UpstreamDropInIT {
     "legacy, dev.onehop.ycsb.LegacyClient",
     "async, dev.onehop.ycsb.AsyncClient",
     "targeted-async, dev.onehop.ycsb.TargetedAsyncClient",
-    "direct-async, dev.onehop.ycsb.DirectAsyncClient"
+    "direct-async, dev.onehop.ycsb.DirectAsyncClient",
+    "direct-sync, dev.onehop.ycsb.DirectSyncClient"
   })
   void loadsAndRuns(String binding, String databaseClass) throws Exception {
     String table = binding.replace("-", "");

@@ -59,7 +59,7 @@ class WritesOverShardsIT {
   @BeforeAll
   static void start() {
     testbed = Testbed.builder(Topology.named("single-host")).start();
-    direct = OneHop.builder(testbed.url()).routing(RoutingMode.DIRECT).build();
+    direct = OneHop.builder(testbed.url()).routing(RoutingMode.DIRECT).reactiveClient();
     standIn = MongoClients.create(testbed.url());
   }
 

@@ -10,6 +10,7 @@ import dev.onehop.testbed.Topology;
 import dev.onehop.testbed.evidence.Placement;
 import dev.onehop.ycsb.AsyncClient;
 import dev.onehop.ycsb.DirectAsyncClient;
+import dev.onehop.ycsb.DirectSyncClient;
 import dev.onehop.ycsb.LegacyClient;
 import dev.onehop.ycsb.TargetedAsyncClient;
 import java.util.ArrayList;
@@ -49,7 +50,8 @@ class YcsbOperationsIT {
         Arguments.of("legacy", (Supplier<DB>) LegacyClient::new),
         Arguments.of("async", (Supplier<DB>) AsyncClient::new),
         Arguments.of("targeted", (Supplier<DB>) TargetedAsyncClient::new),
-        Arguments.of("direct", (Supplier<DB>) DirectAsyncClient::new));
+        Arguments.of("direct", (Supplier<DB>) DirectAsyncClient::new),
+        Arguments.of("direct-sync", (Supplier<DB>) DirectSyncClient::new));
   }
 
   @BeforeAll

@@ -23,7 +23,7 @@ import org.testcontainers.lifecycle.Startable;
  *         .withRegions("va", "or", "ca")
  *         .withRoundTrip("va", "or", Duration.ofMillis(68));
  *
- * MongoClient client = OneHop.builder(cluster.url()).build();
+ * MongoClient client = OneHop.builder(cluster.url()).reactiveClient();
  * }</pre>
  *
  * <p>Delays are made by links in this JVM, to a few tens of microseconds, for whoever connects; so

@@ -124,6 +124,14 @@ record BindingOptions(
     }
   }
 
+  /** For the synchronous driver. */
+  void refusePipelining() {
+    if (pipelining) {
+      throw new InvalidPropertyException(
+          PIPELINING + ": the sync driver has one request in flight per connection");
+    }
+  }
+
   /** Sets how many sockets are shared, and how deep, if {@link #pipelining} is on. */
   void applyTo(PipeliningSettings.Builder settings) {
     Integer sockets = connections == null ? url.getMaxConnectionPoolSize() : connections;

@@ -23,6 +23,6 @@ public final class DirectAsyncClient extends MongoBinding {
     if (options.pipelining()) {
       client.pipelining(options::applyTo);
     }
-    return new ReactiveStore(client.build(), options.database(), RouteCounts.NONE);
+    return new ReactiveStore(client.reactiveClient(), options.database(), RouteCounts.NONE);
   }
 }

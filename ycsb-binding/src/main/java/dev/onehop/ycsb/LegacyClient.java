@@ -16,10 +16,7 @@ public final class LegacyClient extends MongoBinding {
 
   @Override
   DocumentStore open(BindingOptions options) {
-    if (options.pipelining()) {
-      throw new InvalidPropertyException(
-          BindingOptions.PIPELINING + ": the sync driver has one request in flight per connection");
-    }
+    options.refusePipelining();
     return new SyncStore(MongoClients.create(options.clientSettings()), options.database());
   }
 }

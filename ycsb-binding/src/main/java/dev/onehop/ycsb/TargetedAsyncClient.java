@@ -30,7 +30,7 @@ public final class TargetedAsyncClient extends MongoBinding {
       client.pipelining(options::applyTo);
     }
     return new ReactiveStore(
-        client.build(), options.database(), () -> operationsByDecision(meters));
+        client.reactiveClient(), options.database(), () -> operationsByDecision(meters));
   }
 
   private static Map<String, Long> operationsByDecision(MeterRegistry meters) {

@@ -15,7 +15,13 @@ public enum Mode {
   /** OneHop: each operation to the router beside its owning shard. */
   TARGETED_ASYNC("dev.onehop.ycsb.TargetedAsyncClient"),
   /** OneHop: each operation to the server of its owning shard. */
-  DIRECT_ASYNC("dev.onehop.ycsb.DirectAsyncClient");
+  DIRECT_ASYNC("dev.onehop.ycsb.DirectAsyncClient"),
+  /** The sync driver over OneHop: each operation to the server of its owning shard. */
+  DIRECT_SYNC("dev.onehop.ycsb.DirectSyncClient"),
+  /** No way to use a cluster, but a limit: the sync driver on the owning shard's server. */
+  STRAIGHT_SYNC("dev.onehop.ycsb.StraightSyncPeer"),
+  /** The same with the reactive driver. */
+  STRAIGHT_ASYNC("dev.onehop.ycsb.StraightAsyncPeer");
 
   private final String label = name().toLowerCase(Locale.ROOT).replace('_', '-');
   private final String dbClass;
@@ -36,12 +42,22 @@ public enum Mode {
 
   /** Whether it has a transport that keeps many requests in flight on one socket. */
   boolean canPipeline() {
-    return this != LEGACY;
+    return this == ASYNC || this == TARGETED_ASYNC || this == DIRECT_ASYNC;
   }
 
   /** Whether all operations pass through one router, so that its pool bounds them all. */
   boolean throughOneRouter() {
     return this == LEGACY || this == ASYNC;
+  }
+
+  /** Whether no router takes part. */
+  boolean withoutRouter() {
+    return this == DIRECT_ASYNC || this == DIRECT_SYNC || isPeer();
+  }
+
+  /** Whether it is there to compare with only. */
+  boolean isPeer() {
+    return this == STRAIGHT_SYNC || this == STRAIGHT_ASYNC;
   }
 
   /**
@@ -51,7 +67,7 @@ public enum Mode {
    */
   public static Mode named(String name) {
     for (Mode mode : values()) {
-      if (mode.label.equals(name)) {
+      if (mode.label.equals(name) && !mode.isPeer()) {
         return mode;
       }
     }
@@ -59,12 +75,27 @@ public enum Mode {
   }
 
   private static String labels() {
-    return Arrays.stream(values()).map(Mode::label).collect(Collectors.joining(", "));
+    return Arrays.stream(values())
+        .filter(mode -> !mode.isPeer())
+        .map(Mode::label)
+        .collect(Collectors.joining(", "));
   }
 
-  /** All modes, in the order in which they are shown. */
+  /** The modes that are measured if none are named, in the order in which they are shown. */
   public static List<Mode> all() {
-    return List.of(values());
+    return List.of(LEGACY, ASYNC, TARGETED_ASYNC, DIRECT_ASYNC);
+  }
+
+  /**
+   * What {@code --peer} names.
+   *
+   * @throws Failure if there is no such peer
+   */
+  public static List<Mode> peers(String name) {
+    if (!name.equals("straight")) {
+      throw Failure.usage("--peer takes straight, and not '" + name + "'");
+    }
+    return List.of(STRAIGHT_SYNC, STRAIGHT_ASYNC);
   }
 
   @Override

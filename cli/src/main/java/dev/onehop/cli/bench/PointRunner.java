@@ -211,8 +211,7 @@ final class PointRunner {
             : null,
         roundTrip,
         evidence.share(),
-        // No router took part in direct mode.
-        point.mode() == Mode.DIRECT_ASYNC ? null : evidence.besideOwner(),
+        point.mode().withoutRouter() ? null : evidence.besideOwner(),
         evidence.sample(),
         cpu,
         summary.routes() == null ? Map.of() : summary.routes(),

@@ -11,6 +11,11 @@ final class Format {
   /** What stands where there is no number. */
   static final String NONE = "-";
 
+  /** What {@code bench --peer straight} measures. */
+  static final String STRAIGHT =
+      "the official driver, each operation straight to its shard's mongod by ranges that were read"
+          + " once; a limit, no way to use a cluster";
+
   private Format() {}
 
   /** A rate: whole from 100 on, one decimal below. */

@@ -110,6 +110,9 @@ public final class Report {
     if (run != null) {
       run.missing().forEach(what -> notice(html, "Not known: " + what + "."));
     }
+    if (results.points().stream().anyMatch(point -> point.mode().startsWith("straight-"))) {
+      notice(html, "straight-..: " + Format.STRAIGHT + ".");
+    }
     if (results.server().router().isStandIn()) {
       notice(
           html,

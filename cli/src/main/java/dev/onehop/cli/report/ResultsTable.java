@@ -58,7 +58,9 @@ public final class ResultsTable {
   static final Comparator<String> MODES =
       Comparator.<String>comparingInt(
               mode -> {
-                int at = List.of("legacy", "async", "targeted-async", "direct-async").indexOf(mode);
+                int at =
+                    List.of("legacy", "async", "targeted-async", "direct-async", "direct-sync")
+                        .indexOf(mode);
                 return at < 0 ? Integer.MAX_VALUE : at;
               })
           .thenComparing(Comparator.naturalOrder());
@@ -193,6 +195,9 @@ public final class ResultsTable {
     notes.append("cpu: processor time per operation of client, routers, mongods and links\n");
     if (results.detour() != null) {
       notes.append(DetourText.of(results.detour())).append('\n');
+    }
+    if (results.points().stream().anyMatch(point -> point.mode().startsWith("straight-"))) {
+      notes.append("straight-..: ").append(Format.STRAIGHT).append('\n');
     }
     if (results.server().router().isStandIn()) {
       notes.append(

@@ -73,7 +73,7 @@ public class ServerFloorBenchmark {
         OneHop.builder(started.url() + "/?w=1")
             .routing(RoutingMode.DIRECT)
             .pipelining(sockets -> {})
-            .build();
+            .reactiveClient();
     client = direct;
     MongoCollection<BsonDocument> records =
         direct.getDatabase(Records.DATABASE).getCollection(Records.COLLECTION, BsonDocument.class);

@@ -2,6 +2,7 @@ package dev.onehop.jmh.workload;
 
 import dev.onehop.ycsb.AsyncClient;
 import dev.onehop.ycsb.DirectAsyncClient;
+import dev.onehop.ycsb.DirectSyncClient;
 import dev.onehop.ycsb.LegacyClient;
 import dev.onehop.ycsb.TargetedAsyncClient;
 import site.ycsb.DB;
@@ -18,6 +19,7 @@ final class Bindings {
       case "async" -> new AsyncClient();
       case "targeted-async" -> new TargetedAsyncClient();
       case "direct-async" -> new DirectAsyncClient();
+      case "direct-sync" -> new DirectSyncClient();
       default -> throw new IllegalArgumentException("unknown mode \"%s\"".formatted(mode));
     };
   }

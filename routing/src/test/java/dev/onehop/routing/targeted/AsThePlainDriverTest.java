@@ -69,7 +69,7 @@ class AsThePlainDriverTest {
         MongoClient client =
             Targeted.builder(cluster, "")
                 .applyToClientSettings(settings -> settings.addCommandListener(new Heard(routed)))
-                .build()) {
+                .reactiveClient()) {
       everyKindOfOperation(plain);
       everyKindOfOperation(client);
     }
@@ -89,7 +89,7 @@ class AsThePlainDriverTest {
         MongoClient client =
             Targeted.builder(cluster, "")
                 .applyToClientSettings(settings -> tracing(settings, routed))
-                .build()) {
+                .reactiveClient()) {
       for (MongoClient each : List.of(plain, client)) {
         run(in(each).find(Filters.eq(5)).first());
         run(in(each).insertOne(new Document("_id", 5)));
@@ -101,7 +101,8 @@ class AsThePlainDriverTest {
   @Test
   void aBulkWriteOnOneShardIsMeteredAsWhatItIs() {
     SimpleMeterRegistry meters = new SimpleMeterRegistry();
-    try (MongoClient client = Targeted.builder(cluster, "").meterRegistry(meters).build()) {
+    try (MongoClient client =
+        Targeted.builder(cluster, "").meterRegistry(meters).reactiveClient()) {
       run(in(client).bulkWrite(List.of(new InsertOneModel<>(new Document("_id", 5)))));
       run(in(client).insertMany(List.of(new Document("_id", 5))));
       ClientSession session = run(client.startSession());
@@ -123,7 +124,7 @@ class AsThePlainDriverTest {
                     settings.codecRegistry(
                         CodecRegistries.fromProviders(
                             new ValueCodecProvider(), new DocumentCodecProvider())))
-            .build()) {
+            .reactiveClient()) {
       assertThat(run(in(client).find(new Document("_id", 5)).first())).containsEntry("from", "m1");
       assertThat(run(in(client).find(new Document("_id", -5)).first())).containsEntry("from", "m0");
     }
@@ -136,7 +137,7 @@ class AsThePlainDriverTest {
             builder -> {}, builder -> builder.pipelining(lanes -> {}))) {
       OneHop.Builder builder = Targeted.builder(cluster, "directConnection=true");
       settings.accept(builder);
-      try (MongoClient client = builder.build()) {
+      try (MongoClient client = builder.reactiveClient()) {
         assertThat(run(in(client).find(Filters.eq(5)).first())).containsEntry("from", "m0");
         run(in(client).insertMany(List.of(new Document("_id", 5), new Document("_id", -5))));
       }
@@ -147,7 +148,7 @@ class AsThePlainDriverTest {
             () ->
                 OneHop.builder(Targeted.uri(cluster, "directConnection=true"))
                     .routing(RoutingMode.DIRECT)
-                    .build())
+                    .reactiveClient())
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("directConnection");
   }
@@ -157,7 +158,7 @@ class AsThePlainDriverTest {
     cluster.script("s0", AsThePlainDriverTest::replyWithTimes);
     String uri = "mongodb://" + cluster.address("s0") + "/?replicaSet=s0";
     try (MongoClient plain = MongoClients.create(uri);
-        MongoClient client = OneHop.builder(uri).build()) {
+        MongoClient client = OneHop.builder(uri).reactiveClient()) {
       for (MongoClient each : List.of(plain, client)) {
         ClientSession session =
             run(each.startSession(ClientSessionOptions.builder().snapshot(true).build()));
@@ -219,7 +220,7 @@ class AsThePlainDriverTest {
         IntStream.range(0, 10)
             .mapToObj(i -> new InsertOneModel<>(new Document("_id", i % 2 == 0 ? i : -i)))
             .toList();
-    try (MongoClient client = Targeted.builder(cluster, "").build()) {
+    try (MongoClient client = Targeted.builder(cluster, "").reactiveClient()) {
       run(in(client).find(Filters.eq(5)).first());
       run(in(client).withWriteConcern(WriteConcern.UNACKNOWLEDGED).bulkWrite(models));
       run(in(client).find(Filters.eq(5)).first());
@@ -233,7 +234,7 @@ class AsThePlainDriverTest {
 
   @Test
   void aSessionsIdentifierIsTheOneThatItsCommandsCarry() {
-    try (MongoClient client = Targeted.builder(cluster, "").build()) {
+    try (MongoClient client = Targeted.builder(cluster, "").reactiveClient()) {
       ClientSession session = run(client.startSession());
       for (int id : new int[] {5, -5, 6}) {
         run(in(client).find(session, Filters.eq(id)).first());

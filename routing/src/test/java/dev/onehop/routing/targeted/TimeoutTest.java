@@ -150,7 +150,8 @@ class TimeoutTest {
   /** The round trips to every mongos before a snapshot are part of the operation. */
   @Test
   void holdsForASnapshot() {
-    try (MongoClient client = Targeted.builder(cluster, "timeoutMS=" + ASKED.toMillis()).build()) {
+    try (MongoClient client =
+        Targeted.builder(cluster, "timeoutMS=" + ASKED.toMillis()).reactiveClient()) {
       run(in(client).find(Filters.eq(5)).first());
       delayDataAndPings();
       inOneOfSomeTries(
@@ -165,7 +166,8 @@ class TimeoutTest {
   /** So are those before a change stream, and a mongos that hangs costs its share only. */
   @Test
   void holdsForAChangeStream() {
-    try (MongoClient client = Targeted.builder(cluster, "timeoutMS=" + ASKED.toMillis()).build()) {
+    try (MongoClient client =
+        Targeted.builder(cluster, "timeoutMS=" + ASKED.toMillis()).reactiveClient()) {
       run(in(client).find(Filters.eq(5)).first());
       delayDataAndPings();
       inOneOfSomeTries(() -> takesNoLongerThanAsked(() -> run(in(client).watch().first())));
@@ -178,7 +180,7 @@ class TimeoutTest {
     inOneOfSomeTries(
         () -> {
           try (MongoClient plain = MongoClients.create(nowhere);
-              MongoClient client = OneHop.builder(nowhere).build()) {
+              MongoClient client = OneHop.builder(nowhere).reactiveClient()) {
             takesNoLongerThanAsked(() -> run(in(plain).find(Filters.eq(5)).first()));
             takesNoLongerThanAsked(() -> run(in(client).find(Filters.eq(5)).first()));
           }
@@ -192,7 +194,7 @@ class TimeoutTest {
     inOneOfSomeTries(
         () -> {
           try (MongoClient client =
-              Targeted.builder(cluster, "timeoutMS=" + ASKED.toMillis()).build()) {
+              Targeted.builder(cluster, "timeoutMS=" + ASKED.toMillis()).reactiveClient()) {
             assertThat(Mono.from(in(client).find(Filters.eq(5)).first()).onErrorComplete().block())
                 .isNotNull()
                 .containsEntry("from", "m0");
@@ -209,7 +211,8 @@ class TimeoutTest {
         IntStream.range(0, 10)
             .mapToObj(i -> new InsertOneModel<>(new Document("_id", i % 2 == 0 ? i : -i)))
             .toList();
-    try (MongoClient client = Targeted.builder(cluster, "timeoutMS=" + ASKED.toMillis()).build()) {
+    try (MongoClient client =
+        Targeted.builder(cluster, "timeoutMS=" + ASKED.toMillis()).reactiveClient()) {
       await()
           .atMost(Targeted.TIMEOUT)
           .ignoreExceptions()
@@ -228,7 +231,7 @@ class TimeoutTest {
   void aTableThatTakesLongerToLoadIsUsedAllTheSame() {
     cluster.delay("m0", command -> isInternal(command) ? ASKED : Duration.ZERO);
     try (MongoClient client =
-        Targeted.builder(cluster, "timeoutMS=" + ASKED.toMillis() / 2).build()) {
+        Targeted.builder(cluster, "timeoutMS=" + ASKED.toMillis() / 2).reactiveClient()) {
       await()
           .atMost(Targeted.TIMEOUT)
           .ignoreExceptionsInstanceOf(MongoOperationTimeoutException.class)
@@ -244,7 +247,7 @@ class TimeoutTest {
     inOneOfSomeTries(
         () -> {
           try (MongoClient plain = MongoClients.create(Targeted.uri(cluster, options));
-              MongoClient client = Targeted.builder(cluster, options).build()) {
+              MongoClient client = Targeted.builder(cluster, options).reactiveClient()) {
             takesNoLongerThanAsked(() -> run(operation.apply(plain)));
             takesNoLongerThanAsked(() -> run(operation.apply(client)));
           }

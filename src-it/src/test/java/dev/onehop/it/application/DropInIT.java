@@ -34,6 +34,7 @@ import com.mongodb.reactivestreams.client.MongoDatabase;
 import com.mongodb.reactivestreams.client.gridfs.GridFSBucket;
 import com.mongodb.reactivestreams.client.gridfs.GridFSBuckets;
 import dev.onehop.routing.OneHop;
+import dev.onehop.routing.RoutingMode;
 import dev.onehop.testbed.Testbed;
 import dev.onehop.testbed.Topology;
 import java.nio.ByteBuffer;
@@ -109,7 +110,16 @@ class DropInIT {
     ROUTED {
       @Override
       MongoClient connect(String url, Consumer<MongoClientSettings.Builder> change) {
-        return OneHop.builder(url).applyToClientSettings(change).build();
+        return OneHop.builder(url).applyToClientSettings(change).reactiveClient();
+      }
+    },
+    DIRECT {
+      @Override
+      MongoClient connect(String url, Consumer<MongoClientSettings.Builder> change) {
+        return OneHop.builder(url)
+            .applyToClientSettings(change)
+            .routing(RoutingMode.DIRECT)
+            .reactiveClient();
       }
     };
 

@@ -14,6 +14,7 @@ enum Mode {
   PLAIN,
   TARGETED,
   DIRECT,
+  DIRECT_SYNC,
   TARGETED_PIPELINED,
   DIRECT_PIPELINED;
 
@@ -23,11 +24,17 @@ enum Mode {
   }
 
   boolean isDirect() {
-    return this == DIRECT || this == DIRECT_PIPELINED;
+    return this == DIRECT || this == DIRECT_SYNC || this == DIRECT_PIPELINED;
   }
 
   /** A new client, seen through the interfaces of the synchronous driver. */
   MongoClient client(String uri, Consumer<MongoClientSettings.Builder> change) {
+    if (this == DIRECT_SYNC) {
+      return OneHop.builder(uri)
+          .applyToClientSettings(change)
+          .routing(RoutingMode.DIRECT)
+          .syncClient();
+    }
     FirstReplies replies = new FirstReplies();
     Consumer<MongoClientSettings.Builder> all =
         settings -> {
@@ -52,6 +59,6 @@ enum Mode {
     if (this == TARGETED_PIPELINED || this == DIRECT_PIPELINED) {
       builder.pipelining(pipelining -> {});
     }
-    return builder.build();
+    return builder.reactiveClient();
   }
 }

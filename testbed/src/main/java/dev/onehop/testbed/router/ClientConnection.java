@@ -36,7 +36,7 @@ final class ClientConnection extends ChannelInboundHandlerAdapter {
         new RequestLoop(
             router,
             local,
-            context.channel().eventLoop(),
+            RequestLoop.Turns.on(context.channel().eventLoop(), router),
             context.alloc(),
             new SocketReplies(context),
             null);

@@ -27,14 +27,18 @@ public interface CommandRouter extends AutoCloseable {
   Mono<BsonDocument> execute(OpMsg command);
 
   /**
-   * Passes a command on without decoding it, if it is one that can go this way. Called on {@code
-   * loop}, for every command first.
+   * Passes a command on without decoding it, if it is one that can go this way. Called for every
+   * command first.
    *
    * @param frame the whole message; stays the caller's, who keeps it until the outcome
-   * @param loop the event loop that the outcome is wanted on, if it can be had
+   * @param carrier sends it to its server
    * @return null if the command can't go this way: it is to be executed in full
    */
-  @Nullable Forwarded tryForward(ByteBuf frame, EventLoop loop, Forwarded.Outcome outcome);
+  @Nullable Forwarded tryForward(
+      ByteBuf frame, Forwarded.Carrier carrier, Forwarded.Outcome outcome);
+
+  /** Carries messages over the shared connections, those of an event loop if they can be had. */
+  Forwarded.Carrier carrierOn(EventLoop loop);
 
   /** Completes when the cluster was found to be usable; fails with the reason if it is not. */
   Mono<Void> started();

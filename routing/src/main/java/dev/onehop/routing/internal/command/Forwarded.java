@@ -3,16 +3,30 @@ package dev.onehop.routing.internal.command;
 import dev.onehop.routing.internal.wire.Exchange;
 import dev.onehop.routing.internal.wire.ServerAddressName;
 import io.netty.buffer.ByteBuf;
+import java.util.function.BooleanSupplier;
 import reactor.core.publisher.Mono;
 
 /**
  * A command on its way without having been decoded.
  *
  * @param name of the command
- * @param exchange can be cancelled
+ * @param cancel cancels it, as in {@link Carrier#send}
  */
-public record Forwarded(String name, Exchange exchange) {
-  /** Takes where a command goes, and then what became of it: by one call, on an event loop. */
+public record Forwarded(String name, BooleanSupplier cancel) {
+  /** Carries a message to a server and its answer back. */
+  @FunctionalInterface
+  public interface Carrier {
+    /**
+     * Sends a message, now or later.
+     *
+     * @param message the whole message, taken over
+     * @param outcome takes what became of it
+     * @return cancels it and returns whether that was in time: the outcome is not called then
+     */
+    BooleanSupplier send(ServerAddressName server, ByteBuf message, Exchange.Outcome outcome);
+  }
+
+  /** Takes where a command goes, and then what became of it: by one call, as its carrier calls. */
   public interface Outcome {
     /** Where it is sent, before one of the others is called. */
     void sending(String command, String namespace, String shard, ServerAddressName server);

@@ -117,8 +117,14 @@ public abstract class ClusterRouter implements CommandRouter {
   }
 
   @Override
-  public @Nullable Forwarded tryForward(ByteBuf frame, EventLoop loop, Forwarded.Outcome outcome) {
-    return forwarding.tryForward(frame, loop, outcome);
+  public @Nullable Forwarded tryForward(
+      ByteBuf frame, Forwarded.Carrier carrier, Forwarded.Outcome outcome) {
+    return forwarding.tryForward(frame, carrier, outcome);
+  }
+
+  @Override
+  public Forwarded.Carrier carrierOn(EventLoop loop) {
+    return forwarding.carrierOn(loop);
   }
 
   /**

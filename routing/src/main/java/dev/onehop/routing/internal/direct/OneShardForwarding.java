@@ -27,6 +27,7 @@ import io.netty.channel.EventLoop;
 import java.io.IOException;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.BooleanSupplier;
 import org.bson.BsonDocument;
 import org.bson.BsonSerializationException;
 import org.bson.RawBsonDocument;
@@ -52,7 +53,9 @@ final class OneShardForwarding {
   private final Map<String, Suffixes> suffixes = new ConcurrentHashMap<>();
 
   /** What is added to commands under one table, in BSON without a frame, by shard and format. */
-  private record Suffixes(RoutingTable table, Map<String, byte[]> versions) {}
+  private record Suffixes(RoutingTable table, Map<ForShard, byte[]> versions) {}
+
+  private record ForShard(String shard, int maxWireVersion) {}
 
   OneShardForwarding(
       RoutingCatalog catalog,
@@ -77,7 +80,8 @@ final class OneShardForwarding {
   }
 
   /** As {@link dev.onehop.routing.internal.command.CommandRouter#tryForward}. */
-  @Nullable Forwarded tryForward(ByteBuf frame, EventLoop loop, Forwarded.Outcome outcome) {
+  @Nullable Forwarded tryForward(
+      ByteBuf frame, Forwarded.Carrier carrier, Forwarded.Outcome outcome) {
     Statement statement;
     Target target;
     RoutingTable table;
@@ -107,14 +111,18 @@ final class OneShardForwarding {
     byte[] concern = statement.hasConcern() ? new byte[0] : concerns.encoded(statement.name());
     ByteBuf message = statement.with(frame, version, concern);
     outcome.sending(statement.name(), table.namespace(), target.shard(), primary.name());
-    Exchange exchange =
-        pool.exchange(
+    BooleanSupplier cancel =
+        carrier.send(
             primary.name(),
-            loop,
             message,
-            true,
             new Reply(statement, table, shard, primary.name(), frame, outcome));
-    return new Forwarded(statement.name(), exchange);
+    return new Forwarded(statement.name(), cancel);
+  }
+
+  /** As {@link dev.onehop.routing.internal.command.CommandRouter#carrierOn}. */
+  Forwarded.Carrier carrierOn(EventLoop loop) {
+    return (server, message, outcome) ->
+        pool.exchange(server, loop, message, true, outcome)::cancel;
   }
 
   private static Target target(RoutingTable table, Statement statement) {
@@ -135,7 +143,7 @@ final class OneShardForwarding {
     return known
         .versions()
         .computeIfAbsent(
-            shard + "/" + maxWireVersion,
+            new ForShard(shard, maxWireVersion),
             key -> elements(versions.of(VersionFormat.of(maxWireVersion), table, shard)));
   }
 

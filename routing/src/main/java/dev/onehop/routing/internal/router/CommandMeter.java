@@ -38,9 +38,14 @@ public final class CommandMeter {
             Tags.of("shard", OperationTimers.NONE, "reason", "handed-over"));
   }
 
-  /** Lets a client's commands tell whose they are. */
+  /** Lets a reactive client's commands tell whose they are. */
   void applyTo(MongoClientSettings.Builder settings, @Nullable ContextProvider asked) {
     observations.applyTo(settings, asked);
+  }
+
+  /** Lets a synchronous client's commands tell whose they are. */
+  void applyToSync(MongoClientSettings.Builder settings, @Nullable ContextProvider asked) {
+    observations.applyToSync(settings, asked);
   }
 
   /**

@@ -4,6 +4,7 @@ import com.mongodb.ContextProvider;
 import com.mongodb.MongoClientSettings;
 import com.mongodb.RequestContext;
 import com.mongodb.ServerAddress;
+import com.mongodb.client.SynchronousContextProvider;
 import com.mongodb.event.CommandFailedEvent;
 import com.mongodb.event.CommandListener;
 import com.mongodb.event.CommandStartedEvent;
@@ -24,8 +25,8 @@ import reactor.core.CoreSubscriber;
 
 /**
  * Observes direct mode's commands for tracing. A command's parent is the observation in the
- * subscriber's Reactor context; it comes here by the driver's command event, which bears the number
- * of the request that arrives a moment later.
+ * subscriber's Reactor context, or the calling thread's; it comes here by the driver's command
+ * event, which bears the number of the request that arrives a moment later.
  *
  * <p>Thread-safe.
  */
@@ -48,7 +49,14 @@ final class CommandObservations implements CommandListener {
     return !registry.isNoop();
   }
 
-  /** Lets a client's commands tell whose they are. */
+  /** Lets a synchronous client's commands tell whose they are. */
+  void applyToSync(MongoClientSettings.Builder settings, @Nullable ContextProvider asked) {
+    if (areOn()) {
+      settings.contextProvider(new ParentsOfThreads(registry, asked)).addCommandListener(this);
+    }
+  }
+
+  /** Lets a reactive client's commands tell whose they are. */
   void applyTo(MongoClientSettings.Builder settings, @Nullable ContextProvider asked) {
     if (areOn()) {
       settings.contextProvider(new Parents(asked)).addCommandListener(this);
@@ -65,6 +73,21 @@ final class CommandObservations implements CommandListener {
       RequestContext known = context == null ? new MapRequestContext() : context;
       if (subscriber instanceof CoreSubscriber<?> core
           && core.currentContext().getOrDefault(CURRENT, null) instanceof Observation parent) {
+        known.put(PARENT, parent);
+      }
+      return known;
+    }
+  }
+
+  private record ParentsOfThreads(ObservationRegistry registry, @Nullable ContextProvider asked)
+      implements SynchronousContextProvider {
+    @Override
+    public RequestContext getContext() {
+      RequestContext context =
+          asked instanceof SynchronousContextProvider synchronous ? synchronous.getContext() : null;
+      RequestContext known = context == null ? new MapRequestContext() : context;
+      Observation parent = registry.getCurrentObservation();
+      if (parent != null) {
         known.put(PARENT, parent);
       }
       return known;

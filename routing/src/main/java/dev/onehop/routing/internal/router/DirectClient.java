@@ -1,18 +1,17 @@
 package dev.onehop.routing.internal.router;
 
 import com.mongodb.MongoClientSettings;
-import com.mongodb.MongoDriverInformation;
 import com.mongodb.ServerAddress;
 import com.mongodb.connection.ClusterConnectionMode;
 import com.mongodb.connection.TransportSettings;
 import com.mongodb.event.ClusterClosedEvent;
 import com.mongodb.event.ClusterListener;
-import com.mongodb.reactivestreams.client.MongoClient;
-import com.mongodb.reactivestreams.client.MongoClients;
+import com.mongodb.event.ClusterOpeningEvent;
 import dev.onehop.routing.internal.catalog.RoutingCatalog;
 import dev.onehop.routing.internal.command.CommandRouter;
 import dev.onehop.routing.internal.command.Refreshes;
 import dev.onehop.routing.internal.direct.shard.ServerSet;
+import dev.onehop.routing.internal.wire.BlockingPool;
 import dev.onehop.routing.internal.wire.ServerAddressName;
 import dev.onehop.routing.internal.wire.WirePool;
 import dev.onehop.routing.internal.wire.WireSettings;
@@ -23,18 +22,63 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
-/** Makes the client of direct mode: the official one, on a {@link VirtualMongos}. */
-public final class DirectClient {
+/**
+ * The router of direct mode, as official clients use it: the reactive ones on {@link
+ * VirtualMongos}, the synchronous ones on {@link InProcessSockets}.
+ *
+ * <p>Thread-safe.
+ */
+public final class DirectClient implements AutoCloseable {
   /** As which the virtual mongos appears in errors and events. */
   private static final ServerAddress VIRTUAL = new ServerAddress("onehop-direct", 27017);
 
   private static final int MAX_CONNECTING = 64;
 
-  private DirectClient() {}
+  private final MongoClientSettings asked;
+  private final EventLoopGroup group;
+  private final CommandRouter router;
+  private final @Nullable ProxiedChannels proxied;
+  private final CommandMeter meter;
+  private final InProcessSockets sockets;
+  private final long handle;
+  private final Runnable release;
+  private final AtomicBoolean closed = new AtomicBoolean();
+
+  private DirectClient(
+      MongoClientSettings asked,
+      Carrier carrier,
+      TransportSettings monitoring,
+      RouterFactory routers,
+      Options options,
+      Runnable release) {
+    this.asked = asked;
+    this.group = carrier.group();
+    this.meter = options.commands();
+    this.release = release;
+    WireSettings wire = DriverSockets.of(asked, carrier);
+    this.proxied = wire.sockets().proxy() == null ? null : new ProxiedChannels(wire.sockets());
+    MongoClientSettings watching =
+        proxied != null
+            ? proxied.applyTo(asked)
+            : MongoClientSettings.builder(asked).transportSettings(monitoring).build();
+    this.router =
+        routers.create(
+            MonitoredServers.of(watching, options.hostMapping()),
+            MonitoredServers.replicaSets(watching, options.hostMapping()),
+            new WirePool(group, wire),
+            new Refreshes(options.refreshInterval(), options.tables()));
+    options.tables().agesFrom(router::tableAge);
+    this.handle = RouterHandles.put(router);
+    LocalCommands local = new LocalCommands(new DirectIdentity(router), handle);
+    VirtualMongos.put(group, router, local, meter);
+    this.sockets = new InProcessSockets(router, local, meter, new BlockingPool(wire, group));
+  }
 
   /**
    * What carries the connections to the shards.
@@ -83,51 +127,82 @@ public final class DirectClient {
    * @param settings of the application: the seeds are the cluster's mongoses or config servers
    * @param monitoring transport of the connections that watch the servers
    * @param options what else is asked
-   * @param release stops what was started for this client, once it is closed
+   * @param release stops what was started for this router, once it is closed
    */
-  public static MongoClient create(
+  public static DirectClient create(
       MongoClientSettings settings,
       Carrier carrier,
       TransportSettings monitoring,
       RouterFactory routers,
       Options options,
       Runnable release) {
-    WireSettings sockets = DriverSockets.of(settings, carrier);
-    WirePool pool = new WirePool(carrier.group(), sockets);
-    ProxiedChannels proxied =
-        sockets.sockets().proxy() == null ? null : new ProxiedChannels(sockets.sockets());
-    MongoClientSettings watching =
-        proxied != null
-            ? proxied.applyTo(settings)
-            : MongoClientSettings.builder(settings).transportSettings(monitoring).build();
-    CommandRouter router =
-        routers.create(
-            MonitoredServers.of(watching, options.hostMapping()),
-            MonitoredServers.replicaSets(watching, options.hostMapping()),
-            pool,
-            new Refreshes(options.refreshInterval(), options.tables()));
-    options.tables().agesFrom(router::tableAge);
-    long handle = RouterHandles.put(router);
-    LocalCommands local = new LocalCommands(new DirectIdentity(router), handle);
-    VirtualMongos.put(carrier.group(), router, local, options.commands());
-    Runnable close =
-        () -> {
-          RouterHandles.remove(handle);
-          VirtualMongos.remove(carrier.group());
-          router.close();
-          if (proxied != null) {
-            proxied.close();
-          }
-          release.run();
-        };
-    return MongoClients.create(
-        virtual(ProxiedChannels.withoutProxy(settings), carrier.group(), options.commands(), close),
-        MongoDriverInformation.builder().driverName("onehop").build());
+    return new DirectClient(settings, carrier, monitoring, routers, options, release);
+  }
+
+  /** The settings of reactive clients. Their connections live on the router's event loops. */
+  public MongoClientSettings reactiveSettings() {
+    MongoClientSettings.Builder builder =
+        virtual(ProxiedChannels.withoutProxy(asked))
+            .transportSettings(
+                TransportSettings.nettyBuilder()
+                    .eventLoopGroup(group)
+                    .socketChannelClass(VirtualMongos.class)
+                    .build());
+    meter.applyTo(builder, asked.getContextProvider());
+    return builder.build();
+  }
+
+  /** The settings of synchronous clients, whose threads do the work themselves. */
+  public MongoClientSettings syncSettings() {
+    MongoClientSettings.Builder builder =
+        virtual(ProxiedChannels.withoutProxy(asked))
+            .applyToSslSettings(
+                ssl -> ssl.enabled(true).context(sockets.context()).invalidHostNameAllowed(true));
+    meter.applyToSync(builder, asked.getContextProvider());
+    return builder.build();
+  }
+
+  /** These settings for a client that closes the router when it is closed. */
+  public MongoClientSettings closing(MongoClientSettings settings) {
+    // With client-side encryption, the driver makes further clients from the settings.
+    AtomicInteger open = new AtomicInteger();
+    return MongoClientSettings.builder(settings)
+        .applyToClusterSettings(
+            cluster ->
+                cluster.addClusterListener(
+                    new ClusterListener() {
+                      @Override
+                      public void clusterOpening(ClusterOpeningEvent event) {
+                        open.incrementAndGet();
+                      }
+
+                      @Override
+                      public void clusterClosed(ClusterClosedEvent event) {
+                        if (open.decrementAndGet() == 0) {
+                          close();
+                        }
+                      }
+                    }))
+        .build();
+  }
+
+  /** Clients that are still open fail from now on. */
+  @Override
+  public void close() {
+    if (closed.compareAndSet(false, true)) {
+      RouterHandles.remove(handle);
+      sockets.close();
+      VirtualMongos.remove(group);
+      router.close();
+      if (proxied != null) {
+        proxied.close();
+      }
+      release.run();
+    }
   }
 
   /** The application's settings for a client that needs no credentials and no TLS. */
-  private static MongoClientSettings virtual(
-      MongoClientSettings settings, EventLoopGroup group, CommandMeter meter, Runnable close) {
+  private static MongoClientSettings.Builder virtual(MongoClientSettings settings) {
     MongoClientSettings.Builder builder = MongoClientSettings.builder();
     builder
         .codecRegistry(settings.getCodecRegistry())
@@ -155,22 +230,9 @@ public final class DirectClient {
                 cluster
                     .mode(ClusterConnectionMode.SINGLE)
                     .hosts(List.of(VIRTUAL))
-                    .addClusterListener(
-                        new ClusterListener() {
-                          @Override
-                          public void clusterClosed(ClusterClosedEvent event) {
-                            close.run();
-                          }
-                        })
                     .serverSelectionTimeout(
                         selectionTimeoutMillis(settings), TimeUnit.MILLISECONDS))
-        .inetAddressResolver(host -> List.of(InetAddress.getLoopbackAddress()))
-        .transportSettings(
-            TransportSettings.nettyBuilder()
-                .eventLoopGroup(group)
-                .socketChannelClass(VirtualMongos.class)
-                .build());
-    meter.applyTo(builder, settings.getContextProvider());
+        .inetAddressResolver(host -> List.of(InetAddress.getLoopbackAddress()));
     if (settings.getServerApi() != null) {
       builder.serverApi(settings.getServerApi());
     }
@@ -181,7 +243,7 @@ public final class DirectClient {
     if (timeout != null) {
       builder.timeout(timeout, TimeUnit.MILLISECONDS);
     }
-    return builder.build();
+    return builder;
   }
 
   /** More than that for real servers, whose failure to be found is to be told. */

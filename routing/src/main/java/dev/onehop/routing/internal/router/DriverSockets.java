@@ -53,8 +53,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import java.util.jar.Manifest;
 import javax.net.ssl.SSLContext;
-import javax.net.ssl.SSLEngine;
-import javax.net.ssl.SSLParameters;
 import javax.security.auth.Subject;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -176,17 +174,7 @@ final class DriverSockets {
     } catch (NoSuchAlgorithmException e) {
       throw new IllegalStateException("no TLS in this Java runtime", e);
     }
-    SSLContext used = context;
-    return (ServerAddressName server) -> {
-      SSLEngine engine = used.createSSLEngine(server.host(), server.port());
-      engine.setUseClientMode(true);
-      if (!settings.isInvalidHostNameAllowed()) {
-        SSLParameters parameters = engine.getSSLParameters();
-        parameters.setEndpointIdentificationAlgorithm("HTTPS");
-        engine.setSSLParameters(parameters);
-      }
-      return engine;
-    };
+    return new WireSettings.Tls(context, !settings.isInvalidHostNameAllowed());
   }
 
   /** How a credential authenticates. */

@@ -33,8 +33,8 @@ import reactor.core.Exceptions;
 import reactor.core.publisher.Mono;
 
 /**
- * Works through the requests of one client connection one at a time, as mongos does. Lives on one
- * event loop.
+ * Works through the requests of one client connection one at a time, as mongos does. Used by one
+ * thread at a time: that of an event loop, or the client's own.
  */
 public final class RequestLoop {
   // Parts of another command, or not worth it.
@@ -46,7 +46,7 @@ public final class RequestLoop {
 
   private final CommandRouter router;
   private final LocalCommands local;
-  private final EventLoop loop;
+  private final Turns turns;
   private final ByteBufAllocator allocator;
   private final Replies replies;
   private final @Nullable CommandMeter meter;
@@ -87,7 +87,37 @@ public final class RequestLoop {
     }
   }
 
-  /** Where the answers go. Called on the event loop. */
+  /** By which threads, and over which sockets, requests are served. */
+  public interface Turns {
+    /**
+     * Runs a task when no other thread uses the loop, now if this thread does. Called by any
+     * thread.
+     *
+     * @return false if nothing is served any more, and the task is not run
+     */
+    boolean run(Runnable task);
+
+    /** Carries what is forwarded. Its outcomes may come on any thread. */
+    Forwarded.Carrier carrier();
+
+    /** Everything on one event loop, over its sockets. */
+    static Turns on(EventLoop loop, CommandRouter router) {
+      Forwarded.Carrier carrier = router.carrierOn(loop);
+      return new Turns() {
+        @Override
+        public boolean run(Runnable task) {
+          return EventLoops.run(loop, task);
+        }
+
+        @Override
+        public Forwarded.Carrier carrier() {
+          return carrier;
+        }
+      };
+    }
+  }
+
+  /** Where the answers go. Called by the thread that uses the loop. */
   public interface Replies {
     /** Sends a whole message, which is taken over. */
     void send(ByteBuf message);
@@ -105,13 +135,13 @@ public final class RequestLoop {
   public RequestLoop(
       CommandRouter router,
       LocalCommands local,
-      EventLoop loop,
+      Turns turns,
       ByteBufAllocator allocator,
       Replies replies,
       @Nullable CommandMeter meter) {
     this.router = router;
     this.local = local;
-    this.loop = loop;
+    this.turns = turns;
     this.allocator = allocator;
     this.replies = replies;
     this.meter = meter;
@@ -158,6 +188,11 @@ public final class RequestLoop {
   /** The size of the requests that wait until those before them are answered. */
   public int waitingBytes() {
     return waitingBytes;
+  }
+
+  /** Whether a request is being served. */
+  boolean isBusy() {
+    return busy;
   }
 
   /** Takes over a request. */
@@ -222,7 +257,7 @@ public final class RequestLoop {
     current = outcome.head;
     Forwarded forwarded;
     try {
-      forwarded = router.tryForward(frame, loop, outcome);
+      forwarded = router.tryForward(frame, turns.carrier(), outcome);
     } catch (Throwable failure) {
       outcome.failed(failure);
       return true;
@@ -234,13 +269,13 @@ public final class RequestLoop {
     if (!outcome.ended) {
       running =
           () -> {
-            if (forwarded.exchange().cancel()) {
+            if (forwarded.cancel().getAsBoolean()) {
               frame.release();
             }
           };
       forwarding =
           failure -> {
-            if (forwarded.exchange().cancel()) {
+            if (forwarded.cancel().getAsBoolean()) {
               outcome.failed(failure);
             }
           };
@@ -284,8 +319,8 @@ public final class RequestLoop {
                         new IllegalStateException(
                             "the command " + request.commandName() + " has no answer")))
             .subscribe(
-                reply -> EventLoops.run(loop, () -> finish(head, reply)),
-                failure -> EventLoops.run(loop, () -> failed(head, failure)),
+                reply -> turns.run(() -> finish(head, reply)),
+                failure -> turns.run(() -> failed(head, failure)),
                 null,
                 LateErrors.to(onErrorDropped(head)));
     if (current == head) {
@@ -297,7 +332,7 @@ public final class RequestLoop {
   private Consumer<Throwable> onErrorDropped(Head head) {
     return failure -> {
       if (Exceptions.isJvmFatal(failure)) {
-        EventLoops.run(loop, () -> failed(head, failure));
+        turns.run(() -> failed(head, failure));
       } else {
         log.debug("an error that came too late", failure);
       }
@@ -410,9 +445,9 @@ public final class RequestLoop {
       this.head = new Head(frame);
     }
 
-    /** Runs the end of it on the event loop, and the first one only. */
+    /** Runs the end of it in its turn, and the first one only. */
     private void end(Runnable task, @Nullable ByteBuf reply) {
-      if (!EventLoops.run(loop, () -> endNow(task, reply))) {
+      if (!turns.run(() -> endNow(task, reply))) {
         // The client is closed: nothing waits for the answer.
         frame.release();
         ReferenceCountUtil.release(reply);

@@ -85,7 +85,7 @@ public final class VirtualMongos extends InProcessChannel {
         new RequestLoop(
             behind.router(),
             behind.local(),
-            eventLoop(),
+            RequestLoop.Turns.on(eventLoop(), behind.router()),
             alloc(),
             new ChannelReplies(),
             behind.meter());

@@ -250,15 +250,18 @@ final class ServerPool {
     }
     old.forEach(WireConnection::close);
     for (Exchange exchange : late) {
-      exchange.unable(
-          new IOException(
-              "timed out after "
-                  + limits.maxWait().toMillis()
-                  + " ms while waiting for a connection to "
-                  + server
-                  + ": all it may have are in use"));
+      exchange.unable(waitedInVain(server, limits.maxWait()));
     }
     grow(null);
+  }
+
+  static IOException waitedInVain(ServerAddressName server, Duration time) {
+    return new IOException(
+        "timed out after "
+            + time.toMillis()
+            + " ms while waiting for a connection to "
+            + server
+            + ": all it may have are in use");
   }
 
   void close() {

@@ -287,7 +287,7 @@ final class WireConnection {
             });
   }
 
-  private static IOException unreachable(ServerAddressName server, Throwable cause) {
+  static IOException unreachable(ServerAddressName server, Throwable cause) {
     return new IOException("cannot connect to " + server + ": " + cause.getMessage(), cause);
   }
 

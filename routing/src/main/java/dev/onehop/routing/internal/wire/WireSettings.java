@@ -5,13 +5,18 @@ import io.netty.channel.socket.SocketChannel;
 import io.netty.handler.proxy.ProxyHandler;
 import io.netty.handler.proxy.Socks5ProxyHandler;
 import io.netty.util.NetUtil;
+import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.Socket;
 import java.net.SocketAddress;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLEngine;
+import javax.net.ssl.SSLParameters;
+import javax.net.ssl.SSLSocket;
 import org.bson.BsonDocument;
 import org.jspecify.annotations.Nullable;
 
@@ -137,11 +142,42 @@ public record WireSettings(
     return one.compareTo(other) > 0 ? one : other;
   }
 
-  /** Makes TLS engines. Thread-safe. */
-  @FunctionalInterface
-  public interface Tls {
-    /** A client's engine for a connection to a server, which verifies the server's name. */
-    SSLEngine newEngine(ServerAddressName server);
+  /**
+   * Makes TLS connections. Thread-safe.
+   *
+   * @param context makes the engines and sockets
+   * @param verifiesNames whether the server's certificate must be for its name
+   */
+  public record Tls(SSLContext context, boolean verifiesNames) {
+    /** A client's engine for a connection to a server. */
+    SSLEngine newEngine(ServerAddressName server) {
+      SSLEngine engine = context.createSSLEngine(server.host(), server.port());
+      engine.setUseClientMode(true);
+      engine.setSSLParameters(verifying(engine.getSSLParameters()));
+      return engine;
+    }
+
+    /**
+     * TLS on a connected socket, after the handshake.
+     *
+     * @param plain stays the caller's
+     */
+    Socket shaken(Socket plain, ServerAddressName server) throws IOException {
+      SSLSocket socket =
+          (SSLSocket)
+              context.getSocketFactory().createSocket(plain, server.host(), server.port(), false);
+      socket.setUseClientMode(true);
+      socket.setSSLParameters(verifying(socket.getSSLParameters()));
+      socket.startHandshake();
+      return socket;
+    }
+
+    private SSLParameters verifying(SSLParameters parameters) {
+      if (verifiesNames) {
+        parameters.setEndpointIdentificationAlgorithm("HTTPS");
+      }
+      return parameters;
+    }
   }
 
   /**

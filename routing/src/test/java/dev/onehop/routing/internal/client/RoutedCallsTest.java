@@ -47,7 +47,7 @@ class RoutedCallsTest {
             MongoClientSettings.builder()
                 .applyConnectionString(new ConnectionString(NOWHERE))
                 .build());
-    ours = OneHop.builder(NOWHERE).build();
+    ours = OneHop.builder(NOWHERE).reactiveClient();
   }
 
   @AfterAll

@@ -50,7 +50,7 @@ class UnknownSessionTest {
   @MethodSource("operations")
   void refusedAndCounted(String operation) {
     try (MongoClient other = MongoClients.create(NOWHERE);
-        MongoClient client = OneHop.builder(NOWHERE).meterRegistry(meters).build();
+        MongoClient client = OneHop.builder(NOWHERE).meterRegistry(meters).reactiveClient();
         ClientSession session = Mono.from(other.startSession()).block(TIMEOUT)) {
       MongoCollection<Document> collection = client.getDatabase("test").getCollection("documents");
 
@@ -66,7 +66,7 @@ class UnknownSessionTest {
   @Test
   void firstResultsAreCounted() {
     try (MongoClient other = MongoClients.create(NOWHERE);
-        MongoClient client = OneHop.builder(NOWHERE).meterRegistry(meters).build();
+        MongoClient client = OneHop.builder(NOWHERE).meterRegistry(meters).reactiveClient();
         ClientSession session = Mono.from(other.startSession()).block(TIMEOUT)) {
       Mono.from(client.getDatabase("test").getCollection("documents").find(session).first())
           .onErrorComplete()

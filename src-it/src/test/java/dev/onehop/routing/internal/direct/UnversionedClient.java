@@ -4,6 +4,7 @@ import com.mongodb.ConnectionString;
 import com.mongodb.MongoClientSettings;
 import com.mongodb.connection.TransportSettings;
 import com.mongodb.reactivestreams.client.MongoClient;
+import com.mongodb.reactivestreams.client.MongoClients;
 import dev.onehop.core.table.RoutingTable;
 import dev.onehop.routing.internal.direct.shard.Versions;
 import dev.onehop.routing.internal.router.CommandMeter;
@@ -25,7 +26,7 @@ import org.jspecify.annotations.Nullable;
 public final class UnversionedClient {
   private UnversionedClient() {}
 
-  /** Like {@code OneHop.builder(uri).routing(DIRECT).build()}, but for the versions. */
+  /** Like {@code OneHop.builder(uri).routing(DIRECT).reactiveClient()}, but for the versions. */
   public static MongoClient create(String uri) {
     EventLoopGroup group = EventLoops.newGroup("unversioned", 1);
     TransportSettings transport =
@@ -33,18 +34,20 @@ public final class UnversionedClient {
             .eventLoopGroup(group)
             .socketChannelClass(EventLoops.socketChannelClass())
             .build();
-    return DirectClient.create(
-        MongoClientSettings.builder().applyConnectionString(new ConnectionString(uri)).build(),
-        new DirectClient.Carrier(group, EventLoops.socketChannelClass(), 100, 2),
-        transport,
-        (seeds, watcher, pool, refreshes) ->
-            new DirectRouter(seeds, watcher, pool, refreshes, Versions.OMITTED),
-        new DirectClient.Options(
-            Duration.ofSeconds(10),
-            null,
-            new Unmeasured(),
-            new CommandMeter(new CompositeMeterRegistry(), ObservationRegistry.NOOP)),
-        () -> group.shutdownGracefully(0, 1, TimeUnit.SECONDS));
+    DirectClient router =
+        DirectClient.create(
+            MongoClientSettings.builder().applyConnectionString(new ConnectionString(uri)).build(),
+            new DirectClient.Carrier(group, EventLoops.socketChannelClass(), 100, 2),
+            transport,
+            (seeds, watcher, pool, refreshes) ->
+                new DirectRouter(seeds, watcher, pool, refreshes, Versions.OMITTED),
+            new DirectClient.Options(
+                Duration.ofSeconds(10),
+                null,
+                new Unmeasured(),
+                new CommandMeter(new CompositeMeterRegistry(), ObservationRegistry.NOOP)),
+            () -> group.shutdownGracefully(0, 1, TimeUnit.SECONDS));
+    return MongoClients.create(router.closing(router.reactiveSettings()));
   }
 
   private static final class Unmeasured implements DirectClient.TableMeter {

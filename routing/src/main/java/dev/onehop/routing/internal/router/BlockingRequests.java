@@ -1,0 +1,379 @@
+package dev.onehop.routing.internal.router;
+
+import dev.onehop.routing.internal.command.CommandRouter;
+import dev.onehop.routing.internal.command.Forwarded;
+import dev.onehop.routing.internal.wire.Abort;
+import dev.onehop.routing.internal.wire.BlockingConnection;
+import dev.onehop.routing.internal.wire.BlockingPool;
+import dev.onehop.routing.internal.wire.Exchange;
+import dev.onehop.routing.internal.wire.OpMsg;
+import dev.onehop.routing.internal.wire.ServerAddressName;
+import dev.onehop.routing.internal.wire.ServerRefusedException;
+import dev.onehop.routing.internal.wire.TimeLimit;
+import dev.onehop.routing.internal.wire.WireProtocolException;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.buffer.UnpooledByteBufAllocator;
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.net.SocketException;
+import java.net.SocketTimeoutException;
+import java.util.ArrayDeque;
+import java.util.Queue;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Serves the requests of one blocking connection on the thread that waits for the answers: it
+ * decides, writes to the server's socket and reads from it. What takes more than that is done
+ * elsewhere, while the thread waits.
+ *
+ * <p>A request is begun when its answer is read, for only then it is known how long the client
+ * waits. Thread-safe: one thread has its turn, the others wait or leave it a task.
+ */
+final class BlockingRequests
+    implements RequestLoop.Turns, RequestLoop.Replies, Forwarded.Carrier {
+  /** Arrays, as plain sockets need them; the garbage collector has what is not released. */
+  static final ByteBufAllocator ALLOCATOR = new UnpooledByteBufAllocator(false, true);
+
+  private static final int MAX_REQUEST_BYTES = 64_000_000;
+  private static final int FIRST_BYTES = 4096;
+  private static final int MOST_KEPT_BYTES = 64 * 1024;
+  private static final int OP_CODE_AT = 12;
+  private static final int FLAGS_AT = 16;
+
+  private final BlockingPool pool;
+  private final RequestLoop requests;
+  private final Consumer<BlockingRequests> whenClosed;
+  private final Abort abort = new Abort();
+  private final ReentrantLock turn = new ReentrantLock();
+  private final BlockingQueue<Runnable> tasks = new LinkedBlockingQueue<>();
+  // Touched by the thread that has its turn.
+  private final Queue<ByteBuf> unserved = new ArrayDeque<>(1);
+  private final Queue<ByteBuf> replies = new ArrayDeque<>(1);
+  private @Nullable ByteBuf written;
+  private @Nullable UnderWay underWay;
+  private @Nullable WireProtocolException refused;
+  private ByteBuf incoming = ALLOCATOR.buffer(FIRST_BYTES);
+  private boolean ended;
+
+  private volatile boolean closed;
+  private volatile boolean clientClosed;
+
+  /** A request that this thread carries. */
+  private static final class UnderWay {
+    private final ServerAddressName server;
+    private final ByteBuf message;
+    private final Exchange.Outcome outcome;
+    private @Nullable BlockingConnection connection;
+
+    UnderWay(ServerAddressName server, ByteBuf message, Exchange.Outcome outcome) {
+      this.server = server;
+      this.message = message;
+      this.outcome = outcome;
+    }
+  }
+
+  /**
+   * @param whenClosed called once
+   */
+  BlockingRequests(
+      CommandRouter router,
+      LocalCommands local,
+      CommandMeter meter,
+      BlockingPool pool,
+      Consumer<BlockingRequests> whenClosed) {
+    this.pool = pool;
+    this.whenClosed = whenClosed;
+    this.requests = new RequestLoop(router, local, this, ALLOCATOR, this, meter);
+    requests.opened();
+  }
+
+  /** Takes bytes of requests. One that wants no answer is begun now, once those before are done. */
+  void write(byte[] bytes, int offset, int length) throws IOException {
+    turn.lock();
+    try {
+      check();
+      ByteBuf message = written == null ? ALLOCATOR.buffer(Math.max(length, 512)) : written;
+      written = message;
+      message.writeBytes(bytes, offset, length);
+      while (written != null && written.readableBytes() >= 4) {
+        int size = written.getIntLE(written.readerIndex());
+        if (size <= FLAGS_AT || size > MAX_REQUEST_BYTES) {
+          throw new IOException("a request claims to be " + size + " bytes long");
+        }
+        if (written.readableBytes() < size) {
+          written.ensureWritable(size - written.readableBytes());
+          return;
+        }
+        ByteBuf whole = written;
+        written = null;
+        if (whole.readableBytes() > size) {
+          written = ALLOCATOR.buffer(whole.readableBytes() - size);
+          written.writeBytes(whole, whole.readerIndex() + size, whole.readableBytes() - size);
+          whole.writerIndex(whole.readerIndex() + size);
+        }
+        unserved.add(whole);
+        if (!expectsReply(whole)) {
+          serveAll();
+        }
+      }
+    } finally {
+      turn.unlock();
+      afterTurn();
+    }
+  }
+
+  private static boolean expectsReply(ByteBuf frame) {
+    int start = frame.readerIndex();
+    return frame.getIntLE(start + OP_CODE_AT) != OpMsg.OP_MSG
+        || frame.readableBytes() < FLAGS_AT + 4
+        || (frame.getIntLE(start + FLAGS_AT) & OpMsg.MORE_TO_COME) == 0;
+  }
+
+  private void serveAll() throws IOException {
+    while (!unserved.isEmpty()) {
+      while (requests.isBusy()) {
+        goOn(TimeLimit.NONE);
+      }
+      requests.add(unserved.remove());
+    }
+  }
+
+  /**
+   * Gives bytes of the answer, after whatever has to be done for it.
+   *
+   * @param timeoutMillis how long to wait, 0 for any time
+   * @return how many, at least 1
+   * @throws SocketTimeoutException as sockets do: it may be called again
+   */
+  int read(byte[] bytes, int offset, int length, int timeoutMillis) throws IOException {
+    turn.lock();
+    try {
+      TimeLimit limit = TimeLimit.ofMillis(timeoutMillis);
+      while (true) {
+        check();
+        ByteBuf reply = replies.peek();
+        if (reply != null) {
+          return take(reply, bytes, offset, length);
+        }
+        if (!requests.isBusy() && !unserved.isEmpty()) {
+          requests.add(unserved.remove());
+        } else {
+          goOn(limit);
+        }
+      }
+    } finally {
+      turn.unlock();
+      afterTurn();
+    }
+  }
+
+  private void check() throws IOException {
+    if (closed) {
+      throw new SocketException("Socket closed");
+    }
+    if (refused != null) {
+      throw new IOException(refused.getMessage(), refused);
+    }
+  }
+
+  private int take(ByteBuf answer, byte[] bytes, int offset, int length) {
+    int taken = Math.min(length, answer.readableBytes());
+    answer.readBytes(bytes, offset, taken);
+    if (!answer.isReadable()) {
+      replies.remove().release();
+    }
+    return taken;
+  }
+
+  /** Does one step of what is under way. */
+  private void goOn(TimeLimit limit) throws IOException {
+    if (underWay != null) {
+      carry(underWay, limit);
+    } else {
+      Runnable task = await(limit);
+      if (task == null) {
+        throw TimeLimit.timedOut();
+      }
+      task.run();
+    }
+    check();
+  }
+
+  private void carry(UnderWay request, TimeLimit limit) throws IOException {
+    BlockingConnection connection = request.connection;
+    try {
+      if (connection == null) {
+        connection = pool.take(request.server, limit, abort);
+        request.connection = connection;
+        newIncoming();
+        connection.send(request.message);
+      }
+      connection.receive(incoming, limit);
+    } catch (SocketTimeoutException e) {
+      throw e;
+    } catch (IOException | ServerRefusedException e) {
+      failed(request, e);
+      return;
+    }
+    underWay = null;
+    abort.clear();
+    pool.giveBack(connection);
+    request.outcome.replied(incoming);
+  }
+
+  private void newIncoming() {
+    if (incoming.refCnt() > 1 || incoming.capacity() > MOST_KEPT_BYTES) {
+      incoming = ALLOCATOR.buffer(FIRST_BYTES);
+    }
+    incoming.clear();
+  }
+
+  private void failed(UnderWay request, Exception e) throws IOException {
+    if (closed) {
+      throw new SocketException("Socket closed");
+    }
+    if (clientClosed) {
+      requests.clientClosed();
+      return;
+    }
+    if (e instanceof IOException && Thread.currentThread().isInterrupted()) {
+      // Of a virtual thread, the socket is closed by that, as a plain one of the driver's is.
+      close();
+      InterruptedIOException interrupted = new InterruptedIOException("interrupted");
+      interrupted.initCause(e);
+      throw interrupted;
+    }
+    underWay = null;
+    abort.clear();
+    if (request.connection != null) {
+      pool.broken(request.connection);
+    }
+    request.outcome.failed(e);
+  }
+
+  /** Waits for a task, null if there is none in time. */
+  private @Nullable Runnable await(TimeLimit limit) throws IOException {
+    boolean interrupted = false;
+    try {
+      while (true) {
+        try {
+          int millis = limit.remainingMillis();
+          return millis == 0 ? tasks.take() : tasks.poll(millis, TimeUnit.MILLISECONDS);
+        } catch (InterruptedException e) {
+          interrupted = true;
+          if (VirtualThreads.isCurrent()) {
+            close();
+            throw new SocketException("Closed by interrupt");
+          }
+          // The read of a plain socket goes on.
+        }
+      }
+    } finally {
+      if (interrupted) {
+        Thread.currentThread().interrupt();
+      }
+    }
+  }
+
+  @Override
+  public BooleanSupplier send(ServerAddressName server, ByteBuf message, Exchange.Outcome outcome) {
+    UnderWay request = new UnderWay(server, message, outcome);
+    underWay = request;
+    return () -> cancel(request);
+  }
+
+  private boolean cancel(UnderWay request) {
+    if (underWay != request) {
+      return false;
+    }
+    underWay = null;
+    abort.clear();
+    if (request.connection != null) {
+      pool.discard(request.connection);
+    }
+    return true;
+  }
+
+  @Override
+  public Forwarded.Carrier carrier() {
+    return this;
+  }
+
+  @Override
+  public boolean run(Runnable task) {
+    if (turn.isHeldByCurrentThread()) {
+      task.run();
+    } else {
+      tasks.add(task);
+      afterTurn();
+    }
+    return true;
+  }
+
+  @Override
+  public void send(ByteBuf message) {
+    replies.add(message);
+  }
+
+  @Override
+  public void idle() {
+    // Requests are added one at a time.
+  }
+
+  @Override
+  public void refuse(WireProtocolException why) {
+    refused = why;
+  }
+
+  /** The application's client is closed: what is under way fails, and all that comes later. */
+  void clientClosed() {
+    clientClosed = true;
+    abort.abort();
+    run(requests::clientClosed);
+  }
+
+  /** Ends what is under way. */
+  void close() {
+    if (closed) {
+      return;
+    }
+    closed = true;
+    abort.abort();
+    tasks.add(() -> {});
+    afterTurn();
+  }
+
+  /** Runs what came during another thread's turn, unless a thread has it now. */
+  private void afterTurn() {
+    while ((!tasks.isEmpty() || isToEnd()) && !turn.isHeldByCurrentThread() && turn.tryLock()) {
+      try {
+        for (Runnable task = tasks.poll(); task != null; task = tasks.poll()) {
+          task.run();
+        }
+        if (isToEnd()) {
+          end();
+        }
+      } finally {
+        turn.unlock();
+      }
+    }
+  }
+
+  private boolean isToEnd() {
+    return closed && !ended;
+  }
+
+  private void end() {
+    ended = true;
+    requests.closed();
+    unserved.clear();
+    whenClosed.accept(this);
+  }
+}

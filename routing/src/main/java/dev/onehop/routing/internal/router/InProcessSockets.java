@@ -1,0 +1,236 @@
+package dev.onehop.routing.internal.router;
+
+import dev.onehop.routing.internal.command.CommandRouter;
+import dev.onehop.routing.internal.reactor.LateErrors;
+import dev.onehop.routing.internal.wire.BlockingPool;
+import java.io.IOException;
+import java.io.InterruptedIOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.net.SocketException;
+import java.net.SocketTimeoutException;
+import java.security.KeyManagementException;
+import java.security.Provider;
+import java.security.SecureRandom;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import javax.net.ssl.KeyManager;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLContextSpi;
+import javax.net.ssl.SSLEngine;
+import javax.net.ssl.SSLServerSocketFactory;
+import javax.net.ssl.SSLSessionContext;
+import javax.net.ssl.SSLSocketFactory;
+import javax.net.ssl.TrustManager;
+import org.jspecify.annotations.Nullable;
+import reactor.core.Disposable;
+
+/**
+ * A mongos in this process, as the synchronous driver's sockets see it: they end in a {@link
+ * CommandRouter}. The blocking twin of {@link VirtualMongos}.
+ *
+ * <p>The driver's settings let an application bring an {@link SSLContext}, and the sockets that the
+ * driver uses are those of the context's factory. Of these it uses what {@link Socket} has, and
+ * nothing is encrypted.
+ *
+ * <p>Thread-safe.
+ */
+final class InProcessSockets implements AutoCloseable {
+  private final CommandRouter router;
+  private final LocalCommands local;
+  private final CommandMeter meter;
+  private final BlockingPool pool;
+  private final Set<BlockingRequests> open = ConcurrentHashMap.newKeySet();
+  private volatile boolean closed;
+
+  /**
+   * @param pool of the sockets to the shards; taken over
+   */
+  InProcessSockets(
+      CommandRouter router, LocalCommands local, CommandMeter meter, BlockingPool pool) {
+    this.router = router;
+    this.local = local;
+    this.meter = meter;
+    this.pool = pool;
+  }
+
+  /** A context whose sockets lead here. */
+  SSLContext context() {
+    return new InProcessContext(new Factory());
+  }
+
+  /**
+   * Opens the way to the router, when that has found the cluster to be usable, or what is wrong
+   * with it is to be told by the commands.
+   *
+   * @param timeoutMillis 0 for any time
+   */
+  BlockingRequests connect(int timeoutMillis) throws IOException {
+    awaitStart(timeoutMillis);
+    BlockingRequests requests = new BlockingRequests(router, local, meter, pool, open::remove);
+    open.add(requests);
+    if (closed) {
+      requests.close();
+      throw new SocketException("the client is closed");
+    }
+    return requests;
+  }
+
+  private void awaitStart(int timeoutMillis) throws IOException {
+    long most = VirtualMongos.START_TIMEOUT.toMillis();
+    boolean shorter = timeoutMillis > 0 && timeoutMillis < most;
+    CompletableFuture<Void> started = new CompletableFuture<>();
+    Disposable starting =
+        router
+            .startedOrSilent()
+            .subscribe(
+                null,
+                failure -> started.complete(null),
+                () -> started.complete(null),
+                LateErrors.LOGGED);
+    try {
+      started.get(shorter ? timeoutMillis : most, TimeUnit.MILLISECONDS);
+    } catch (TimeoutException e) {
+      if (shorter) {
+        throw new SocketTimeoutException("Connect timed out");
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      InterruptedIOException thrown = new InterruptedIOException("interrupted while connecting");
+      thrown.initCause(e);
+      throw thrown;
+    } catch (ExecutionException e) {
+      throw new IOException("the router did not start", e);
+    } finally {
+      starting.dispose();
+    }
+  }
+
+  /** Fails what is under way. */
+  @Override
+  public void close() {
+    closed = true;
+    open.forEach(BlockingRequests::clientClosed);
+    pool.close();
+  }
+
+  private final class Factory extends SSLSocketFactory {
+    @Override
+    public Socket createSocket() {
+      return new InProcessSocket(InProcessSockets.this);
+    }
+
+    @Override
+    public Socket createSocket(String host, int port) throws IOException {
+      return connected(new InetSocketAddress(host, port));
+    }
+
+    @Override
+    public Socket createSocket(String host, int port, InetAddress localHost, int localPort)
+        throws IOException {
+      return createSocket(host, port);
+    }
+
+    @Override
+    public Socket createSocket(InetAddress host, int port) throws IOException {
+      return connected(new InetSocketAddress(host, port));
+    }
+
+    @Override
+    public Socket createSocket(
+        InetAddress address, int port, InetAddress localAddress, int localPort) throws IOException {
+      return createSocket(address, port);
+    }
+
+    @Override
+    public Socket createSocket(Socket below, String host, int port, boolean autoClose) {
+      throw new UnsupportedOperationException("nothing lies below a socket in process");
+    }
+
+    private Socket connected(InetSocketAddress address) throws IOException {
+      Socket socket = createSocket();
+      socket.connect(address);
+      return socket;
+    }
+
+    @Override
+    public String[] getDefaultCipherSuites() {
+      return new String[0];
+    }
+
+    @Override
+    public String[] getSupportedCipherSuites() {
+      return new String[0];
+    }
+  }
+
+  private static final class InProcessContext extends SSLContext {
+    InProcessContext(SSLSocketFactory factory) {
+      super(new Spi(factory), new InProcessProvider(), "in-process");
+    }
+  }
+
+  private static final class InProcessProvider extends Provider {
+    private static final long serialVersionUID = 1L;
+
+    InProcessProvider() {
+      super("OneHop", "1", "sockets within the process");
+    }
+  }
+
+  private static final class Spi extends SSLContextSpi {
+    private final SSLSocketFactory factory;
+
+    Spi(SSLSocketFactory factory) {
+      this.factory = factory;
+    }
+
+    @Override
+    protected SSLSocketFactory engineGetSocketFactory() {
+      return factory;
+    }
+
+    @Override
+    protected void engineInit(
+        KeyManager @Nullable [] keys,
+        TrustManager @Nullable [] trust,
+        @Nullable SecureRandom random)
+        throws KeyManagementException {
+      throw new KeyManagementException("a context for sockets in process takes no keys");
+    }
+
+    @Override
+    protected SSLServerSocketFactory engineGetServerSocketFactory() {
+      throw clientsOnly();
+    }
+
+    @Override
+    protected SSLEngine engineCreateSSLEngine() {
+      throw clientsOnly();
+    }
+
+    @Override
+    protected SSLEngine engineCreateSSLEngine(String host, int port) {
+      throw clientsOnly();
+    }
+
+    @Override
+    protected SSLSessionContext engineGetServerSessionContext() {
+      throw clientsOnly();
+    }
+
+    @Override
+    protected SSLSessionContext engineGetClientSessionContext() {
+      throw clientsOnly();
+    }
+
+    private static UnsupportedOperationException clientsOnly() {
+      return new UnsupportedOperationException("for the sockets of the synchronous driver only");
+    }
+  }
+}

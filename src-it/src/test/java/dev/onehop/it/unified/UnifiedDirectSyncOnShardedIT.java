@@ -1,0 +1,8 @@
+package dev.onehop.it.unified;
+
+/** The specification tests: {@link Mode#DIRECT_SYNC}, {@link ShardedDeployment}. */
+class UnifiedDirectSyncOnShardedIT extends UnifiedSuite {
+  UnifiedDirectSyncOnShardedIT() {
+    super(Mode.DIRECT_SYNC, ShardedDeployment::new);
+  }
+}

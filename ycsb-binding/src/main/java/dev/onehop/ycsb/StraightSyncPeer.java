@@ -1,0 +1,23 @@
+package dev.onehop.ycsb;
+
+import com.mongodb.client.MongoClients;
+
+/**
+ * Not a binding, but the limit for one, which {@code onehop bench --peer straight} shows: the
+ * official synchronous driver, each operation straight to the server of the shard that owns the
+ * record, see {@link StraightStore}.
+ */
+public final class StraightSyncPeer extends MongoBinding {
+
+  /** Called by YCSB, once per client thread. */
+  public StraightSyncPeer() {
+    super("straight-sync");
+  }
+
+  @Override
+  DocumentStore open(BindingOptions options) {
+    options.refusePipelining();
+    return StraightStore.open(
+        options, settings -> new SyncStore(MongoClients.create(settings), options.database()));
+  }
+}
