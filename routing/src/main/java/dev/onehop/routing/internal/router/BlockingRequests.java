@@ -252,8 +252,10 @@ final class BlockingRequests
     }
     underWay = null;
     abort.clear();
-    if (request.connection != null) {
+    if (request.connection != null && e instanceof IOException) {
       pool.broken(request.connection);
+    } else if (request.connection != null) {
+      pool.discard(request.connection);
     }
     request.outcome.failed(e);
   }

@@ -25,6 +25,11 @@ public final class Abort {
     end = null;
   }
 
+  /** Whether it was ended. */
+  synchronized boolean isAborted() {
+    return aborted;
+  }
+
   /** Ends the waiting, and all that would begin later. */
   public synchronized void abort() {
     aborted = true;

@@ -3,16 +3,20 @@ package dev.onehop.routing.internal.wire;
 import dev.onehop.routing.internal.handshake.AuthenticationFailure;
 import dev.onehop.routing.internal.handshake.Handshake;
 import io.netty.buffer.ByteBuf;
-import io.netty.buffer.Unpooled;
+import io.netty.buffer.UnpooledByteBufAllocator;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.InterruptedIOException;
 import java.io.OutputStream;
 import java.net.InetSocketAddress;
 import java.net.Socket;
+import java.net.SocketException;
 import java.net.SocketTimeoutException;
 import java.net.UnknownHostException;
+import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledExecutorService;
@@ -38,18 +42,38 @@ public final class BlockingConnection {
   private final Socket socket;
   private final InputStream in;
   private final OutputStream out;
+  private final Handshake handshake;
+  private final Duration maxOpening;
+  private final ScheduledExecutorService timer;
   private volatile boolean open = true;
+  private volatile @Nullable Future<?> shaking;
+  private @Nullable Compressor compressor;
+  private @Nullable Lifetime lifetime;
+  // The request for a second time, where the connection may have to authenticate again.
+  private @Nullable ByteBuf again;
+  private boolean serverEnds;
   private int awaited;
   private int readTimeout;
-  private long idleSinceNanos;
 
-  private BlockingConnection(ServerAddressName server, Socket transport, Socket socket)
+  private BlockingConnection(
+      ServerAddressName server,
+      Socket transport,
+      Socket socket,
+      WireSettings settings,
+      ScheduledExecutorService timer)
       throws IOException {
     this.server = server;
     this.transport = transport;
     this.socket = socket;
     this.in = socket.getInputStream();
     this.out = socket.getOutputStream();
+    this.maxOpening = settings.maxOpening();
+    this.timer = timer;
+    this.handshake =
+        new Handshake(
+            settings.handshake(),
+            server.host(),
+            command -> Mono.fromCallable(() -> command(command)));
   }
 
   /**
@@ -70,7 +94,8 @@ public final class BlockingConnection {
     try {
       BlockingConnection connection =
           connectToFirst(server, settings, timer, limit, abort, addresses(server, settings, limit));
-      connection.authenticate(settings, timer, limit);
+      abort.by(connection::close);
+      connection.introduce(settings, limit);
       return connection;
     } catch (IOException e) {
       if (limit.isPassed()) {
@@ -82,7 +107,10 @@ public final class BlockingConnection {
 
   private static List<InetSocketAddress> addresses(
       ServerAddressName server, WireSettings settings, TimeLimit limit) throws IOException {
-    Future<List<InetSocketAddress>> found = settings.addresses().of(server).toFuture();
+    // A proxy looks the server's name up itself.
+    WireSettings.Proxy proxy = settings.sockets().proxy();
+    Future<List<InetSocketAddress>> found =
+        settings.addresses().of(proxy == null ? server : proxy.address()).toFuture();
     int millis = limit.atMost(settings.sockets().connectTimeout()).remainingMillis();
     try {
       List<InetSocketAddress> addresses =
@@ -148,19 +176,38 @@ public final class BlockingConnection {
     try {
       plain.setTcpNoDelay(true);
       plain.setKeepAlive(true);
-      if (settings.sockets().localAddress() != null) {
-        plain.bind(settings.sockets().localAddress());
+      WireSettings.Sockets sockets = settings.sockets();
+      if (sockets.sendBufferBytes() > 0) {
+        plain.setSendBufferSize(sockets.sendBufferBytes());
       }
-      plain.connect(address, limit.atMost(settings.sockets().connectTimeout()).remainingMillis());
+      if (sockets.receiveBufferBytes() > 0) {
+        plain.setReceiveBufferSize(sockets.receiveBufferBytes());
+      }
+      if (sockets.localAddress() != null) {
+        plain.bind(sockets.localAddress());
+      }
+      plain.connect(address, limit.atMost(sockets.connectTimeout()).remainingMillis());
+      WireSettings.Proxy proxy = sockets.proxy();
+      if (proxy != null) {
+        within(
+            limit.atMost(sockets.connectTimeout()),
+            timer,
+            plain,
+            () -> {
+              SocksTunnel.open(plain, proxy, server);
+              return plain;
+            });
+      }
       WireSettings.Tls tls = settings.tls();
-      if (tls == null) {
-        return new BlockingConnection(server, plain, plain);
-      }
-      return within(
-          limit.atMost(settings.sockets().connectTimeout()),
-          timer,
-          plain,
-          () -> new BlockingConnection(server, plain, tls.shaken(plain, server)));
+      Socket socket =
+          tls == null
+              ? plain
+              : within(
+                  limit.atMost(sockets.connectTimeout()),
+                  timer,
+                  plain,
+                  () -> tls.shaken(plain, server));
+      return new BlockingConnection(server, plain, socket, settings, timer);
     } catch (Throwable failure) {
       close(plain);
       throw failure;
@@ -198,39 +245,40 @@ public final class BlockingConnection {
     }
   }
 
-  private void authenticate(
-      WireSettings settings, ScheduledExecutorService timer, TimeLimit limit)
-      throws IOException {
+  /** Says hello and authenticates. */
+  private void introduce(WireSettings settings, TimeLimit limit) throws IOException {
     try {
-      within(
-          limit.atMost(settings.maxOpening()),
-          timer,
-          transport,
-          () -> {
-            handshake(settings);
-            return this;
-          });
-    } catch (IOException e) {
-      close();
-      throw e instanceof SocketTimeoutException
-          ? new IOException(server + ": " + e.getMessage(), e)
-          : e;
+      BsonDocument hello = shake(handshake.run(), limit);
+      compressor = hello == null ? null : Compressor.agreed(hello, settings.compressors());
     } catch (Throwable e) {
       close();
       throw e;
     }
   }
 
-  private void handshake(WireSettings settings) throws IOException {
+  /**
+   * Waits for a part of the handshake. Its steps are taken on this thread, but for those after one
+   * that may block, which are taken elsewhere.
+   */
+  private <T> @Nullable T shake(Mono<T> part, TimeLimit limit) throws IOException {
+    TimeLimit time = limit.atMost(maxOpening);
     try {
-      // Most steps are taken on this thread: then it is done when the future is there.
-      new Handshake(
-              settings.handshake(),
-              server.host(),
-              command -> Mono.fromCallable(() -> command(command)))
-          .run()
-          .toFuture()
-          .get();
+      return within(time, timer, transport, () -> await(part, time));
+    } catch (SocketTimeoutException e) {
+      throw new IOException(
+          server + " has not finished the handshake in " + maxOpening.toMillis() + " ms", e);
+    }
+  }
+
+  private <T> @Nullable T await(Mono<T> part, TimeLimit limit) throws IOException {
+    Future<@Nullable T> done = part.toFuture();
+    shaking = done;
+    try {
+      if (!open) {
+        done.cancel(true);
+      }
+      int millis = done.isDone() ? 0 : limit.remainingMillis();
+      return millis == 0 ? done.get() : done.get(millis, TimeUnit.MILLISECONDS);
     } catch (ExecutionException e) {
       if (e.getCause() instanceof IOException broken) {
         throw broken;
@@ -239,17 +287,24 @@ public final class BlockingConnection {
         throw new ServerRefusedException(server, refused);
       }
       throw new IOException("the handshake with " + server + " failed", e);
+    } catch (CancellationException e) {
+      throw new SocketException("Socket closed");
+    } catch (TimeoutException e) {
+      throw TimeLimit.timedOut();
     } catch (InterruptedException e) {
       throw interrupted(e);
+    } finally {
+      shaking = null;
+      done.cancel(true);
     }
   }
 
   private BsonDocument command(BsonDocument command) throws IOException {
-    ByteBuf message = Unpooled.buffer(512);
+    ByteBuf message = UnpooledByteBufAllocator.DEFAULT.heapBuffer(512);
     OpMsg.command(command).encode(message);
-    send(message);
-    ByteBuf reply = Unpooled.buffer(FIRST_READ_BYTES);
-    receive(reply, TimeLimit.NONE);
+    write(message);
+    ByteBuf reply = UnpooledByteBufAllocator.DEFAULT.heapBuffer(FIRST_READ_BYTES);
+    readAnswer(reply, TimeLimit.NONE);
     try {
       return OpMsg.decode(reply).body();
     } catch (RuntimeException e) {
@@ -258,30 +313,98 @@ public final class BlockingConnection {
   }
 
   /**
-   * Sends a request, under an id of this connection's.
+   * Sends a request, under an id of this connection's. If it fails, a part may have been sent.
    *
    * @param message the whole message in one array, taken over
    */
   public void send(ByteBuf message) throws IOException {
+    again = handshake.authenticates() ? message.retainedDuplicate() : null;
+    write(message);
+  }
+
+  private void write(ByteBuf message) throws IOException {
+    awaited = REQUEST_IDS.incrementAndGet();
+    message.setIntLE(message.readerIndex() + 4, awaited);
+    ByteBuf sent = compressed(message);
     try {
-      awaited = REQUEST_IDS.incrementAndGet();
-      message.setIntLE(message.readerIndex() + 4, awaited);
-      out.write(
-          message.array(), message.arrayOffset() + message.readerIndex(), message.readableBytes());
+      out.write(sent.array(), sent.arrayOffset() + sent.readerIndex(), sent.readableBytes());
       out.flush();
     } finally {
-      message.release();
+      sent.release();
+    }
+  }
+
+  private ByteBuf compressed(ByteBuf message) throws IOException {
+    try {
+      return compressor == null ? message : compressor.compress(message);
+    } catch (RuntimeException e) {
+      throw new IOException("cannot compress a request to " + server, e);
     }
   }
 
   /**
    * Waits for the answer to the request that was sent. After a time-out it may be called again.
    *
+   * <p>If the server refuses the request until the connection has authenticated anew, that is done,
+   * and the request is sent once more: the server has not looked at it.
+   *
    * @param into takes the answer up, by an array; what it has is the answer's beginning
    * @throws SocketTimeoutException if the limit passes
    * @throws IOException if the connection breaks, or brings something else
+   * @throws ServerRefusedException if the server does not take the user any more
    */
   public void receive(ByteBuf into, TimeLimit limit) throws IOException {
+    readAnswer(into, limit);
+    int code = ReplyCode.of(into);
+    ByteBuf second = again;
+    again = null;
+    if (second != null && ReplyCode.wantsAuthentication(code)) {
+      into.clear();
+      authenticateAgain(limit);
+      write(second);
+      readAnswer(into, limit);
+      code = ReplyCode.of(into);
+    } else if (second != null) {
+      second.release();
+    }
+    serverEnds = ReplyCode.isShutdown(code);
+  }
+
+  private void authenticateAgain(TimeLimit limit) throws IOException {
+    try {
+      shake(handshake.again(), limit);
+    } catch (Throwable e) {
+      close();
+      if (limit.isPassed()) {
+        throw TimeLimit.timedOut();
+      }
+      throw e;
+    }
+  }
+
+  private void readAnswer(ByteBuf into, TimeLimit limit) throws IOException {
+    readMessage(into, limit);
+    if (CompressedMessages.isCompressed(into)) {
+      expand(into);
+    }
+    if (OpMsg.responseTo(into) != awaited) {
+      throw new IOException(
+          server + " answered request " + OpMsg.responseTo(into) + ", which was not the next one");
+    }
+  }
+
+  private void expand(ByteBuf message) throws IOException {
+    ByteBuf plain;
+    try {
+      plain = CompressedMessages.expandWhole(message);
+    } catch (WireProtocolException e) {
+      throw new IOException("unreadable answer of " + server, e);
+    }
+    message.clear().writeBytes(plain);
+    plain.release();
+  }
+
+  private void readMessage(ByteBuf into, TimeLimit limit) throws IOException {
     int start = into.readerIndex();
     while (true) {
       int missing = Math.max(1, into.writableBytes());
@@ -292,7 +415,7 @@ public final class BlockingConnection {
         }
         missing = length - into.readableBytes();
         if (missing == 0) {
-          break;
+          return;
         }
         if (missing < 0) {
           throw new IOException(server + " sends more than was asked for");
@@ -300,10 +423,6 @@ public final class BlockingConnection {
       }
       into.ensureWritable(missing);
       readInto(into, limit);
-    }
-    if (OpMsg.responseTo(into) != awaited) {
-      throw new IOException(
-          server + " answered request " + OpMsg.responseTo(into) + ", which was not the next one");
     }
   }
 
@@ -328,17 +447,27 @@ public final class BlockingConnection {
     return open;
   }
 
-  void idleSince(long nanos) {
-    idleSinceNanos = nanos;
+  /** Whether the last answer said that the server ends. */
+  boolean serverEnds() {
+    return serverEnds;
   }
 
-  long idleSince() {
-    return idleSinceNanos;
+  /** The pool has it from now on. */
+  void opened(Lifetime from) {
+    lifetime = from;
+  }
+
+  Lifetime lifetime() {
+    return Objects.requireNonNull(lifetime);
   }
 
   /** Closes it; a thread that waits for an answer gets an {@link IOException}. Thread-safe. */
   void close() {
     open = false;
+    Future<?> waitedFor = shaking;
+    if (waitedFor != null) {
+      waitedFor.cancel(true);
+    }
     // Not the TLS socket, which would wait for whoever writes to it.
     close(transport);
   }

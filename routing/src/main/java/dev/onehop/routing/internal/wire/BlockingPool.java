@@ -1,10 +1,12 @@
 package dev.onehop.routing.internal.wire;
 
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.net.SocketException;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -19,8 +21,11 @@ import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Blocking connections to any number of servers, for threads that send and wait themselves. Has the
- * limits of {@link WireSettings} for itself, beside those of a {@link WirePool}.
+ * Blocking connections to any number of servers, for threads that send and wait themselves. Keeps
+ * to the limits of {@link WireSettings.PoolLimits} by itself, so that a {@link WirePool} beside it
+ * may have as many connections to the same server. {@code minSize} is not kept: a thread that needs
+ * a connection opens it. Is cleared as a {@link ServerPool} is, but for connections that threads
+ * are opening at the time.
  *
  * <p>Thread-safe. A thread that waits for a connection is interruptible.
  */
@@ -28,6 +33,7 @@ public final class BlockingPool implements AutoCloseable {
   private static final long SWEEP_MILLIS = 500;
 
   private final WireSettings settings;
+  private final WireSettings.PoolLimits limits;
   private final ScheduledExecutorService timer;
   private final Map<ServerAddressName, Server> servers = new ConcurrentHashMap<>();
   private final Future<?> sweeping;
@@ -38,6 +44,7 @@ public final class BlockingPool implements AutoCloseable {
    */
   public BlockingPool(WireSettings settings, ScheduledExecutorService timer) {
     this.settings = settings;
+    this.limits = settings.pool();
     this.timer = timer;
     this.sweeping =
         timer.scheduleWithFixedDelay(
@@ -87,7 +94,7 @@ public final class BlockingPool implements AutoCloseable {
     discard(connection);
     Server server = servers.get(connection.server());
     if (server != null) {
-      server.clear();
+      server.clear(connection.lifetime().generation());
     }
   }
 
@@ -99,10 +106,6 @@ public final class BlockingPool implements AutoCloseable {
     servers.values().forEach(Server::close);
   }
 
-  private static IOException closedPool() {
-    return new IOException("the client is closed");
-  }
-
   /** The connections to one server. Nothing foreign is called under the lock. */
   private final class Server {
     private final ServerAddressName name;
@@ -110,7 +113,10 @@ public final class BlockingPool implements AutoCloseable {
     // A connection, or nothing: then one may be opened.
     private final Deque<CompletableFuture<Optional<BlockingConnection>>> waiting =
         new ArrayDeque<>();
+    // Those that are being opened are among them.
     private int open;
+    private int opening;
+    private int generation;
 
     Server(ServerAddressName name) {
       this.name = name;
@@ -118,36 +124,94 @@ public final class BlockingPool implements AutoCloseable {
 
     BlockingConnection take(TimeLimit limit, Abort abort) throws IOException {
       CompletableFuture<Optional<BlockingConnection>> turn = null;
+      List<BlockingConnection> old = new ArrayList<>(0);
+      BlockingConnection ready;
       synchronized (this) {
         if (closed) {
-          throw closedPool();
+          throw ServerPool.clientIsClosed();
         }
-        BlockingConnection ready = idle.pollFirst();
-        if (ready != null) {
-          return ready;
-        }
-        if (settings.pool().maxSize() > 0 && open >= settings.pool().maxSize()) {
+        ready = pollIdle(old);
+        if (ready == null && !mayOpen()) {
           turn = new CompletableFuture<>();
           waiting.addLast(turn);
-        } else {
-          open++;
+        } else if (ready == null) {
+          beginOpening();
         }
+      }
+      close(old);
+      if (ready != null) {
+        return ready;
       }
       Optional<BlockingConnection> handed =
           turn == null ? Optional.empty() : await(turn, limit, abort);
       return handed.isPresent() ? handed.get() : open(limit, abort);
     }
 
+    private @Nullable BlockingConnection pollIdle(List<BlockingConnection> old) {
+      long now = System.nanoTime();
+      BlockingConnection next = idle.pollFirst();
+      while (next != null && next.lifetime().isOver(limits, generation, now)) {
+        old.add(next);
+        next = idle.pollFirst();
+      }
+      return next;
+    }
+
+    private boolean mayOpen() {
+      return (limits.maxSize() <= 0 || open < limits.maxSize())
+          && (limits.maxConnecting() <= 0 || opening < limits.maxConnecting());
+    }
+
+    private void beginOpening() {
+      open++;
+      opening++;
+    }
+
     private BlockingConnection open(TimeLimit limit, Abort abort) throws IOException {
-      BlockingConnection opened = null;
+      int born;
+      synchronized (this) {
+        born = generation;
+      }
+      BlockingConnection opened;
       try {
         opened = BlockingConnection.open(name, settings, timer, limit, abort);
-        return opened;
-      } finally {
-        if (opened == null) {
-          released();
+      } catch (Throwable failure) {
+        notOpened(born, isOfTheCaller(failure, abort) ? null : failure);
+        throw failure;
+      }
+      synchronized (this) {
+        opening--;
+        opened.opened(new Lifetime(born, System.nanoTime()));
+      }
+      letOpen();
+      return opened;
+    }
+
+    /** Whether it says nothing of the server: the caller's time is up, or it gave up. */
+    private static boolean isOfTheCaller(Throwable failure, Abort abort) {
+      return failure instanceof InterruptedIOException
+          || abort.isAborted()
+          || Thread.currentThread().isInterrupted();
+    }
+
+    /**
+     * @param failure of the server, which what waits for a connection would have, too; else null
+     */
+    private void notOpened(int born, @Nullable Throwable failure) {
+      List<CompletableFuture<Optional<BlockingConnection>>> never = List.of();
+      synchronized (this) {
+        opening--;
+        open--;
+        if (failure != null && born == generation) {
+          never = List.copyOf(waiting);
+          waiting.clear();
         }
       }
+      if (failure != null) {
+        clear(born);
+        never.forEach(each -> each.completeExceptionally(failure));
+      }
+      letOpen();
     }
 
     private Optional<BlockingConnection> await(
@@ -156,104 +220,126 @@ public final class BlockingPool implements AutoCloseable {
       abort.by(() -> turn.cancel(false));
       try {
         long wait = wait(limit);
-        return wait < 0 ? turn.get() : turn.get(wait, TimeUnit.MILLISECONDS);
-      } catch (TimeoutException e) {
-        if (!turn.cancel(false)) {
-          return turn.join();
+        try {
+          return wait < 0 ? turn.get() : turn.get(wait, TimeUnit.MILLISECONDS);
+        } catch (TimeoutException e) {
+          if (turn.cancel(false)) {
+            throw limit.isPassed()
+                ? TimeLimit.timedOut()
+                : ServerPool.waitedInVain(name, limits.maxWait());
+          }
+          return turn.get();
         }
-        throw limit.isPassed() ? TimeLimit.timedOut() : tooLong();
       } catch (InterruptedException e) {
         if (!turn.cancel(false) && !turn.isCompletedExceptionally()) {
-          turn.join().ifPresentOrElse(this::giveBack, this::released);
+          turn.join().ifPresentOrElse(this::giveBack, () -> notOpened(0, null));
         }
         throw BlockingConnection.interrupted(e);
       } catch (CancellationException e) {
         throw new SocketException("Socket closed");
       } catch (ExecutionException e) {
-        throw closedPool();
+        if (e.getCause() instanceof ServerRefusedException refused) {
+          throw refused;
+        }
+        throw new IOException(String.valueOf(e.getCause().getMessage()), e.getCause());
       } finally {
         synchronized (this) {
-          waiting.remove(turn);
+          waiting.removeIf(each -> each == turn);
         }
       }
     }
 
     /** How long to wait in milliseconds, less than nothing for any time. */
     private long wait(TimeLimit limit) throws IOException {
-      long most = settings.pool().maxWait().toMillis();
+      long most = limits.maxWait().toMillis();
       int left = limit.remainingMillis();
       return left == 0 ? most : most < 0 ? left : Math.min(left, most);
     }
 
-    private IOException tooLong() {
-      return ServerPool.waitedInVain(name, settings.pool().maxWait());
-    }
-
     void giveBack(BlockingConnection connection) {
-      if (!connection.isOpen()) {
-        released();
-        return;
+      if (connection.serverEnds()) {
+        clear(connection.lifetime().generation());
       }
-      while (true) {
+      while (connection.isOpen()) {
         CompletableFuture<Optional<BlockingConnection>> next;
         synchronized (this) {
+          long now = System.nanoTime();
+          connection.lifetime().idleSince(now);
+          if (closed || connection.lifetime().isOver(limits, generation, now)) {
+            break;
+          }
           next = waiting.pollFirst();
-          if (next == null && !closed) {
-            connection.idleSince(System.nanoTime());
+          if (next == null) {
             idle.addFirst(connection);
             return;
           }
-        }
-        if (next == null) {
-          connection.close();
-          return;
         }
         if (next.complete(Optional.of(connection))) {
           return;
         }
       }
+      close(List.of(connection));
     }
 
-    /** There is one connection less: one may be opened for whoever waits. */
+    /** There is one connection less. */
     void released() {
+      synchronized (this) {
+        open--;
+      }
+      letOpen();
+    }
+
+    /** Lets threads that wait open connections, as many as may be. */
+    private void letOpen() {
       while (true) {
         CompletableFuture<Optional<BlockingConnection>> next;
         synchronized (this) {
-          next = waiting.pollFirst();
+          next = mayOpen() ? waiting.pollFirst() : null;
           if (next == null) {
-            open--;
             return;
           }
+          beginOpening();
         }
-        if (next.complete(Optional.empty())) {
-          return;
+        if (!next.complete(Optional.empty())) {
+          synchronized (this) {
+            opening--;
+            open--;
+          }
         }
       }
     }
 
     void sweep() {
-      long maxIdle = settings.pool().maxIdle().toNanos();
-      if (maxIdle > 0) {
-        long now = System.nanoTime();
-        close(takeIdle(last -> now - last.idleSince() > maxIdle));
-      }
-    }
-
-    void clear() {
-      close(takeIdle(last -> true));
-    }
-
-    private List<BlockingConnection> takeIdle(
-        java.util.function.Predicate<BlockingConnection> which) {
-      List<BlockingConnection> taken = new ArrayList<>();
+      List<BlockingConnection> old = new ArrayList<>();
       synchronized (this) {
-        @Nullable BlockingConnection last = idle.peekLast();
-        while (last != null && which.test(last)) {
-          taken.add(idle.removeLast());
-          last = idle.peekLast();
+        long now = System.nanoTime();
+        for (Iterator<BlockingConnection> each = idle.iterator(); each.hasNext(); ) {
+          BlockingConnection connection = each.next();
+          if (connection.lifetime().isOver(limits, generation, now)) {
+            each.remove();
+            old.add(connection);
+          }
         }
       }
-      return taken;
+      close(old);
+    }
+
+    /**
+     * Closes what is idle, as the server was found to be gone.
+     *
+     * @param born the generation of the connection that found it, which may be of the past
+     */
+    void clear(int born) {
+      List<BlockingConnection> old;
+      synchronized (this) {
+        if (born != generation) {
+          return;
+        }
+        generation++;
+        old = List.copyOf(idle);
+        idle.clear();
+      }
+      close(old);
     }
 
     private void close(List<BlockingConnection> connections) {
@@ -265,12 +351,15 @@ public final class BlockingPool implements AutoCloseable {
 
     void close() {
       List<CompletableFuture<Optional<BlockingConnection>>> never;
+      List<BlockingConnection> connections;
       synchronized (this) {
         never = List.copyOf(waiting);
         waiting.clear();
+        connections = List.copyOf(idle);
+        idle.clear();
       }
-      never.forEach(each -> each.completeExceptionally(closedPool()));
-      clear();
+      never.forEach(each -> each.completeExceptionally(ServerPool.clientIsClosed()));
+      close(connections);
     }
   }
 }

@@ -6,9 +6,15 @@ import io.netty.buffer.ByteBufUtil;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.util.List;
 import java.util.Set;
 import java.util.zip.Deflater;
 import java.util.zip.DeflaterOutputStream;
+import org.bson.BsonArray;
+import org.bson.BsonDocument;
+import org.bson.BsonString;
+import org.bson.BsonValue;
+import org.jspecify.annotations.Nullable;
 import org.xerial.snappy.Snappy;
 
 /**
@@ -57,6 +63,23 @@ public record Compressor(String name, int level) {
     } catch (IOException | LinkageError e) {
       return false;
     }
+  }
+
+  /**
+   * The first that the server names, which are those of the client that it has, too.
+   *
+   * @param hello the server's reply
+   * @return null to send everything as it is
+   */
+  static @Nullable Compressor agreed(BsonDocument hello, List<Compressor> ours) {
+    for (BsonValue name : hello.getArray("compression", new BsonArray())) {
+      for (Compressor each : ours) {
+        if (name.equals(new BsonString(each.name()))) {
+          return each;
+        }
+      }
+    }
+    return null;
   }
 
   /**

@@ -12,12 +12,6 @@ public final class Exchange {
   private static final int SENT = 1;
   private static final int DONE = 2;
 
-  /** Error codes of the server, source: src/mongo/base/error_codes.yml. */
-  private static final int SHUTDOWN_IN_PROGRESS = 91;
-
-  private static final int REAUTHENTICATION_REQUIRED = 391;
-  private static final int INTERRUPTED_AT_SHUTDOWN = 11600;
-
   private final ServerPool pool;
   private final ByteBuf message;
   private final boolean expectsReply;
@@ -132,20 +126,29 @@ public final class Exchange {
 
     @Override
     public void replied(ByteBuf reply) {
-      int code = used.failureCode(reply);
-      ByteBuf second = code == REAUTHENTICATION_REQUIRED ? again.getAndSet(null) : null;
+      int code = ReplyCode.of(reply);
+      ByteBuf second = ReplyCode.wantsAuthentication(code) ? again.getAndSet(null) : null;
       if (second != null) {
         // The server has refused the command before it looked at it.
-        used.authenticateAgain(() -> used.send(second, this), failure -> notAgain(second, failure));
+        used.authenticateAgain(() -> sendAgain(second), failure -> notAgain(second, failure));
         return;
       }
       if (state.compareAndSet(SENT, DONE)) {
         forgetMessage();
-        if (code == INTERRUPTED_AT_SHUTDOWN || code == SHUTDOWN_IN_PROGRESS) {
-          pool.clear(used.generation());
+        if (ReplyCode.isShutdown(code)) {
+          pool.clear(used.lifetime().generation());
         }
         pool.giveBack(used);
         outcome.replied(reply);
+      }
+    }
+
+    private void sendAgain(ByteBuf second) {
+      if (state.get() == SENT) {
+        used.send(second, this);
+      } else {
+        // Cancelled meanwhile.
+        second.release();
       }
     }
 

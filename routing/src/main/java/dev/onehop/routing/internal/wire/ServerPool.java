@@ -91,13 +91,7 @@ final class ServerPool {
   }
 
   private boolean isOld(WireConnection connection, long now) {
-    return connection.generation() != generation
-        || exceeds(limits.maxLife(), now - connection.openedAt())
-        || exceeds(limits.maxIdle(), now - connection.idleSince());
-  }
-
-  private static boolean exceeds(Duration limit, long nanos) {
-    return !limit.isZero() && nanos > limit.toNanos();
+    return connection.lifetime().isOver(limits, generation, now);
   }
 
   /** Opens as many connections as requests wait for, or as there are to be at least. */
@@ -135,7 +129,7 @@ final class ServerPool {
     synchronized (this) {
       opening.remove(connecting);
       reachable = true;
-      connection.opened(born, System.nanoTime());
+      connection.opened(new Lifetime(born, System.nanoTime()));
     }
     connection.whenClosed(() -> closed(connection));
     giveBack(connection);
@@ -182,7 +176,7 @@ final class ServerPool {
    */
   void broken(WireConnection connection) {
     if (!InProcessChannel.class.isAssignableFrom(settings.sockets().channelClass())) {
-      clear(connection.generation());
+      clear(connection.lifetime().generation());
     }
   }
 
@@ -196,7 +190,7 @@ final class ServerPool {
     boolean old;
     synchronized (this) {
       long now = System.nanoTime();
-      connection.idleSince(now);
+      connection.lifetime().idleSince(now);
       old = closed || isOld(connection, now);
       if (!old) {
         next = waiting.pollFirst();

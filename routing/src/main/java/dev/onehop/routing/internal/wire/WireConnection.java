@@ -3,7 +3,6 @@ package dev.onehop.routing.internal.wire;
 import dev.onehop.routing.internal.handshake.AuthenticationFailure;
 import dev.onehop.routing.internal.handshake.Handshake;
 import dev.onehop.routing.internal.reactor.LateErrors;
-import dev.onehop.routing.internal.wire.BsonFields.MalformedDocumentException;
 import io.netty.bootstrap.Bootstrap;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
@@ -21,15 +20,13 @@ import java.net.UnknownHostException;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.List;
+import java.util.Objects;
 import java.util.Queue;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.Function;
-import org.bson.BsonArray;
 import org.bson.BsonDocument;
-import org.bson.BsonString;
-import org.bson.BsonValue;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
@@ -56,9 +53,7 @@ final class WireConnection {
   // Written before the pool has it, or by the pool under its lock.
   private volatile @Nullable Handshake handshake;
   private Duration maxOpening = Duration.ZERO;
-  private int generation;
-  private long openedAtNanos;
-  private long idleSinceNanos;
+  private @Nullable Lifetime lifetime;
 
   private record Pending(int requestId, ReplyHandler handler) {}
 
@@ -86,23 +81,16 @@ final class WireConnection {
     Handshake first = new Handshake(settings.handshake(), server.host(), this::command);
     handshake = first;
     maxOpening = settings.maxOpening();
-    return limited(first.run().doOnNext(hello -> agreeOnCompressor(hello, settings)).then());
+    return limited(
+            first
+            .run()
+            .doOnNext(hello -> compressor = Compressor.agreed(hello, settings.compressors()))
+            .then());
   }
 
   private Mono<Void> limited(Mono<Void> authentication) {
     return within(maxOpening, authentication, server)
         .onErrorMap(AuthenticationFailure.class, e -> new ServerRefusedException(server, e));
-  }
-
-  /** The first that the server names, which are those of the client that it has, too. */
-  private void agreeOnCompressor(BsonDocument hello, WireSettings settings) {
-    for (BsonValue name : hello.getArray("compression", new BsonArray())) {
-      for (Compressor each : settings.compressors()) {
-        if (compressor == null && name.equals(new BsonString(each.name()))) {
-          compressor = each;
-        }
-      }
-    }
   }
 
   /** Whether it is authenticated, so that the server may ask for that again. */
@@ -349,6 +337,8 @@ final class WireConnection {
     try {
       sent = compressor == null ? message : compressor.compress(message);
     } catch (RuntimeException e) {
+      // Not given back by a request that fails.
+      close();
       if (handler != null) {
         handler.failed(new IOException("cannot compress a request to " + server, e));
       }
@@ -403,50 +393,12 @@ final class WireConnection {
   }
 
   /** The pool has it from now on. */
-  void opened(int poolsGeneration, long nanos) {
-    generation = poolsGeneration;
-    openedAtNanos = nanos;
-    idleSinceNanos = nanos;
+  void opened(Lifetime from) {
+    lifetime = from;
   }
 
-  int generation() {
-    return generation;
-  }
-
-  long openedAt() {
-    return openedAtNanos;
-  }
-
-  /** The error code of a command that failed as a whole; 0 if it did not, or says none. */
-  int failureCode(ByteBuf reply) {
-    int start = reply.readerIndex() + OpMsg.HEADER_BYTES + 4;
-    if (reply.writerIndex() - start < 6 || reply.getByte(start) != 0) {
-      return 0;
-    }
-    try {
-      int code = 0;
-      BsonFields fields = new BsonFields(reply, start + 1, reply.writerIndex());
-      while (fields.next()) {
-        String name = fields.name();
-        if (name.equals("ok") && fields.number() == 1) {
-          return 0;
-        } else if (name.equals("code")) {
-          code = (int) fields.number();
-        }
-      }
-      return code;
-    } catch (MalformedDocumentException e) {
-      // The reader of the reply says what is wrong with it.
-      return 0;
-    }
-  }
-
-  void idleSince(long nanos) {
-    idleSinceNanos = nanos;
-  }
-
-  long idleSince() {
-    return idleSinceNanos;
+  Lifetime lifetime() {
+    return Objects.requireNonNull(lifetime);
   }
 
   void close() {

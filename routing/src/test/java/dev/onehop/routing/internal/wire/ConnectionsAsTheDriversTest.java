@@ -8,6 +8,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.onehop.routing.internal.handshake.Mechanism;
+import dev.onehop.routing.internal.wire.WireServer.Client;
+import dev.onehop.routing.internal.wire.WireServer.Kind;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.bson.BsonArray;
@@ -15,9 +17,9 @@ import org.bson.BsonBinary;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
 import org.bson.BsonString;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** Compression, and authentication that the server asks for anew. */
 class ConnectionsAsTheDriversTest {
@@ -34,8 +36,9 @@ class ConnectionsAsTheDriversTest {
     return server.seen.stream().map(BsonDocument::getFirstKey).toList();
   }
 
-  @Test
-  void aCommandThatNeedsNewAuthenticationIsSentAgain() {
+  @ParameterizedTest
+  @EnumSource
+  void aCommandThatNeedsNewAuthenticationIsSentAgain(Kind kind) {
     AtomicInteger pings = new AtomicInteger();
     try (WireServer server =
             new WireServer(
@@ -46,7 +49,7 @@ class ConnectionsAsTheDriversTest {
                           pings.incrementAndGet() == 1 ? BsonDocument.parse(SECOND_TIME) : ok();
                       default -> ok();
                     });
-        WirePool pool = server.pool(unlimited(), PLAIN, null, List.of())) {
+        Client pool = server.pool(kind, unlimited(), PLAIN, null, List.of())) {
       OpMsg answer = pool.send(server.name(), ping()).block(TIMEOUT);
 
       assertThat(answer).isNotNull();
@@ -58,8 +61,9 @@ class ConnectionsAsTheDriversTest {
   }
 
   /** Once only: the second refusal is the answer. */
-  @Test
-  void aCommandIsNotSentAgainForEver() {
+  @ParameterizedTest
+  @EnumSource
+  void aCommandIsNotSentAgainForEver(Kind kind) {
     try (WireServer server =
             new WireServer(
                 (connection, command) ->
@@ -68,7 +72,7 @@ class ConnectionsAsTheDriversTest {
                       case "ping" -> BsonDocument.parse(SECOND_TIME);
                       default -> ok();
                     });
-        WirePool pool = server.pool(unlimited(), PLAIN, null, List.of())) {
+        Client pool = server.pool(kind, unlimited(), PLAIN, null, List.of())) {
       OpMsg answer = pool.send(server.name(), ping()).block(TIMEOUT);
 
       assertThat(answer).isNotNull();
@@ -77,8 +81,9 @@ class ConnectionsAsTheDriversTest {
     }
   }
 
-  @Test
-  void aConnectionThatIsRefusedTheSecondTimeIsClosed() {
+  @ParameterizedTest
+  @EnumSource
+  void aConnectionThatIsRefusedTheSecondTimeIsClosed(Kind kind) {
     AtomicInteger starts = new AtomicInteger();
     try (WireServer server =
             new WireServer(
@@ -91,7 +96,7 @@ class ConnectionsAsTheDriversTest {
                       case "ping" -> BsonDocument.parse(SECOND_TIME);
                       default -> ok();
                     });
-        WirePool pool = server.pool(unlimited(), PLAIN, null, List.of())) {
+        Client pool = server.pool(kind, unlimited(), PLAIN, null, List.of())) {
       assertThatThrownBy(() -> pool.send(server.name(), ping()).block(TIMEOUT))
           .isInstanceOf(ServerRefusedException.class)
           .hasMessageContaining("user user@$external: expired");
@@ -99,13 +104,14 @@ class ConnectionsAsTheDriversTest {
     }
   }
 
-  @Test
-  void withoutAUserThereIsNoSecondTime() {
+  @ParameterizedTest
+  @EnumSource
+  void withoutAUserThereIsNoSecondTime(Kind kind) {
     try (WireServer server =
             new WireServer(
                 (connection, command) ->
                     command.getFirstKey().equals("ping") ? BsonDocument.parse(SECOND_TIME) : ok());
-        WirePool pool = server.pool(unlimited())) {
+        Client pool = server.pool(kind, unlimited())) {
       OpMsg answer = pool.send(server.name(), ping()).block(TIMEOUT);
 
       assertThat(answer).isNotNull();
@@ -115,8 +121,17 @@ class ConnectionsAsTheDriversTest {
   }
 
   @ParameterizedTest
-  @CsvSource({"zlib, -1", "zlib, 9", "snappy, 0", "zstd, 3"})
-  void whatIsAgreedUponIsUsedBothWays(String name, int level) {
+  @CsvSource({
+    "EVENT_LOOP, zlib, -1",
+    "EVENT_LOOP, zlib, 9",
+    "EVENT_LOOP, snappy, 0",
+    "EVENT_LOOP, zstd, 3",
+    "BLOCKING, zlib, -1",
+    "BLOCKING, zlib, 9",
+    "BLOCKING, snappy, 0",
+    "BLOCKING, zstd, 3"
+  })
+  void whatIsAgreedUponIsUsedBothWays(Kind kind, String name, int level) {
     Compressor compressor = new Compressor(name, level);
     // Longer than what is read of a request that only has to be classified.
     BsonString text = new BsonString("text ".repeat(500_000));
@@ -127,7 +142,7 @@ class ConnectionsAsTheDriversTest {
                         ? ok().append("compression", new BsonArray(List.of(new BsonString(name))))
                         : ok().append("echo", command.get("text", new BsonInt32(0))),
                 compressor);
-        WirePool pool = server.pool(unlimited(), null, null, List.of(compressor))) {
+        Client pool = server.pool(kind, unlimited(), null, null, List.of(compressor))) {
       OpMsg answer =
           pool.send(
                   server.name(),
@@ -143,18 +158,20 @@ class ConnectionsAsTheDriversTest {
     }
   }
 
-  @Test
-  void whatTheServerDoesNotNameIsNotUsed() {
+  @ParameterizedTest
+  @EnumSource
+  void whatTheServerDoesNotNameIsNotUsed(Kind kind) {
     try (WireServer server = new WireServer((connection, command) -> ok());
-        WirePool pool = server.pool(unlimited(), null, null, List.of(new Compressor("zlib", -1)))) {
+        Client pool = server.pool(kind, unlimited(), null, null, List.of(new Compressor("zlib", -1)))) {
       pool.send(server.name(), ping()).block(TIMEOUT);
 
       assertThat(server.opCodes).containsOnly(OpMsg.OP_MSG);
     }
   }
 
-  @Test
-  void secretsAreNotCompressed() {
+  @ParameterizedTest
+  @EnumSource
+  void secretsAreNotCompressed(Kind kind) {
     try (WireServer server =
             new WireServer(
                 (connection, command) ->
@@ -163,8 +180,8 @@ class ConnectionsAsTheDriversTest {
                       case "saslStart" -> authenticated();
                       default -> ok();
                     });
-        WirePool pool =
-            server.pool(unlimited(), PLAIN, null, List.of(new Compressor("zlib", -1)))) {
+        Client pool =
+            server.pool(kind, unlimited(), PLAIN, null, List.of(new Compressor("zlib", -1)))) {
       for (String command : List.of("createUser", "updateUser")) {
         pool.send(
                 server.name(),

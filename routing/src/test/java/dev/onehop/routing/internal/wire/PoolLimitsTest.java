@@ -7,6 +7,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import dev.onehop.routing.internal.wire.WireServer.Client;
+import dev.onehop.routing.internal.wire.WireServer.Kind;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
@@ -16,6 +18,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import org.bson.BsonDocument;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** A server's pool keeps to the limits of the driver's, and is cleared when the driver's is. */
 class PoolLimitsTest {
@@ -26,7 +30,7 @@ class PoolLimitsTest {
     return new WireSettings.PoolLimits(maxSize, minSize, maxConnecting, maxWait, NEVER, NEVER);
   }
 
-  private static List<CompletableFuture<OpMsg>> pings(WirePool pool, WireServer server, int many) {
+  private static List<CompletableFuture<OpMsg>> pings(Client pool, WireServer server, int many) {
     return Stream.generate(() -> pool.send(server.name(), ping()).toFuture()).limit(many).toList();
   }
 
@@ -35,25 +39,51 @@ class PoolLimitsTest {
         .succeedsWithin(TIMEOUT);
   }
 
+  /** Whether the server has executed it is not known. */
+  @ParameterizedTest
+  @EnumSource
+  void aRequestWhoseConnectionBreaksIsNotSentAgain(Kind kind) {
+    try (WireServer server =
+            new WireServer(
+                (connection, command) ->
+                    command.getFirstKey().equals("insert") ? WireServer.Script.HANG_UP : ok());
+        Client pool = server.pool(kind, limits(0, 0, 0, TIMEOUT))) {
+      allAnswered(pings(pool, server, 5));
+
+      assertThatThrownBy(
+              () ->
+                  pool.send(
+                          server.name(),
+                          OpMsg.command(BsonDocument.parse("{insert: 'c', $db: 'it'}")))
+                      .block(TIMEOUT))
+          .hasRootCauseInstanceOf(IOException.class)
+          .hasMessageContaining(server.name().toString());
+      pool.send(server.name(), ping()).block(TIMEOUT);
+      assertThat(server.seen).filteredOn(each -> each.containsKey("insert")).hasSize(1);
+    }
+  }
+
   private static boolean isHello(BsonDocument command) {
     return command.getFirstKey().equals("hello");
   }
 
-  @Test
-  void noMoreConnectionsThanAllowed() {
+  @ParameterizedTest
+  @EnumSource
+  void noMoreConnectionsThanAllowed(Kind kind) {
     try (WireServer server = new WireServer((connection, command) -> ok());
-        WirePool pool = server.pool(limits(3, 0, 0, TIMEOUT))) {
+        Client pool = server.pool(kind, limits(3, 0, 0, TIMEOUT))) {
       allAnswered(pings(pool, server, 200));
 
       assertThat(server.accepted()).isLessThanOrEqualTo(3);
     }
   }
 
-  @Test
-  void noMoreAreOpenedAtOnceThanAllowed() {
+  @ParameterizedTest
+  @EnumSource
+  void noMoreAreOpenedAtOnceThanAllowed(Kind kind) {
     AtomicBoolean silent = new AtomicBoolean(true);
     try (WireServer server = new WireServer((connection, command) -> silent.get() ? null : ok());
-        WirePool pool = server.pool(limits(0, 0, 2, TIMEOUT))) {
+        Client pool = server.pool(kind, limits(0, 0, 2, TIMEOUT))) {
       List<CompletableFuture<OpMsg>> pings = pings(pool, server, 20);
       await().until(() -> server.seen.size() == 2);
       await().during(Duration.ofMillis(300)).until(() -> server.accepted() == 2);
@@ -61,24 +91,26 @@ class PoolLimitsTest {
     }
   }
 
+  /** A thread that opens a connection itself waits for that one. */
   @Test
   void whatWaitsTakesTheFirstConnectionThatIsFree() {
     // Of two connections that are being opened, one never says hello.
     try (WireServer server =
             new WireServer(
                 (connection, command) -> connection == 1 && isHello(command) ? null : ok());
-        WirePool pool = server.pool(limits(2, 0, 2, TIMEOUT))) {
+        Client pool = server.pool(Kind.EVENT_LOOP, limits(2, 0, 2, TIMEOUT))) {
       List<CompletableFuture<OpMsg>> pings = pings(pool, server, 50);
 
       allAnswered(pings);
     }
   }
 
-  @Test
-  void aRequestDoesNotWaitForLongerThanAllowed() {
+  @ParameterizedTest
+  @EnumSource
+  void aRequestDoesNotWaitForLongerThanAllowed(Kind kind) {
     try (WireServer server =
             new WireServer((connection, command) -> isHello(command) ? ok() : null);
-        WirePool pool = server.pool(limits(1, 0, 2, Duration.ofMillis(200)))) {
+        Client pool = server.pool(kind, limits(1, 0, 2, Duration.ofMillis(200)))) {
       CompletableFuture<OpMsg> first = pool.send(server.name(), ping()).toFuture();
       await().until(() -> server.seen.size() == 2);
 
@@ -90,10 +122,11 @@ class PoolLimitsTest {
     }
   }
 
+  /** Not by a blocking pool: its Javadoc says so. */
   @Test
   void someAreKeptOpenInAdvance() {
     try (WireServer server = new WireServer((connection, command) -> ok());
-        WirePool pool = server.pool(limits(10, 4, 2, TIMEOUT))) {
+        Client pool = server.pool(Kind.EVENT_LOOP, limits(10, 4, 2, TIMEOUT))) {
       pool.send(server.name(), ping()).block(TIMEOUT);
 
       await().until(() -> server.open() == 4);
@@ -101,11 +134,13 @@ class PoolLimitsTest {
     }
   }
 
-  @Test
-  void idleConnectionsAreClosed() {
+  @ParameterizedTest
+  @EnumSource
+  void idleConnectionsAreClosed(Kind kind) {
     try (WireServer server = new WireServer((connection, command) -> ok());
-        WirePool pool =
+        Client pool =
             server.pool(
+                kind,
                 new WireSettings.PoolLimits(0, 0, 0, TIMEOUT, Duration.ofMillis(100), NEVER))) {
       allAnswered(pings(pool, server, 5));
 
@@ -114,11 +149,13 @@ class PoolLimitsTest {
     }
   }
 
-  @Test
-  void oldConnectionsServeNoFurtherRequest() {
+  @ParameterizedTest
+  @EnumSource
+  void oldConnectionsServeNoFurtherRequest(Kind kind) {
     try (WireServer server = new WireServer((connection, command) -> ok());
-        WirePool pool =
+        Client pool =
             server.pool(
+                kind,
                 new WireSettings.PoolLimits(1, 0, 0, TIMEOUT, NEVER, Duration.ofMillis(50)))) {
       pool.send(server.name(), ping()).block(TIMEOUT);
       long until = System.nanoTime() + Duration.ofMillis(300).toNanos();
@@ -136,8 +173,9 @@ class PoolLimitsTest {
     return ok().append("connection", new org.bson.BsonInt32(connection));
   }
 
-  @Test
-  void aServerThatShutsDownIsSentNothingOnOldConnections() {
+  @ParameterizedTest
+  @EnumSource
+  void aServerThatShutsDownIsSentNothingOnOldConnections(Kind kind) {
     AtomicInteger shuttingDown = new AtomicInteger();
     try (WireServer server =
             new WireServer(
@@ -145,7 +183,7 @@ class PoolLimitsTest {
                     !isHello(command) && connection == shuttingDown.get()
                         ? BsonDocument.parse("{ok: 0, code: 91, errmsg: 'shutting down'}")
                         : numbered(connection));
-        WirePool pool = server.pool(limits(0, 0, 0, TIMEOUT))) {
+        Client pool = server.pool(kind, limits(0, 0, 0, TIMEOUT))) {
       allAnswered(pings(pool, server, 5));
       int before = server.accepted();
       int next = connectionOfNextPing(pool, server);
@@ -158,21 +196,22 @@ class PoolLimitsTest {
     }
   }
 
-  private static int connectionOfNextPing(WirePool pool, WireServer server) {
+  private static int connectionOfNextPing(Client pool, WireServer server) {
     OpMsg answer = pool.send(server.name(), ping()).block(TIMEOUT);
     assertThat(answer).isNotNull();
     return answer.body().getInt32("connection").getValue();
   }
 
-  @Test
-  void otherErrorsOfAServerLeaveItsConnections() {
+  @ParameterizedTest
+  @EnumSource
+  void otherErrorsOfAServerLeaveItsConnections(Kind kind) {
     try (WireServer server =
             new WireServer(
                 (connection, command) ->
                     isHello(command)
                         ? ok()
                         : BsonDocument.parse("{ok: 0, code: 10107, errmsg: 'not primary'}"));
-        WirePool pool = server.pool(limits(0, 0, 0, TIMEOUT))) {
+        Client pool = server.pool(kind, limits(0, 0, 0, TIMEOUT))) {
       for (int i = 0; i < 5; i++) {
         pool.send(server.name(), ping()).block(TIMEOUT);
       }
@@ -181,8 +220,9 @@ class PoolLimitsTest {
     }
   }
 
-  @Test
-  void aServerThatTakesNoMoreConnectionsFailsWhatWaitsForOne() {
+  @ParameterizedTest
+  @EnumSource
+  void aServerThatTakesNoMoreConnectionsFailsWhatWaitsForOne(Kind kind) {
     AtomicBoolean refusing = new AtomicBoolean();
     try (WireServer server =
             new WireServer(
@@ -194,7 +234,7 @@ class PoolLimitsTest {
                       ? BsonDocument.parse("{ok: 0, code: 1, errmsg: 'too many'}")
                       : null;
                 });
-        WirePool pool = server.pool(limits(0, 0, 1, TIMEOUT))) {
+        Client pool = server.pool(kind, limits(0, 0, 1, TIMEOUT))) {
       pool.send(server.name(), ping()).block(TIMEOUT);
       refusing.set(true);
       List<CompletableFuture<OpMsg>> pings = pings(pool, server, 10);

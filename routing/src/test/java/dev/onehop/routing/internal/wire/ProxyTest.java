@@ -7,15 +7,20 @@ import static dev.onehop.routing.internal.wire.WireServer.unlimited;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.onehop.routing.internal.wire.WireServer.Client;
+import dev.onehop.routing.internal.wire.WireServer.Kind;
 import dev.onehop.routing.transport.ScriptedProxy;
 import java.util.List;
-import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** Connections through a SOCKS5 proxy. */
 class ProxyTest {
 
-  private static WirePool pool(WireServer server, ScriptedProxy proxy, String user) {
+  private static Client pool(
+      Kind kind, WireServer server, ScriptedProxy proxy, String user) {
     return server.pool(
+                kind,
         unlimited(),
         null,
         new WireSettings.Proxy(
@@ -23,11 +28,12 @@ class ProxyTest {
         List.of());
   }
 
-  @Test
-  void theProxyLooksTheNameUp() {
+  @ParameterizedTest
+  @EnumSource
+  void theProxyLooksTheNameUp(Kind kind) {
     try (WireServer server = new WireServer((connection, command) -> ok());
         ScriptedProxy proxy = new ScriptedProxy(null, false);
-        WirePool pool = pool(server, proxy, null)) {
+        Client pool = pool(kind, server, proxy, null)) {
       ServerAddressName name = new ServerAddressName("db.invalid", server.name().port());
       OpMsg answer = pool.send(name, ping()).block(TIMEOUT);
 
@@ -36,12 +42,13 @@ class ProxyTest {
     }
   }
 
-  @Test
-  void theProxyMayWantAPassword() {
+  @ParameterizedTest
+  @EnumSource
+  void theProxyMayWantAPassword(Kind kind) {
     try (WireServer server = new WireServer((connection, command) -> ok());
         ScriptedProxy proxy = new ScriptedProxy("user:secret", false);
-        WirePool pool = pool(server, proxy, "user");
-        WirePool stranger = pool(server, proxy, "stranger")) {
+        Client pool = pool(kind, server, proxy, "user");
+        Client stranger = pool(kind, server, proxy, "stranger")) {
       assertThat(pool.send(server.name(), ping()).block(TIMEOUT)).isNotNull();
 
       assertThatThrownBy(() -> stranger.send(server.name(), ping()).block(TIMEOUT))
@@ -49,11 +56,12 @@ class ProxyTest {
     }
   }
 
-  @Test
-  void aServerThatTheProxyCannotReachIsUnreachable() {
+  @ParameterizedTest
+  @EnumSource
+  void aServerThatTheProxyCannotReachIsUnreachable(Kind kind) {
     try (WireServer server = new WireServer((connection, command) -> ok());
         ScriptedProxy proxy = new ScriptedProxy(null, true);
-        WirePool pool = pool(server, proxy, null)) {
+        Client pool = pool(kind, server, proxy, null)) {
       assertThatThrownBy(() -> pool.send(server.name(), ping()).block(TIMEOUT))
           .hasMessageContaining("cannot connect to " + server.name());
       assertThat(server.accepted()).isZero();

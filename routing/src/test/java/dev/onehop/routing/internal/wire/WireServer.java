@@ -4,6 +4,7 @@ import dev.onehop.routing.internal.handshake.HandshakeSettings;
 import dev.onehop.routing.internal.handshake.Mechanism;
 import dev.onehop.routing.transport.ScriptedPeer;
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.UnpooledByteBufAllocator;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInitializer;
@@ -20,6 +21,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
 import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
 
 /** A server that answers what a test wants, and knows its connections; and clients of it. */
 final class WireServer implements AutoCloseable {
@@ -27,6 +29,9 @@ final class WireServer implements AutoCloseable {
 
   /** Answers a command on a connection; null for never. */
   interface Script {
+    /** An answer that is none: the server closes the connection. */
+    BsonDocument HANG_UP = new BsonDocument();
+
     @Nullable BsonDocument answer(int connection, BsonDocument command);
   }
 
@@ -87,17 +92,31 @@ final class WireServer implements AutoCloseable {
     return open.get();
   }
 
-  WirePool pool(WireSettings.PoolLimits limits) {
-    return pool(limits, null, null, List.of());
+  /** The two kinds of connections, which do the same. */
+  enum Kind {
+    EVENT_LOOP,
+    BLOCKING
   }
 
-  WirePool pool(
+  /** Sends requests over a pool of connections. */
+  interface Client extends AutoCloseable {
+    Mono<OpMsg> send(ServerAddressName server, OpMsg request);
+
+    @Override
+    void close();
+  }
+
+  Client pool(Kind kind, WireSettings.PoolLimits limits) {
+    return pool(kind, limits, null, null, List.of());
+  }
+
+  Client pool(
+      Kind kind,
       WireSettings.PoolLimits limits,
       @Nullable Mechanism mechanism,
       WireSettings.@Nullable Proxy proxy,
       List<Compressor> compressors) {
-    return new WirePool(
-        group,
+    WireSettings settings =
         new WireSettings(
             new WireSettings.Sockets(
                 EventLoops.socketChannelClass(), null, Duration.ofSeconds(10), 0, 0, proxy),
@@ -106,7 +125,71 @@ final class WireServer implements AutoCloseable {
             new HandshakeSettings(
                 new BsonDocument(), compressors.stream().map(Compressor::name).toList(), mechanism),
             compressors,
-            new Addresses(Addresses.Lookup.SYSTEM, Map.of())));
+            new Addresses(Addresses.Lookup.SYSTEM, Map.of()));
+    return kind == Kind.BLOCKING
+        ? new BlockingClient(new BlockingPool(settings, group))
+        : new LoopClient(new WirePool(group, settings));
+  }
+
+  private record LoopClient(WirePool pool) implements Client {
+    @Override
+    public Mono<OpMsg> send(ServerAddressName server, OpMsg request) {
+      return pool.send(server, request);
+    }
+
+    @Override
+    public void close() {
+      pool.close();
+    }
+  }
+
+  /** A thread for each request. */
+  private record BlockingClient(BlockingPool pool) implements Client {
+    @Override
+    public Mono<OpMsg> send(ServerAddressName server, OpMsg request) {
+      return Mono.create(
+          sink -> {
+            Abort abort = new Abort();
+            sink.onCancel(abort::abort);
+            Thread thread =
+                new Thread(
+                    () -> {
+                      try {
+                        sink.success(exchange(server, request, abort));
+                      } catch (IOException | RuntimeException e) {
+                        sink.error(e);
+                      }
+                    });
+            thread.setDaemon(true);
+            thread.start();
+          });
+    }
+
+    private OpMsg exchange(ServerAddressName server, OpMsg request, Abort abort)
+        throws IOException {
+      BlockingConnection connection = pool.take(server, TimeLimit.NONE, abort);
+      ByteBuf reply = UnpooledByteBufAllocator.DEFAULT.heapBuffer();
+      try {
+        ByteBuf message = UnpooledByteBufAllocator.DEFAULT.heapBuffer();
+        request.encode(message);
+        connection.send(message);
+        connection.receive(reply, TimeLimit.NONE);
+      } catch (IOException e) {
+        pool.broken(connection);
+        throw e;
+      } catch (ServerRefusedException e) {
+        pool.discard(connection);
+        throw e;
+      }
+      abort.clear();
+      pool.giveBack(connection);
+      return OpMsg.decode(reply);
+    }
+
+    @Override
+    public void close() {
+      pool.close();
+    }
   }
 
   static WireSettings.PoolLimits unlimited() {
@@ -133,7 +216,9 @@ final class WireServer implements AutoCloseable {
       OpMsg request = OpMsg.decode(compressed ? CompressedMessages.expandWhole(frame) : frame);
       seen.add(request.body());
       BsonDocument answer = script.answer(connection, request.body());
-      if (answer != null) {
+      if (answer == Script.HANG_UP) {
+        context.close();
+      } else if (answer != null) {
         ByteBuf reply = context.alloc().buffer();
         request.reply(1, answer).encode(reply);
         context.writeAndFlush(
