@@ -174,7 +174,7 @@ public final class BlockingPool implements AutoCloseable {
         throw closedPool();
       } finally {
         synchronized (this) {
-          waiting.remove(turn);
+          waiting.removeIf(each -> each == turn);
         }
       }
     }
