@@ -33,7 +33,8 @@ final class StraightStore implements DocumentStore {
   private final Map<String, NavigableMap<String, DocumentStore>> ranges = new ConcurrentHashMap<>();
 
   private StraightStore(
-      Map<String, DocumentStore> shards, Function<String, NavigableMap<String, DocumentStore>> reader) {
+      Map<String, DocumentStore> shards,
+      Function<String, NavigableMap<String, DocumentStore>> reader) {
     this.shards = shards;
     this.reader = reader;
   }
