@@ -13,6 +13,7 @@ import com.mongodb.connection.ClusterConnectionMode;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.NavigableMap;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
@@ -28,11 +29,12 @@ import org.jspecify.annotations.Nullable;
  */
 final class StraightStore implements DocumentStore {
   private final Map<String, DocumentStore> shards;
-  private final Function<String, TreeMap<String, DocumentStore>> reader;
-  private final Map<String, TreeMap<String, DocumentStore>> ranges = new ConcurrentHashMap<>();
+  private final Function<String, NavigableMap<String, DocumentStore>> reader;
+  private final Map<String, NavigableMap<String, DocumentStore>> ranges = new ConcurrentHashMap<>();
 
   private StraightStore(
-      Map<String, DocumentStore> shards, Function<String, TreeMap<String, DocumentStore>> reader) {
+      Map<String, DocumentStore> shards,
+      Function<String, NavigableMap<String, DocumentStore>> reader) {
     this.shards = shards;
     this.reader = reader;
   }
@@ -65,9 +67,9 @@ final class StraightStore implements DocumentStore {
     return cluster.getDatabase("config");
   }
 
-  private static TreeMap<String, DocumentStore> ranges(
+  private static NavigableMap<String, DocumentStore> ranges(
       BindingOptions options, String collection, Map<String, DocumentStore> shards) {
-    TreeMap<String, DocumentStore> found = new TreeMap<>();
+    NavigableMap<String, DocumentStore> found = new TreeMap<>();
     try (MongoClient cluster = MongoClients.create(options.clientSettings())) {
       String namespace = options.database() + "." + collection;
       BsonDocument entry =

@@ -22,6 +22,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Thread-safe, as sockets are.
  */
+// What a lock would protect is volatile.
+@SuppressWarnings("UnsynchronizedOverridesSynchronized")
 final class InProcessSocket extends SSLSocket {
   private static final String[] NONE = new String[0];
 

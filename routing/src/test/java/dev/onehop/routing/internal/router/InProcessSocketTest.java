@@ -270,12 +270,11 @@ class InProcessSocketTest {
 
   @Test
   void anUnconnectedSocketIsNotUsed() throws IOException {
-    try (Socket unconnected = sockets.createSocket()) {
-      assertThat(unconnected.isConnected()).isFalse();
-      assertThatThrownBy(unconnected::getInputStream).isInstanceOf(SocketException.class);
-      unconnected.close();
-      assertThatThrownBy(() -> unconnected.connect(ANYWHERE)).isInstanceOf(SocketException.class);
-    }
+    Socket unconnected = sockets.createSocket();
+    assertThat(unconnected.isConnected()).isFalse();
+    assertThatThrownBy(unconnected::getInputStream).isInstanceOf(SocketException.class);
+    unconnected.close();
+    assertThatThrownBy(() -> unconnected.connect(ANYWHERE)).isInstanceOf(SocketException.class);
   }
 
   @Test
