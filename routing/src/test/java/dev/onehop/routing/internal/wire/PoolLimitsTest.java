@@ -211,4 +211,26 @@ class PoolLimitsTest {
       pool.send(server.name(), ping()).block(TIMEOUT);
     }
   }
+
+  /** Else the next requests would wait for what is of the past. */
+  @Test
+  void whatIsBeingOpenedEndsWithTheOthers() {
+    try (WireServer server =
+            new WireServer(
+                (connection, command) ->
+                    switch (connection) {
+                      case 1 -> null;
+                      case 2 -> BsonDocument.parse("{ok: 0, code: 1, errmsg: 'not yet'}");
+                      default -> ok();
+                    });
+        WirePool pool = server.pool(limits(2, 0, 2, TIMEOUT))) {
+      CompletableFuture<OpMsg> first = pool.send(server.name(), ping()).toFuture();
+      await().until(() -> server.seen.size() == 1);
+      CompletableFuture<OpMsg> second = pool.send(server.name(), ping()).toFuture();
+
+      await().until(() -> first.isCompletedExceptionally() && second.isCompletedExceptionally());
+      await().until(() -> server.open() == 0);
+      allAnswered(pings(pool, server, 2));
+    }
+  }
 }
