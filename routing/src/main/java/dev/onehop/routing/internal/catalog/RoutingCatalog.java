@@ -194,10 +194,11 @@ public final class RoutingCatalog {
   public void loadInBackground(String namespace) {
     if (entry(namespace).inFlight.get() == null) {
       reloadIfDue(namespace)
-          .contextWrite(LateErrors::logged)
           .subscribe(
               table -> {},
-              failure -> log.debug("{}: not loaded: {}", namespace, failure.toString()));
+              failure -> log.debug("{}: not loaded: {}", namespace, failure.toString()),
+              null,
+              LateErrors.LOGGED);
     }
   }
 
@@ -317,7 +318,6 @@ public final class RoutingCatalog {
       return;
     }
     reloadIfDue(namespace)
-        .contextWrite(LateErrors::logged)
         .subscribe(
             table -> {
               Duration doubled = entry.evidenceGap.multipliedBy(2);
@@ -328,7 +328,9 @@ public final class RoutingCatalog {
                           ? doubled
                           : LONGEST_EVIDENCE_GAP;
             },
-            failure -> log.debug("{}: not refreshed: {}", namespace, failure.toString()));
+            failure -> log.debug("{}: not refreshed: {}", namespace, failure.toString()),
+            null,
+            LateErrors.LOGGED);
   }
 
   /**

@@ -139,8 +139,7 @@ public final class DirectRouter implements AutoCloseable {
             .doOnNext(this::forgetUnused)
             .concatMap(tick -> concerns.refresh(config).then(rereadShards()))
             .retryWhen(Retry.fixedDelay(Long.MAX_VALUE, Duration.ofSeconds(1)))
-            .contextWrite(LateErrors::logged)
-            .subscribe();
+            .subscribe(null, null, null, LateErrors.LOGGED);
   }
 
   /**

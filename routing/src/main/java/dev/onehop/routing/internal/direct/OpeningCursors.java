@@ -19,7 +19,7 @@ final class OpeningCursors {
         return;
       }
     }
-    cursor.kill().contextWrite(LateErrors::logged).subscribe();
+    cursor.kill().subscribe(null, null, null, LateErrors.LOGGED);
   }
 
   /** All of them are open, and somebody else's from now on. */

@@ -366,7 +366,7 @@ public final class Reads {
       MergedCursor cursor, @Nullable BsonValue batchSize, boolean singleBatch) {
     return Mono.defer(() -> cursor.firstBatch(batchSize))
         .onErrorResume(e -> cursor.kill().then(Mono.error(e)))
-        .doOnCancel(() -> cursor.kill().contextWrite(LateErrors::logged).subscribe())
+        .doOnCancel(() -> cursor.kill().subscribe(null, null, null, LateErrors.LOGGED))
         .flatMap(
             batch -> {
               boolean done = singleBatch || cursor.isExhausted();
@@ -389,7 +389,7 @@ public final class Reads {
             failure ->
                 opening.giveUp().then(Mono.error(StaleRoutes.single(Exceptions.unwrap(failure)))))
         .doOnNext(sources -> opening.complete())
-        .doOnCancel(() -> opening.giveUp().contextWrite(LateErrors::logged).subscribe());
+        .doOnCancel(() -> opening.giveUp().subscribe(null, null, null, LateErrors.LOGGED));
   }
 
   private Mono<Source> open(

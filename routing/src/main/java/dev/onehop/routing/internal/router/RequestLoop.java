@@ -284,10 +284,11 @@ final class RequestLoop {
                     () ->
                         new IllegalStateException(
                             "the command " + request.commandName() + " has no answer")))
-            .contextWrite(context -> LateErrors.to(onErrorDropped(head), context))
             .subscribe(
                 reply -> EventLoops.run(loop, () -> finish(head, reply)),
-                failure -> EventLoops.run(loop, () -> failed(head, failure)));
+                failure -> EventLoops.run(loop, () -> failed(head, failure)),
+                null,
+                LateErrors.to(onErrorDropped(head)));
     if (current == head) {
       running = subscribed;
     }

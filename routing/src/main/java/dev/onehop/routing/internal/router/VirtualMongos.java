@@ -102,8 +102,8 @@ public final class VirtualMongos extends InProcessChannel {
             .startedOrSilent()
             .timeout(START_TIMEOUT)
             .onErrorComplete()
-            .contextWrite(LateErrors::logged)
-            .subscribe(null, null, () -> EventLoops.run(eventLoop(), this::connected));
+            .subscribe(
+                null, null, () -> EventLoops.run(eventLoop(), this::connected), LateErrors.LOGGED);
   }
 
   @Override

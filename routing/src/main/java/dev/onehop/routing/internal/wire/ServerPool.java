@@ -16,7 +16,6 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import reactor.core.Disposable;
 import reactor.core.Disposables;
-import reactor.util.context.Context;
 
 /**
  * The connections to one server. A request takes an idle one, or waits in line for the first that
@@ -132,7 +131,7 @@ final class ServerPool {
                 connection -> opened(connecting, connection, born),
                 failure -> notOpened(connecting, failure, born),
                 null,
-                LateErrors.logged(Context.empty())));
+                LateErrors.LOGGED));
   }
 
   private void opened(Disposable connecting, WireConnection connection, int born) {

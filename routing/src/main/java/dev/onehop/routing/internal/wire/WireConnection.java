@@ -33,7 +33,6 @@ import org.bson.BsonValue;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
-import reactor.util.context.Context;
 
 /**
  * A connection to one MongoDB server. Requests are answered in the order in which they were sent,
@@ -119,7 +118,7 @@ final class WireConnection {
       return;
     }
     limited(first.again())
-        .subscribe(nothing -> {}, failed, done, LateErrors.logged(Context.empty()));
+        .subscribe(nothing -> {}, failed, done, LateErrors.LOGGED);
   }
 
   private static Mono<List<InetSocketAddress>> addresses(

@@ -100,7 +100,7 @@ public final class Cursors {
     open.forEach(
         (id, kept) -> {
           if (kept.isIdle(now) && open.remove(id, kept)) {
-            kept.cursor.kill().contextWrite(LateErrors::logged).subscribe();
+            kept.cursor.kill().subscribe(null, null, null, LateErrors.LOGGED);
           }
         });
   }
@@ -123,7 +123,7 @@ public final class Cursors {
               .getMore(command, id)
               .flatMap(reply -> endedIfLast(reply, id, kept))
               .onErrorResume(e -> kill(id).then(Mono.error(e)))
-              .doOnCancel(() -> kill(id).contextWrite(LateErrors::logged).subscribe())
+              .doOnCancel(() -> kill(id).subscribe(null, null, null, LateErrors.LOGGED))
               .doFinally(
                   end -> {
                     kept.usedNanos = nanoTime.getAsLong();

@@ -129,8 +129,7 @@ public final class ConfigServer implements ConfigReader {
               .append("cursors", new BsonArray(List.of(new BsonInt64(read.cursorId()))));
       replicaSet
           .sendTo(read.server(), message("config", kill))
-          .contextWrite(LateErrors::logged)
-          .subscribe(answer -> {}, failure -> {});
+          .subscribe(answer -> {}, failure -> {}, null, LateErrors.LOGGED);
     }
   }
 
