@@ -117,8 +117,7 @@ final class WireConnection {
       failed.accept(closed());
       return;
     }
-    limited(first.again())
-        .subscribe(nothing -> {}, failed, done, LateErrors.LOGGED);
+    limited(first.again()).subscribe(nothing -> {}, failed, done, LateErrors.LOGGED);
   }
 
   private static Mono<List<InetSocketAddress>> addresses(
