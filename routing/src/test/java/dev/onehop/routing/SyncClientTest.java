@@ -35,11 +35,15 @@ import org.bson.BsonArray;
 import org.bson.BsonBinary;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
+import org.bson.BsonInt64;
 import org.bson.Document;
 import org.bson.types.Binary;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import reactor.core.publisher.Mono;
 
 /** The synchronous driver on direct mode's router, over a scripted cluster. */
 class SyncClientTest {
@@ -169,6 +173,47 @@ class SyncClientTest {
         cluster.start("s1");
         assertThat(find(client, 5)).containsEntry("from", "s1");
       }
+    }
+  }
+
+  /** Its outcome is not known: only a write that the shard recognizes is sent again. */
+  @ParameterizedTest
+  @CsvSource({"false, true", "true, true", "false, false", "true, false"})
+  void aWriteWhoseConnectionBreaksIsSentAgainIfRetryable(boolean retryable, boolean blocking)
+      throws Exception {
+    try (OneHop router = builder("retryWrites=" + retryable).build();
+        MongoClient client = MongoClients.create(router.syncClientSettings());
+        com.mongodb.reactivestreams.client.MongoClient reactive =
+            com.mongodb.reactivestreams.client.MongoClients.create(router.clientSettings())) {
+      find(client, 5);
+      cluster.hold("s1", command -> command.getFirstKey().equals("insert"));
+      Document document = new Document("_id", 5);
+      Call<?> call =
+          calling(
+              () ->
+                  blocking
+                      ? collection(client).insertOne(document)
+                      : Mono.from(
+                              reactive
+                                  .getDatabase("it")
+                                  .getCollection("c")
+                                  .insertOne(document))
+                          .block());
+      await().until(() -> cluster.seen("s1", "insert").size() == 1);
+      cluster.stop("s1");
+      cluster.release();
+      cluster.start("s1");
+
+      if (retryable) {
+        call.result();
+      } else {
+        assertThat(call.failure()).hasMessageContaining(cluster.address("s1").toString());
+      }
+      assertThat(find(client, 5)).containsEntry("from", "s1");
+      assertThat(cluster.seen("s1", "insert"))
+          .hasSize(retryable ? 2 : 1)
+          .extracting(insert -> insert.get("txnNumber"))
+          .containsOnly(retryable ? new BsonInt64(1) : null);
     }
   }
 

@@ -2,6 +2,7 @@ package dev.onehop.routing.internal.wire;
 
 import dev.onehop.routing.internal.handshake.AuthenticationFailure;
 import dev.onehop.routing.internal.handshake.Handshake;
+import dev.onehop.routing.internal.reactor.LateErrors;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import java.io.IOException;
@@ -271,7 +272,7 @@ public final class BlockingConnection {
   }
 
   private <T> @Nullable T await(Mono<T> part, TimeLimit limit) throws IOException {
-    Future<@Nullable T> done = part.toFuture();
+    Future<@Nullable T> done = part.contextWrite(LateErrors::logged).toFuture();
     shaking = done;
     try {
       if (!open) {

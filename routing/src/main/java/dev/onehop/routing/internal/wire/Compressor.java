@@ -86,7 +86,7 @@ public record Compressor(String name, int level) {
    * A request as it is to be sent: compressed, or as it is where that must not be.
    *
    * @param message the whole OP_MSG, taken over
-   * @return the caller's to release
+   * @return the caller's to release; in an array if the message is
    */
   ByteBuf compress(ByteBuf message) {
     int start = message.readerIndex();
@@ -96,8 +96,10 @@ public record Compressor(String name, int level) {
     try {
       int size = message.readableBytes() - OpMsg.HEADER_BYTES;
       byte[] compressed = compress(ByteBufUtil.getBytes(message, start + OpMsg.HEADER_BYTES, size));
-      ByteBuf out = message.alloc().buffer(OpMsg.HEADER_BYTES + 9 + compressed.length);
-      return out.writeIntLE(OpMsg.HEADER_BYTES + 9 + compressed.length)
+      int length = OpMsg.HEADER_BYTES + 9 + compressed.length;
+      ByteBuf out =
+          message.hasArray() ? message.alloc().heapBuffer(length) : message.alloc().buffer(length);
+      return out.writeIntLE(length)
           .writeBytes(message, start + 4, 8)
           .writeIntLE(CompressedMessages.OP_COMPRESSED)
           .writeIntLE(OpMsg.OP_MSG)

@@ -30,6 +30,8 @@ final class ServerPool {
   private final EventLoopGroup group;
   private final WireSettings settings;
   private final PoolLimits limits;
+  // A shared socket that breaks takes its lanes with it, and says nothing of those on others.
+  private final boolean hasLanes;
   private final Deque<WireConnection> idle = new ArrayDeque<>();
   private final Deque<Exchange> waiting = new ArrayDeque<>();
   private final Set<Disposable> opening = new HashSet<>();
@@ -44,6 +46,7 @@ final class ServerPool {
     this.group = group;
     this.settings = settings;
     this.limits = settings.pool();
+    this.hasLanes = InProcessChannel.class.isAssignableFrom(settings.sockets().channelClass());
   }
 
   /** Gives the exchange a connection, now or as soon as there is one. */
@@ -126,10 +129,16 @@ final class ServerPool {
   }
 
   private void opened(Disposable connecting, WireConnection connection, int born) {
+    boolean wanted;
     synchronized (this) {
-      opening.remove(connecting);
-      reachable = true;
+      wanted = opening.remove(connecting);
+      reachable |= wanted;
       connection.opened(new Lifetime(born, System.nanoTime()));
+    }
+    if (!wanted) {
+      // The pool was cleared or closed meanwhile, and does not count it any more.
+      connection.close();
+      return;
     }
     connection.whenClosed(() -> closed(connection));
     giveBack(connection);
@@ -139,26 +148,34 @@ final class ServerPool {
   private void notOpened(Disposable connecting, Throwable failure, int born) {
     List<Exchange> never = new ArrayList<>();
     synchronized (this) {
-      opening.remove(connecting);
+      if (!opening.remove(connecting)) {
+        return;
+      }
       open--;
-      if (born == generation) {
-        reachable = false;
-        never.addAll(waiting);
-        waiting.clear();
+      reachable = false;
+      for (Exchange next = waiting.pollFirst(); next != null; next = waiting.pollFirst()) {
+        never.add(next);
+        if (hasLanes) {
+          break;
+        }
       }
     }
-    clear(born);
+    if (!hasLanes) {
+      clear(born);
+    }
     never.forEach(exchange -> exchange.unable(failure));
     grow(null);
   }
 
   /**
-   * Ends what was opened before the server was found to be gone, as far as it is not in use.
+   * Ends what was opened, or is being opened, before the server was found to be gone, as far as it
+   * is not in use.
    *
    * @param born the generation of the connection that found it, which may be of the past
    */
   void clear(int born) {
     List<WireConnection> old;
+    List<Disposable> connecting;
     synchronized (this) {
       if (born != generation) {
         return;
@@ -166,16 +183,18 @@ final class ServerPool {
       generation++;
       old = List.copyOf(idle);
       idle.clear();
+      connecting = List.copyOf(opening);
+      opening.clear();
+      open -= connecting.size();
     }
+    connecting.forEach(Disposable::dispose);
     old.forEach(WireConnection::close);
+    grow(null);
   }
 
-  /**
-   * A connection broke under a request. A shared socket that breaks takes its lanes with it, and
-   * says nothing of those on other sockets.
-   */
+  /** A connection broke under a request. */
   void broken(WireConnection connection) {
-    if (!InProcessChannel.class.isAssignableFrom(settings.sockets().channelClass())) {
+    if (!hasLanes) {
       clear(connection.lifetime().generation());
     }
   }

@@ -30,7 +30,6 @@ import org.bson.BsonDocument;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
-import reactor.util.context.Context;
 
 /**
  * A connection to one MongoDB server. Requests are answered in the order in which they were sent,
@@ -106,8 +105,7 @@ final class WireConnection {
       failed.accept(closed());
       return;
     }
-    limited(first.again())
-        .subscribe(nothing -> {}, failed, done, LateErrors.logged(Context.empty()));
+    limited(first.again()).subscribe(nothing -> {}, failed, done, LateErrors.LOGGED);
   }
 
   private static Mono<List<InetSocketAddress>> addresses(

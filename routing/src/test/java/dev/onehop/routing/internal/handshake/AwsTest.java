@@ -17,7 +17,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** MONGODB-AWS, with a server that is scripted and an AWS that nobody asks. */
+/** MONGODB-AWS, with a server that is scripted and no AWS. */
 class AwsTest {
   private static final AwsCredentials LONG_LIVED =
       new AwsCredentials("AKIDEXAMPLE", "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY", null);
