@@ -1,5 +1,6 @@
 package dev.onehop.routing.internal.client;
 
+import dev.onehop.routing.internal.targeted.NotShardedException;
 import com.mongodb.ReadConcern;
 import com.mongodb.ReadPreference;
 import com.mongodb.connection.ClusterType;

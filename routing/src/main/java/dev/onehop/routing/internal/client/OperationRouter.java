@@ -1,5 +1,7 @@
 package dev.onehop.routing.internal.client;
 
+import dev.onehop.routing.internal.targeted.UnroutedNotice;
+import dev.onehop.routing.internal.targeted.Latencies;
 import com.mongodb.ServerAddress;
 import com.mongodb.reactivestreams.client.MongoClient;
 import dev.onehop.core.table.RoutingTable;

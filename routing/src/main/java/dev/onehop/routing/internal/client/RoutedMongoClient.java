@@ -1,5 +1,6 @@
 package dev.onehop.routing.internal.client;
 
+import dev.onehop.routing.internal.affinity.ClusterWatch;
 import com.mongodb.MongoClientSettings;
 import com.mongodb.MongoDriverInformation;
 import com.mongodb.connection.ClusterDescription;
@@ -82,8 +83,8 @@ public final class RoutedMongoClient extends RoutedCluster implements MongoClien
             config,
             catalog,
             shardClients,
-            metrics,
-            routing,
+            metrics::affinity,
+            routing.watching(),
             pin,
             probe,
             changed -> new PrimaryWatch(asked, connect, routing.hostMapping(), changed));

@@ -1,5 +1,6 @@
 package dev.onehop.routing.internal.direct;
 
+import dev.onehop.routing.internal.command.WriteTargets;
 import dev.onehop.core.bson.SortableKey;
 import dev.onehop.core.table.RoutingTable;
 import dev.onehop.core.targeting.Target;

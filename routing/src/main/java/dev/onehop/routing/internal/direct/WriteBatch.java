@@ -1,5 +1,7 @@
 package dev.onehop.routing.internal.direct;
 
+import dev.onehop.routing.internal.command.WriteResult;
+import dev.onehop.routing.internal.command.WriteTargets;
 import dev.onehop.core.table.RoutingTable;
 import dev.onehop.core.targeting.Target;
 import dev.onehop.routing.internal.direct.shard.CommandFailure;

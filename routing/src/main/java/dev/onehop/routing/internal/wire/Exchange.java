@@ -37,6 +37,16 @@ public final class Exchange {
      * @param cause an {@link IOException}, or a {@link ServerRefusedException}
      */
     void failed(Throwable cause);
+
+    /**
+     * It was certainly not sent, for there was no connection to be had. Who can do nothing with
+     * that takes it for a failure.
+     *
+     * @param cause as of {@link #failed}
+     */
+    default void unsent(Throwable cause) {
+      failed(cause);
+    }
   }
 
   Exchange(ServerPool pool, ByteBuf message, boolean expectsReply, Outcome outcome) {
@@ -65,6 +75,14 @@ public final class Exchange {
 
   /** There is no connection for it. */
   void unable(Throwable cause) {
+    if (state.compareAndSet(WAITING, DONE)) {
+      message.release();
+      outcome.unsent(cause);
+    }
+  }
+
+  /** It has waited for too long, which another server need not know. */
+  void late(Throwable cause) {
     if (state.compareAndSet(WAITING, DONE)) {
       message.release();
       outcome.failed(cause);

@@ -28,6 +28,11 @@ final class ServerPool {
   private final Deque<WireConnection> idle = new ArrayDeque<>();
   private final Deque<Exchange> waiting = new ArrayDeque<>();
   private final Map<Exchange, Disposable> opening = new HashMap<>();
+
+  /** The connections that are up, idle or not, and the generation of each. */
+  private final Map<WireConnection, Integer> connections = new HashMap<>();
+
+  private int generation;
   private int open;
   private boolean closed;
 
@@ -75,7 +80,9 @@ final class ServerPool {
 
   private void connect(EventLoop loop, Exchange exchange) {
     Disposable.Swap connecting = Disposables.swap();
+    int of;
     synchronized (this) {
+      of = generation;
       opening.put(exchange, connecting);
     }
     connecting.update(
@@ -83,19 +90,27 @@ final class ServerPool {
             .contextWrite(LateErrors::logged)
             .subscribe(
                 connection -> {
-                  opened(exchange);
+                  opened(exchange, connection, of);
                   connection.whenClosed(() -> closed(connection));
                   exchange.use(connection);
                 },
                 failure -> {
-                  opened(exchange);
-                  exchange.unable(failure);
-                  closed(null);
+                  if (opened(exchange, null, of)) {
+                    exchange.unable(failure);
+                    closed(null);
+                  }
                 }));
   }
 
-  private synchronized void opened(Exchange exchange) {
-    opening.remove(exchange);
+  /** Whether it was still waited for. */
+  private synchronized boolean opened(
+      Exchange exchange, @Nullable WireConnection connection, int of) {
+    boolean expected = opening.remove(exchange) != null;
+    if (connection != null) {
+      connections.put(connection, of);
+      open += expected ? 0 : 1;
+    }
+    return expected;
   }
 
   /** A connection's request was answered. */
@@ -104,10 +119,12 @@ final class ServerPool {
       // Whoever waits has got another one when it was closed.
       return;
     }
-    Exchange next;
+    Exchange next = null;
     synchronized (this) {
-      next = waiting.pollFirst();
-      if (next == null && !closed) {
+      boolean current = connections.getOrDefault(connection, generation) == generation;
+      // What waits instead of this one gets a new one when it is closed.
+      next = current ? waiting.pollFirst() : null;
+      if (next == null && current && !closed) {
         connection.idleSince(System.nanoTime());
         idle.addFirst(connection);
         return;
@@ -126,6 +143,7 @@ final class ServerPool {
       open--;
       if (connection != null) {
         idle.remove(connection);
+        connections.remove(connection);
       }
       next = closed ? null : waiting.pollFirst();
       if (next != null) {
@@ -159,7 +177,7 @@ final class ServerPool {
     }
     old.forEach(WireConnection::close);
     for (Exchange exchange : late) {
-      exchange.unable(
+      exchange.late(
           new IOException(
               "waited "
                   + settings.maxWait().toMillis()
@@ -169,13 +187,41 @@ final class ServerPool {
     }
   }
 
+  /**
+   * The server is gone, or was: no connection from before is used again. As of the drivers'
+   * specification "Connection Monitoring and Pooling", clearing a pool.
+   *
+   * @param interrupt whether requests under way fail now; those that are not sent yet fail, too
+   */
+  void reset(boolean interrupt, IOException why) {
+    List<WireConnection> ended = new ArrayList<>();
+    List<Exchange> never = new ArrayList<>();
+    List<Disposable> connecting = new ArrayList<>();
+    synchronized (this) {
+      generation++;
+      ended.addAll(interrupt ? connections.keySet() : idle);
+      idle.clear();
+      if (interrupt) {
+        never.addAll(waiting);
+        never.addAll(opening.keySet());
+        connecting.addAll(opening.values());
+        open -= opening.size();
+        waiting.clear();
+        opening.clear();
+      }
+    }
+    connecting.forEach(Disposable::dispose);
+    ended.forEach(WireConnection::close);
+    never.forEach(exchange -> exchange.unable(why));
+  }
+
   void close() {
-    List<WireConnection> connections;
+    List<WireConnection> all;
     List<Exchange> never;
     List<Disposable> connecting;
     synchronized (this) {
       closed = true;
-      connections = List.copyOf(idle);
+      all = List.copyOf(idle);
       never = new ArrayList<>(waiting);
       never.addAll(opening.keySet());
       connecting = List.copyOf(opening.values());
@@ -185,7 +231,7 @@ final class ServerPool {
     }
     // The event loops may end before these do.
     connecting.forEach(Disposable::dispose);
-    connections.forEach(WireConnection::close);
+    all.forEach(WireConnection::close);
     never.forEach(exchange -> exchange.unable(new IOException("the client is closed")));
   }
 }

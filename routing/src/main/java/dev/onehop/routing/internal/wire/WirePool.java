@@ -108,6 +108,18 @@ public final class WirePool implements AutoCloseable {
     return exchange;
   }
 
+  /**
+   * Uses no connection to a server again that was opened before, for the server is gone or was.
+   *
+   * @param interrupt whether what is under way there fails now, too, with {@code why}
+   */
+  public void reset(ServerAddressName server, boolean interrupt, IOException why) {
+    ServerPool pool = servers.get(server);
+    if (pool != null) {
+      pool.reset(interrupt, why);
+    }
+  }
+
   /** The servers that anything was sent to. */
   public Set<ServerAddressName> servers() {
     return Set.copyOf(servers.keySet());
