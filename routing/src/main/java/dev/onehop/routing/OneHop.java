@@ -5,17 +5,20 @@ import com.mongodb.MongoClientSettings;
 import com.mongodb.MongoDriverInformation;
 import com.mongodb.client.model.WriteModel;
 import com.mongodb.connection.ClusterConnectionMode;
+import com.mongodb.connection.ClusterSettings;
 import com.mongodb.connection.TransportSettings;
 import com.mongodb.reactivestreams.client.MongoClient;
 import com.mongodb.reactivestreams.client.MongoClients;
 import com.mongodb.reactivestreams.client.MongoCollection;
 import dev.onehop.routing.internal.client.Explanations;
 import dev.onehop.routing.internal.client.RoutedMongoClient;
+import dev.onehop.routing.internal.client.RoutingMetrics;
 import dev.onehop.routing.internal.client.RoutingSettings;
 import dev.onehop.routing.internal.client.TableMetrics;
 import dev.onehop.routing.internal.direct.DirectRouter;
 import dev.onehop.routing.internal.router.CommandMeter;
 import dev.onehop.routing.internal.router.DirectClient;
+import dev.onehop.routing.internal.targeted.TargetedClient;
 import dev.onehop.routing.internal.transport.Lanes;
 import dev.onehop.routing.internal.wire.EventLoops;
 import dev.onehop.routing.internal.wire.ServerAddressName;
@@ -101,6 +104,9 @@ public final class OneHop {
   public static final class Builder {
     private static final Duration DEFAULT_REFRESH = Duration.ofSeconds(10);
     private static final Duration DEFAULT_HISTORY = Duration.ofSeconds(2);
+
+    /** Until it is the only way: {@code -Donehop.targeted=below} for targeted mode below the driver. */
+    private static final boolean BELOW = "below".equals(System.getProperty("onehop.targeted"));
 
     private final MongoClientSettings.Builder settings;
     private final boolean directConnection;
@@ -307,34 +313,37 @@ public final class OneHop {
         throw new IllegalArgumentException(
             "direct mode goes to every shard, directConnection=true to one server only");
       }
-      DirectClient.Carrier carrier;
-      Runnable release;
-      if (pipeliningSettings == null) {
-        EventLoopGroup group = newGroup();
-        carrier =
-            new DirectClient.Carrier(
-                group,
-                EventLoops.socketChannelClass(),
-                asked.getConnectionPoolSettings().getMaxSize());
-        release = () -> shutDown(group);
-      } else {
-        Lanes lanes = new Lanes(pipeliningSettings, routing.meterRegistry());
-        carrier =
-            new DirectClient.Carrier(
-                lanes.newGroup(), Lanes.channelClass(), pipeliningSettings.maxInFlight());
-        release = lanes::close;
-      }
+      Carriage carriage = carriage(asked, routing.meterRegistry());
       return DirectClient.create(
           asked,
-          carrier,
-          nettyOn(carrier.group()),
+          carriage.carrier(),
+          nettyOn(carriage.carrier().group()),
           DirectRouter::new,
           new DirectClient.Options(
               routing.refreshInterval(),
               isMapped() ? routing.hostMapping() : null,
               new TableMetrics(routing.meterRegistry()),
               new CommandMeter(routing.meterRegistry(), routing.observationRegistry())),
-          release);
+          carriage.release());
+    }
+
+    private record Carriage(DirectClient.Carrier carrier, Runnable release) {}
+
+    private Carriage carriage(MongoClientSettings asked, MeterRegistry meters) {
+      if (pipeliningSettings == null) {
+        EventLoopGroup group = newGroup();
+        return new Carriage(
+            new DirectClient.Carrier(
+                group,
+                EventLoops.socketChannelClass(),
+                asked.getConnectionPoolSettings().getMaxSize()),
+            () -> shutDown(group));
+      }
+      Lanes lanes = new Lanes(pipeliningSettings, meters);
+      return new Carriage(
+          new DirectClient.Carrier(
+              lanes.newGroup(), Lanes.channelClass(), pipeliningSettings.maxInFlight()),
+          lanes::close);
     }
 
     private boolean isMapped() {
@@ -390,8 +399,44 @@ public final class OneHop {
           .build();
     }
 
+    /** Targeted mode below the driver, as direct mode is. */
+    private MongoClient below(MongoClientSettings asked, RoutingSettings routing) {
+      Carriage carriage = carriage(asked, routing.meterRegistry());
+      RoutingMetrics metrics = new RoutingMetrics(routing.meterRegistry());
+      return TargetedClient.create(
+          asked,
+          carriage.carrier(),
+          nettyOn(carriage.carrier().group()),
+          of -> MongoClients.create(of, ourselves()),
+          new TargetedClient.Options(
+              routing.watching(),
+              new TableMetrics(routing.meterRegistry()),
+              metrics::affinity,
+              new CommandMeter(
+                  routing.meterRegistry(), routing.observationRegistry(), RoutingMode.TARGETED)),
+          carriage.release());
+    }
+
+    /** Whether the settings ask for nothing that only the driver's own sockets can. */
+    private boolean isForBelow(MongoClientSettings asked) {
+      ClusterSettings cluster = asked.getClusterSettings();
+      return !directConnection
+          && cluster.getMode() != ClusterConnectionMode.LOAD_BALANCED
+          && cluster.getRequiredReplicaSetName() == null
+          && asked.getTransportSettings() == null
+          && !asked.getSocketSettings().getProxySettings().isProxyEnabled()
+          && DirectClient.canAuthenticate(asked.getCredential());
+    }
+
+    private static MongoDriverInformation ourselves() {
+      return MongoDriverInformation.builder().driverName("onehop").build();
+    }
+
     private MongoClient targeted(RoutingSettings routing) {
       MongoClientSettings asked = settings.build();
+      if (BELOW && isForBelow(asked)) {
+        return below(asked, routing);
+      }
       Runnable release = () -> {};
       if (pipeliningSettings != null) {
         // One event loop for all clients, where their lanes meet.
@@ -407,10 +452,8 @@ public final class OneHop {
         release = () -> shutDown(own);
         asked = MongoClientSettings.builder(asked).transportSettings(nettyOn(own)).build();
       }
-      MongoDriverInformation ourselves =
-          MongoDriverInformation.builder().driverName("onehop").build();
       return RoutedMongoClient.create(
-          asked, routing, of -> MongoClients.create(of, ourselves), release);
+          asked, routing, of -> MongoClients.create(of, ourselves()), release);
     }
 
     private RoutingSettings routing(MeterRegistry meters) {

@@ -48,6 +48,16 @@ public final class ReplyHead {
     return ok && !errors && cursorIdAt < 0;
   }
 
+  /** Whether the command was carried out, be it with errors in some of its statements. */
+  public boolean isOk() {
+    return ok;
+  }
+
+  /** Whether there is any error in it, or a label of one. */
+  public boolean hasErrors() {
+    return !ok || errors;
+  }
+
   /** Where the id of a cursor that is still open is in the message, -1 if there is none. */
   public int cursorIdAt() {
     return cursorIdAt;

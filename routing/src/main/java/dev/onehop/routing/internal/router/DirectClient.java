@@ -34,6 +34,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.ServiceLoader;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.UnaryOperator;
 import javax.net.ssl.SSLContext;
@@ -123,24 +124,71 @@ public final class DirectClient {
             pool,
             new Refreshes(options.refreshInterval(), options.tables()));
     options.tables().agesFrom(router::tableAge);
+    Face face =
+        new Face(
+            VIRTUAL,
+            new DirectIdentity(router),
+            false,
+            // More than that for real servers, whose failure to be found is to be told.
+            virtual ->
+                virtual.applyToClusterSettings(
+                    cluster ->
+                        cluster.serverSelectionTimeout(
+                            selectionTimeoutMillis(settings), TimeUnit.MILLISECONDS)));
+    return over(router, settings, carrier.group(), face, options.commands(), release);
+  }
+
+  /**
+   * How a virtual mongos looks to the driver.
+   *
+   * @param address as which it appears in errors and events
+   * @param handshakeOnly whether it answers no more than the handshake by itself
+   * @param change what is different in the driver's settings
+   */
+  public record Face(
+      ServerAddress address,
+      RouterIdentity identity,
+      boolean handshakeOnly,
+      Consumer<MongoClientSettings.Builder> change) {}
+
+  /**
+   * The official client on a virtual mongos.
+   *
+   * @param router stands behind it; closed with the client
+   * @param group event loops, on which the virtual mongos lives
+   * @param commands measures commands
+   * @param release stops what was started for this client, once it is closed
+   */
+  public static MongoClient over(
+      CommandRouter router,
+      MongoClientSettings settings,
+      EventLoopGroup group,
+      Face face,
+      CommandMeter commands,
+      Runnable release) {
     long handle = RouterHandles.put(router);
-    LocalCommands local = new LocalCommands(new DirectIdentity(router), handle);
-    VirtualMongos.put(carrier.group(), router, local, options.commands());
+    LocalCommands local = new LocalCommands(face.identity(), handle, face.handshakeOnly());
+    VirtualMongos.put(group, router, local, commands);
     Runnable close =
         () -> {
           RouterHandles.remove(handle);
-          VirtualMongos.remove(carrier.group());
+          VirtualMongos.remove(group);
           router.close();
           release.run();
         };
+    MongoClientSettings.Builder virtual = virtual(settings, group, face.address(), commands, close);
+    face.change().accept(virtual);
     return MongoClients.create(
-        virtual(settings, carrier.group(), options.commands(), close),
-        MongoDriverInformation.builder().driverName("onehop").build());
+        virtual.build(), MongoDriverInformation.builder().driverName("onehop").build());
   }
 
   /** The application's settings for a client that needs no credentials and no TLS. */
-  private static MongoClientSettings virtual(
-      MongoClientSettings settings, EventLoopGroup group, CommandMeter meter, Runnable close) {
+  private static MongoClientSettings.Builder virtual(
+      MongoClientSettings settings,
+      EventLoopGroup group,
+      ServerAddress address,
+      CommandMeter meter,
+      Runnable close) {
     MongoClientSettings.Builder builder = MongoClientSettings.builder();
     builder
         .codecRegistry(settings.getCodecRegistry())
@@ -167,7 +215,7 @@ public final class DirectClient {
             cluster ->
                 cluster
                     .mode(ClusterConnectionMode.SINGLE)
-                    .hosts(List.of(VIRTUAL))
+                    .hosts(List.of(address))
                     .addClusterListener(
                         new ClusterListener() {
                           @Override
@@ -176,7 +224,10 @@ public final class DirectClient {
                           }
                         })
                     .serverSelectionTimeout(
-                        selectionTimeoutMillis(settings), TimeUnit.MILLISECONDS))
+                        settings
+                            .getClusterSettings()
+                            .getServerSelectionTimeout(TimeUnit.MILLISECONDS),
+                        TimeUnit.MILLISECONDS))
         .inetAddressResolver(host -> List.of(InetAddress.getLoopbackAddress()))
         .transportSettings(
             TransportSettings.nettyBuilder()
@@ -194,16 +245,16 @@ public final class DirectClient {
     if (timeout != null) {
       builder.timeout(timeout, TimeUnit.MILLISECONDS);
     }
-    return builder.build();
+    return builder;
   }
 
-  /** More than that for real servers, whose failure to be found is to be told. */
   private static long selectionTimeoutMillis(MongoClientSettings settings) {
     long asked = settings.getClusterSettings().getServerSelectionTimeout(TimeUnit.MILLISECONDS);
     return asked < 0 ? asked : asked + 2 * VirtualMongos.START_TIMEOUT.toMillis();
   }
 
-  private static WireSettings wireSettings(MongoClientSettings settings, Carrier carrier) {
+  /** How the router reaches the servers. */
+  public static WireSettings wireSettings(MongoClientSettings settings, Carrier carrier) {
     BsonDocument client =
         new BsonDocument(
                 "driver",
@@ -264,19 +315,25 @@ public final class DirectClient {
     };
   }
 
+  /** Whether the router's sockets can authenticate so. */
+  public static boolean canAuthenticate(@Nullable MongoCredential credential) {
+    AuthenticationMechanism mechanism =
+        credential == null ? null : credential.getAuthenticationMechanism();
+    return mechanism == null
+        || switch (mechanism) {
+          case SCRAM_SHA_1, SCRAM_SHA_256, MONGODB_X509 -> true;
+          default -> false;
+        };
+  }
+
   private static @Nullable WireCredential credential(@Nullable MongoCredential credential) {
     if (credential == null) {
       return null;
     }
     AuthenticationMechanism mechanism = credential.getAuthenticationMechanism();
-    if (mechanism != null) {
-      switch (mechanism) {
-        case SCRAM_SHA_1, SCRAM_SHA_256, MONGODB_X509 -> {}
-        default ->
-            throw new IllegalArgumentException(
-                "direct mode authenticates by SCRAM or X.509, not by "
-                    + mechanism.getMechanismName());
-      }
+    if (mechanism != null && !canAuthenticate(credential)) {
+      throw new IllegalArgumentException(
+          "direct mode authenticates by SCRAM or X.509, not by " + mechanism.getMechanismName());
     }
     return new WireCredential(
         mechanism == null ? null : mechanism.getMechanismName(),

@@ -43,7 +43,7 @@ import reactor.core.publisher.Sinks;
  *
  * <p>Thread-safe.
  */
-final class MonitoredServers implements ServerSet {
+public final class MonitoredServers implements ServerSet {
   /** As servers have it. */
   private static final int LEAST_MAX_STALENESS_SECONDS = 90;
 
@@ -270,7 +270,7 @@ final class MonitoredServers implements ServerSet {
   }
 
   /** Reads {@code $readPreference}, as the driver writes it for a mongos. */
-  static ReadPreference preference(BsonDocument document) {
+  public static ReadPreference preference(BsonDocument document) {
     try {
       return readPreference(document);
     } catch (BsonInvalidOperationException | IllegalArgumentException e) {
@@ -332,7 +332,8 @@ final class MonitoredServers implements ServerSet {
             + String.join(", ", known));
   }
 
-  private static String rootMessage(Throwable failure) {
+  /** What went wrong in the first place. */
+  public static String rootMessage(Throwable failure) {
     Throwable root = failure;
     while (root.getCause() != null) {
       root = root.getCause();

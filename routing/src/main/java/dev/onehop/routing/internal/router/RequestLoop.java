@@ -3,6 +3,7 @@ package dev.onehop.routing.internal.router;
 import com.mongodb.MongoException;
 import dev.onehop.routing.internal.command.CommandRouter;
 import dev.onehop.routing.internal.command.Forwarded;
+import dev.onehop.routing.internal.command.Journey;
 import dev.onehop.routing.internal.direct.shard.CommandFailure;
 import dev.onehop.routing.internal.direct.shard.ErrorCodes;
 import dev.onehop.routing.internal.metrics.Outcome;
@@ -252,6 +253,7 @@ final class RequestLoop {
     current = new Head(frame);
     try {
       if (LegacyHello.is(frame)) {
+        refuseInOutage();
         ByteBuf reply = allocator.buffer();
         LegacyHello.reply(frame, ++replyId, local.hello(), reply);
         replies.send(reply);
@@ -271,8 +273,13 @@ final class RequestLoop {
   private void serveInFull(OpMsg request, Mono<Void> first) {
     Head head = new Head(request);
     current = head;
+    if (LocalCommands.isHello(request.commandName())) {
+      refuseInOutage();
+    }
     Mono<BsonDocument> answer = local.answer(request);
-    if (answer != null || NOT_MEASURED.contains(request.commandName())) {
+    if (answer != null
+        || NOT_MEASURED.contains(request.commandName())
+        || !router.isMeasured(request.commandName())) {
       measured = null;
     }
     Disposable subscribed =
@@ -289,6 +296,14 @@ final class RequestLoop {
                 failure -> EventLoops.run(loop, () -> failed(head, failure)));
     if (current == head) {
       running = subscribed;
+    }
+  }
+
+  /** As a mongos that is down refuses connections, so that the client waits for one to come back. */
+  private void refuseInOutage() {
+    String outage = router.outage();
+    if (outage != null) {
+      throw new WireProtocolException(outage);
     }
   }
 
@@ -438,6 +453,20 @@ final class RequestLoop {
       if (measured != null) {
         measured.is(command, namespace);
         measured.journey().sent(shard, server);
+      }
+    }
+
+    @Override
+    public void targeting(
+        String command, String namespace, @Nullable Consumer<Journey> where) {
+      if (measured == null) {
+        return;
+      }
+      if (where != null) {
+        measured.is(command, namespace);
+        where.accept(measured.journey());
+      } else {
+        measured = null;
       }
     }
 
