@@ -7,6 +7,8 @@ import com.mongodb.ServerAddress;
 import com.mongodb.connection.ClusterDescription;
 import com.mongodb.connection.ClusterType;
 import com.mongodb.connection.ServerDescription;
+import com.mongodb.event.ClusterDescriptionChangedEvent;
+import com.mongodb.event.ClusterListener;
 import com.mongodb.event.ServerDescriptionChangedEvent;
 import com.mongodb.event.ServerListener;
 import com.mongodb.reactivestreams.client.MongoClient;
@@ -89,7 +91,9 @@ final class Mongoses implements ServerSet {
                 connect.connect(
                     MongoClientSettings.builder(asked)
                         .applyToServerSettings(
-                            servers -> servers.addServerListener(new Listener()))
+                            servers -> servers.addServerListener(new Losses()))
+                        .applyToClusterSettings(
+                            cluster -> cluster.addClusterListener(new Changes()))
                         .build()));
   }
 
@@ -97,7 +101,14 @@ final class Mongoses implements ServerSet {
     return clients;
   }
 
-  private final class Listener implements ServerListener {
+  private final class Changes implements ClusterListener {
+    @Override
+    public void clusterDescriptionChanged(ClusterDescriptionChangedEvent event) {
+      changes.emitNext(true, Sinks.EmitFailureHandler.busyLooping(Duration.ofSeconds(1)));
+    }
+  }
+
+  private final class Losses implements ServerListener {
     @Override
     public void serverDescriptionChanged(ServerDescriptionChangedEvent event) {
       ServerDescription now = event.getNewDescription();
@@ -110,7 +121,6 @@ final class Mongoses implements ServerSet {
             failure instanceof MongoSocketReadTimeoutException,
             new IOException(why));
       }
-      var unused = changes.tryEmitNext(true);
     }
   }
 
