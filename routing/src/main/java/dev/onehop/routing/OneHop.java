@@ -117,6 +117,7 @@ public final class OneHop {
     private @Nullable ObservationRegistry observations;
     private @Nullable PipeliningSettings pipeliningSettings;
     private RoutingMode mode = RoutingMode.TARGETED;
+    private boolean below = BELOW;
     private @Nullable Duration refreshEvery;
     private @Nullable Duration historyEvery;
     private @Nullable Boolean measure;
@@ -302,6 +303,12 @@ public final class OneHop {
       return mode == RoutingMode.DIRECT ? direct(routing) : targeted(routing);
     }
 
+    /** For tests: targeted mode below the driver. */
+    Builder below() {
+      below = true;
+      return this;
+    }
+
     private MongoClient direct(RoutingSettings routing) {
       MongoClientSettings asked = settings.build();
       if (asked.getTransportSettings() != null) {
@@ -434,7 +441,7 @@ public final class OneHop {
 
     private MongoClient targeted(RoutingSettings routing) {
       MongoClientSettings asked = settings.build();
-      if (BELOW && isForBelow(asked)) {
+      if (below && isForBelow(asked)) {
         return below(asked, routing);
       }
       Runnable release = () -> {};

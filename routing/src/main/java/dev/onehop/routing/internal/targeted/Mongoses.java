@@ -40,6 +40,7 @@ import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
+import reactor.core.scheduler.Schedulers;
 
 /**
  * Chooses the mongos for a command: one beside a shard, or the nearest. Official clients watch
@@ -224,11 +225,11 @@ final class Mongoses implements ServerSet {
     return over;
   }
 
-  /** Whether a server is up, as far as one knows. */
+  /** Whether a server is up, as its monitors say. */
   boolean isUp(ServerAddressName server) {
     for (ServerDescription each : known().values()) {
       if (name(each.getAddress()).equals(server)) {
-        return each.isOk() && isTrusted(each);
+        return each.isOk();
       }
     }
     return false;
@@ -259,7 +260,10 @@ final class Mongoses implements ServerSet {
             return Mono.just(now);
           }
           Mono<T> chosen =
-              Flux.merge(changes.asFlux(), Flux.interval(CHECK_EVERY).doOnNext(this::check))
+              // Not on the threads that watch, which hold locks of the driver's.
+              Flux.merge(
+                      changes.asFlux().publishOn(Schedulers.parallel()),
+                      Flux.interval(CHECK_EVERY).doOnNext(this::check))
                   .onBackpressureDrop()
                   .startWith(true)
                   .<T>handle(

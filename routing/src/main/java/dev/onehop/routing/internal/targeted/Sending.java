@@ -6,6 +6,7 @@ import dev.onehop.routing.internal.direct.shard.ErrorCodes;
 import dev.onehop.routing.internal.wire.BsonFields.MalformedDocumentException;
 import dev.onehop.routing.internal.wire.Exchange;
 import dev.onehop.routing.internal.wire.OpMsg;
+import dev.onehop.routing.internal.wire.PoolWaitException;
 import dev.onehop.routing.internal.wire.ServerRefusedException;
 import dev.onehop.routing.internal.wire.WireProtocolException;
 import io.netty.buffer.ByteBuf;
@@ -138,6 +139,11 @@ final class Sending implements Exchange.Outcome {
 
   @Override
   public void unsent(Throwable cause) {
+    if (cause instanceof PoolWaitException || cause instanceof ServerRefusedException) {
+      // Another mongos has no more room for it, and knows the user no better.
+      failed(cause);
+      return;
+    }
     lost(cause);
     command.setRequestId(requestId);
     if (cursor != null) {
@@ -153,7 +159,9 @@ final class Sending implements Exchange.Outcome {
   }
 
   private void lost(Throwable cause) {
-    if (cause instanceof IOException broken && !router.isClosed()) {
+    if (cause instanceof IOException broken
+        && !(cause instanceof PoolWaitException)
+        && !router.isClosed()) {
       router.mongoses().failed(route.server(), broken);
     }
     if (command.endsTransaction()) {
@@ -167,6 +175,13 @@ final class Sending implements Exchange.Outcome {
       return new CommandFailure(
           ErrorCodes.AUTHENTICATION_FAILED,
           "AuthenticationFailed",
+          String.valueOf(cause.getMessage()));
+    }
+    if (cause instanceof PoolWaitException) {
+      // As a mongos says it of its own pools; the driver does not retry that.
+      return new CommandFailure(
+          ErrorCodes.NETWORK_INTERFACE_EXCEEDED_TIME_LIMIT,
+          "NetworkInterfaceExceededTimeLimit",
           String.valueOf(cause.getMessage()));
     }
     String label =

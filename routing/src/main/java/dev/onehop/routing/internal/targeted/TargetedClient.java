@@ -105,13 +105,16 @@ public final class TargetedClient {
             new ServerAddress(VIRTUAL.host(), VIRTUAL.port()),
             new TargetedIdentity(VIRTUAL, mongoses),
             true,
-            virtual ->
-                virtual.applyToServerSettings(
-                    servers ->
-                        servers
-                            .heartbeatFrequency(HEARTBEAT_MILLIS, TimeUnit.MILLISECONDS)
-                            .minHeartbeatFrequency(
-                                LEAST_HEARTBEAT_MILLIS, TimeUnit.MILLISECONDS)));
+            virtual -> {
+              if (asked.getObservabilitySettings() != null) {
+                virtual.observabilitySettings(asked.getObservabilitySettings());
+              }
+              virtual.applyToServerSettings(
+                  servers ->
+                      servers
+                          .heartbeatFrequency(HEARTBEAT_MILLIS, TimeUnit.MILLISECONDS)
+                          .minHeartbeatFrequency(LEAST_HEARTBEAT_MILLIS, TimeUnit.MILLISECONDS));
+            });
     return DirectClient.over(router, asked, carrier.group(), face, options.commands(), release);
   }
 

@@ -39,10 +39,10 @@ public final class Exchange {
     void failed(Throwable cause);
 
     /**
-     * It was certainly not sent, for there was no connection to be had. Who can do nothing with
-     * that takes it for a failure.
+     * It was certainly not sent, for there was no connection to be had: to be taken for a failure
+     * unless that makes a difference.
      *
-     * @param cause as of {@link #failed}
+     * @param cause as of {@link #failed}, or a {@link PoolWaitException}
      */
     default void unsent(Throwable cause) {
       failed(cause);
@@ -78,14 +78,6 @@ public final class Exchange {
     if (state.compareAndSet(WAITING, DONE)) {
       message.release();
       outcome.unsent(cause);
-    }
-  }
-
-  /** It has waited for too long, which another server need not know. */
-  void late(Throwable cause) {
-    if (state.compareAndSet(WAITING, DONE)) {
-      message.release();
-      outcome.failed(cause);
     }
   }
 

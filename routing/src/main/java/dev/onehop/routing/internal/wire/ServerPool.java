@@ -177,8 +177,8 @@ final class ServerPool {
     }
     old.forEach(WireConnection::close);
     for (Exchange exchange : late) {
-      exchange.late(
-          new IOException(
+      exchange.unable(
+          new PoolWaitException(
               "waited "
                   + settings.maxWait().toMillis()
                   + " ms for a connection to "
