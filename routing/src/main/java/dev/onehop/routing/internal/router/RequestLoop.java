@@ -19,6 +19,7 @@ import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.EventLoop;
 import io.netty.util.ReferenceCountUtil;
 import java.util.ArrayDeque;
+import java.util.List;
 import java.util.Queue;
 import java.util.Set;
 import java.util.function.Consumer;
@@ -253,9 +254,10 @@ final class RequestLoop {
     current = new Head(frame);
     try {
       if (LegacyHello.is(frame)) {
-        refuseInOutage();
         ByteBuf reply = allocator.buffer();
-        LegacyHello.reply(frame, ++replyId, local.hello(), reply);
+        BsonDocument outage = outage();
+        LegacyHello.reply(
+            frame, ++replyId, outage == null ? local.hello() : outage, reply);
         replies.send(reply);
         done();
         return;
@@ -273,10 +275,8 @@ final class RequestLoop {
   private void serveInFull(OpMsg request, Mono<Void> first) {
     Head head = new Head(request);
     current = head;
-    if (LocalCommands.isHello(request.commandName())) {
-      refuseInOutage();
-    }
-    Mono<BsonDocument> answer = local.answer(request);
+    BsonDocument outage = LocalCommands.isHello(request.commandName()) ? outage() : null;
+    Mono<BsonDocument> answer = outage == null ? local.answer(request) : Mono.just(outage);
     if (answer != null
         || NOT_MEASURED.contains(request.commandName())
         || !router.isMeasured(request.commandName())) {
@@ -299,12 +299,22 @@ final class RequestLoop {
     }
   }
 
-  /** As a mongos that is down refuses connections, so that the client waits for one to come back. */
-  private void refuseInOutage() {
+  /**
+   * The answer to a handshake while no server can be reached, so that the client waits for one; null
+   * if one can. With the label that a network error has: a write for which a connection is opened
+   * may be tried again.
+   */
+  private @Nullable BsonDocument outage() {
     String outage = router.outage();
-    if (outage != null) {
-      throw new WireProtocolException(outage);
-    }
+    return outage == null
+        ? null
+        : CommandFailure.toReply(
+            new CommandFailure(
+                ErrorCodes.HOST_UNREACHABLE,
+                "HostUnreachable",
+                outage,
+                List.of("RetryableWriteError")),
+            false);
   }
 
   /** What Reactor holds to be fatal, such as a stack overflow, it does not hand on as an error. */
