@@ -105,7 +105,9 @@ public final class OneHop {
     private static final Duration DEFAULT_REFRESH = Duration.ofSeconds(10);
     private static final Duration DEFAULT_HISTORY = Duration.ofSeconds(2);
 
-    /** Until it is the only way: {@code -Donehop.targeted=below} for targeted mode below the driver. */
+    /**
+     * Until it is the only way: {@code -Donehop.targeted=below} for targeted mode below the driver.
+     */
     private static final boolean BELOW = "below".equals(System.getProperty("onehop.targeted"));
 
     private final MongoClientSettings.Builder settings;

@@ -65,8 +65,7 @@ class TargetedBelowTest {
     }
     assertThat(cluster.seen("m1", "update")).hasSize(1);
     assertThat(meters.get("onehop.operations").tags("operation", "find").timers())
-        .extracting(
-            timer -> timer.getId().getTag("decision") + " " + timer.getId().getTag("shard"))
+        .extracting(timer -> timer.getId().getTag("decision") + " " + timer.getId().getTag("shard"))
         .containsExactlyInAnyOrder("owner s0", "owner s1", "several-shards none");
     assertThat(meters.get("onehop.operations").tag("operation", "find").timers())
         .allSatisfy(timer -> assertThat(timer.getId().getTag("mode")).isEqualTo("targeted"));
@@ -292,9 +291,8 @@ class TargetedBelowTest {
   }
 
   private static long open(MongoDatabase database, int id) {
-    return run(
-            database.runCommand(
-                new Document("find", "c").append("filter", id(id)).append("batchSize", 1)))
+    return run(database.runCommand(
+            new Document("find", "c").append("filter", id(id)).append("batchSize", 1)))
         .get("cursor", Document.class)
         .getLong("id");
   }

@@ -200,8 +200,7 @@ class TargetedBelowIT {
                               return number % 2 == 0
                                   ? Mono.from(collection.find(Filters.eq(id)).first()).then()
                                   : Mono.from(
-                                          collection.updateOne(
-                                              Filters.eq(id), Updates.inc("n", 1)))
+                                          collection.updateOne(Filters.eq(id), Updates.inc("n", 1)))
                                       .doOnNext(done -> acknowledged.incrementAndGet(id))
                                       .then();
                             })

@@ -83,7 +83,9 @@ public final class ShardClients implements AutoCloseable {
       return seeds.subList(0, beside.size());
     }
 
-    /** The mongoses that an operation may go to now: those beside the shard if one of them is up. */
+    /**
+     * The mongoses that an operation may go to now: those beside the shard if one of them is up.
+     */
     public List<ServerDescription> usable() {
       return selector.select(client.getClusterDescription());
     }

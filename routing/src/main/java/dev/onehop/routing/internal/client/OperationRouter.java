@@ -1,7 +1,5 @@
 package dev.onehop.routing.internal.client;
 
-import dev.onehop.routing.internal.targeted.UnroutedNotice;
-import dev.onehop.routing.internal.targeted.Latencies;
 import com.mongodb.ServerAddress;
 import com.mongodb.reactivestreams.client.MongoClient;
 import dev.onehop.core.table.RoutingTable;
@@ -13,6 +11,8 @@ import dev.onehop.routing.internal.affinity.ShardClients.ShardClient;
 import dev.onehop.routing.internal.catalog.RoutingCatalog;
 import dev.onehop.routing.internal.client.RoutedSession.Place;
 import dev.onehop.routing.internal.metrics.Outcome;
+import dev.onehop.routing.internal.targeted.Latencies;
+import dev.onehop.routing.internal.targeted.UnroutedNotice;
 import io.micrometer.observation.Observation;
 import java.util.HashMap;
 import java.util.HashSet;

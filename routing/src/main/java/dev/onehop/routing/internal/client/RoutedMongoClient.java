@@ -1,6 +1,5 @@
 package dev.onehop.routing.internal.client;
 
-import dev.onehop.routing.internal.affinity.ClusterWatch;
 import com.mongodb.MongoClientSettings;
 import com.mongodb.MongoDriverInformation;
 import com.mongodb.connection.ClusterDescription;
@@ -9,6 +8,7 @@ import com.mongodb.reactivestreams.client.MongoClient;
 import dev.onehop.core.table.RoutingTable;
 import dev.onehop.routing.internal.affinity.Affinity;
 import dev.onehop.routing.internal.affinity.ClusterPin;
+import dev.onehop.routing.internal.affinity.ClusterWatch;
 import dev.onehop.routing.internal.affinity.Connector;
 import dev.onehop.routing.internal.affinity.PrimaryWatch;
 import dev.onehop.routing.internal.affinity.RouterProbe;

@@ -24,8 +24,7 @@ public record Forwarded(String name, Exchange exchange) {
      *
      * @param where takes note of it; called before this returns; null if it is not measured
      */
-    default void targeting(
-        String command, String namespace, @Nullable Consumer<Journey> where) {}
+    default void targeting(String command, String namespace, @Nullable Consumer<Journey> where) {}
 
     /**
      * It was carried out, or refused for good.

@@ -1,8 +1,8 @@
 package dev.onehop.routing.internal.direct;
 
-import dev.onehop.routing.internal.command.TransactionPins;
 import dev.onehop.routing.internal.command.ClusterFacts;
 import dev.onehop.routing.internal.command.Journey;
+import dev.onehop.routing.internal.command.TransactionPins;
 import dev.onehop.routing.internal.direct.cursor.Cursors;
 import dev.onehop.routing.internal.direct.shard.CommandFailure;
 import dev.onehop.routing.internal.direct.shard.ReplicaSet;

@@ -1,6 +1,5 @@
 package dev.onehop.routing.internal.direct;
 
-import dev.onehop.routing.internal.command.ReplyHead;
 import dev.onehop.core.table.RoutingTable;
 import dev.onehop.core.table.ShardKeyException;
 import dev.onehop.core.targeting.Target;
@@ -8,6 +7,7 @@ import dev.onehop.core.targeting.Targeter;
 import dev.onehop.core.targeting.TargetingOptions;
 import dev.onehop.routing.internal.catalog.RoutingCatalog;
 import dev.onehop.routing.internal.command.Forwarded;
+import dev.onehop.routing.internal.command.ReplyHead;
 import dev.onehop.routing.internal.direct.cursor.Cursors;
 import dev.onehop.routing.internal.direct.cursor.ShardCursor;
 import dev.onehop.routing.internal.direct.shard.ClusterClock;

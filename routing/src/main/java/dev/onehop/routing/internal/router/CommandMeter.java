@@ -20,7 +20,8 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Measures the commands of a virtual mongos, and has them observed where observations are asked for.
+ * Measures the commands of a virtual mongos, and has them observed where observations are asked
+ * for.
  *
  * <p>Thread-safe.
  */
@@ -37,8 +38,7 @@ public final class CommandMeter {
   /**
    * @param mode what routes the commands
    */
-  public CommandMeter(
-      MeterRegistry registry, ObservationRegistry observations, RoutingMode mode) {
+  public CommandMeter(MeterRegistry registry, ObservationRegistry observations, RoutingMode mode) {
     this.registry = registry;
     this.observations = new CommandObservations(observations, mode);
     this.timers = new OperationTimers<>(registry, mode);
@@ -133,8 +133,7 @@ public final class CommandMeter {
 
     private void detour(String shard, String reason) {
       registry
-          .counter(
-              RoutingMeters.FALLBACKS.meterName(), Tags.of("shard", shard, "reason", reason))
+          .counter(RoutingMeters.FALLBACKS.meterName(), Tags.of("shard", shard, "reason", reason))
           .increment();
     }
   }

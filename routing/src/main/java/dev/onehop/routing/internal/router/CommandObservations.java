@@ -25,9 +25,9 @@ import org.reactivestreams.Subscriber;
 import reactor.core.CoreSubscriber;
 
 /**
- * Observes the commands of a virtual mongos for tracing. A command's parent is the observation in the
- * subscriber's Reactor context; it comes here by the driver's command event, which bears the number
- * of the request that arrives a moment later.
+ * Observes the commands of a virtual mongos for tracing. A command's parent is the observation in
+ * the subscriber's Reactor context; it comes here by the driver's command event, which bears the
+ * number of the request that arrives a moment later.
  *
  * <p>Thread-safe.
  */

@@ -256,8 +256,7 @@ final class RequestLoop {
       if (LegacyHello.is(frame)) {
         ByteBuf reply = allocator.buffer();
         BsonDocument outage = outage();
-        LegacyHello.reply(
-            frame, ++replyId, outage == null ? local.hello() : outage, reply);
+        LegacyHello.reply(frame, ++replyId, outage == null ? local.hello() : outage, reply);
         replies.send(reply);
         done();
         return;
@@ -300,9 +299,9 @@ final class RequestLoop {
   }
 
   /**
-   * The answer to a handshake while no server can be reached, so that the client waits for one; null
-   * if one can. With the label that a network error has: a write for which a connection is opened
-   * may be tried again.
+   * The answer to a handshake while no server can be reached, so that the client waits for one;
+   * null if one can. With the label that a network error has: a write for which a connection is
+   * opened may be tried again.
    */
   private @Nullable BsonDocument outage() {
     String outage = router.outage();
@@ -467,8 +466,7 @@ final class RequestLoop {
     }
 
     @Override
-    public void targeting(
-        String command, String namespace, @Nullable Consumer<Journey> where) {
+    public void targeting(String command, String namespace, @Nullable Consumer<Journey> where) {
       if (measured == null) {
         return;
       }

@@ -30,6 +30,7 @@ import reactor.core.publisher.Mono;
 public final class RouterHandles {
   /** The stage of the aggregation that is the question. */
   public static final String STAGE = "$onehopRouter";
+
   private static final String ANSWER = "router";
   private static final Map<Long, WeakReference<CommandRouter>> ROUTERS = new ConcurrentHashMap<>();
   private static final AtomicLong LAST = new AtomicLong();

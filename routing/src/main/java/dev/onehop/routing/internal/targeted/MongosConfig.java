@@ -58,8 +58,7 @@ final class MongosConfig implements ConfigReader, HistoryReader {
             .append("limit", new BsonInt32(limit))
             .append("batchSize", new BsonInt32(limit))
             .append("singleBatch", BsonBoolean.TRUE)
-            .append(
-                "readConcern", new BsonDocument("level", new BsonString("majority")));
+            .append("readConcern", new BsonDocument("level", new BsonString("majority")));
     return ifSharded()
         .then(Mono.defer(() -> config.run("config", find)))
         .map(

@@ -91,8 +91,7 @@ final class Mongoses implements ServerSet {
             asked ->
                 connect.connect(
                     MongoClientSettings.builder(asked)
-                        .applyToServerSettings(
-                            servers -> servers.addServerListener(new Losses()))
+                        .applyToServerSettings(servers -> servers.addServerListener(new Losses()))
                         .applyToClusterSettings(
                             cluster -> cluster.addClusterListener(new Changes()))
                         .build()));

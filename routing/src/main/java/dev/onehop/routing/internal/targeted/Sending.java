@@ -96,9 +96,7 @@ final class Sending implements Exchange.Outcome {
     } else if (idAt >= 0) {
       // The cursor's id is always an int64.
       long told =
-          router
-              .cursors()
-              .add(route.server(), message.getLongLE(idAt), command.isChangeStream());
+          router.cursors().add(route.server(), message.getLongLE(idAt), command.isChangeStream());
       message.setLongLE(idAt, told);
     }
     if (head.isOk() && cursor != null && idAt < 0) {

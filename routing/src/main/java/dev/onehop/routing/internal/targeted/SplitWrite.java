@@ -35,8 +35,7 @@ final class SplitWrite {
 
   private record Answered(Part part, BsonDocument reply) {}
 
-  SplitWrite(
-      OpMsg command, List<RawBsonDocument> statements, boolean ordered, List<Part> parts) {
+  SplitWrite(OpMsg command, List<RawBsonDocument> statements, boolean ordered, List<Part> parts) {
     this.command = command;
     this.statements = statements;
     this.ordered = ordered;
@@ -70,8 +69,7 @@ final class SplitWrite {
    * @param failed an answer for a part that failed without one
    * @param run sends a part
    */
-  Mono<BsonDocument> run(
-      Function<Throwable, BsonDocument> failed, PartRunner run) {
+  Mono<BsonDocument> run(Function<Throwable, BsonDocument> failed, PartRunner run) {
     Function<Part, Mono<Answered>> answer =
         part ->
             run.run(part.route(), StatementLists.part(command, statements, part.indexes()))

@@ -34,7 +34,9 @@ import org.jspecify.annotations.Nullable;
 public final class TargetedClient {
   private static final ServerAddressName VIRTUAL = new ServerAddressName("onehop-targeted", 27017);
 
-  /** How soon the driver notices that no mongos is left, or one is back: it asks in this process. */
+  /**
+   * How soon the driver notices that no mongos is left, or one is back: it asks in this process.
+   */
   private static final int HEARTBEAT_MILLIS = 500;
 
   private static final int LEAST_HEARTBEAT_MILLIS = 50;
@@ -125,8 +127,7 @@ public final class TargetedClient {
             cluster ->
                 cluster.clusterListenerList(asked.getClusterSettings().getClusterListeners()))
         .applyToServerSettings(
-            servers ->
-                servers.serverListenerList(asked.getServerSettings().getServerListeners()))
+            servers -> servers.serverListenerList(asked.getServerSettings().getServerListeners()))
         .build();
   }
 

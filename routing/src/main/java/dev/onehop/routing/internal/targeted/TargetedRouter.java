@@ -243,9 +243,7 @@ public final class TargetedRouter implements CommandRouter {
   private boolean mayGoElsewhere(TargetedCommand command) {
     return !closed
         && !command.isGetMore()
-        && (!command.isInTransaction()
-            || command.startsTransaction()
-            || command.endsTransaction());
+        && (!command.isInTransaction() || command.startsTransaction() || command.endsTransaction());
   }
 
   private Mono<BsonDocument> split(
@@ -367,8 +365,7 @@ public final class TargetedRouter implements CommandRouter {
       command.setCursorId(cursor.id());
     }
     command.forbidExhaust();
-    return pool.exchange(
-        route.server(), loop, command.message(), command.expectsReply(), sending);
+    return pool.exchange(route.server(), loop, command.message(), command.expectsReply(), sending);
   }
 
   /** Forgets where a transaction is, so that it can be ended elsewhere. */
@@ -542,8 +539,7 @@ public final class TargetedRouter implements CommandRouter {
     double whole = 0;
     for (SplitWrite.Part part : parts) {
       double there =
-          distances.computeIfAbsent(
-              part.route(), route -> (double) mongoses.roundTripNanos(route));
+          distances.computeIfAbsent(part.route(), route -> (double) mongoses.roundTripNanos(route));
       split += there;
       whole += Math.abs(there - nearest);
     }
@@ -650,8 +646,7 @@ public final class TargetedRouter implements CommandRouter {
 
   @Override
   public ClusterFacts facts() {
-    return new ClusterFacts(
-        mongoses.type() == ClusterType.SHARDED, "", mongoses.maxWireVersion());
+    return new ClusterFacts(mongoses.type() == ClusterType.SHARDED, "", mongoses.maxWireVersion());
   }
 
   @Override
@@ -682,9 +677,7 @@ public final class TargetedRouter implements CommandRouter {
   public RouteDecision decision(Target target) {
     return !target.isSingleShard()
         ? RouteDecision.SEVERAL_SHARDS
-        : mongoses.isBeside(target.shard())
-            ? RouteDecision.OWNER
-            : RouteDecision.NO_ROUTER_BESIDE;
+        : mongoses.isBeside(target.shard()) ? RouteDecision.OWNER : RouteDecision.NO_ROUTER_BESIDE;
   }
 
   @Override
