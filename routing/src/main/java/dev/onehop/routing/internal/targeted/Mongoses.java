@@ -307,7 +307,7 @@ final class Mongoses implements ServerSet {
 
   /** Completes when a server is up, or all of those that the URI names have failed. */
   Mono<Void> heard() {
-    return awaited(() -> outage() == null || haveAllFailed() ? Boolean.TRUE : null).then();
+    return awaited(() -> (outage() == null || haveAllFailed()) ? Boolean.TRUE : null).then();
   }
 
   private boolean haveAllFailed() {
@@ -319,16 +319,17 @@ final class Mongoses implements ServerSet {
   private String listed() {
     List<String> servers = new ArrayList<>();
     for (ServerDescription each : known().values()) {
-      Throwable why = each.getException();
-      servers.add(
-          name(each.getAddress())
-              + (each.isOk()
-                  ? " is up"
-                  : why == null
-                      ? " has not answered yet"
-                      : ": " + MonitoredServers.rootMessage(why)));
+      servers.add(name(each.getAddress()) + state(each));
     }
     return servers.isEmpty() ? "no name is known yet" : String.join(", ", servers);
+  }
+
+  private static String state(ServerDescription server) {
+    Throwable why = server.getException();
+    if (server.isOk()) {
+      return " is up";
+    }
+    return why == null ? " has not answered yet" : ": " + MonitoredServers.rootMessage(why);
   }
 
   /** By address, as the client says that knows most of it. */
