@@ -51,15 +51,17 @@ class TargetedBelowIT {
           "below",
           """
           name: below
-          description: three shards on three hosts, each with a mongos, without any delay
-          regions: [here]
+          description: three shards on three hosts, each with a mongos, not far away
+          regions: [here, there]
           roundTrips:
             here <-> here: 0
+            there <-> there: 0
+            here <-> there: 2
           hosts:
             app: {region: here, address: 127.39.0.1}
-            h1: {region: here, address: 127.39.1.1}
-            h2: {region: here, address: 127.39.2.1}
-            h3: {region: here, address: 127.39.3.1}
+            h1: {region: there, address: 127.39.1.1}
+            h2: {region: there, address: 127.39.2.1}
+            h3: {region: there, address: 127.39.3.1}
           client: app
           configServers: [app]
           shards:
