@@ -28,8 +28,7 @@ final class Sending implements Exchange.Outcome {
   private final TargetedCommand command;
   private final Route route;
   private final CursorPins.@Nullable Pin cursor;
-  private final int requestId;
-  private final long cursorId;
+  private final @Nullable BsonDocument session;
   private final long startNanos = System.nanoTime();
   private final Answer answer;
 
@@ -44,7 +43,7 @@ final class Sending implements Exchange.Outcome {
      */
     void replied(@Nullable ByteBuf message, boolean ok);
 
-    /** It was certainly not sent; the command is as it was before. */
+    /** It was certainly not sent. */
     void unsent(CommandFailure why);
 
     /** Whether it was carried out is not known. */
@@ -52,20 +51,21 @@ final class Sending implements Exchange.Outcome {
   }
 
   /**
+   * @param session of a transaction
    * @param cursor of a getMore
    */
   Sending(
       TargetedRouter router,
       TargetedCommand command,
       Route route,
+      @Nullable BsonDocument session,
       CursorPins.@Nullable Pin cursor,
       Answer answer) {
     this.router = router;
     this.command = command;
     this.route = route;
     this.cursor = cursor;
-    this.requestId = command.requestId();
-    this.cursorId = command.cursorId();
+    this.session = session;
     this.answer = answer;
   }
 
@@ -87,11 +87,11 @@ final class Sending implements Exchange.Outcome {
   /** Whether the command was carried out. */
   private boolean take(ByteBuf message) {
     ReplyHead head = ReplyHead.read(message);
-    message.setIntLE(message.readerIndex() + 8, requestId);
+    message.setIntLE(message.readerIndex() + 8, command.requestId());
     int idAt = head.cursorIdAt();
     if (cursor != null) {
       if (idAt >= 0) {
-        message.setLongLE(idAt, cursorId);
+        message.setLongLE(idAt, command.cursorId());
       }
     } else if (idAt >= 0) {
       // The cursor's id is always an int64.
@@ -100,7 +100,7 @@ final class Sending implements Exchange.Outcome {
       message.setLongLE(idAt, told);
     }
     if (head.isOk() && cursor != null && idAt < 0) {
-      router.cursors().remove(cursorId);
+      router.cursors().remove(command.cursorId());
     }
     if (!head.hasErrors()) {
       long now = System.nanoTime();
@@ -121,11 +121,11 @@ final class Sending implements Exchange.Outcome {
           .failed(route.server(), new IOException(route.server() + " is shutting down"));
       if (command.endsTransaction()) {
         // Another mongos can end it, by the recovery token.
-        router.unpin(command);
+        router.unpin(session, command);
       }
     }
     if (!ok && code == ErrorCodes.CURSOR_NOT_FOUND && cursor != null) {
-      router.cursors().remove(cursorId);
+      router.cursors().remove(command.cursorId());
     }
     return ok && !reply.containsKey("writeErrors");
   }
@@ -143,10 +143,6 @@ final class Sending implements Exchange.Outcome {
       return;
     }
     lost(cause);
-    command.setRequestId(requestId);
-    if (cursor != null) {
-      command.setCursorId(cursorId);
-    }
     answer.unsent(failure(cause));
   }
 
@@ -163,7 +159,7 @@ final class Sending implements Exchange.Outcome {
       router.mongoses().failed(route.server(), broken);
     }
     if (command.endsTransaction()) {
-      router.unpin(command);
+      router.unpin(session, command);
     }
   }
 

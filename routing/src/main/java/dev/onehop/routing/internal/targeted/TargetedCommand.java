@@ -50,6 +50,8 @@ final class TargetedCommand {
 
   private final ByteBuf frame;
   private final int flags;
+  private final int requestId;
+  private long cursorId;
   private String name = "";
   private String collection = "";
   private String database = "admin";
@@ -75,6 +77,7 @@ final class TargetedCommand {
   private TargetedCommand(ByteBuf frame, int flags) {
     this.frame = frame;
     this.flags = flags;
+    this.requestId = frame.getIntLE(frame.readerIndex() + 4);
   }
 
   /**
@@ -114,6 +117,7 @@ final class TargetedCommand {
     collection = fields.string();
     if (name.equals("getMore")) {
       cursorIdAt = fields.valueAt();
+      cursorId = fields.isInt64() ? frame.getLongLE(cursorIdAt) : 0;
       collection = "";
     }
     boolean write = WRITES.contains(name);
@@ -217,21 +221,31 @@ final class TargetedCommand {
     return expectsReply() && !(strict && numbered);
   }
 
+  /** The driver's id of the message. */
   int requestId() {
-    return frame.getIntLE(frame.readerIndex() + 4);
+    return requestId;
   }
 
-  void setRequestId(int id) {
-    frame.setIntLE(frame.readerIndex() + 4, id);
-  }
-
-  /** The cursor that is to go on; 0 if it is no getMore. */
+  /** The cursor that is to go on, by the driver's id; 0 if it is no getMore. */
   long cursorId() {
-    return cursorIdAt == 0 ? 0 : frame.getLongLE(cursorIdAt);
+    return cursorId;
   }
 
+  /**
+   * Has the message name a cursor by another id.
+   *
+   * @param id as its mongos knows it
+   */
   void setCursorId(long id) {
     frame.setLongLE(cursorIdAt, id);
+  }
+
+  /** Makes the message again what it was before an attempt to send it. */
+  void restore() {
+    frame.setIntLE(frame.readerIndex() + 4, requestId);
+    if (cursorId != 0) {
+      setCursorId(cursorId);
+    }
   }
 
   /** Whether a shard key can decide where it goes. */

@@ -24,31 +24,19 @@ import dev.onehop.routing.internal.wire.WirePool;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.EventLoop;
-import java.io.IOException;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.HashMap;
-import java.util.HashSet;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
-import java.util.function.Supplier;
-import org.bson.BsonArray;
 import org.bson.BsonDocument;
 import org.bson.BsonDouble;
-import org.bson.BsonInt64;
 import org.bson.BsonSerializationException;
-import org.bson.BsonValue;
-import org.bson.RawBsonDocument;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
@@ -64,8 +52,6 @@ import reactor.core.publisher.Mono;
  */
 public final class TargetedRouter implements CommandRouter {
   private static final Logger log = LoggerFactory.getLogger(TargetedRouter.class);
-
-  private static final double HARDLY_LONGER = 4 / 3.0;
 
   /** As many mongoses are tried for one command that none of them was sent. */
   private static final int MOST_TRIES = 10;
@@ -91,16 +77,11 @@ public final class TargetedRouter implements CommandRouter {
   private final Runnable release;
   private final CursorPins cursors = new CursorPins();
   private final TransactionPins transactions = new TransactionPins();
+  private final EndedCursors endedCursors;
+  private final Planner planner;
   private final Latencies latencies = new Latencies();
   private final UnroutedNotice notice = new UnroutedNotice(log);
   private volatile boolean closed;
-
-  /** The way of a command: one route, or one for each part. */
-  private record Plan(@Nullable Route route, List<SplitWrite.Part> parts) {
-    private static Plan of(Route route) {
-      return new Plan(route, List.of());
-    }
-  }
 
   /** Nothing was sent. */
   private static final class UnsentException extends RuntimeException {
@@ -128,6 +109,8 @@ public final class TargetedRouter implements CommandRouter {
     this.mongoses = mongoses;
     this.catalog = catalog;
     this.pool = pool;
+    this.endedCursors = new EndedCursors(pool, cursors);
+    this.planner = new Planner(mongoses, catalog, cursors, transactions);
     // What can't be read in a moment is waited for once, by all that come meanwhile.
     this.affinityReady = affinityReady.timeout(RoutingCatalog.MOMENT, Mono.empty()).cache();
     this.release = release;
@@ -158,12 +141,12 @@ public final class TargetedRouter implements CommandRouter {
         || !command.expectsReply()
         || IN_FULL.contains(command.name().toLowerCase(Locale.ROOT))
         || command.firstStage().equals(RouterHandles.STAGE)
-        || (needsTable(command) && isToBeLoaded(command.namespace()))) {
+        || (Plan.needsTable(command) && isToBeLoaded(command.namespace()))) {
       return null;
     }
     Route route;
     try {
-      Plan plan = plan(command);
+      Plan plan = planner.plan(command);
       route = plan == null ? null : plan.route();
     } catch (CommandFailure | MalformedDocumentException | IndexOutOfBoundsException e) {
       return null;
@@ -196,6 +179,8 @@ public final class TargetedRouter implements CommandRouter {
 
               @Override
               public void unsent(CommandFailure why) {
+                // The frame is the caller's, who holds it until then.
+                command.restore();
                 outcome.notDone(false, Mono.empty());
               }
 
@@ -214,7 +199,9 @@ public final class TargetedRouter implements CommandRouter {
           if (SessionCommands.isOfOwn(name) || SessionCommands.isOfAll(name)) {
             return ofSessions(command);
           }
-          return name.equals("killCursors") ? killCursors(command) : run(command);
+          return name.equals("killCursors") && command.body().isArray("cursors")
+              ? endedCursors.kill(command)
+              : run(command);
         });
   }
 
@@ -267,14 +254,8 @@ public final class TargetedRouter implements CommandRouter {
                 closed || tries >= MOST_TRIES
                     ? Mono.error(unsent.why)
                     : mongoses
-                        .awaited(() -> again(route))
+                        .awaited(() -> planner.again(route))
                         .flatMap(other -> attemptPart(part, other, tries + 1)));
-  }
-
-  private @Nullable Route again(Route route) {
-    return route.shard() == null
-        ? nearest(route.decision(), null)
-        : mongoses.toShard(route.shard());
   }
 
   private static Mono<Void> noted(Route route) {
@@ -360,7 +341,7 @@ public final class TargetedRouter implements CommandRouter {
       transactions.pin(session, command.transactionNumber(), route.server());
     }
     CursorPins.Pin cursor = command.isGetMore() ? cursors.use(command.cursorId()) : null;
-    Sending sending = new Sending(this, command, route, cursor, answer);
+    Sending sending = new Sending(this, command, route, session, cursor, answer);
     if (cursor != null) {
       command.setCursorId(cursor.id());
     }
@@ -369,8 +350,8 @@ public final class TargetedRouter implements CommandRouter {
   }
 
   /** Forgets where a transaction is, so that it can be ended elsewhere. */
-  void unpin(TargetedCommand command) {
-    transactions.unpin(command.session(), command.transactionNumber());
+  void unpin(@Nullable BsonDocument session, TargetedCommand command) {
+    transactions.unpin(session, command.transactionNumber());
   }
 
   /** A command was carried out. */
@@ -386,14 +367,10 @@ public final class TargetedRouter implements CommandRouter {
 
   /** The way of a command, once the table is there that it needs, and a mongos. */
   private Mono<Plan> planned(TargetedCommand command) {
-    Mono<Plan> plan = mongoses.awaited(() -> plan(command));
-    return needsTable(command) && isToBeLoaded(command.namespace())
+    Mono<Plan> plan = mongoses.awaited(() -> planner.plan(command));
+    return Plan.needsTable(command) && isToBeLoaded(command.namespace())
         ? firstTable(command).then(plan)
         : plan;
-  }
-
-  private static boolean needsTable(TargetedCommand command) {
-    return command.isOperation() && (!command.isInTransaction() || command.startsTransaction());
   }
 
   /** Whether to wait for a table. One that was not to be had is loaded in the background. */
@@ -425,203 +402,11 @@ public final class TargetedRouter implements CommandRouter {
             });
   }
 
-  /**
-   * The way of a command by the table at hand.
-   *
-   * @return null if a mongos has to be waited for
-   */
-  private @Nullable Plan plan(TargetedCommand command) {
-    if (command.isGetMore()) {
-      return Plan.of(ofCursor(command.cursorId()));
-    }
-    if (command.isInTransaction() && !command.startsTransaction()) {
-      ServerAddressName pinned = transactions.of(command.session(), command.transactionNumber());
-      boolean elsewhere =
-          pinned == null
-              || (command.endsTransaction() && command.isRecoverable() && !mongoses.isUp(pinned));
-      return elsewhere
-          ? toNearest(RouteDecision.TRANSACTION, command)
-          : Plan.of(new Route(RouteDecision.TRANSACTION, pinned));
-    }
-    RoutingTable table = command.isOperation() ? catalog.cached(command.namespace()) : null;
-    if (table == null) {
-      return toNearest(RouteDecision.NO_TABLE, command);
-    }
-    if (command.isWriteList()) {
-      return ofStatements(table, command);
-    }
-    String shard = shard(() -> command.target(table));
-    return shard == null
-        ? toNearest(RouteDecision.SEVERAL_SHARDS, command)
-        : orNull(mongoses.toShard(shard));
-  }
-
-  private Route ofCursor(long id) {
-    CursorPins.Pin pin = cursors.use(id);
-    if (pin == null) {
-      throw new CommandFailure(
-          ErrorCodes.CURSOR_NOT_FOUND, "CursorNotFound", "cursor id " + id + " not found");
-    }
-    return new Route(RouteDecision.NO_TABLE, pin.server());
-  }
-
-  private @Nullable Plan toNearest(RouteDecision decision, TargetedCommand command) {
-    return orNull(nearest(decision, command.readPreference()));
-  }
-
-  private @Nullable Route nearest(RouteDecision decision, @Nullable BsonDocument readPreference) {
-    ServerAddressName nearest = mongoses.nearest(readPreference);
-    return nearest == null ? null : new Route(decision, nearest);
-  }
-
-  private static @Nullable Plan orNull(@Nullable Route route) {
-    return route == null ? null : Plan.of(route);
-  }
-
-  /** The one shard of a target; null if there are several, or a mongos is to say what is wrong. */
-  private static @Nullable String shard(Supplier<Target> targeting) {
-    try {
-      Target target = targeting.get();
-      return target.isSingleShard() ? target.shard() : null;
-    } catch (RuntimeException e) {
-      log.debug("no decision, so a mongos is to say what is wrong", e);
-      return null;
-    }
-  }
-
-  private @Nullable Plan ofStatements(RoutingTable table, TargetedCommand command) {
-    List<RawBsonDocument> statements = command.statements();
-    List<Optional<String>> shards = new ArrayList<>(statements.size());
-    for (RawBsonDocument statement : statements) {
-      shards.add(Optional.ofNullable(shard(() -> command.target(table, statement))));
-    }
-    Set<Optional<String>> distinct = new HashSet<>(shards);
-    if (distinct.size() != 1 && !command.isInTransaction()) {
-      return command.isSplittable() && !shards.isEmpty()
-          ? split(command, shards, distinct)
-          : toNearest(RouteDecision.SEVERAL_SHARDS, command);
-    }
-    Optional<String> first = shards.get(0);
-    return first.isEmpty()
-        ? toNearest(RouteDecision.SEVERAL_SHARDS, command)
-        : orNull(mongoses.toShard(first.get()));
-  }
-
-  private @Nullable Plan split(
-      TargetedCommand command, List<Optional<String>> shards, Set<Optional<String>> distinct) {
-    Map<Optional<String>, Route> routes = new HashMap<>();
-    for (Optional<String> shard : distinct) {
-      Route route =
-          shard.isEmpty()
-              ? nearest(RouteDecision.SEVERAL_SHARDS, null)
-              : mongoses.toShard(shard.get());
-      if (route == null) {
-        return null;
-      }
-      routes.put(shard, route);
-    }
-    List<SplitWrite.Part> parts =
-        SplitWrite.parts(shards.stream().map(routes::get).toList(), command.isOrdered());
-    return command.isOrdered() && !paysToSplit(parts)
-        ? toNearest(RouteDecision.SEVERAL_SHARDS, command)
-        : new Plan(null, parts);
-  }
-
-  /**
-   * Whether parts of a write, one after the other, take hardly longer than the nearest mongos takes
-   * for the whole. That has a way to each shard, too, but one that may be much shorter: no shorter
-   * than the difference between the shard's distance and its own.
-   */
-  private boolean paysToSplit(List<SplitWrite.Part> parts) {
-    double nearest = mongoses.clients().nearestRoundTripNanos();
-    Map<Route, Double> distances = new HashMap<>();
-    double split = 0;
-    double whole = 0;
-    for (SplitWrite.Part part : parts) {
-      double there =
-          distances.computeIfAbsent(part.route(), route -> (double) mongoses.roundTripNanos(route));
-      split += there;
-      whole += Math.abs(there - nearest);
-    }
-    return split <= (nearest + whole) * HARDLY_LONGER;
-  }
-
   private Mono<BsonDocument> ofSessions(OpMsg command) {
     transactions.forget(SessionCommands.ended(command));
     return pool.servers().isEmpty() && SessionCommands.isOfAll(command.commandName())
         ? run(command)
         : SessionCommands.tell(pool, command);
-  }
-
-  /** Ends cursors where they are. */
-  private Mono<BsonDocument> killCursors(OpMsg command) {
-    if (!command.body().isArray("cursors")) {
-      return run(command);
-    }
-    BsonArray unknown = new BsonArray();
-    Map<ServerAddressName, Map<BsonValue, BsonValue>> told = new LinkedHashMap<>();
-    for (BsonValue id : command.body().getArray("cursors")) {
-      CursorPins.Pin pin = id.isInt64() ? cursors.remove(id.asInt64().getValue()) : null;
-      if (pin == null) {
-        unknown.add(id);
-      } else {
-        told.computeIfAbsent(pin.server(), server -> new LinkedHashMap<>())
-            .put(new BsonInt64(pin.id()), id);
-      }
-    }
-    return Flux.fromIterable(told.entrySet())
-        .flatMap(each -> kill(command, each.getKey(), each.getValue()))
-        .collectList()
-        .map(
-            replies -> {
-              BsonDocument refusal = SessionCommands.firstRefusal(replies);
-              return ErrorCodes.ok(refusal) ? killed(replies, unknown) : refusal;
-            });
-  }
-
-  /** The answer of one mongos, with the ids that the driver knows. */
-  private Mono<BsonDocument> kill(
-      OpMsg command, ServerAddressName server, Map<BsonValue, BsonValue> told) {
-    BsonDocument body =
-        command
-            .bodyWithout(Set.of("cursors"))
-            .append("cursors", new BsonArray(List.copyOf(told.keySet())));
-    return pool.send(server, command.withSequences(List.of()).withBody(body))
-        .map(
-            reply -> {
-              BsonDocument renamed = new BsonDocument();
-              reply
-                  .body()
-                  .forEach(
-                      (field, value) ->
-                          renamed.put(
-                              field,
-                              value.isArray() && field.startsWith("cursors")
-                                  ? new BsonArray(
-                                      value.asArray().stream()
-                                          .map(id -> told.getOrDefault(id, id))
-                                          .toList())
-                                  : value));
-              return renamed;
-            })
-        // The cursor is gone with its mongos, or ends by itself.
-        .onErrorResume(
-            IOException.class,
-            gone ->
-                Mono.just(
-                    new BsonDocument("cursorsUnknown", new BsonArray(List.copyOf(told.values())))
-                        .append("ok", new BsonDouble(1))));
-  }
-
-  private static BsonDocument killed(List<BsonDocument> replies, BsonArray notFound) {
-    BsonDocument whole = new BsonDocument();
-    for (String field :
-        List.of("cursorsKilled", "cursorsNotFound", "cursorsAlive", "cursorsUnknown")) {
-      BsonArray ids = field.equals("cursorsNotFound") ? notFound.clone() : new BsonArray();
-      replies.forEach(reply -> ids.addAll(reply.getArray(field, new BsonArray())));
-      whole.append(field, ids);
-    }
-    return whole.append("ok", new BsonDouble(1));
   }
 
   @Override
