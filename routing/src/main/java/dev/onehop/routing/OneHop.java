@@ -6,17 +6,20 @@ import com.mongodb.MongoDriverInformation;
 import com.mongodb.UnixServerAddress;
 import com.mongodb.client.model.WriteModel;
 import com.mongodb.connection.ClusterConnectionMode;
+import com.mongodb.connection.ClusterSettings;
 import com.mongodb.connection.TransportSettings;
 import com.mongodb.reactivestreams.client.MongoClient;
 import com.mongodb.reactivestreams.client.MongoClients;
 import com.mongodb.reactivestreams.client.MongoCollection;
 import dev.onehop.routing.internal.client.Explanations;
 import dev.onehop.routing.internal.client.RoutedMongoClient;
+import dev.onehop.routing.internal.client.RoutingMetrics;
 import dev.onehop.routing.internal.client.RoutingSettings;
 import dev.onehop.routing.internal.client.TableMetrics;
 import dev.onehop.routing.internal.direct.DirectRouter;
 import dev.onehop.routing.internal.router.CommandMeter;
 import dev.onehop.routing.internal.router.DirectClient;
+import dev.onehop.routing.internal.targeted.TargetedClient;
 import dev.onehop.routing.internal.transport.Lanes;
 import dev.onehop.routing.internal.wire.EventLoops;
 import dev.onehop.routing.internal.wire.ServerAddressName;
@@ -141,6 +144,11 @@ public final class OneHop implements AutoCloseable {
     private static final Duration DEFAULT_REFRESH = Duration.ofSeconds(10);
     private static final Duration DEFAULT_HISTORY = Duration.ofSeconds(2);
 
+    /**
+     * Until it is the only way: {@code -Donehop.targeted=below} for targeted mode below the driver.
+     */
+    private static final boolean BELOW = "below".equals(System.getProperty("onehop.targeted"));
+
     private final MongoClientSettings.Builder settings;
     private final boolean directConnection;
     private final Map<OneHopProperty, String> uriOptions;
@@ -150,6 +158,7 @@ public final class OneHop implements AutoCloseable {
     private @Nullable ObservationRegistry observations;
     private @Nullable PipeliningSettings pipeliningSettings;
     private RoutingMode mode = RoutingMode.TARGETED;
+    private boolean below = BELOW;
     private @Nullable Duration refreshEvery;
     private @Nullable Duration historyEvery;
     private @Nullable Boolean measure;
@@ -347,7 +356,10 @@ public final class OneHop implements AutoCloseable {
       if (mode != RoutingMode.DIRECT) {
         return targeted(routing);
       }
-      DirectClient router = direct(routing);
+      return reactive(direct(routing));
+    }
+
+    private static MongoClient reactive(DirectClient router) {
       return orClosed(
           router,
           () -> MongoClients.create(router.closing(router.reactiveSettings()), ourselves()));
@@ -391,6 +403,12 @@ public final class OneHop implements AutoCloseable {
       return MongoDriverInformation.builder().driverName("onehop").build();
     }
 
+    /** For tests: targeted mode below the driver. */
+    Builder below() {
+      below = true;
+      return this;
+    }
+
     private DirectClient direct(RoutingSettings routing) {
       MongoClientSettings asked = settings.build();
       if (asked.getTransportSettings() != null) {
@@ -402,35 +420,38 @@ public final class OneHop implements AutoCloseable {
         throw new IllegalArgumentException(
             "direct mode goes to every shard, directConnection=true to one server only");
       }
-      DirectClient.Carrier carrier;
-      Runnable release;
-      if (pipeliningSettings == null) {
-        EventLoopGroup group = newGroup();
-        carrier =
-            new DirectClient.Carrier(
-                group,
-                EventLoops.socketChannelClass(),
-                asked.getConnectionPoolSettings().getMaxSize(),
-                asked.getConnectionPoolSettings().getMaxConnecting());
-        release = () -> shutDown(group);
-      } else {
-        Lanes lanes = new Lanes(pipeliningSettings, routing.meterRegistry());
-        carrier =
-            new DirectClient.Carrier(
-                lanes.newGroup(), Lanes.channelClass(), pipeliningSettings.maxInFlight(), 0);
-        release = lanes::close;
-      }
+      Carriage carriage = carriage(asked, routing.meterRegistry());
       return DirectClient.create(
           asked,
-          carrier,
-          nettyOn(carrier.group()),
+          carriage.carrier(),
+          nettyOn(carriage.carrier().group()),
           DirectRouter::new,
           new DirectClient.Options(
               routing.refreshInterval(),
               isMapped() ? routing.hostMapping() : null,
               new TableMetrics(routing.meterRegistry()),
               new CommandMeter(routing.meterRegistry(), routing.observationRegistry())),
-          release);
+          carriage.release());
+    }
+
+    private record Carriage(DirectClient.Carrier carrier, Runnable release) {}
+
+    private Carriage carriage(MongoClientSettings asked, MeterRegistry meters) {
+      if (pipeliningSettings == null) {
+        EventLoopGroup group = newGroup();
+        return new Carriage(
+            new DirectClient.Carrier(
+                group,
+                EventLoops.socketChannelClass(),
+                asked.getConnectionPoolSettings().getMaxSize(),
+                asked.getConnectionPoolSettings().getMaxConnecting()),
+            () -> shutDown(group));
+      }
+      Lanes lanes = new Lanes(pipeliningSettings, meters);
+      return new Carriage(
+          new DirectClient.Carrier(
+              lanes.newGroup(), Lanes.channelClass(), pipeliningSettings.maxInFlight(), 0),
+          lanes::close);
     }
 
     private boolean isMapped() {
@@ -491,8 +512,39 @@ public final class OneHop implements AutoCloseable {
           .build();
     }
 
+    /** Targeted mode below the driver, as direct mode is. */
+    private DirectClient below(MongoClientSettings asked, RoutingSettings routing) {
+      Carriage carriage = carriage(asked, routing.meterRegistry());
+      RoutingMetrics metrics = new RoutingMetrics(routing.meterRegistry());
+      return TargetedClient.create(
+          asked,
+          carriage.carrier(),
+          nettyOn(carriage.carrier().group()),
+          of -> MongoClients.create(of, ourselves()),
+          new TargetedClient.Options(
+              routing.watching(),
+              new TableMetrics(routing.meterRegistry()),
+              metrics::affinity,
+              new CommandMeter(
+                  routing.meterRegistry(), routing.observationRegistry(), RoutingMode.TARGETED)),
+          carriage.release());
+    }
+
+    /** Whether the settings ask for nothing that only the driver's own sockets can. */
+    private boolean isForBelow(MongoClientSettings asked) {
+      ClusterSettings cluster = asked.getClusterSettings();
+      return !directConnection
+          && cluster.getMode() != ClusterConnectionMode.LOAD_BALANCED
+          && cluster.getRequiredReplicaSetName() == null
+          && asked.getTransportSettings() == null
+          && !asked.getSocketSettings().getProxySettings().isProxyEnabled();
+    }
+
     private MongoClient targeted(RoutingSettings routing) {
       MongoClientSettings asked = settings.build();
+      if (below && isForBelow(asked)) {
+        return reactive(below(asked, routing));
+      }
       Runnable release = () -> {};
       if (pipeliningSettings != null) {
         // One event loop for all clients, where their lanes meet.
@@ -508,9 +560,8 @@ public final class OneHop implements AutoCloseable {
         release = () -> shutDown(own);
         asked = MongoClientSettings.builder(asked).transportSettings(nettyOn(own)).build();
       }
-      MongoDriverInformation ourselves = ourselves();
       return RoutedMongoClient.create(
-          asked, routing, of -> MongoClients.create(of, ourselves), release);
+          asked, routing, of -> MongoClients.create(of, ourselves()), release);
     }
 
     private RoutingSettings routing() {

@@ -83,6 +83,13 @@ public final class ShardClients implements AutoCloseable {
       return seeds.subList(0, beside.size());
     }
 
+    /**
+     * The mongoses that an operation may go to now: those beside the shard if one of them is up.
+     */
+    public List<ServerDescription> usable() {
+      return selector.select(client.getClusterDescription());
+    }
+
     /** Whether its operations go elsewhere now, since none of these mongoses is up. */
     public boolean isFallingBack() {
       return selector.isFallingBack();
@@ -162,6 +169,20 @@ public final class ShardClients implements AutoCloseable {
   /** The client that leads where the application's own settings do. */
   public MongoClient nearest() {
     return nearest;
+  }
+
+  /** The servers that the application's own settings lead to, as far as they may be used now. */
+  public List<ServerDescription> nearestUsable() {
+    return nearestSelector.select(nearest.getClusterDescription());
+  }
+
+  /**
+   * Takes note of how long a read of ours over the nearest mongos took.
+   *
+   * @see #nearestRoundTripNanos
+   */
+  public void noteRead(long nanos) {
+    quickestRead.accumulateAndGet(nanos, Math::min);
   }
 
   /** A client that leads there, too, for reads of our own; made when first needed. */
@@ -347,7 +368,7 @@ public final class ShardClients implements AutoCloseable {
   private final class Reads implements CommandListener {
     @Override
     public void commandSucceeded(CommandSucceededEvent event) {
-      quickestRead.accumulateAndGet(event.getElapsedTime(TimeUnit.NANOSECONDS), Math::min);
+      noteRead(event.getElapsedTime(TimeUnit.NANOSECONDS));
     }
   }
 }

@@ -8,6 +8,7 @@ import com.mongodb.reactivestreams.client.MongoClient;
 import com.mongodb.reactivestreams.client.MongoDatabase;
 import dev.onehop.routing.internal.catalog.ConfigReader;
 import dev.onehop.routing.internal.catalog.HistoryReader;
+import dev.onehop.routing.internal.targeted.NotShardedException;
 import java.util.List;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;

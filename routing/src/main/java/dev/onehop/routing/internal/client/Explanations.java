@@ -53,10 +53,9 @@ public final class Explanations {
               Target target = targeting.apply(table);
               return new RouteExplanation(
                   namespace,
-                  target.isSingleShard() ? RouteDecision.OWNER : RouteDecision.SEVERAL_SHARDS,
+                  router.decision(target),
                   target.shards(),
-                  target.shards().stream()
-                      .flatMap(shard -> router.destination(shard).stream())
+                  router.destinations(target).stream()
                       .map(server -> new ServerAddress(server.host(), server.port()))
                       .toList(),
                   target.reason(),

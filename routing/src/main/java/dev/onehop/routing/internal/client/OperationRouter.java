@@ -11,6 +11,8 @@ import dev.onehop.routing.internal.affinity.ShardClients.ShardClient;
 import dev.onehop.routing.internal.catalog.RoutingCatalog;
 import dev.onehop.routing.internal.client.RoutedSession.Place;
 import dev.onehop.routing.internal.metrics.Outcome;
+import dev.onehop.routing.internal.targeted.Latencies;
+import dev.onehop.routing.internal.targeted.UnroutedNotice;
 import io.micrometer.observation.Observation;
 import java.util.HashMap;
 import java.util.HashSet;

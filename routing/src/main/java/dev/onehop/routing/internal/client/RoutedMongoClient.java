@@ -8,6 +8,7 @@ import com.mongodb.reactivestreams.client.MongoClient;
 import dev.onehop.core.table.RoutingTable;
 import dev.onehop.routing.internal.affinity.Affinity;
 import dev.onehop.routing.internal.affinity.ClusterPin;
+import dev.onehop.routing.internal.affinity.ClusterWatch;
 import dev.onehop.routing.internal.affinity.Connector;
 import dev.onehop.routing.internal.affinity.PrimaryWatch;
 import dev.onehop.routing.internal.affinity.RouterProbe;
@@ -82,8 +83,8 @@ public final class RoutedMongoClient extends RoutedCluster implements MongoClien
             config,
             catalog,
             shardClients,
-            metrics,
-            routing,
+            metrics::affinity,
+            routing.watching(),
             pin,
             probe,
             changed -> new PrimaryWatch(asked, connect, routing.hostMapping(), changed));

@@ -108,7 +108,8 @@ public final class RoutingMetrics implements RefreshListener {
     counter.increment();
   }
 
-  void affinity(Affinity affinity) {
+  /** Which mongoses stand beside which shards, as of now. */
+  public void affinity(Affinity affinity) {
     int besides = 0;
     for (Affinity.Beside beside : affinity.shards().values()) {
       besides += beside.isBeside() ? 1 : 0;

@@ -1,5 +1,6 @@
 package dev.onehop.routing.internal.client;
 
+import dev.onehop.routing.internal.affinity.ClusterWatch;
 import dev.onehop.routing.internal.wire.ServerAddressName;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.observation.ObservationRegistry;
@@ -29,5 +30,11 @@ public record RoutingSettings(
     ObservationRegistry observationRegistry) {
   public RoutingSettings {
     routers = Map.copyOf(routers);
+  }
+
+  /** What is for the watch over the cluster. */
+  public ClusterWatch.Settings watching() {
+    return new ClusterWatch.Settings(
+        refreshInterval, historyInterval, measureRoundTrips, routers, hostMapping);
   }
 }

@@ -1,11 +1,14 @@
 package dev.onehop.routing.internal.command;
 
 import dev.onehop.core.table.RoutingTable;
+import dev.onehop.core.targeting.Target;
+import dev.onehop.routing.RouteDecision;
 import dev.onehop.routing.internal.wire.OpMsg;
 import dev.onehop.routing.internal.wire.ServerAddressName;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.EventLoop;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import org.bson.BsonDocument;
 import org.jspecify.annotations.Nullable;
@@ -40,6 +43,16 @@ public interface CommandRouter extends AutoCloseable {
   /** Carries messages over the shared connections, those of an event loop if they can be had. */
   Forwarded.Carrier carrierOn(EventLoop loop);
 
+  /** Whether a command is an operation that is measured. */
+  default boolean isMeasured(String command) {
+    return true;
+  }
+
+  /** Why no server can be reached now; null if one can, or it is not known yet. */
+  default @Nullable String outage() {
+    return null;
+  }
+
   /** Completes when the cluster was found to be usable; fails with the reason if it is not. */
   Mono<Void> started();
 
@@ -63,6 +76,16 @@ public interface CommandRouter extends AutoCloseable {
 
   /** The server that a write to a shard is sent to; empty if none is known. */
   Optional<ServerAddressName> destination(String shard);
+
+  /** The servers that what touches this may go to. */
+  default List<ServerAddressName> destinations(Target target) {
+    return target.shards().stream().flatMap(shard -> destination(shard).stream()).toList();
+  }
+
+  /** What is decided for an operation that touches this. */
+  default RouteDecision decision(Target target) {
+    return target.isSingleShard() ? RouteDecision.OWNER : RouteDecision.SEVERAL_SHARDS;
+  }
 
   /** Ends the connections to the servers. Commands under way fail. */
   @Override

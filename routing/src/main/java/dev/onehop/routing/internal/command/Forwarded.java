@@ -4,6 +4,8 @@ import dev.onehop.routing.internal.wire.Exchange;
 import dev.onehop.routing.internal.wire.ServerAddressName;
 import io.netty.buffer.ByteBuf;
 import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
 /**
@@ -30,6 +32,13 @@ public record Forwarded(String name, BooleanSupplier cancel) {
   public interface Outcome {
     /** Where it is sent, before one of the others is called. */
     void sending(String command, String namespace, String shard, ServerAddressName server);
+
+    /**
+     * The same of a command that goes to a mongos.
+     *
+     * @param where takes note of it; called before this returns; null if it is not measured
+     */
+    default void targeting(String command, String namespace, @Nullable Consumer<Journey> where) {}
 
     /**
      * It was carried out, or refused for good.

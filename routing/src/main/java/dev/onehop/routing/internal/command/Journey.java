@@ -4,6 +4,7 @@ import dev.onehop.routing.RouteDecision;
 import dev.onehop.routing.internal.wire.ServerAddressName;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import reactor.util.context.Context;
 import reactor.util.context.ContextView;
@@ -20,6 +21,19 @@ public final class Journey {
   private @Nullable String shard;
   private RouteDecision decision = RouteDecision.NO_TABLE;
   private int staleRetries;
+  private boolean routerDown;
+  private @Nullable List<Part> parts;
+
+  /**
+   * A part of a command that was split.
+   *
+   * @param shard null if it is for no one shard
+   */
+  public record Part(
+      RouteDecision decision,
+      @Nullable String shard,
+      ServerAddressName server,
+      boolean routerDown) {}
 
   /** The journey that is under way in a context; one that is not looked at if there is none. */
   public static Journey in(ContextView context) {
@@ -50,6 +64,34 @@ public final class Journey {
     decision = RouteDecision.HANDED_OVER;
   }
 
+  /**
+   * It goes to a mongos.
+   *
+   * @param to the shard that owns what it touches, null if it is not one
+   * @param down whether another mongos stands in for those of that shard
+   */
+  public synchronized void targeted(
+      RouteDecision decided, @Nullable String to, ServerAddressName mongos, boolean down) {
+    add(mongos);
+    decision = decided;
+    shard = to;
+    routerDown = down;
+  }
+
+  /** A part of it goes to a mongos. */
+  public synchronized void targeted(Part part) {
+    add(part.server());
+    if (parts == null) {
+      parts = new ArrayList<>();
+      decision = part.decision();
+      shard = part.shard();
+    } else if (!Objects.equals(shard, part.shard())) {
+      decision = RouteDecision.SEVERAL_SHARDS;
+      shard = null;
+    }
+    parts.add(part);
+  }
+
   private void add(ServerAddressName server) {
     if (first == null) {
       first = server;
@@ -71,6 +113,16 @@ public final class Journey {
   /** One of several shards refused its part, which is sent there again. */
   public synchronized void refusedByOne() {
     staleRetries++;
+  }
+
+  /** The parts that it was split into; empty if it was not. */
+  public synchronized List<Part> parts() {
+    return parts == null ? List.of() : List.copyOf(parts);
+  }
+
+  /** Whether another mongos stood in for those of its shard. */
+  public synchronized boolean isRouterDown() {
+    return routerDown;
   }
 
   public synchronized RouteDecision decision() {

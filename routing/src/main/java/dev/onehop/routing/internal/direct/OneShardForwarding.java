@@ -7,6 +7,7 @@ import dev.onehop.core.targeting.Targeter;
 import dev.onehop.core.targeting.TargetingOptions;
 import dev.onehop.routing.internal.catalog.RoutingCatalog;
 import dev.onehop.routing.internal.command.Forwarded;
+import dev.onehop.routing.internal.command.ReplyHead;
 import dev.onehop.routing.internal.direct.cursor.Cursors;
 import dev.onehop.routing.internal.direct.cursor.ShardCursor;
 import dev.onehop.routing.internal.direct.shard.ClusterClock;

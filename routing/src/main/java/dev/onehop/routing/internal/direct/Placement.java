@@ -3,6 +3,7 @@ package dev.onehop.routing.internal.direct;
 import dev.onehop.core.table.RoutingTable;
 import dev.onehop.core.table.ShardKeyException;
 import dev.onehop.core.targeting.Target;
+import dev.onehop.routing.internal.command.WriteTargets;
 import dev.onehop.routing.internal.direct.shard.CommandFailure;
 import dev.onehop.routing.internal.direct.shard.ErrorCodes;
 import java.util.List;

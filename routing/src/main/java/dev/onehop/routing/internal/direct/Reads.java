@@ -5,6 +5,7 @@ import dev.onehop.core.table.RoutingTable;
 import dev.onehop.core.targeting.Target;
 import dev.onehop.core.targeting.Targeter;
 import dev.onehop.routing.internal.catalog.UnknownNamespaceException;
+import dev.onehop.routing.internal.command.WriteTargets;
 import dev.onehop.routing.internal.direct.cursor.CursorReplies;
 import dev.onehop.routing.internal.direct.cursor.Cursors;
 import dev.onehop.routing.internal.direct.cursor.MergedCursor;

@@ -1,20 +1,16 @@
 package dev.onehop.routing.internal.direct;
 
+import dev.onehop.routing.internal.command.SessionCommands;
 import dev.onehop.routing.internal.direct.cursor.Cursors;
 import dev.onehop.routing.internal.direct.shard.ConfigServer;
-import dev.onehop.routing.internal.direct.shard.ErrorCodes;
 import dev.onehop.routing.internal.direct.shard.ReplicaSet;
 import dev.onehop.routing.internal.direct.shard.ReplicaSet.Answer;
 import dev.onehop.routing.internal.direct.shard.ShardDirectory;
 import dev.onehop.routing.internal.wire.OpMsg;
 import dev.onehop.routing.internal.wire.WirePool;
-import java.time.Duration;
-import java.util.Collection;
 import java.util.HashSet;
 import java.util.Set;
-import org.bson.BsonArray;
 import org.bson.BsonDocument;
-import org.bson.BsonDouble;
 import org.bson.BsonValue;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -25,13 +21,6 @@ import reactor.core.publisher.Mono;
  * server that was sent anything; the end of other clients' sessions goes to all shards.
  */
 final class Sessions {
-  /** A client that is closed waits for it. */
-  static final Duration MOST_WAITING = Duration.ofSeconds(2);
-
-  private static final Set<String> OF_OWN = Set.of("endSessions", "refreshSessions");
-  private static final Set<String> OF_ALL =
-      Set.of("killSessions", "killAllSessions", "killAllSessionsByPattern");
-
   private final WirePool pool;
   private final ShardDirectory shards;
   private final ConfigServer config;
@@ -46,26 +35,17 @@ final class Sessions {
 
   /** Whether a command is about the client's own sessions. */
   static boolean isOfOwn(OpMsg command) {
-    return OF_OWN.contains(command.commandName());
+    return SessionCommands.isOfOwn(command.commandName());
   }
 
   /** Whether a command ends sessions, whosever they are. */
   static boolean isOfAll(OpMsg command) {
-    return OF_ALL.contains(command.commandName());
+    return SessionCommands.isOfAll(command.commandName());
   }
 
   /** Sends the command on to the servers. It is no failure if one of them can't be reached. */
   Mono<BsonDocument> tell(OpMsg command) {
-    return ended(command)
-        .thenMany(Flux.defer(() -> Flux.fromIterable(pool.servers())))
-        .flatMap(
-            server ->
-                pool.send(server, command)
-                    .map(reply -> (BsonDocument) reply.body())
-                    .timeout(MOST_WAITING)
-                    .onErrorComplete())
-        .collectList()
-        .map(Sessions::firstRefusal);
+    return ended(command).then(SessionCommands.tell(pool, command));
   }
 
   /** Ends sessions at all shards and the config servers. */
@@ -74,7 +54,7 @@ final class Sessions {
         .thenMany(Flux.defer(this::primaries))
         .flatMap(primary -> primary.send(command).map(Answer::document))
         .collectList()
-        .map(Sessions::firstRefusal);
+        .map(SessionCommands::firstRefusal);
   }
 
   private Flux<ReplicaSet> primaries() {
@@ -85,23 +65,8 @@ final class Sessions {
   }
 
   private Mono<Void> ended(OpMsg command) {
-    if (command.commandName().equals("refreshSessions")
-        || !(command.body().get(command.commandName()) instanceof BsonArray given)) {
-      return Mono.empty();
-    }
     Set<BsonValue> ids = new HashSet<>();
-    for (BsonValue each : given) {
-      if (each instanceof BsonDocument session && session.containsKey("id")) {
-        ids.add(session.get("id"));
-      }
-    }
-    return cursors.killOf(ids);
-  }
-
-  private static BsonDocument firstRefusal(Collection<BsonDocument> replies) {
-    return replies.stream()
-        .filter(reply -> !ErrorCodes.ok(reply))
-        .findFirst()
-        .orElseGet(() -> new BsonDocument("ok", new BsonDouble(1)));
+    SessionCommands.ended(command).forEach(session -> ids.add(session.get("id")));
+    return ids.isEmpty() ? Mono.empty() : cursors.killOf(ids);
   }
 }

@@ -2,12 +2,14 @@ package dev.onehop.routing.internal.direct;
 
 import dev.onehop.core.table.RoutingTable;
 import dev.onehop.core.targeting.Target;
+import dev.onehop.routing.internal.command.StatementLists;
+import dev.onehop.routing.internal.command.WriteResult;
+import dev.onehop.routing.internal.command.WriteTargets;
 import dev.onehop.routing.internal.direct.shard.CommandFailure;
 import dev.onehop.routing.internal.direct.shard.ErrorCodes;
 import dev.onehop.routing.internal.direct.shard.StaleRoute;
 import dev.onehop.routing.internal.direct.shard.StaleRoutes;
 import dev.onehop.routing.internal.wire.OpMsg;
-import dev.onehop.routing.internal.wire.OpMsg.Sequence;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -15,11 +17,8 @@ import java.util.NavigableSet;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
-import org.bson.BsonArray;
 import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
-import org.bson.BsonInt32;
-import org.bson.BsonValue;
 import org.bson.RawBsonDocument;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
@@ -46,7 +45,6 @@ import reactor.core.publisher.Mono;
 final class WriteBatch {
   private final ShardClient client;
   private final OpMsg command;
-  private final String listField;
   private final List<RawBsonDocument> statements;
   private final boolean ordered;
   private final NavigableSet<Integer> pending = new TreeSet<>();
@@ -58,7 +56,6 @@ final class WriteBatch {
   private WriteBatch(ShardClient client, OpMsg command, String listField) {
     this.client = client;
     this.command = command;
-    this.listField = listField;
     this.statements = command.documents(listField);
     this.ordered = command.body().getBoolean("ordered", BsonBoolean.TRUE).getValue();
     for (int i = 0; i < statements.size(); i++) {
@@ -369,26 +366,6 @@ final class WriteBatch {
   }
 
   private OpMsg subCommand(List<Integer> indexes) {
-    if (indexes.size() == statements.size()) {
-      return command;
-    }
-    BsonDocument body = command.bodyWithout(Set.of(listField, "stmtIds"));
-    if (command.body().containsKey("txnNumber") && !Transactions.isPart(command)) {
-      body.append("stmtIds", statementIds(indexes));
-    }
-    List<RawBsonDocument> documents = new ArrayList<>(indexes.size());
-    for (int index : indexes) {
-      documents.add(statements.get(index));
-    }
-    return command.withSequences(List.of(new Sequence(listField, documents))).withBody(body);
-  }
-
-  private BsonArray statementIds(List<Integer> indexes) {
-    BsonValue given = command.body().get("stmtIds");
-    BsonArray ids = new BsonArray();
-    for (int index : indexes) {
-      ids.add(given != null ? given.asArray().get(index) : new BsonInt32(index));
-    }
-    return ids;
+    return StatementLists.part(command, statements, indexes);
   }
 }

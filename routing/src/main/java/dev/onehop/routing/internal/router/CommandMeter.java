@@ -12,13 +12,16 @@ import dev.onehop.routing.internal.wire.ServerAddressName;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
+import io.micrometer.core.instrument.composite.CompositeMeterRegistry;
 import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationRegistry;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Measures direct mode's commands, and has them observed where observations are asked for.
+ * Measures the commands of a virtual mongos, and has them observed where observations are asked
+ * for.
  *
  * <p>Thread-safe.
  */
@@ -29,13 +32,22 @@ public final class CommandMeter {
   private final Counter handedOver;
 
   public CommandMeter(MeterRegistry registry, ObservationRegistry observations) {
+    this(registry, observations, RoutingMode.DIRECT);
+  }
+
+  /**
+   * @param mode what routes the commands
+   */
+  public CommandMeter(MeterRegistry registry, ObservationRegistry observations, RoutingMode mode) {
     this.registry = registry;
-    this.observations = new CommandObservations(observations);
-    this.timers = new OperationTimers<>(registry, RoutingMode.DIRECT);
+    this.observations = new CommandObservations(observations, mode);
+    this.timers = new OperationTimers<>(registry, mode);
+    // Targeted mode has no such.
     this.handedOver =
-        registry.counter(
-            RoutingMeters.FALLBACKS.meterName(),
-            Tags.of("shard", OperationTimers.NONE, "reason", "handed-over"));
+        (mode == RoutingMode.DIRECT ? registry : new CompositeMeterRegistry())
+            .counter(
+                RoutingMeters.FALLBACKS.meterName(),
+                Tags.of("shard", OperationTimers.NONE, "reason", "handed-over"));
   }
 
   /** Lets a reactive client's commands tell whose they are. */
@@ -84,12 +96,15 @@ public final class CommandMeter {
     }
 
     void end(Outcome outcome, @Nullable Throwable failure) {
-      RouteDecision decision = journey.decision();
-      timers
-          .of(command, decision, journey.shard(), journey.server(), outcome)
-          .record(System.nanoTime() - startNanos, TimeUnit.NANOSECONDS);
-      if (decision == RouteDecision.HANDED_OVER) {
-        handedOver.increment();
+      long nanos = System.nanoTime() - startNanos;
+      List<Journey.Part> parts = journey.parts();
+      if (parts.isEmpty()) {
+        went(journey.decision(), journey.shard(), journey.server(), outcome, nanos);
+        fallback(journey.decision(), journey.shard(), journey.isRouterDown());
+      }
+      for (Journey.Part part : parts) {
+        went(part.decision(), part.shard(), part.server(), outcome, nanos);
+        fallback(part.decision(), part.shard(), part.routerDown());
       }
       int stale = journey.staleRetries();
       if (stale > 0) {
@@ -100,6 +115,31 @@ public final class CommandMeter {
       if (observation != null) {
         CommandObservations.end(observation, journey, failure);
       }
+    }
+
+    private void went(
+        RouteDecision decision,
+        @Nullable String shard,
+        @Nullable ServerAddressName server,
+        Outcome outcome,
+        long nanos) {
+      timers.of(command, decision, shard, server, outcome).record(nanos, TimeUnit.NANOSECONDS);
+    }
+
+    private void fallback(RouteDecision decision, @Nullable String shard, boolean routerDown) {
+      if (decision == RouteDecision.HANDED_OVER) {
+        handedOver.increment();
+      } else if (shard != null && decision == RouteDecision.NO_ROUTER_BESIDE) {
+        detour(shard, "no-router-beside");
+      } else if (shard != null && routerDown) {
+        detour(shard, "router-down");
+      }
+    }
+
+    private void detour(String shard, String reason) {
+      registry
+          .counter(RoutingMeters.FALLBACKS.meterName(), Tags.of("shard", shard, "reason", reason))
+          .increment();
     }
   }
 }

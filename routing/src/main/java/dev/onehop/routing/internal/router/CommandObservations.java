@@ -11,12 +11,14 @@ import com.mongodb.event.CommandStartedEvent;
 import com.mongodb.event.CommandSucceededEvent;
 import com.mongodb.reactivestreams.client.ReactiveContextProvider;
 import dev.onehop.routing.RouteDecision;
+import dev.onehop.routing.RoutingMode;
 import dev.onehop.routing.RoutingObservationContext;
 import dev.onehop.routing.internal.command.Journey;
 import dev.onehop.routing.internal.observation.MapRequestContext;
 import dev.onehop.routing.internal.wire.ServerAddressName;
 import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationRegistry;
+import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
@@ -24,8 +26,8 @@ import org.reactivestreams.Subscriber;
 import reactor.core.CoreSubscriber;
 
 /**
- * Observes direct mode's commands for tracing. A command's parent is the observation in the
- * subscriber's Reactor context, or the calling thread's; it comes here by the driver's command
+ * Observes the commands of a virtual mongos for tracing. A command's parent is the observation in
+ * the subscriber's Reactor context, or the calling thread's; it comes here by the driver's command
  * event, which bears the number of the request that arrives a moment later.
  *
  * <p>Thread-safe.
@@ -39,10 +41,12 @@ final class CommandObservations implements CommandListener {
   private static final String PARENT = "dev.onehop.parent";
 
   private final ObservationRegistry registry;
+  private final String mode;
   private final Map<Integer, Observation> parents = new ConcurrentHashMap<>();
 
-  CommandObservations(ObservationRegistry registry) {
+  CommandObservations(ObservationRegistry registry, RoutingMode mode) {
     this.registry = registry;
+    this.mode = mode.name().toLowerCase(Locale.ROOT);
   }
 
   boolean areOn() {
@@ -119,7 +123,7 @@ final class CommandObservations implements CommandListener {
         Observation.createNotStarted(NAME, () -> observed, registry)
             .contextualName(command + " " + namespace)
             .lowCardinalityKeyValue("operation", command)
-            .lowCardinalityKeyValue("mode", "direct")
+            .lowCardinalityKeyValue("mode", mode)
             .highCardinalityKeyValue("namespace", namespace);
     Observation parent = parents.remove(requestId);
     if (parent != null) {

@@ -24,13 +24,14 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The router of direct mode, as official clients use it: the reactive ones on {@link
- * VirtualMongos}, the synchronous ones on {@link InProcessSockets}.
+ * A router, as official clients use it: the reactive ones on {@link VirtualMongos}, the synchronous
+ * ones on {@link InProcessSockets}.
  *
  * <p>Thread-safe.
  */
@@ -43,7 +44,7 @@ public final class DirectClient implements AutoCloseable {
   private final MongoClientSettings asked;
   private final EventLoopGroup group;
   private final CommandRouter router;
-  private final @Nullable ProxiedChannels proxied;
+  private final Face face;
   private final CommandMeter meter;
   private final InProcessSockets sockets;
   private final long handle;
@@ -51,34 +52,42 @@ public final class DirectClient implements AutoCloseable {
   private final AtomicBoolean closed = new AtomicBoolean();
 
   private DirectClient(
+      CommandRouter router,
       MongoClientSettings asked,
       Carrier carrier,
-      TransportSettings monitoring,
-      RouterFactory routers,
-      Options options,
+      Face face,
+      CommandMeter meter,
       Runnable release) {
+    this.router = router;
     this.asked = asked;
     this.group = carrier.group();
-    this.meter = options.commands();
+    this.face = face;
+    this.meter = meter;
     this.release = release;
-    WireSettings wire = DriverSockets.of(asked, carrier);
-    this.proxied = wire.sockets().proxy() == null ? null : new ProxiedChannels(wire.sockets());
-    MongoClientSettings watching =
-        proxied != null
-            ? proxied.applyTo(asked)
-            : MongoClientSettings.builder(asked).transportSettings(monitoring).build();
-    this.router =
-        routers.create(
-            MonitoredServers.of(watching, options.hostMapping()),
-            MonitoredServers.replicaSets(watching, options.hostMapping()),
-            new WirePool(group, wire),
-            new Refreshes(options.refreshInterval(), options.tables()));
-    options.tables().agesFrom(router::tableAge);
     this.handle = RouterHandles.put(router);
-    LocalCommands local = new LocalCommands(new DirectIdentity(router), handle);
+    LocalCommands local = new LocalCommands(face.identity(), handle, face.handshakeOnly());
     VirtualMongos.put(group, router, local, meter);
-    this.sockets = new InProcessSockets(router, local, meter, new BlockingPool(wire, group));
+    this.sockets =
+        new InProcessSockets(router, local, meter, new BlockingPool(wire(asked, carrier), group));
   }
+
+  /** How a router reaches the servers. */
+  public static WireSettings wire(MongoClientSettings settings, Carrier carrier) {
+    return DriverSockets.of(settings, carrier);
+  }
+
+  /**
+   * How a virtual mongos looks to the driver.
+   *
+   * @param address as which it appears in errors and events
+   * @param handshakeOnly whether it answers no more than the handshake by itself
+   * @param change what is different in the driver's settings
+   */
+  public record Face(
+      ServerAddress address,
+      RouterIdentity identity,
+      boolean handshakeOnly,
+      Consumer<MongoClientSettings.Builder> change) {}
 
   /**
    * What carries the connections to the shards.
@@ -136,7 +145,61 @@ public final class DirectClient implements AutoCloseable {
       RouterFactory routers,
       Options options,
       Runnable release) {
-    return new DirectClient(settings, carrier, monitoring, routers, options, release);
+    WireSettings wire = wire(settings, carrier);
+    ProxiedChannels proxied =
+        wire.sockets().proxy() == null ? null : new ProxiedChannels(wire.sockets());
+    MongoClientSettings watching =
+        proxied != null
+            ? proxied.applyTo(settings)
+            : MongoClientSettings.builder(settings).transportSettings(monitoring).build();
+    CommandRouter router =
+        routers.create(
+            MonitoredServers.of(watching, options.hostMapping()),
+            MonitoredServers.replicaSets(watching, options.hostMapping()),
+            new WirePool(carrier.group(), wire),
+            new Refreshes(options.refreshInterval(), options.tables()));
+    options.tables().agesFrom(router::tableAge);
+    Face face =
+        new Face(
+            VIRTUAL,
+            new DirectIdentity(router),
+            false,
+            // More than that for real servers, whose failure to be found is to be told.
+            virtual ->
+                virtual.applyToClusterSettings(
+                    cluster ->
+                        cluster.serverSelectionTimeout(
+                            selectionTimeoutMillis(settings), TimeUnit.MILLISECONDS)));
+    return over(
+        router,
+        settings,
+        carrier,
+        face,
+        options.commands(),
+        () -> {
+          if (proxied != null) {
+            proxied.close();
+          }
+          release.run();
+        });
+  }
+
+  /**
+   * What official clients use of a router.
+   *
+   * @param router stands behind the virtual mongos; closed with this
+   * @param settings of the application
+   * @param commands measures commands
+   * @param release stops what was started for this router, once it is closed
+   */
+  public static DirectClient over(
+      CommandRouter router,
+      MongoClientSettings settings,
+      Carrier carrier,
+      Face face,
+      CommandMeter commands,
+      Runnable release) {
+    return new DirectClient(router, settings, carrier, face, commands, release);
   }
 
   /** The settings of reactive clients. Their connections live on the router's event loops. */
@@ -149,6 +212,7 @@ public final class DirectClient implements AutoCloseable {
                     .socketChannelClass(VirtualMongos.class)
                     .build());
     meter.applyTo(builder, asked.getContextProvider());
+    face.change().accept(builder);
     return builder.build();
   }
 
@@ -159,6 +223,7 @@ public final class DirectClient implements AutoCloseable {
             .applyToSslSettings(
                 ssl -> ssl.enabled(true).context(sockets.context()).invalidHostNameAllowed(true));
     meter.applyToSync(builder, asked.getContextProvider());
+    face.change().accept(builder);
     return builder.build();
   }
 
@@ -194,15 +259,12 @@ public final class DirectClient implements AutoCloseable {
       sockets.close();
       VirtualMongos.remove(group);
       router.close();
-      if (proxied != null) {
-        proxied.close();
-      }
       release.run();
     }
   }
 
   /** The application's settings for a client that needs no credentials and no TLS. */
-  private static MongoClientSettings.Builder virtual(MongoClientSettings settings) {
+  private MongoClientSettings.Builder virtual(MongoClientSettings settings) {
     MongoClientSettings.Builder builder = MongoClientSettings.builder();
     builder
         .codecRegistry(settings.getCodecRegistry())
@@ -229,9 +291,12 @@ public final class DirectClient implements AutoCloseable {
             cluster ->
                 cluster
                     .mode(ClusterConnectionMode.SINGLE)
-                    .hosts(List.of(VIRTUAL))
+                    .hosts(List.of(face.address()))
                     .serverSelectionTimeout(
-                        selectionTimeoutMillis(settings), TimeUnit.MILLISECONDS))
+                        settings
+                            .getClusterSettings()
+                            .getServerSelectionTimeout(TimeUnit.MILLISECONDS),
+                        TimeUnit.MILLISECONDS))
         .inetAddressResolver(host -> List.of(InetAddress.getLoopbackAddress()));
     if (settings.getServerApi() != null) {
       builder.serverApi(settings.getServerApi());
@@ -246,7 +311,6 @@ public final class DirectClient implements AutoCloseable {
     return builder;
   }
 
-  /** More than that for real servers, whose failure to be found is to be told. */
   private static long selectionTimeoutMillis(MongoClientSettings settings) {
     long asked = settings.getClusterSettings().getServerSelectionTimeout(TimeUnit.MILLISECONDS);
     return asked < 0 ? asked : asked + 2 * VirtualMongos.START_TIMEOUT.toMillis();

@@ -28,6 +28,7 @@ import reactor.core.publisher.Mono;
 public final class LocalCommands {
   private final RouterIdentity identity;
   private final @Nullable Long handle;
+  private final boolean handshakeOnly;
   private final AtomicInteger connections = new AtomicInteger();
   private final AtomicLong connectionsCreated = new AtomicLong();
   private final Map<Counter, LongAdder> counters = new EnumMap<>(Counter.class);
@@ -43,15 +44,17 @@ public final class LocalCommands {
   }
 
   public LocalCommands(RouterIdentity identity) {
-    this(identity, null);
+    this(identity, null, false);
   }
 
   /**
    * @param handle the router's number in {@link RouterHandles}, null if it has none
+   * @param handshakeOnly whether a mongos answers all else
    */
-  LocalCommands(RouterIdentity identity, @Nullable Long handle) {
+  LocalCommands(RouterIdentity identity, @Nullable Long handle, boolean handshakeOnly) {
     this.identity = identity;
     this.handle = handle;
+    this.handshakeOnly = handshakeOnly;
     for (Counter counter : Counter.values()) {
       counters.put(counter, new LongAdder());
     }
@@ -72,13 +75,15 @@ public final class LocalCommands {
     count(request, name);
     return switch (name.toLowerCase(Locale.ROOT)) {
       case "hello", "ismaster" -> Mono.just(hello());
-      case "buildinfo" -> Mono.just(buildInfo());
-      case "serverstatus" -> Mono.just(serverStatus());
+      case "buildinfo" -> handshakeOnly ? null : Mono.just(buildInfo());
+      case "serverstatus" -> handshakeOnly ? null : Mono.just(serverStatus());
       case "isdbgrid" ->
-          Mono.just(
-              ok(
-                  new BsonDocument("isdbgrid", new BsonInt32(1))
-                      .append("hostname", new BsonString(identity.advertised().host()))));
+          handshakeOnly
+              ? null
+              : Mono.just(
+                  ok(
+                      new BsonDocument("isdbgrid", new BsonInt32(1))
+                          .append("hostname", new BsonString(identity.advertised().host()))));
       case "aggregate" ->
           handle != null && RouterHandles.isQuestion(request)
               ? Mono.just(RouterHandles.answer(handle))
@@ -87,12 +92,21 @@ public final class LocalCommands {
     };
   }
 
+  /** Whether a command is the handshake, by any of its names. */
+  static boolean isHello(String name) {
+    return name.equals("hello") || name.equalsIgnoreCase("ismaster");
+  }
+
   BsonDocument hello() {
-    return ok(
+    BsonDocument hello =
         new BsonDocument("ismaster", BsonBoolean.TRUE)
             .append("isWritablePrimary", BsonBoolean.TRUE)
-            .append("helloOk", BsonBoolean.TRUE)
-            .append("msg", new BsonString("isdbgrid"))
+            .append("helloOk", BsonBoolean.TRUE);
+    if (identity.isMongos()) {
+      hello.append("msg", new BsonString("isdbgrid"));
+    }
+    return ok(
+        hello
             .append("maxBsonObjectSize", new BsonInt32(16 * 1024 * 1024))
             .append("maxMessageSizeBytes", new BsonInt32(OpMsg.MAX_MESSAGE_BYTES))
             .append("maxWriteBatchSize", new BsonInt32(100_000))

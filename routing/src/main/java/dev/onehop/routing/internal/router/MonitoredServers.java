@@ -270,7 +270,7 @@ public final class MonitoredServers implements ServerSet {
   }
 
   /** Reads {@code $readPreference}, as the driver writes it for a mongos. */
-  static ReadPreference preference(BsonDocument document) {
+  public static ReadPreference preference(BsonDocument document) {
     try {
       return readPreference(document);
     } catch (BsonInvalidOperationException | IllegalArgumentException e) {
@@ -332,7 +332,8 @@ public final class MonitoredServers implements ServerSet {
             + String.join(", ", known));
   }
 
-  private static String rootMessage(Throwable failure) {
+  /** What went wrong in the first place. */
+  public static String rootMessage(Throwable failure) {
     Throwable root = failure;
     while (root.getCause() != null) {
       root = root.getCause();

@@ -3,6 +3,7 @@ package dev.onehop.routing.internal.router;
 import com.mongodb.MongoException;
 import dev.onehop.routing.internal.command.CommandRouter;
 import dev.onehop.routing.internal.command.Forwarded;
+import dev.onehop.routing.internal.command.Journey;
 import dev.onehop.routing.internal.direct.shard.CommandFailure;
 import dev.onehop.routing.internal.direct.shard.ErrorCodes;
 import dev.onehop.routing.internal.metrics.Outcome;
@@ -18,6 +19,7 @@ import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.EventLoop;
 import io.netty.util.ReferenceCountUtil;
 import java.util.ArrayDeque;
+import java.util.List;
 import java.util.Queue;
 import java.util.Set;
 import java.util.function.Consumer;
@@ -288,7 +290,8 @@ public final class RequestLoop {
     try {
       if (LegacyHello.is(frame)) {
         ByteBuf reply = allocator.buffer();
-        LegacyHello.reply(frame, ++replyId, local.hello(), reply);
+        BsonDocument outage = outage();
+        LegacyHello.reply(frame, ++replyId, outage == null ? local.hello() : outage, reply);
         replies.send(reply);
         done();
         return;
@@ -306,8 +309,11 @@ public final class RequestLoop {
   private void serveInFull(OpMsg request, Mono<Void> first) {
     Head head = new Head(request);
     current = head;
-    Mono<BsonDocument> answer = local.answer(request);
-    if (answer != null || NOT_MEASURED.contains(request.commandName())) {
+    BsonDocument outage = LocalCommands.isHello(request.commandName()) ? outage() : null;
+    Mono<BsonDocument> answer = outage == null ? local.answer(request) : Mono.just(outage);
+    if (answer != null
+        || NOT_MEASURED.contains(request.commandName())
+        || !router.isMeasured(request.commandName())) {
       measured = null;
     }
     Disposable subscribed =
@@ -326,6 +332,24 @@ public final class RequestLoop {
     if (current == head) {
       running = subscribed;
     }
+  }
+
+  /**
+   * The answer to a handshake while no server can be reached, so that the client waits for one;
+   * null if one can. With the label that a network error has: a write for which a connection is
+   * opened may be tried again.
+   */
+  private @Nullable BsonDocument outage() {
+    String outage = router.outage();
+    return outage == null
+        ? null
+        : CommandFailure.toReply(
+            new CommandFailure(
+                ErrorCodes.HOST_UNREACHABLE,
+                "HostUnreachable",
+                outage,
+                List.of("RetryableWriteError")),
+            false);
   }
 
   /** What Reactor holds to be fatal, such as a stack overflow, it does not hand on as an error. */
@@ -474,6 +498,19 @@ public final class RequestLoop {
       if (measured != null) {
         measured.is(command, namespace);
         measured.journey().sent(shard, server);
+      }
+    }
+
+    @Override
+    public void targeting(String command, String namespace, @Nullable Consumer<Journey> where) {
+      if (measured == null) {
+        return;
+      }
+      if (where != null) {
+        measured.is(command, namespace);
+        where.accept(measured.journey());
+      } else {
+        measured = null;
       }
     }
 

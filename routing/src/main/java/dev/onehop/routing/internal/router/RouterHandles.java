@@ -28,7 +28,9 @@ import reactor.core.publisher.Mono;
  * <p>Thread-safe.
  */
 public final class RouterHandles {
-  private static final String STAGE = "$onehopRouter";
+  /** The stage of the aggregation that is the question. */
+  public static final String STAGE = "$onehopRouter";
+
   private static final String ANSWER = "router";
   private static final Map<Long, WeakReference<CommandRouter>> ROUTERS = new ConcurrentHashMap<>();
   private static final AtomicLong LAST = new AtomicLong();

@@ -17,6 +17,11 @@ public interface RouterIdentity {
 
   Duration uptime();
 
+  /** Whether clients may take it for a mongos; a standalone server they may not. */
+  default boolean isMongos() {
+    return true;
+  }
+
   /** Fields that every answer of its own bears, which say what it really is. */
   BsonDocument marks();
 }

@@ -111,6 +111,10 @@ public final class BsonFields {
     return type == INT32 || type == INT64 || type == DOUBLE;
   }
 
+  public boolean isInt64() {
+    return type == INT64;
+  }
+
   /** Whether this is a document or array with nothing in it. */
   public boolean isEmptyDocument() {
     return isDocument() && buffer.getIntLE(value) == 5;

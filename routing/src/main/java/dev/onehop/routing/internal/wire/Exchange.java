@@ -40,6 +40,16 @@ public final class Exchange {
      * @param cause an {@link IOException}, or a {@link ServerRefusedException}
      */
     void failed(Throwable cause);
+
+    /**
+     * It was certainly not sent, for there was no connection to be had: to be taken for a failure
+     * unless that makes a difference.
+     *
+     * @param cause as of {@link #failed}, or a {@link PoolWaitException}
+     */
+    default void unsent(Throwable cause) {
+      failed(cause);
+    }
   }
 
   Exchange(ServerPool pool, ByteBuf message, boolean expectsReply, Outcome outcome) {
@@ -76,7 +86,7 @@ public final class Exchange {
   void unable(Throwable cause) {
     if (state.compareAndSet(WAITING, DONE)) {
       message.release();
-      outcome.failed(cause);
+      outcome.unsent(cause);
     }
   }
 

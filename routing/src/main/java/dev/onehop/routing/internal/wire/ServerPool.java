@@ -35,6 +35,8 @@ final class ServerPool {
   private final Deque<WireConnection> idle = new ArrayDeque<>();
   private final Deque<Exchange> waiting = new ArrayDeque<>();
   private final Set<Disposable> opening = new HashSet<>();
+  // Those that are open, idle or not.
+  private final Set<WireConnection> connections = new HashSet<>();
   private int open;
   private int generation;
   // Whether the server could be reached last time: else none are opened in advance.
@@ -133,6 +135,9 @@ final class ServerPool {
     synchronized (this) {
       wanted = opening.remove(connecting);
       reachable |= wanted;
+      if (wanted) {
+        connections.add(connection);
+      }
       connection.opened(new Lifetime(born, System.nanoTime()));
     }
     if (!wanted) {
@@ -180,15 +185,43 @@ final class ServerPool {
       if (born != generation) {
         return;
       }
-      generation++;
       old = List.copyOf(idle);
-      idle.clear();
-      connecting = List.copyOf(opening);
-      opening.clear();
-      open -= connecting.size();
+      connecting = nextGeneration();
     }
     connecting.forEach(Disposable::dispose);
     old.forEach(WireConnection::close);
+    grow(null);
+  }
+
+  private List<Disposable> nextGeneration() {
+    generation++;
+    idle.clear();
+    List<Disposable> connecting = List.copyOf(opening);
+    opening.clear();
+    open -= connecting.size();
+    return connecting;
+  }
+
+  /**
+   * The server is gone, or was: no connection from before is used again.
+   *
+   * @param interrupt whether requests under way fail now; those that are not sent yet fail, too
+   */
+  void reset(boolean interrupt, IOException why) {
+    List<WireConnection> ended;
+    List<Exchange> never = List.of();
+    List<Disposable> connecting;
+    synchronized (this) {
+      ended = List.copyOf(interrupt ? connections : idle);
+      connecting = nextGeneration();
+      if (interrupt) {
+        never = List.copyOf(waiting);
+        waiting.clear();
+      }
+    }
+    connecting.forEach(Disposable::dispose);
+    ended.forEach(WireConnection::close);
+    never.forEach(exchange -> exchange.unable(why));
     grow(null);
   }
 
@@ -230,6 +263,7 @@ final class ServerPool {
     synchronized (this) {
       open--;
       idle.remove(connection);
+      connections.remove(connection);
     }
     grow(null);
   }
@@ -269,7 +303,7 @@ final class ServerPool {
   }
 
   static IOException waitedInVain(ServerAddressName server, Duration time) {
-    return new IOException(
+    return new PoolWaitException(
         "timed out after "
             + time.toMillis()
             + " ms while waiting for a connection to "
@@ -278,12 +312,12 @@ final class ServerPool {
   }
 
   void close() {
-    List<WireConnection> connections;
+    List<WireConnection> unused;
     List<Exchange> never;
     List<Disposable> connecting;
     synchronized (this) {
       closed = true;
-      connections = List.copyOf(idle);
+      unused = List.copyOf(idle);
       never = List.copyOf(waiting);
       connecting = List.copyOf(opening);
       idle.clear();
@@ -292,7 +326,7 @@ final class ServerPool {
     }
     // The event loops may end before these do.
     connecting.forEach(Disposable::dispose);
-    connections.forEach(WireConnection::close);
+    unused.forEach(WireConnection::close);
     never.forEach(exchange -> exchange.unable(clientIsClosed()));
   }
 

@@ -4,6 +4,7 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.EventLoop;
 import io.netty.channel.EventLoopGroup;
+import java.io.IOException;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -104,6 +105,18 @@ public final class WirePool implements AutoCloseable {
       pool.take(preferred, exchange);
     }
     return exchange;
+  }
+
+  /**
+   * Uses no connection to a server again that was opened before, for the server is gone or was.
+   *
+   * @param interrupt whether what is under way there fails now, too, with {@code why}
+   */
+  public void reset(ServerAddressName server, boolean interrupt, IOException why) {
+    ServerPool pool = servers.get(server);
+    if (pool != null) {
+      pool.reset(interrupt, why);
+    }
   }
 
   /** The servers that anything was sent to. */

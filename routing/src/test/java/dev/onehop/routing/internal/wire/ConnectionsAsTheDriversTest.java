@@ -162,7 +162,8 @@ class ConnectionsAsTheDriversTest {
   @EnumSource
   void whatTheServerDoesNotNameIsNotUsed(Kind kind) {
     try (WireServer server = new WireServer((connection, command) -> ok());
-        Client pool = server.pool(kind, unlimited(), null, null, List.of(new Compressor("zlib", -1)))) {
+        Client pool =
+            server.pool(kind, unlimited(), null, null, List.of(new Compressor("zlib", -1)))) {
       pool.send(server.name(), ping()).block(TIMEOUT);
 
       assertThat(server.opCodes).containsOnly(OpMsg.OP_MSG);

@@ -21,6 +21,7 @@ public final class ErrorCodes {
   public static final int CURSOR_NOT_FOUND = 43;
   public static final int SHARD_KEY_NOT_FOUND = 61;
   public static final int WRITE_CONFLICT = 112;
+  public static final int NETWORK_INTERFACE_EXCEEDED_TIME_LIMIT = 202;
   public static final int WOULD_CHANGE_OWNING_SHARD = 283;
   public static final int DUPLICATE_KEY = 11000;
   public static final int INTERRUPTED = 11601;

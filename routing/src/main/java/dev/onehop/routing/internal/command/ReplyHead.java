@@ -1,4 +1,4 @@
-package dev.onehop.routing.internal.direct;
+package dev.onehop.routing.internal.command;
 
 import dev.onehop.routing.internal.wire.BsonFields;
 import dev.onehop.routing.internal.wire.BsonFields.MalformedDocumentException;
@@ -6,7 +6,7 @@ import dev.onehop.routing.internal.wire.OpMsg;
 import io.netty.buffer.ByteBuf;
 
 /** What must be known of an answer before it is passed back. */
-final class ReplyHead {
+public final class ReplyHead {
   private static final int FLAGS_AT = 16;
   private static final int BODY_AT = 21;
 
@@ -18,7 +18,7 @@ final class ReplyHead {
   private ReplyHead() {}
 
   /** Reads a message in one pass over the top level of its body. */
-  static ReplyHead read(ByteBuf message) {
+  public static ReplyHead read(ByteBuf message) {
     int start = message.readerIndex();
     if (message.readableBytes() < BODY_AT + 5
         || message.getIntLE(start + 12) != OpMsg.OP_MSG
@@ -44,17 +44,27 @@ final class ReplyHead {
   }
 
   /** Whether there is nothing in it but a result. */
-  boolean isPlain() {
+  public boolean isPlain() {
     return ok && !errors && cursorIdAt < 0;
   }
 
+  /** Whether the command was carried out, be it with errors in some of its statements. */
+  public boolean isOk() {
+    return ok;
+  }
+
+  /** Whether there is any error in it, or a label of one. */
+  public boolean hasErrors() {
+    return !ok || errors;
+  }
+
   /** Where the id of a cursor that is still open is in the message, -1 if there is none. */
-  int cursorIdAt() {
+  public int cursorIdAt() {
     return cursorIdAt;
   }
 
   /** Where its {@code $clusterTime} is in the message, -1 if there is none. */
-  int clusterTimeAt() {
+  public int clusterTimeAt() {
     return clusterTimeAt;
   }
 }

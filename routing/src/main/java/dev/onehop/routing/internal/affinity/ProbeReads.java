@@ -1,4 +1,4 @@
-package dev.onehop.routing.internal.client;
+package dev.onehop.routing.internal.affinity;
 
 import dev.onehop.core.table.RoutingTable;
 import dev.onehop.core.table.ShardKeyField;

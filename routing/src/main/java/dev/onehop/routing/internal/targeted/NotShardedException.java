@@ -1,20 +1,20 @@
-package dev.onehop.routing.internal.client;
+package dev.onehop.routing.internal.targeted;
 
 import com.mongodb.connection.ClusterType;
 
 /** The URI leads to no mongos, or to one only, so there is nothing to route by. */
-final class NotShardedException extends RuntimeException {
+public final class NotShardedException extends RuntimeException {
   private static final long serialVersionUID = 1L;
 
   private NotShardedException(String message) {
     super(message);
   }
 
-  static NotShardedException directConnection() {
+  public static NotShardedException directConnection() {
     return new NotShardedException("the URI says directConnection=true");
   }
 
-  NotShardedException(ClusterType type) {
+  public NotShardedException(ClusterType type) {
     super(
         "the URI leads to "
             + switch (type) {

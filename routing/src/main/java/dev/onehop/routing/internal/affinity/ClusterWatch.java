@@ -1,16 +1,8 @@
-package dev.onehop.routing.internal.client;
+package dev.onehop.routing.internal.affinity;
 
 import com.mongodb.reactivestreams.client.MongoClient;
 import dev.onehop.core.table.RoutingTable;
-import dev.onehop.routing.internal.affinity.Affinity;
-import dev.onehop.routing.internal.affinity.AffinityRules;
-import dev.onehop.routing.internal.affinity.ClusterMembers;
-import dev.onehop.routing.internal.affinity.ClusterPin;
-import dev.onehop.routing.internal.affinity.Distance;
-import dev.onehop.routing.internal.affinity.PrimaryWatch;
-import dev.onehop.routing.internal.affinity.RouterProbe;
 import dev.onehop.routing.internal.affinity.RouterProbe.ShardRead;
-import dev.onehop.routing.internal.affinity.ShardClients;
 import dev.onehop.routing.internal.catalog.ChangeHistory;
 import dev.onehop.routing.internal.catalog.ConfigReader;
 import dev.onehop.routing.internal.catalog.HistoryReader;
@@ -26,6 +18,8 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+import java.util.function.UnaryOperator;
 import org.bson.BsonDocument;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -41,7 +35,7 @@ import reactor.core.scheduler.Schedulers;
  * follows primaries; measures round trips where names don't tell which mongos is beside a shard.
  * What can't be read stays as it was.
  */
-final class ClusterWatch implements AutoCloseable {
+public final class ClusterWatch implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(ClusterWatch.class);
   private static final BsonDocument ALL = new BsonDocument();
 
@@ -60,8 +54,8 @@ final class ClusterWatch implements AutoCloseable {
   private final ConfigReader config;
   private final RoutingCatalog catalog;
   private final ShardClients clients;
-  private final RoutingMetrics metrics;
-  private final RoutingSettings settings;
+  private final Consumer<Affinity> listener;
+  private final Settings settings;
   private final AffinityRules rules;
   private final ClusterPin pin;
   private final RouterProbe probe;
@@ -80,19 +74,44 @@ final class ClusterWatch implements AutoCloseable {
   private volatile Affinity affinity = Affinity.EMPTY;
   private volatile ClusterMembers members = new ClusterMembers(List.of(), Map.of());
 
-  ClusterWatch(
+  /**
+   * What the application says of it.
+   *
+   * @param refreshInterval how often routing tables and mongoses are read again
+   * @param historyInterval how often the change history is looked at for moves; zero for never
+   * @param measureRoundTrips whether round trips decide where names don't
+   * @param routers per shard id the mongoses that the application maps to it
+   * @param hostMapping from the names in the metadata to those that the application uses
+   */
+  public record Settings(
+      Duration refreshInterval,
+      Duration historyInterval,
+      boolean measureRoundTrips,
+      Map<String, List<ServerAddressName>> routers,
+      UnaryOperator<ServerAddressName> hostMapping) {
+    public Settings {
+      routers = Map.copyOf(routers);
+    }
+  }
+
+  /**
+   * Begins.
+   *
+   * @param listener gets each affinity that is read
+   */
+  public ClusterWatch(
       HistoryReader history,
       RoutingCatalog catalog,
       ShardClients clients,
-      RoutingMetrics metrics,
-      RoutingSettings settings,
+      Consumer<Affinity> listener,
+      Settings settings,
       ClusterPin pin,
       RouterProbe probe,
       PrimaryWatchFactory primaryWatch) {
     this.config = catalog.config();
     this.catalog = catalog;
     this.clients = clients;
-    this.metrics = metrics;
+    this.listener = listener;
     this.settings = settings;
     this.rules = new AffinityRules(settings.routers());
     this.pin = pin;
@@ -115,7 +134,7 @@ final class ClusterWatch implements AutoCloseable {
   }
 
   /** Makes what follows the primaries. */
-  interface PrimaryWatchFactory {
+  public interface PrimaryWatchFactory {
     /**
      * Begins without any shard.
      *
@@ -125,16 +144,16 @@ final class ClusterWatch implements AutoCloseable {
   }
 
   /** Completes when the affinity was read for the first time, or could not be. */
-  Mono<Void> affinityReady() {
+  public Mono<Void> affinityReady() {
     return ready;
   }
 
-  Affinity affinity() {
+  public Affinity affinity() {
     return affinity;
   }
 
   /** A routing table came: its shards may be ones whose distances nobody could measure so far. */
-  void tableLoaded(RoutingTable table) {
+  public void tableLoaded(RoutingTable table) {
     for (String shard : table.shards()) {
       if (affinity.ofShard(shard).source() == Affinity.Source.NONE
           && !measuredNanos.containsKey(shard)) {
@@ -222,7 +241,7 @@ final class ClusterWatch implements AutoCloseable {
       log.info("mongoses beside the shards: {}", next.shards());
     }
     affinity = next;
-    metrics.affinity(next);
+    listener.accept(next);
     for (MongoClient unused : clients.update(next)) {
       Mono.delay(LINGER, Schedulers.boundedElastic())
           .map(later -> clients.end(unused))

@@ -1,6 +1,8 @@
-package dev.onehop.routing.internal.client;
+package dev.onehop.routing.internal.targeted;
 
 import com.mongodb.MongoCommandException;
+import dev.onehop.routing.internal.direct.shard.CommandFailure;
+import dev.onehop.routing.internal.direct.shard.ErrorCodes;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -13,10 +15,7 @@ import org.slf4j.Logger;
  *
  * <p>Thread-safe.
  */
-final class UnroutedNotice {
-  /** The server's {@code Unauthorized}. */
-  private static final int UNAUTHORIZED = 13;
-
+public final class UnroutedNotice {
   private static final int MOST_COLLECTIONS = 1_000;
 
   private final Logger log;
@@ -34,23 +33,24 @@ final class UnroutedNotice {
             }
           });
 
-  UnroutedNotice(Logger log) {
+  public UnroutedNotice(Logger log) {
     this.log = log;
   }
 
   /** A collection has no routing table for this reason. */
-  void noTable(String namespace, Throwable reason) {
+  public void noTable(String namespace, Throwable reason) {
     if (reason instanceof NotShardedException) {
       if (saidNotSharded.compareAndSet(false, true)) {
         log.warn("{}: nothing will be routed", reason.getMessage());
       }
-    } else if (reason instanceof MongoCommandException refused
-        && refused.getErrorCode() == UNAUTHORIZED) {
+    } else if (isUnauthorized(reason)) {
       if (saidUnauthorized.compareAndSet(false, true)) {
         log.warn(
             "nothing will be routed: the user may not read the routing metadata. Missing privilege:"
                 + " action find on the database config, as the role read on config has it ({})",
-            refused.getErrorMessage());
+            reason instanceof MongoCommandException refused
+                ? refused.getErrorMessage()
+                : reason.getMessage());
       }
     } else {
       String message = String.valueOf(reason.getMessage());
@@ -59,5 +59,11 @@ final class UnroutedNotice {
             "{}: no routing table, operations go to the nearest mongos: {}", namespace, message);
       }
     }
+  }
+
+  private static boolean isUnauthorized(Throwable reason) {
+    return reason instanceof MongoCommandException refused
+        ? refused.getErrorCode() == ErrorCodes.UNAUTHORIZED
+        : reason instanceof CommandFailure failure && failure.code() == ErrorCodes.UNAUTHORIZED;
   }
 }

@@ -1,4 +1,4 @@
-package dev.onehop.routing.internal.client;
+package dev.onehop.routing.internal.targeted;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -1,4 +1,4 @@
-package dev.onehop.routing.internal.direct;
+package dev.onehop.routing.internal.command;
 
 import dev.onehop.routing.internal.direct.shard.ClusterClock;
 import dev.onehop.routing.internal.direct.shard.CommandFailure;
@@ -18,7 +18,7 @@ import org.bson.BsonValue;
 import org.jspecify.annotations.Nullable;
 
 /** The answer to a write command, put together from shards' answers. Not thread-safe. */
-final class WriteResult {
+public final class WriteResult {
   private int n;
   private int modified;
   private boolean countsModified;
@@ -40,7 +40,7 @@ final class WriteResult {
    * @return the batch's indexes that the shard refused as stale, in order; they do not count as
    *     errors
    */
-  List<Integer> add(BsonDocument reply, List<Integer> indexes) {
+  public List<Integer> add(BsonDocument reply, List<Integer> indexes) {
     observeTimes(reply);
     if (!ErrorCodes.ok(reply)) {
       failure = reply;
@@ -74,7 +74,7 @@ final class WriteResult {
   }
 
   /** Takes in that a statement failed. */
-  void addError(int index, CommandFailure why) {
+  public void addError(int index, CommandFailure why) {
     errors.putIfAbsent(
         index,
         new BsonDocument("index", new BsonInt32(index))
@@ -83,28 +83,28 @@ final class WriteResult {
   }
 
   /** Whether no statement has been carried out, nor has failed. */
-  boolean isEmpty() {
+  public boolean isEmpty() {
     return n == 0 && errors.isEmpty() && failure == null;
   }
 
   /** Whether nothing more may be sent. */
-  boolean isFinal(boolean ordered) {
+  public boolean isFinal(boolean ordered) {
     return failure != null || (ordered && !errors.isEmpty());
   }
 
   /** The refusal that {@link #add} met last. */
-  BsonDocument lastRefusal() {
+  public BsonDocument lastRefusal() {
     return lastRefusal == null ? new BsonDocument() : lastRefusal;
   }
 
   /** Whether a shard's answer settles its one statement: it found its document, or failed. */
-  static boolean settles(BsonDocument reply) {
+  public static boolean settles(BsonDocument reply) {
     return !ErrorCodes.ok(reply)
         || reply.containsKey("writeErrors")
         || reply.getNumber("n", new BsonInt32(0)).intValue() > 0;
   }
 
-  BsonDocument toReply() {
+  public BsonDocument toReply() {
     if (failure != null && n == 0 && errors.isEmpty()) {
       return failure;
     }

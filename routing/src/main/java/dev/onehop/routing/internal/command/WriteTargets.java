@@ -1,4 +1,4 @@
-package dev.onehop.routing.internal.direct;
+package dev.onehop.routing.internal.command;
 
 import dev.onehop.core.table.RoutingTable;
 import dev.onehop.core.targeting.Target;
@@ -10,11 +10,11 @@ import org.bson.BsonValue;
 import org.bson.RawBsonDocument;
 
 /** Reads the statements of insert, update and delete commands. */
-final class WriteTargets {
+public final class WriteTargets {
   private WriteTargets() {}
 
   /** Where a statement belongs under {@code table}. */
-  static Target of(RoutingTable table, String command, RawBsonDocument statement) {
+  public static Target of(RoutingTable table, String command, RawBsonDocument statement) {
     return switch (command) {
       case "insert" -> Targeter.insert(table, statement);
       case "update" -> update(table, statement);
@@ -35,12 +35,12 @@ final class WriteTargets {
   }
 
   /** Whether a statement of an update inserts if nothing matches. */
-  static boolean isUpsert(BsonDocument statement) {
+  public static boolean isUpsert(BsonDocument statement) {
     return CommandFields.flag(statement, "upsert");
   }
 
   /** Whether a statement of an update or a delete concerns all documents that match. */
-  static boolean isMulti(String command, BsonDocument statement) {
+  public static boolean isMulti(String command, BsonDocument statement) {
     return switch (command) {
       case "delete" -> CommandFields.number(statement, "limit") == 0;
       case "update" -> CommandFields.flag(statement, "multi");
@@ -49,7 +49,7 @@ final class WriteTargets {
   }
 
   /** Collation and variables of a statement or of a whole command. */
-  static TargetingOptions options(BsonDocument source) {
+  public static TargetingOptions options(BsonDocument source) {
     BsonDocument collation = source.get("collation") instanceof BsonDocument given ? given : null;
     BsonDocument let = source.get("let") instanceof BsonDocument given ? given : null;
     return collation == null && let == null

@@ -1,4 +1,4 @@
-package dev.onehop.routing.internal.direct;
+package dev.onehop.routing.internal.command;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -1,0 +1,102 @@
+package dev.onehop.routing.internal.targeted;
+
+import dev.onehop.routing.internal.command.SessionCommands;
+import dev.onehop.routing.internal.direct.shard.ErrorCodes;
+import dev.onehop.routing.internal.wire.OpMsg;
+import dev.onehop.routing.internal.wire.ServerAddressName;
+import dev.onehop.routing.internal.wire.WirePool;
+import java.io.IOException;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.bson.BsonArray;
+import org.bson.BsonDocument;
+import org.bson.BsonDouble;
+import org.bson.BsonInt64;
+import org.bson.BsonValue;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/**
+ * Ends cursors that may be at several mongoses.
+ *
+ * <p>Thread-safe.
+ */
+final class EndedCursors {
+  private final WirePool pool;
+  private final CursorPins cursors;
+
+  EndedCursors(WirePool pool, CursorPins cursors) {
+    this.pool = pool;
+    this.cursors = cursors;
+  }
+
+  /** Ends the cursors that a command names, each where it is. */
+  Mono<BsonDocument> kill(OpMsg command) {
+    BsonArray unknown = new BsonArray();
+    Map<ServerAddressName, Map<BsonValue, BsonValue>> told = new LinkedHashMap<>();
+    for (BsonValue id : command.body().getArray("cursors")) {
+      CursorPins.Pin pin = id.isInt64() ? cursors.remove(id.asInt64().getValue()) : null;
+      if (pin == null) {
+        unknown.add(id);
+      } else {
+        told.computeIfAbsent(pin.server(), server -> new LinkedHashMap<>())
+            .put(new BsonInt64(pin.id()), id);
+      }
+    }
+    return Flux.fromIterable(told.entrySet())
+        .flatMap(each -> kill(command, each.getKey(), each.getValue()))
+        .collectList()
+        .map(
+            replies -> {
+              BsonDocument refusal = SessionCommands.firstRefusal(replies);
+              return ErrorCodes.ok(refusal) ? killed(replies, unknown) : refusal;
+            });
+  }
+
+  /** The answer of one mongos, with the ids that the driver knows. */
+  private Mono<BsonDocument> kill(
+      OpMsg command, ServerAddressName server, Map<BsonValue, BsonValue> told) {
+    BsonDocument body =
+        command
+            .bodyWithout(Set.of("cursors"))
+            .append("cursors", new BsonArray(List.copyOf(told.keySet())));
+    return pool.send(server, command.withSequences(List.of()).withBody(body))
+        .map(
+            reply -> {
+              BsonDocument renamed = new BsonDocument();
+              reply
+                  .body()
+                  .forEach(
+                      (field, value) ->
+                          renamed.put(
+                              field,
+                              value.isArray() && field.startsWith("cursors")
+                                  ? new BsonArray(
+                                      value.asArray().stream()
+                                          .map(id -> told.getOrDefault(id, id))
+                                          .toList())
+                                  : value));
+              return renamed;
+            })
+        // The cursor is gone with its mongos, or ends by itself.
+        .onErrorResume(
+            IOException.class,
+            gone ->
+                Mono.just(
+                    new BsonDocument("cursorsUnknown", new BsonArray(List.copyOf(told.values())))
+                        .append("ok", new BsonDouble(1))));
+  }
+
+  private static BsonDocument killed(List<BsonDocument> replies, BsonArray notFound) {
+    BsonDocument whole = new BsonDocument();
+    for (String field :
+        List.of("cursorsKilled", "cursorsNotFound", "cursorsAlive", "cursorsUnknown")) {
+      BsonArray ids = field.equals("cursorsNotFound") ? notFound.clone() : new BsonArray();
+      replies.forEach(reply -> ids.addAll(reply.getArray(field, new BsonArray())));
+      whole.append(field, ids);
+    }
+    return whole.append("ok", new BsonDouble(1));
+  }
+}

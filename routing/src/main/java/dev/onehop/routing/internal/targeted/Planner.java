@@ -1,0 +1,180 @@
+package dev.onehop.routing.internal.targeted;
+
+import dev.onehop.core.table.RoutingTable;
+import dev.onehop.core.targeting.Target;
+import dev.onehop.routing.RouteDecision;
+import dev.onehop.routing.internal.catalog.RoutingCatalog;
+import dev.onehop.routing.internal.command.TransactionPins;
+import dev.onehop.routing.internal.direct.shard.CommandFailure;
+import dev.onehop.routing.internal.direct.shard.ErrorCodes;
+import dev.onehop.routing.internal.wire.ServerAddressName;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.function.Supplier;
+import org.bson.BsonDocument;
+import org.bson.RawBsonDocument;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Decides the way of each command, by what is at hand: the routing table, the mongoses, and where
+ * cursors and transactions are.
+ *
+ * <p>Thread-safe.
+ */
+final class Planner {
+  private static final Logger log = LoggerFactory.getLogger(Planner.class);
+
+  private static final double HARDLY_LONGER = 4 / 3.0;
+
+  private final Mongoses mongoses;
+  private final RoutingCatalog catalog;
+  private final CursorPins cursors;
+  private final TransactionPins transactions;
+
+  Planner(
+      Mongoses mongoses, RoutingCatalog catalog, CursorPins cursors, TransactionPins transactions) {
+    this.mongoses = mongoses;
+    this.catalog = catalog;
+    this.cursors = cursors;
+    this.transactions = transactions;
+  }
+
+  /**
+   * The way of a command by the table at hand.
+   *
+   * @return null if a mongos has to be waited for
+   */
+  @Nullable Plan plan(TargetedCommand command) {
+    if (command.isGetMore() && command.cursorId() != 0) {
+      return Plan.of(ofCursor(command.cursorId()));
+    }
+    if (command.isInTransaction() && !command.startsTransaction()) {
+      ServerAddressName pinned = transactions.of(command.session(), command.transactionNumber());
+      boolean elsewhere =
+          pinned == null
+              || (command.endsTransaction() && command.isRecoverable() && !mongoses.isUp(pinned));
+      return elsewhere
+          ? toNearest(RouteDecision.TRANSACTION, command)
+          : Plan.of(new Route(RouteDecision.TRANSACTION, pinned));
+    }
+    RoutingTable table = command.isOperation() ? catalog.cached(command.namespace()) : null;
+    if (table == null) {
+      return toNearest(RouteDecision.NO_TABLE, command);
+    }
+    if (command.isWriteList()) {
+      return ofStatements(table, command);
+    }
+    String shard = shard(() -> command.target(table));
+    return shard == null
+        ? toNearest(RouteDecision.SEVERAL_SHARDS, command)
+        : orNull(mongoses.toShard(shard));
+  }
+
+  /**
+   * Where a part goes whose mongos could not be reached.
+   *
+   * @return null if a mongos has to be waited for
+   */
+  @Nullable Route again(Route route) {
+    return route.shard() == null
+        ? nearest(route.decision(), null)
+        : mongoses.toShard(route.shard());
+  }
+
+  private Route ofCursor(long id) {
+    CursorPins.Pin pin = cursors.use(id);
+    if (pin == null) {
+      throw new CommandFailure(
+          ErrorCodes.CURSOR_NOT_FOUND, "CursorNotFound", "cursor id " + id + " not found");
+    }
+    return new Route(RouteDecision.NO_TABLE, pin.server());
+  }
+
+  private @Nullable Plan toNearest(RouteDecision decision, TargetedCommand command) {
+    return orNull(nearest(decision, command.readPreference()));
+  }
+
+  private @Nullable Route nearest(RouteDecision decision, @Nullable BsonDocument readPreference) {
+    ServerAddressName nearest = mongoses.nearest(readPreference);
+    return nearest == null ? null : new Route(decision, nearest);
+  }
+
+  private static @Nullable Plan orNull(@Nullable Route route) {
+    return route == null ? null : Plan.of(route);
+  }
+
+  /** The one shard of a target; null if there are several, or a mongos is to say what is wrong. */
+  private static @Nullable String shard(Supplier<Target> targeting) {
+    try {
+      Target target = targeting.get();
+      return target.isSingleShard() ? target.shard() : null;
+    } catch (RuntimeException e) {
+      log.debug("no decision, so a mongos is to say what is wrong", e);
+      return null;
+    }
+  }
+
+  private @Nullable Plan ofStatements(RoutingTable table, TargetedCommand command) {
+    List<RawBsonDocument> statements = command.statements();
+    List<Optional<String>> shards = new ArrayList<>(statements.size());
+    for (RawBsonDocument statement : statements) {
+      shards.add(Optional.ofNullable(shard(() -> command.target(table, statement))));
+    }
+    Set<Optional<String>> distinct = new HashSet<>(shards);
+    if (distinct.size() != 1 && !command.isInTransaction()) {
+      return command.isSplittable() && !shards.isEmpty()
+          ? split(command, shards, distinct)
+          : toNearest(RouteDecision.SEVERAL_SHARDS, command);
+    }
+    Optional<String> first = shards.get(0);
+    return first.isEmpty()
+        ? toNearest(RouteDecision.SEVERAL_SHARDS, command)
+        : orNull(mongoses.toShard(first.get()));
+  }
+
+  private @Nullable Plan split(
+      TargetedCommand command, List<Optional<String>> shards, Set<Optional<String>> distinct) {
+    Map<Optional<String>, Route> routes = new HashMap<>();
+    for (Optional<String> shard : distinct) {
+      Route route =
+          shard.isEmpty()
+              ? nearest(RouteDecision.SEVERAL_SHARDS, null)
+              : mongoses.toShard(shard.get());
+      if (route == null) {
+        return null;
+      }
+      routes.put(shard, route);
+    }
+    List<SplitWrite.Part> parts =
+        SplitWrite.parts(shards.stream().map(routes::get).toList(), command.isOrdered());
+    return command.isOrdered() && !paysToSplit(parts)
+        ? toNearest(RouteDecision.SEVERAL_SHARDS, command)
+        : new Plan(null, parts);
+  }
+
+  /**
+   * Whether parts of a write, one after the other, take hardly longer than the nearest mongos takes
+   * for the whole. That has a way to each shard, too, but one that may be much shorter: no shorter
+   * than the difference between the shard's distance and its own.
+   */
+  private boolean paysToSplit(List<SplitWrite.Part> parts) {
+    double nearest = mongoses.clients().nearestRoundTripNanos();
+    Map<Route, Double> distances = new HashMap<>();
+    double split = 0;
+    double whole = 0;
+    for (SplitWrite.Part part : parts) {
+      double there =
+          distances.computeIfAbsent(part.route(), route -> (double) mongoses.roundTripNanos(route));
+      split += there;
+      whole += Math.abs(there - nearest);
+    }
+    return split <= (nearest + whole) * HARDLY_LONGER;
+  }
+}

@@ -1,0 +1,193 @@
+package dev.onehop.routing.internal.targeted;
+
+import dev.onehop.routing.internal.command.ReplyHead;
+import dev.onehop.routing.internal.direct.shard.CommandFailure;
+import dev.onehop.routing.internal.direct.shard.ErrorCodes;
+import dev.onehop.routing.internal.wire.BsonFields.MalformedDocumentException;
+import dev.onehop.routing.internal.wire.Exchange;
+import dev.onehop.routing.internal.wire.OpMsg;
+import dev.onehop.routing.internal.wire.PoolWaitException;
+import dev.onehop.routing.internal.wire.ServerRefusedException;
+import dev.onehop.routing.internal.wire.WireProtocolException;
+import io.netty.buffer.ByteBuf;
+import java.io.IOException;
+import java.util.List;
+import org.bson.BsonDocument;
+import org.bson.BsonSerializationException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One command at one mongos, and what its outcome means for cursors, transactions and the standing
+ * of the mongos.
+ */
+final class Sending implements Exchange.Outcome {
+  private static final String RETRYABLE_WRITE = "RetryableWriteError";
+  private static final String RESUMABLE = "ResumableChangeStreamError";
+
+  private final TargetedRouter router;
+  private final TargetedCommand command;
+  private final Route route;
+  private final CursorPins.@Nullable Pin cursor;
+  private final @Nullable BsonDocument session;
+  private final long startNanos = System.nanoTime();
+  private final Answer answer;
+
+  /** Takes what became of a command: by one call, on an event loop. */
+  interface Answer {
+    /**
+     * It was carried out, or refused.
+     *
+     * @param message the whole answer, under the command's id; the caller releases it; null if none
+     *     was asked for
+     * @param ok whether it was carried out
+     */
+    void replied(@Nullable ByteBuf message, boolean ok);
+
+    /** It was certainly not sent. */
+    void unsent(CommandFailure why);
+
+    /** Whether it was carried out is not known. */
+    void failed(Throwable cause);
+  }
+
+  /**
+   * @param session of a transaction
+   * @param cursor of a getMore
+   */
+  Sending(
+      TargetedRouter router,
+      TargetedCommand command,
+      Route route,
+      @Nullable BsonDocument session,
+      CursorPins.@Nullable Pin cursor,
+      Answer answer) {
+    this.router = router;
+    this.command = command;
+    this.route = route;
+    this.cursor = cursor;
+    this.session = session;
+    this.answer = answer;
+  }
+
+  @Override
+  public void replied(ByteBuf message) {
+    boolean ok;
+    try {
+      ok = take(message);
+    } catch (MalformedDocumentException
+        | WireProtocolException
+        | BsonSerializationException
+        | IndexOutOfBoundsException e) {
+      failed(new IOException(route.server() + " gave an answer that is no BSON", e));
+      return;
+    }
+    answer.replied(message, ok);
+  }
+
+  /** Whether the command was carried out. */
+  private boolean take(ByteBuf message) {
+    ReplyHead head = ReplyHead.read(message);
+    message.setIntLE(message.readerIndex() + 8, command.requestId());
+    int idAt = head.cursorIdAt();
+    if (cursor != null) {
+      if (idAt >= 0) {
+        message.setLongLE(idAt, command.cursorId());
+      }
+    } else if (idAt >= 0) {
+      // The cursor's id is always an int64.
+      long told =
+          router.cursors().add(route.server(), message.getLongLE(idAt), command.isChangeStream());
+      message.setLongLE(idAt, told);
+    }
+    if (head.isOk() && cursor != null && idAt < 0) {
+      router.cursors().remove(command.cursorId());
+    }
+    if (!head.hasErrors()) {
+      long now = System.nanoTime();
+      router.served(command, route, now - startNanos, now);
+      return true;
+    }
+    return judge(OpMsg.decode(message.duplicate()).body());
+  }
+
+  private boolean judge(BsonDocument reply) {
+    boolean ok = ErrorCodes.ok(reply);
+    BsonDocument error =
+        ok && reply.get("writeConcernError") instanceof BsonDocument concern ? concern : reply;
+    int code = ErrorCodes.of(error);
+    if (ErrorCodes.isNotPrimary(code)) {
+      router
+          .mongoses()
+          .failed(route.server(), new IOException(route.server() + " is shutting down"));
+      if (command.endsTransaction()) {
+        // Another mongos can end it, by the recovery token.
+        router.unpin(session, command);
+      }
+    }
+    if (!ok && code == ErrorCodes.CURSOR_NOT_FOUND && cursor != null) {
+      router.cursors().remove(command.cursorId());
+    }
+    return ok && !reply.containsKey("writeErrors");
+  }
+
+  @Override
+  public void sent() {
+    answer.replied(null, true);
+  }
+
+  @Override
+  public void unsent(Throwable cause) {
+    if (cause instanceof PoolWaitException || cause instanceof ServerRefusedException) {
+      // Another mongos has no more room for it, and knows the user no better.
+      failed(cause);
+      return;
+    }
+    lost(cause);
+    answer.unsent(failure(cause));
+  }
+
+  @Override
+  public void failed(Throwable cause) {
+    lost(cause);
+    answer.failed(failure(cause));
+  }
+
+  private void lost(Throwable cause) {
+    if (cause instanceof IOException broken
+        && !(cause instanceof PoolWaitException)
+        && !router.isClosed()) {
+      router.mongoses().failed(route.server(), broken);
+    }
+    if (command.endsTransaction()) {
+      router.unpin(session, command);
+    }
+  }
+
+  /** The failure with the labels that the driver gives a network error. */
+  private CommandFailure failure(Throwable cause) {
+    if (cause instanceof ServerRefusedException) {
+      return new CommandFailure(
+          ErrorCodes.AUTHENTICATION_FAILED,
+          "AuthenticationFailed",
+          String.valueOf(cause.getMessage()));
+    }
+    if (cause instanceof PoolWaitException) {
+      // As a mongos says it of its own pools; the driver does not retry that.
+      return new CommandFailure(
+          ErrorCodes.NETWORK_INTERFACE_EXCEEDED_TIME_LIMIT,
+          "NetworkInterfaceExceededTimeLimit",
+          String.valueOf(cause.getMessage()));
+    }
+    String label =
+        command.isInTransaction() && !command.endsTransaction()
+            ? CommandFailure.TRANSIENT_TRANSACTION_ERROR
+            : command.isRetryableWrite()
+                ? RETRYABLE_WRITE
+                : cursor != null && cursor.isChangeStream() ? RESUMABLE : null;
+    return new CommandFailure(
+        ErrorCodes.HOST_UNREACHABLE,
+        "HostUnreachable",
+        String.valueOf(cause.getMessage()),
+        label == null ? List.of() : List.of(label));
+  }
+}

@@ -1,0 +1,116 @@
+package dev.onehop.routing.internal.targeted;
+
+import dev.onehop.routing.internal.command.StatementLists;
+import dev.onehop.routing.internal.command.WriteResult;
+import dev.onehop.routing.internal.direct.shard.CommandFailure;
+import dev.onehop.routing.internal.direct.shard.ErrorCodes;
+import dev.onehop.routing.internal.wire.OpMsg;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Function;
+import org.bson.BsonArray;
+import org.bson.BsonDocument;
+import org.bson.BsonValue;
+import org.bson.RawBsonDocument;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/**
+ * An insert, update or delete of many statements, split by where they belong: unordered, a command
+ * per route, side by side; ordered, runs of statements of one route, one after the other up to the
+ * first error. The answer is put together as one mongos would give it.
+ */
+final class SplitWrite {
+  private final OpMsg command;
+  private final List<RawBsonDocument> statements;
+  private final boolean ordered;
+  private final List<Part> parts;
+
+  /** Statements that go the same way, by their indexes in the whole. */
+  record Part(Route route, List<Integer> indexes) {}
+
+  private record Answered(Part part, BsonDocument reply) {}
+
+  SplitWrite(OpMsg command, List<RawBsonDocument> statements, boolean ordered, List<Part> parts) {
+    this.command = command;
+    this.statements = statements;
+    this.ordered = ordered;
+    this.parts = parts;
+  }
+
+  /**
+   * The parts of a command, in the order in which they run if it is ordered.
+   *
+   * @param routes of the statements
+   */
+  static List<Part> parts(List<Route> routes, boolean ordered) {
+    Map<Route, Part> byRoute = new LinkedHashMap<>();
+    List<Part> runs = new ArrayList<>();
+    for (int i = 0; i < routes.size(); i++) {
+      Route route = routes.get(i);
+      Part last = ordered && !runs.isEmpty() ? runs.get(runs.size() - 1) : byRoute.get(route);
+      if (last == null || !last.route().equals(route)) {
+        last = new Part(route, new ArrayList<>());
+        byRoute.put(route, last);
+        runs.add(last);
+      }
+      last.indexes().add(i);
+    }
+    return runs;
+  }
+
+  /**
+   * Runs all parts.
+   *
+   * @param failed an answer for a part that failed without one
+   * @param run sends a part
+   */
+  Mono<BsonDocument> run(Function<Throwable, BsonDocument> failed, PartRunner run) {
+    Function<Part, Mono<Answered>> answer =
+        part ->
+            run.run(part.route(), StatementLists.part(command, statements, part.indexes()))
+                .onErrorResume(failure -> Mono.just(failed.apply(failure)))
+                .map(reply -> new Answered(part, reply));
+    Flux<Answered> answers =
+        ordered
+            ? Flux.fromIterable(parts).concatMap(answer, 1).takeUntil(SplitWrite::endsOrdered)
+            : Flux.fromIterable(parts).flatMap(answer, Integer.MAX_VALUE);
+    return answers.collectList().map(SplitWrite::whole);
+  }
+
+  /** Sends one part. */
+  interface PartRunner {
+    Mono<BsonDocument> run(Route route, OpMsg part);
+  }
+
+  /** A write concern error alone ends no bulk: its statements are carried out. */
+  private static boolean endsOrdered(Answered answered) {
+    return !ErrorCodes.ok(answered.reply()) || answered.reply().containsKey("writeErrors");
+  }
+
+  private static BsonDocument whole(List<Answered> answers) {
+    WriteResult result = new WriteResult();
+    Set<BsonValue> labels = new LinkedHashSet<>();
+    for (Answered each : answers) {
+      for (int stale : result.add(each.reply(), each.part().indexes())) {
+        // For a shard this means to decide again; a mongos has done that, to no avail.
+        result.addError(stale, CommandFailure.of(result.lastRefusal()));
+      }
+      if (each.reply().get("errorLabels") instanceof BsonArray some) {
+        labels.addAll(some);
+      }
+    }
+    BsonDocument reply = result.toReply();
+    if (labels.isEmpty()) {
+      return reply;
+    }
+    BsonDocument labelled = new BsonDocument();
+    labelled.putAll(reply);
+    labelled.put("errorLabels", new BsonArray(List.copyOf(labels)));
+    return labelled;
+  }
+}

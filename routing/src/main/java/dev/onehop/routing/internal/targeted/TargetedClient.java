@@ -1,0 +1,155 @@
+package dev.onehop.routing.internal.targeted;
+
+import com.mongodb.MongoClientSettings;
+import com.mongodb.ServerAddress;
+import com.mongodb.connection.ClusterSettings;
+import com.mongodb.connection.TransportSettings;
+import dev.onehop.core.table.RoutingTable;
+import dev.onehop.routing.internal.affinity.Affinity;
+import dev.onehop.routing.internal.affinity.ClusterPin;
+import dev.onehop.routing.internal.affinity.ClusterWatch;
+import dev.onehop.routing.internal.affinity.Connector;
+import dev.onehop.routing.internal.affinity.InternalSettings;
+import dev.onehop.routing.internal.affinity.PrimaryWatch;
+import dev.onehop.routing.internal.affinity.RouterProbe;
+import dev.onehop.routing.internal.affinity.ShardClients;
+import dev.onehop.routing.internal.catalog.RoutingCatalog;
+import dev.onehop.routing.internal.catalog.RoutingCatalog.RefreshListener;
+import dev.onehop.routing.internal.router.CommandMeter;
+import dev.onehop.routing.internal.router.DirectClient;
+import dev.onehop.routing.internal.router.DirectClient.Carrier;
+import dev.onehop.routing.internal.router.DirectClient.Face;
+import dev.onehop.routing.internal.router.DirectClient.TableMeter;
+import dev.onehop.routing.internal.wire.ServerAddressName;
+import dev.onehop.routing.internal.wire.WirePool;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/** Makes the client of targeted mode: the official one, on a {@link TargetedRouter}. */
+public final class TargetedClient {
+  private static final ServerAddressName VIRTUAL = new ServerAddressName("onehop-targeted", 27017);
+
+  /**
+   * How soon the driver notices that no mongos is left, or one is back: it asks in this process.
+   */
+  private static final int HEARTBEAT_MILLIS = 500;
+
+  private static final int LEAST_HEARTBEAT_MILLIS = 50;
+
+  private TargetedClient() {}
+
+  /**
+   * What is asked of targeted mode beside the driver's own settings.
+   *
+   * @param watching how the cluster is watched
+   * @param tables measures routing tables
+   * @param affinity gets each affinity that is read
+   * @param commands measures commands
+   */
+  public record Options(
+      ClusterWatch.Settings watching,
+      TableMeter tables,
+      Consumer<Affinity> affinity,
+      CommandMeter commands) {}
+
+  /**
+   * Connects in the background, like the official client.
+   *
+   * @param asked settings of the application: the seeds are mongoses
+   * @param monitoring transport of the connections that watch the servers
+   * @param connect makes the official clients that watch servers
+   * @param release stops what was started for this client, once it is closed
+   */
+  public static DirectClient create(
+      MongoClientSettings asked,
+      Carrier carrier,
+      TransportSettings monitoring,
+      Connector connect,
+      Options options,
+      Runnable release) {
+    MongoClientSettings settings =
+        MongoClientSettings.builder(asked).transportSettings(monitoring).build();
+    MongoClientSettings watching = watching(settings);
+    RouterProbe probe = new RouterProbe(settings, connect);
+    ClusterSettings cluster = settings.getClusterSettings();
+    ClusterPin pin =
+        new ClusterPin(
+            probe::identify, cluster.getSrvHost() == null ? cluster.getHosts() : List.of());
+    WirePool pool = new WirePool(carrier.group(), DirectClient.wire(asked, carrier));
+    Mongoses mongoses =
+        new Mongoses(
+            watching, connect, listening -> new ShardClients(watching, pin, listening), pool);
+    MongosConfig config = new MongosConfig(mongoses, pool);
+    AtomicReference<@Nullable ClusterWatch> known = new AtomicReference<>();
+    RoutingCatalog catalog = new RoutingCatalog(config, refreshes(options.tables(), known));
+    options.tables().agesFrom(catalog::age);
+    ClusterWatch watch =
+        new ClusterWatch(
+            config,
+            catalog,
+            mongoses.clients(),
+            options.affinity(),
+            options.watching(),
+            pin,
+            probe,
+            changed ->
+                new PrimaryWatch(settings, connect, options.watching().hostMapping(), changed));
+    known.set(watch);
+    TargetedRouter router =
+        new TargetedRouter(mongoses, catalog, pool, watch.affinityReady(), watch::close);
+    Face face =
+        new Face(
+            new ServerAddress(VIRTUAL.host(), VIRTUAL.port()),
+            new TargetedIdentity(VIRTUAL, mongoses),
+            true,
+            virtual -> {
+              if (asked.getObservabilitySettings() != null) {
+                virtual.observabilitySettings(asked.getObservabilitySettings());
+              }
+              virtual.applyToServerSettings(
+                  servers ->
+                      servers
+                          .heartbeatFrequency(HEARTBEAT_MILLIS, TimeUnit.MILLISECONDS)
+                          .minHeartbeatFrequency(LEAST_HEARTBEAT_MILLIS, TimeUnit.MILLISECONDS));
+            });
+    return DirectClient.over(router, asked, carrier, face, options.commands(), release);
+  }
+
+  /** The application's listeners get what happens to the real servers, too. */
+  private static MongoClientSettings watching(MongoClientSettings asked) {
+    return MongoClientSettings.builder(InternalSettings.of(asked))
+        .applyToClusterSettings(
+            cluster ->
+                cluster.clusterListenerList(asked.getClusterSettings().getClusterListeners()))
+        .applyToServerSettings(
+            servers -> servers.serverListenerList(asked.getServerSettings().getServerListeners()))
+        .build();
+  }
+
+  private static RefreshListener refreshes(
+      TableMeter tables, AtomicReference<@Nullable ClusterWatch> known) {
+    return new RefreshListener() {
+      @Override
+      public void refreshed(
+          String namespace,
+          @Nullable RoutingTable table,
+          Duration took,
+          @Nullable Throwable failure) {
+        tables.refreshed(namespace, table, took, failure);
+        ClusterWatch watch = known.get();
+        if (table != null && watch != null) {
+          watch.tableLoaded(table);
+        }
+      }
+
+      @Override
+      public void forgotten(String namespace) {
+        tables.forgotten(namespace);
+      }
+    };
+  }
+}

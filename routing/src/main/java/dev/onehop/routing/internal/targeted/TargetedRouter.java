@@ -1,0 +1,486 @@
+package dev.onehop.routing.internal.targeted;
+
+import com.mongodb.connection.ClusterType;
+import dev.onehop.core.table.RoutingTable;
+import dev.onehop.core.targeting.Target;
+import dev.onehop.routing.RouteDecision;
+import dev.onehop.routing.internal.catalog.RoutingCatalog;
+import dev.onehop.routing.internal.catalog.UnknownNamespaceException;
+import dev.onehop.routing.internal.command.ClusterFacts;
+import dev.onehop.routing.internal.command.CommandRouter;
+import dev.onehop.routing.internal.command.Forwarded;
+import dev.onehop.routing.internal.command.Journey;
+import dev.onehop.routing.internal.command.SessionCommands;
+import dev.onehop.routing.internal.command.StatementLists;
+import dev.onehop.routing.internal.command.TransactionPins;
+import dev.onehop.routing.internal.direct.shard.CommandFailure;
+import dev.onehop.routing.internal.direct.shard.ErrorCodes;
+import dev.onehop.routing.internal.router.RouterHandles;
+import dev.onehop.routing.internal.wire.BsonFields.MalformedDocumentException;
+import dev.onehop.routing.internal.wire.OpMsg;
+import dev.onehop.routing.internal.wire.ServerAddressName;
+import dev.onehop.routing.internal.wire.WirePool;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.channel.EventLoop;
+import java.time.Duration;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.TimeoutException;
+import java.util.function.BooleanSupplier;
+import java.util.function.Function;
+import org.bson.BsonDocument;
+import org.bson.BsonDouble;
+import org.bson.BsonSerializationException;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import reactor.core.publisher.Mono;
+
+/**
+ * Sends a client's commands to mongoses: to one beside the shard that owns what a command touches,
+ * if the routing table names one, else to the nearest. The bytes stay as they are but for the
+ * request's id, and a cursor's where two mongoses gave the same. Any mongos answers right, so a
+ * wrong table costs a detour.
+ *
+ * <p>What has begun at a mongos goes on there: a cursor, a transaction. A command that was not sent
+ * for certain is sent to another one; one that may have been is the driver's to retry.
+ *
+ * <p>Thread-safe.
+ */
+public final class TargetedRouter implements CommandRouter {
+  private static final Logger log = LoggerFactory.getLogger(TargetedRouter.class);
+
+  /** As many mongoses are tried for one command that none of them was sent. */
+  private static final int MOST_TRIES = 10;
+
+  /** What goes to more than one server, or is answered here. */
+  private static final Set<String> IN_FULL =
+      Set.of(
+          "hello",
+          "ismaster",
+          "endsessions",
+          "refreshsessions",
+          "killsessions",
+          "killallsessions",
+          "killallsessionsbypattern",
+          "killcursors");
+
+  private static final BsonDocument DONE = new BsonDocument("ok", new BsonDouble(1));
+
+  private final Mongoses mongoses;
+  private final RoutingCatalog catalog;
+  private final WirePool pool;
+  private final Mono<Void> affinityReady;
+  private final Runnable release;
+  private final CursorPins cursors = new CursorPins();
+  private final TransactionPins transactions = new TransactionPins();
+  private final EndedCursors endedCursors;
+  private final Planner planner;
+  private final Latencies latencies = new Latencies();
+  private final UnroutedNotice notice = new UnroutedNotice(log);
+  private volatile boolean closed;
+
+  /** Nothing was sent. */
+  private static final class UnsentException extends RuntimeException {
+    private static final long serialVersionUID = 1L;
+
+    private final CommandFailure why;
+
+    UnsentException(CommandFailure why) {
+      super(why.getMessage(), why);
+      this.why = why;
+    }
+  }
+
+  /**
+   * @param pool connections to the mongoses; taken over
+   * @param affinityReady completes when the mongoses beside the shards are known
+   * @param release stops what keeps mongoses, catalog and affinity fresh, at the end
+   */
+  TargetedRouter(
+      Mongoses mongoses,
+      RoutingCatalog catalog,
+      WirePool pool,
+      Mono<Void> affinityReady,
+      Runnable release) {
+    this.mongoses = mongoses;
+    this.catalog = catalog;
+    this.pool = pool;
+    this.endedCursors = new EndedCursors(pool, cursors);
+    this.planner = new Planner(mongoses, catalog, cursors, transactions);
+    // What can't be read in a moment is waited for once, by all that come meanwhile.
+    this.affinityReady = affinityReady.timeout(RoutingCatalog.MOMENT, Mono.empty()).cache();
+    this.release = release;
+  }
+
+  Mongoses mongoses() {
+    return mongoses;
+  }
+
+  CursorPins cursors() {
+    return cursors;
+  }
+
+  boolean isClosed() {
+    return closed;
+  }
+
+  @Override
+  public @Nullable Forwarded tryForward(
+      ByteBuf frame, Forwarded.Carrier carrier, Forwarded.Outcome outcome) {
+    TargetedCommand command;
+    try {
+      command = TargetedCommand.read(frame);
+    } catch (MalformedDocumentException | IndexOutOfBoundsException e) {
+      // The long way says what is wrong with it.
+      return null;
+    }
+    if (command == null
+        || !command.expectsReply()
+        || IN_FULL.contains(command.name().toLowerCase(Locale.ROOT))
+        || command.firstStage().equals(RouterHandles.STAGE)
+        || (Plan.needsTable(command) && isToBeLoaded(command.namespace()))) {
+      return null;
+    }
+    Route route;
+    try {
+      Plan plan = planner.plan(command);
+      route = plan == null ? null : plan.route();
+    } catch (CommandFailure | MalformedDocumentException | IndexOutOfBoundsException e) {
+      return null;
+    }
+    if (route == null) {
+      return null;
+    }
+    outcome.targeting(
+        command.name(),
+        command.namespace(),
+        command.isOperation()
+            ? journey ->
+                journey.targeted(
+                    route.decision(), route.shard(), route.server(), route.routerDown())
+            : null);
+    return new Forwarded(
+        command.name(),
+        send(
+            command,
+            route,
+            carrier,
+            new Sending.Answer() {
+              @Override
+              public void replied(@Nullable ByteBuf message, boolean ok) {
+                if (message == null) {
+                  throw new IllegalStateException("a forwarded command expects an answer");
+                }
+                outcome.replied(message, ok);
+              }
+
+              @Override
+              public void unsent(CommandFailure why) {
+                // The frame is the caller's, who holds it until then.
+                command.restore();
+                outcome.notDone(false, Mono.empty());
+              }
+
+              @Override
+              public void failed(Throwable cause) {
+                outcome.failed(cause);
+              }
+            }));
+  }
+
+  @Override
+  public Mono<BsonDocument> execute(OpMsg command) {
+    return Mono.defer(
+        () -> {
+          String name = command.commandName();
+          if (SessionCommands.isOfOwn(name) || SessionCommands.isOfAll(name)) {
+            return ofSessions(command);
+          }
+          return name.equals("killCursors") && command.body().isArray("cursors")
+              ? endedCursors.kill(command)
+              : run(command);
+        });
+  }
+
+  private Mono<BsonDocument> run(OpMsg command) {
+    return reading(command, read -> attempt(command, read, 1));
+  }
+
+  private Mono<BsonDocument> attempt(OpMsg whole, TargetedCommand command, int tries) {
+    return planned(command)
+        .flatMap(
+            plan -> {
+              Route route = plan.route();
+              return route == null
+                  ? split(whole, command, plan.parts())
+                  : noted(route)
+                      .then(exchange(command, route))
+                      .onErrorResume(
+                          UnsentException.class,
+                          unsent ->
+                              mayGoElsewhere(command) && tries < MOST_TRIES
+                                  ? attempt(whole, command, tries + 1)
+                                  : Mono.error(unsent.why));
+            });
+  }
+
+  private boolean mayGoElsewhere(TargetedCommand command) {
+    return !closed
+        && !command.isGetMore()
+        && (!command.isInTransaction() || command.startsTransaction() || command.endsTransaction());
+  }
+
+  private Mono<BsonDocument> split(
+      OpMsg whole, TargetedCommand command, List<SplitWrite.Part> parts) {
+    return new SplitWrite(
+            whole,
+            whole.documents(StatementLists.field(command.name())),
+            command.isOrdered(),
+            parts)
+        .run(
+            failure -> CommandFailure.toReply(failure, false),
+            (route, part) -> reading(part, read -> attemptPart(read, route, 1)));
+  }
+
+  private Mono<BsonDocument> attemptPart(TargetedCommand part, Route route, int tries) {
+    return notedPart(route)
+        .then(exchange(part, route))
+        .onErrorResume(
+            UnsentException.class,
+            unsent ->
+                closed || tries >= MOST_TRIES
+                    ? Mono.error(unsent.why)
+                    : mongoses
+                        .awaited(() -> planner.again(route))
+                        .flatMap(other -> attemptPart(part, other, tries + 1)));
+  }
+
+  private static Mono<Void> noted(Route route) {
+    return Mono.deferContextual(
+        context -> {
+          Journey.in(context)
+              .targeted(route.decision(), route.shard(), route.server(), route.routerDown());
+          return Mono.empty();
+        });
+  }
+
+  private static Mono<Void> notedPart(Route route) {
+    return Mono.deferContextual(
+        context -> {
+          Journey.in(context)
+              .targeted(
+                  new Journey.Part(
+                      route.decision(), route.shard(), route.server(), route.routerDown()));
+          return Mono.empty();
+        });
+  }
+
+  /** Has a command in the form of its bytes. */
+  private static Mono<BsonDocument> reading(
+      OpMsg command, Function<TargetedCommand, Mono<BsonDocument>> use) {
+    return Mono.using(
+        () -> {
+          ByteBuf frame = ByteBufAllocator.DEFAULT.buffer(512);
+          command.encode(frame);
+          return frame;
+        },
+        frame -> use.apply(read(frame)),
+        ByteBuf::release);
+  }
+
+  private static TargetedCommand read(ByteBuf frame) {
+    TargetedCommand command;
+    try {
+      command = TargetedCommand.read(frame);
+    } catch (MalformedDocumentException | IndexOutOfBoundsException e) {
+      throw new BsonSerializationException(String.valueOf(e.getMessage()));
+    }
+    if (command == null) {
+      throw new CommandFailure(
+          ErrorCodes.FAILED_TO_PARSE, "FailedToParse", "a message with flags that are not known");
+    }
+    return command;
+  }
+
+  private Mono<BsonDocument> exchange(TargetedCommand command, Route route) {
+    return Mono.create(
+        sink -> {
+          BooleanSupplier cancel =
+              send(
+                  command,
+                  route,
+                  carrier(null, command.expectsReply()),
+                  new Sending.Answer() {
+                    @Override
+                    public void replied(@Nullable ByteBuf message, boolean ok) {
+                      sink.success(
+                          message == null ? DONE : OpMsg.decode(message.duplicate()).body());
+                    }
+
+                    @Override
+                    public void unsent(CommandFailure why) {
+                      sink.error(new UnsentException(why));
+                    }
+
+                    @Override
+                    public void failed(Throwable cause) {
+                      sink.error(cause);
+                    }
+                  });
+          sink.onCancel(cancel::getAsBoolean);
+        });
+  }
+
+  @Override
+  public Forwarded.Carrier carrierOn(EventLoop loop) {
+    return carrier(loop, true);
+  }
+
+  private Forwarded.Carrier carrier(@Nullable EventLoop loop, boolean expectsReply) {
+    return (server, message, outcome) ->
+        pool.exchange(server, loop, message, expectsReply, outcome)::cancel;
+  }
+
+  private BooleanSupplier send(
+      TargetedCommand command, Route route, Forwarded.Carrier carrier, Sending.Answer answer) {
+    BsonDocument session = command.isInTransaction() ? command.session() : null;
+    if (session != null) {
+      transactions.pin(session, command.transactionNumber(), route.server());
+    }
+    CursorPins.Pin cursor = command.isGetMore() ? cursors.use(command.cursorId()) : null;
+    Sending sending = new Sending(this, command, route, session, cursor, answer);
+    if (cursor != null) {
+      command.setCursorId(cursor.id());
+    }
+    command.forbidExhaust();
+    return carrier.send(route.server(), command.message(), sending);
+  }
+
+  /** Forgets where a transaction is, so that it can be ended elsewhere. */
+  void unpin(@Nullable BsonDocument session, TargetedCommand command) {
+    transactions.unpin(session, command.transactionNumber());
+  }
+
+  /** A command was carried out. */
+  void served(TargetedCommand command, Route route, long nanos, long now) {
+    String shard = route.shard();
+    if (shard != null
+        && route.decision() == RouteDecision.OWNER
+        && !route.routerDown()
+        && latencies.isSuspicious(command.name(), shard, nanos, now)) {
+      catalog.suspect(command.namespace());
+    }
+  }
+
+  /** The way of a command, once the table is there that it needs, and a mongos. */
+  private Mono<Plan> planned(TargetedCommand command) {
+    Mono<Plan> plan = mongoses.awaited(() -> planner.plan(command));
+    return Plan.needsTable(command) && isToBeLoaded(command.namespace())
+        ? firstTable(command).then(plan)
+        : plan;
+  }
+
+  /** Whether to wait for a table. One that was not to be had is loaded in the background. */
+  private boolean isToBeLoaded(String namespace) {
+    if (catalog.cached(namespace) != null) {
+      return false;
+    }
+    if (!catalog.isMissing(namespace)) {
+      return true;
+    }
+    catalog.loadInBackground(namespace);
+    return false;
+  }
+
+  private Mono<Void> firstTable(TargetedCommand command) {
+    String namespace = command.namespace();
+    // Two moments: the affinity's and the table's; half of the time there is, if that is less.
+    Duration most = RoutingCatalog.MOMENT.multipliedBy(2);
+    Duration half = Duration.ofMillis(command.maxTimeMillis() / 2);
+    return affinityReady
+        .then(catalog.soon(namespace))
+        .switchIfEmpty(Mono.error(() -> new TimeoutException("the cluster has not answered yet")))
+        .timeout(half.isZero() || half.compareTo(most) > 0 ? most : half)
+        .then()
+        .onErrorResume(
+            failure -> {
+              notice.noTable(namespace, failure);
+              return Mono.empty();
+            });
+  }
+
+  private Mono<BsonDocument> ofSessions(OpMsg command) {
+    transactions.forget(SessionCommands.ended(command));
+    return pool.servers().isEmpty() && SessionCommands.isOfAll(command.commandName())
+        ? run(command)
+        : SessionCommands.tell(pool, command);
+  }
+
+  @Override
+  public boolean isMeasured(String command) {
+    return TargetedCommand.OPERATIONS.contains(command);
+  }
+
+  @Override
+  public @Nullable String outage() {
+    return mongoses.outage();
+  }
+
+  @Override
+  public Mono<Void> started() {
+    return mongoses.heard();
+  }
+
+  @Override
+  public Mono<Void> startedOrSilent() {
+    return mongoses.heard();
+  }
+
+  @Override
+  public ClusterFacts facts() {
+    return new ClusterFacts(mongoses.type() == ClusterType.SHARDED, "", mongoses.maxWireVersion());
+  }
+
+  @Override
+  public Mono<RoutingTable> table(String namespace) {
+    Mono<RoutingTable> none = Mono.error(() -> new UnknownNamespaceException(namespace));
+    return affinityReady
+        .then(catalog.soon(namespace))
+        .onErrorResume(failure -> none)
+        .switchIfEmpty(none);
+  }
+
+  @Override
+  public Optional<Duration> tableAge(String namespace) {
+    return catalog.age(namespace);
+  }
+
+  @Override
+  public Optional<ServerAddressName> destination(String shard) {
+    return Optional.ofNullable(mongoses.toShard(shard)).map(Route::server);
+  }
+
+  @Override
+  public List<ServerAddressName> destinations(Target target) {
+    return target.isSingleShard() ? mongoses.besideShard(target.shard()) : List.of();
+  }
+
+  @Override
+  public RouteDecision decision(Target target) {
+    return !target.isSingleShard()
+        ? RouteDecision.SEVERAL_SHARDS
+        : mongoses.isBeside(target.shard()) ? RouteDecision.OWNER : RouteDecision.NO_ROUTER_BESIDE;
+  }
+
+  @Override
+  public void close() {
+    closed = true;
+    release.run();
+    mongoses.close();
+    pool.close();
+  }
+}
