@@ -193,11 +193,7 @@ class SyncClientTest {
               () ->
                   blocking
                       ? collection(client).insertOne(document)
-                      : Mono.from(
-                              reactive
-                                  .getDatabase("it")
-                                  .getCollection("c")
-                                  .insertOne(document))
+                      : Mono.from(reactive.getDatabase("it").getCollection("c").insertOne(document))
                           .block());
       await().until(() -> cluster.seen("s1", "insert").size() == 1);
       cluster.stop("s1");

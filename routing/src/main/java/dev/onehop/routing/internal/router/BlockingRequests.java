@@ -36,8 +36,7 @@ import org.jspecify.annotations.Nullable;
  * <p>A request is begun when its answer is read, for only then it is known how long the client
  * waits. Thread-safe: one thread has its turn, the others wait or leave it a task.
  */
-final class BlockingRequests
-    implements RequestLoop.Turns, RequestLoop.Replies, Forwarded.Carrier {
+final class BlockingRequests implements RequestLoop.Turns, RequestLoop.Replies, Forwarded.Carrier {
   /** Arrays, as plain sockets need them; the garbage collector has what is not released. */
   static final ByteBufAllocator ALLOCATOR = new UnpooledByteBufAllocator(false, true);
 

@@ -81,7 +81,7 @@ final class WireConnection {
     handshake = first;
     maxOpening = settings.maxOpening();
     return limited(
-            first
+        first
             .run()
             .doOnNext(hello -> compressor = Compressor.agreed(hello, settings.compressors()))
             .then());

@@ -17,10 +17,9 @@ import org.junit.jupiter.params.provider.EnumSource;
 /** Connections through a SOCKS5 proxy. */
 class ProxyTest {
 
-  private static Client pool(
-      Kind kind, WireServer server, ScriptedProxy proxy, String user) {
+  private static Client pool(Kind kind, WireServer server, ScriptedProxy proxy, String user) {
     return server.pool(
-                kind,
+        kind,
         unlimited(),
         null,
         new WireSettings.Proxy(
