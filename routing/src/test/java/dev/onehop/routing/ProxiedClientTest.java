@@ -25,18 +25,35 @@ class ProxiedClientTest {
     return server + ".test.invalid:" + cluster.address(server).port();
   }
 
+  private OneHop.Builder builder(ScriptedProxy proxy) {
+    return OneHop.builder(
+            "mongodb://"
+                + name("config")
+                + "/?proxyHost=127.0.0.1&proxyUsername=me&proxyPassword=secret&proxyPort="
+                + proxy.port())
+        .routing(RoutingMode.DIRECT);
+  }
+
+  @Test
+  void theConnectionsOfSynchronousClientsDoToo() {
+    try (cluster;
+        ScriptedProxy proxy = new ScriptedProxy("me:secret", false);
+        com.mongodb.client.MongoClient client = builder(proxy).syncClient()) {
+      com.mongodb.client.MongoCollection<Document> collection =
+          client.getDatabase("it").getCollection("c");
+      for (int i = 0; i < 3; i++) {
+        assertThat(collection.find(Filters.eq(-1)).first()).isEqualTo(new Document("from", "s0"));
+        assertThat(collection.find(Filters.eq(1)).first()).isEqualTo(new Document("from", "s1"));
+      }
+      assertThat(proxy.asked()).contains(name("config"), name("s0"), name("s1"));
+    }
+  }
+
   @Test
   void everyConnectionGoesThroughTheProxy() {
     try (cluster;
         ScriptedProxy proxy = new ScriptedProxy("me:secret", false);
-        MongoClient client =
-            OneHop.builder(
-                    "mongodb://"
-                        + name("config")
-                        + "/?proxyHost=127.0.0.1&proxyUsername=me&proxyPassword=secret&proxyPort="
-                        + proxy.port())
-                .routing(RoutingMode.DIRECT)
-                .reactiveClient()) {
+        MongoClient client = builder(proxy).reactiveClient()) {
       MongoCollection<Document> collection = client.getDatabase("it").getCollection("c");
 
       assertThat(Mono.from(collection.find(Filters.eq(-1)).first()).block(TIMEOUT))

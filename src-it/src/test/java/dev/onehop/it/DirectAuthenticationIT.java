@@ -135,11 +135,18 @@ class DirectAuthenticationIT {
 
   /** Whose own sockets to the shards are not those of the router's event loops. */
   @ParameterizedTest
-  @ValueSource(strings = {"SCRAM-SHA-1", "SCRAM-SHA-256", "X.509"})
-  void synchronousClients(String user) {
+  @CsvSource({
+    "SCRAM-SHA-1, ''",
+    "SCRAM-SHA-256, ''",
+    "X.509, ''",
+    "SCRAM-SHA-256, ?compressors=zlib",
+    "SCRAM-SHA-256, ?compressors=snappy",
+    "SCRAM-SHA-256, ?compressors=zstd"
+  })
+  void synchronousClients(String user, String options) {
     OneHop.Builder builder =
         builder(
-            "",
+            options,
             s -> {
               if (user.equals("X.509")) {
                 s.credential(MongoCredential.createMongoX509Credential())

@@ -1,8 +1,8 @@
 package dev.onehop.routing.internal.wire;
 
 import java.io.DataInputStream;
-import java.io.DataOutputStream;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
@@ -33,8 +33,7 @@ final class SocksTunnel {
   static void open(Socket socket, WireSettings.Proxy proxy, ServerAddressName server)
       throws IOException {
     DataInputStream in = new DataInputStream(socket.getInputStream());
-    // Buffered by nothing: each part is one array.
-    DataOutputStream out = new DataOutputStream(socket.getOutputStream());
+    OutputStream out = socket.getOutputStream();
     boolean withLogin = proxy.user() != null;
     out.write(
         withLogin
@@ -62,7 +61,7 @@ final class SocksTunnel {
     in.skipNBytes(addressBytes + 2L);
   }
 
-  private static void logIn(DataInputStream in, DataOutputStream out, WireSettings.Proxy proxy)
+  private static void logIn(DataInputStream in, OutputStream out, WireSettings.Proxy proxy)
       throws IOException {
     byte[] user = text(proxy.user());
     byte[] password = text(proxy.password());

@@ -6,17 +6,26 @@ import static dev.onehop.routing.internal.wire.WireServer.ping;
 import static dev.onehop.routing.internal.wire.WireServer.unlimited;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import dev.onehop.routing.internal.handshake.Mechanism;
+import dev.onehop.routing.internal.handshake.OidcMechanism;
+import dev.onehop.routing.internal.handshake.OidcTokens;
 import dev.onehop.routing.internal.wire.WireServer.Client;
 import dev.onehop.routing.internal.wire.WireServer.Kind;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.bson.BsonArray;
 import org.bson.BsonBinary;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
 import org.bson.BsonString;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -60,6 +69,71 @@ class ConnectionsAsTheDriversTest {
     }
   }
 
+  @ParameterizedTest
+  @EnumSource
+  void whatMayBlockDoesNotRunOnAnEventLoop(Kind kind) {
+    AtomicInteger pings = new AtomicInteger();
+    List<String> threads = Collections.synchronizedList(new ArrayList<>());
+    OidcMechanism mechanism =
+        new OidcMechanism(
+            null,
+            request -> {
+              threads.add(Thread.currentThread().getName());
+              return new OidcTokens.Token("token" + threads.size(), null);
+            },
+            null);
+    try (WireServer server =
+            new WireServer(
+                (connection, command) ->
+                    switch (command.getFirstKey()) {
+                      case "saslStart" -> authenticated();
+                      case "ping" ->
+                          pings.incrementAndGet() == 1 ? BsonDocument.parse(SECOND_TIME) : ok();
+                      default -> ok();
+                    });
+        Client pool = server.pool(kind, unlimited(), mechanism, null, List.of())) {
+      OpMsg answer = pool.send(server.name(), ping()).block(TIMEOUT);
+
+      assertThat(answer).isNotNull();
+      assertThat(answer.body()).containsEntry("ok", new BsonInt32(1));
+      assertThat(commands(server))
+          .containsExactly("hello", "saslStart", "ping", "saslStart", "ping");
+      assertThat(threads)
+          .hasSize(2)
+          .allSatisfy(name -> assertThat(name).doesNotContain("wire-server-client"));
+    }
+  }
+
+  /** Else a login that never ends would keep the only connection. */
+  @Test
+  void aThreadThatGivesUpEndsWhatBlocksItsHandshake() {
+    AtomicInteger calls = new AtomicInteger();
+    OidcMechanism mechanism =
+        new OidcMechanism(
+            null,
+            request -> {
+              if (calls.incrementAndGet() == 1) {
+                new CountDownLatch(1).await();
+              }
+              return new OidcTokens.Token("token", null);
+            },
+            null);
+    WireSettings.PoolLimits one =
+        new WireSettings.PoolLimits(1, 0, 0, TIMEOUT, Duration.ZERO, Duration.ZERO);
+    try (WireServer server =
+            new WireServer(
+                (connection, command) ->
+                    command.getFirstKey().equals("saslStart") ? authenticated() : ok());
+        Client pool = server.pool(Kind.BLOCKING, one, mechanism, null, List.of())) {
+      CompletableFuture<OpMsg> first = pool.send(server.name(), ping()).toFuture();
+      await().until(() -> calls.get() == 1);
+      first.cancel(true);
+
+      assertThat(pool.send(server.name(), ping()).block(TIMEOUT)).isNotNull();
+      assertThat(calls).hasValue(2);
+    }
+  }
+
   /** Once only: the second refusal is the answer. */
   @ParameterizedTest
   @EnumSource
@@ -100,7 +174,7 @@ class ConnectionsAsTheDriversTest {
       assertThatThrownBy(() -> pool.send(server.name(), ping()).block(TIMEOUT))
           .isInstanceOf(ServerRefusedException.class)
           .hasMessageContaining("user user@$external: expired");
-      org.awaitility.Awaitility.await().until(() -> server.open() == 0);
+      await().until(() -> server.open() == 0);
     }
   }
 
