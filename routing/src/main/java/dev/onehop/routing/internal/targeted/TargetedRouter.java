@@ -331,7 +331,10 @@ public final class TargetedRouter implements CommandRouter {
                       sink.error(cause);
                     }
                   });
-          sink.onCancel(cancel::getAsBoolean);
+          sink.onCancel(
+              () -> {
+                boolean unused = cancel.getAsBoolean();
+              });
         });
   }
 
