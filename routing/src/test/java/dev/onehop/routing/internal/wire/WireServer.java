@@ -30,7 +30,7 @@ final class WireServer implements AutoCloseable {
   /** Answers a command on a connection; null for never. */
   interface Script {
     /** An answer that is none: the server closes the connection. */
-    BsonDocument HANG_UP = new BsonDocument();
+    BsonDocument HANG_UP = BsonDocument.parse("{hangUp: 1}");
 
     @Nullable BsonDocument answer(int connection, BsonDocument command);
   }
@@ -216,7 +216,7 @@ final class WireServer implements AutoCloseable {
       OpMsg request = OpMsg.decode(compressed ? CompressedMessages.expandWhole(frame) : frame);
       seen.add(request.body());
       BsonDocument answer = script.answer(connection, request.body());
-      if (answer == Script.HANG_UP) {
+      if (Script.HANG_UP.equals(answer)) {
         context.close();
       } else if (answer != null) {
         ByteBuf reply = context.alloc().buffer();
