@@ -34,8 +34,9 @@ import reactor.core.publisher.Mono;
  * {@code stmtIds}, so that each keeps its place in the retry history wherever its chunk moves.
  *
  * <p>A statement with {@code multi} that concerns several shards goes to all that are known,
- * without a version check and once each, as with a mongos: no document of a range that stays is
- * missed or changed twice, one of a range that moves meanwhile may be. One that concerns a single
+ * without a version check, as with a mongos. A shard that commits a move refuses it all the same,
+ * also part-way, and is sent it again. So a document of a range that moves meanwhile may be missed
+ * or changed twice, and one beside it on the same shard changed twice. One that concerns a single
  * shard is sent under its version, and carried out again as a whole if a move interrupts it. A
  * shard that joined the cluster since its list was last read, and is not in the table, is not sent
  * it. The counts are the sum of what the shards report.
@@ -313,7 +314,7 @@ final class WriteBatch {
 
   /**
    * Every shard that is known under "ignored", so that no chunk on the move is missed. None is sent
-   * it again that has carried it out: that would be done twice.
+   * it again that has answered that it carried it out.
    */
   private Mono<Void> toEveryShard(Target target, int index) {
     OpMsg sub = subCommand(List.of(index));
