@@ -375,7 +375,9 @@ class ShardKeyChangeIT {
         changes++;
       } catch (MongoWriteException e) {
         // A shard that had it before a range moved away keeps an orphan for a quarter of an hour.
-        assertThat(e.getCode()).as("%s", e.getMessage()).isEqualTo(11000);
+        // A shard that commits a move, or takes too long, aborts the transaction: as with a mongos,
+        // that is the write's error, and what is read below shows that nothing was done.
+        assertThat(e.getCode()).as("%s", e.getMessage()).isIn(11000, 251);
       }
     }
     assertThat(changes).isGreaterThanOrEqualTo(documents);
