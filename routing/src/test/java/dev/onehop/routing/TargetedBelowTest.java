@@ -259,13 +259,17 @@ class TargetedBelowTest {
   }
 
   private OneHop.Builder builder(String options) {
+    return builder(cluster, options);
+  }
+
+  static OneHop.Builder builder(ScriptedCluster cluster, String options) {
     return OneHop.builder("mongodb://" + cluster.address("m0") + "/?" + options)
         .shardRouters("s0", cluster.address("m0").toString())
         .shardRouters("s1", cluster.address("m1").toString())
         .below();
   }
 
-  private static BsonDocument cursors(String mongos, BsonDocument command) {
+  static BsonDocument cursors(String mongos, BsonDocument command) {
     if (command.getString("$db").getValue().equals("config")) {
       return null;
     }
@@ -281,7 +285,7 @@ class TargetedBelowTest {
     };
   }
 
-  private static BsonDocument recoverable(BsonDocument command) {
+  static BsonDocument recoverable(BsonDocument command) {
     return command.containsKey("autocommit")
         ? (command.containsKey("find")
                 ? ScriptedCluster.cursor(new BsonArray())

@@ -360,7 +360,18 @@ public final class TargetedRouter implements CommandRouter {
       command.setCursorId(cursor.id());
     }
     command.forbidExhaust();
-    return carrier.send(route.server(), command.message(), sending);
+    BooleanSupplier cancel = carrier.send(route.server(), command.message(), sending);
+    if (!command.endsTransaction() || !command.isRecoverable()) {
+      return cancel;
+    }
+    return () -> {
+      boolean inTime = cancel.getAsBoolean();
+      if (inTime) {
+        // After a timeout, another mongos can end it.
+        unpin(session, command);
+      }
+      return inTime;
+    };
   }
 
   /** Forgets where a transaction is, so that it can be ended elsewhere. */
