@@ -158,7 +158,7 @@ public final class TargetedRouter implements CommandRouter {
     outcome.targeting(
         command.name(),
         command.namespace(),
-        command.isOperation()
+        command.isOperation() && !command.isExplain()
             ? journey ->
                 journey.targeted(
                     route.decision(), route.shard(), route.server(), route.routerDown())
