@@ -90,6 +90,17 @@ class TargetedBelowSyncTest {
   }
 
   @Test
+  void sessionsEndAtEveryMongosThatWasUsed() {
+    try (MongoClient client = builder("").syncClient()) {
+      find(client, -5);
+      find(client, 5);
+    }
+    for (String mongos : List.of("m0", "m1")) {
+      await().untilAsserted(() -> assertThat(cluster.seen(mongos, "endSessions")).hasSize(1));
+    }
+  }
+
+  @Test
   void clientsOfBothDriversShareARouter() {
     try (OneHop router = builder("").build();
         MongoClient first = MongoClients.create(router.syncClientSettings());
