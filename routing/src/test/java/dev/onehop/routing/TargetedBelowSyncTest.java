@@ -127,8 +127,7 @@ class TargetedBelowSyncTest {
           assertThat(first.next()).containsEntry("from", "m1");
           assertThat(second.next()).containsEntry("from", "m0");
         }
-        assertThat(second.getServerCursor().getId())
-            .isNotEqualTo(first.getServerCursor().getId());
+        assertThat(second.getServerCursor().getId()).isNotEqualTo(first.getServerCursor().getId());
       }
     }
     for (String mongos : List.of("m0", "m1")) {

@@ -264,8 +264,7 @@ class TargetedBelowIT {
         }
       }
       for (int id : new int[] {250, 20, 120}) {
-        assertThat(documents.find(session, Filters.eq(id)).first())
-            .containsEntry("n", id + 1_000);
+        assertThat(documents.find(session, Filters.eq(id)).first()).containsEntry("n", id + 1_000);
       }
       assertThatThrownBy(
               () ->
