@@ -95,8 +95,14 @@ class TargetedBelowSyncTest {
       find(client, -5);
       find(client, 5);
     }
+    BsonDocument session = cluster.seen("m1", "find").get(0).getDocument("lsid");
     for (String mongos : List.of("m0", "m1")) {
-      await().untilAsserted(() -> assertThat(cluster.seen(mongos, "endSessions")).hasSize(1));
+      await()
+          .untilAsserted(
+              () ->
+                  assertThat(cluster.seen(mongos, "endSessions"))
+                      .flatExtracting(command -> command.getArray("endSessions"))
+                      .contains(session));
     }
   }
 
