@@ -90,23 +90,6 @@ class TargetedBelowSyncTest {
   }
 
   @Test
-  void sessionsEndAtEveryMongosThatWasUsed() {
-    try (MongoClient client = builder("").syncClient()) {
-      find(client, -5);
-      find(client, 5);
-    }
-    BsonDocument session = cluster.seen("m1", "find").get(0).getDocument("lsid");
-    for (String mongos : List.of("m0", "m1")) {
-      await()
-          .untilAsserted(
-              () ->
-                  assertThat(cluster.seen(mongos, "endSessions"))
-                      .flatExtracting(command -> command.getArray("endSessions"))
-                      .contains(session));
-    }
-  }
-
-  @Test
   void clientsOfBothDriversShareARouter() {
     try (OneHop router = builder("").build();
         MongoClient first = MongoClients.create(router.syncClientSettings());
