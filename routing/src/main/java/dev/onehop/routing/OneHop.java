@@ -340,8 +340,7 @@ public final class OneHop implements AutoCloseable {
      *     the settings don't fit the mode
      */
     public OneHop build() {
-      requireDirectMode("a router for several clients");
-      return new OneHop(direct(routing()));
+      return new OneHop(router("a router for several clients"));
     }
 
     /**
@@ -374,8 +373,7 @@ public final class OneHop implements AutoCloseable {
      *     the settings don't fit the mode
      */
     public com.mongodb.client.MongoClient syncClient() {
-      requireDirectMode("a synchronous client");
-      DirectClient router = direct(routing());
+      DirectClient router = router("a synchronous client");
       return orClosed(
           router,
           () ->
@@ -383,11 +381,16 @@ public final class OneHop implements AutoCloseable {
                   router.closing(router.syncSettings()), ourselves()));
     }
 
-    private void requireDirectMode(String what) {
-      if (mode != RoutingMode.DIRECT) {
-        throw new IllegalArgumentException(
-            what + " needs routing(RoutingMode.DIRECT); targeted mode has reactiveClient() only");
+    private DirectClient router(String what) {
+      if (mode == RoutingMode.DIRECT) {
+        return direct(routing());
       }
+      MongoClientSettings asked = settings.build();
+      if (below && isForBelow(asked)) {
+        return below(asked, routing());
+      }
+      throw new IllegalArgumentException(
+          what + " needs routing(RoutingMode.DIRECT); targeted mode has reactiveClient() only");
     }
 
     private static <C> C orClosed(DirectClient router, Supplier<C> client) {

@@ -72,6 +72,48 @@ class TargetedBelowTest {
   }
 
   @Test
+  void anExplainGoesWhereTheCommandWould() {
+    for (String mongos : List.of("m0", "m1")) {
+      cluster.script(
+          mongos,
+          command ->
+              command.containsKey("explain")
+                  ? new BsonDocument("ok", new BsonInt64(1)).append("at", new BsonString(mongos))
+                  : null);
+    }
+    SimpleMeterRegistry meters = new SimpleMeterRegistry();
+    try (MongoClient client = builder("").meterRegistry(meters).reactiveClient()) {
+      assertThat(run(in(client).find(Filters.eq(5)).explain())).containsEntry("at", "m1");
+      assertThat(run(in(client).find(Filters.eq(-5)).explain())).containsEntry("at", "m0");
+      assertThat(
+              run(
+                  in(client)
+                      .aggregate(List.of(new Document("$match", new Document("_id", 5))))
+                      .explain()))
+          .containsEntry("at", "m1");
+      for (String update :
+          List.of(
+              "{update: 'c', updates: [{q: {_id: 5}, u: {$set: {x: 1}}}]}",
+              "{delete: 'c', deletes: [{q: {_id: 5}, limit: 1}]}",
+              "{findAndModify: 'c', query: {_id: 5}, remove: true}")) {
+        Document explain = new Document("explain", Document.parse(update));
+        assertThat(run(client.getDatabase("it").runCommand(explain))).containsEntry("at", "m1");
+      }
+      // No mongos takes that; which one says so does not matter, but it gets the whole.
+      run(
+          client
+              .getDatabase("it")
+              .runCommand(
+                  Document.parse(
+                      "{explain: {delete: 'c', deletes:"
+                          + " [{q: {_id: 5}, limit: 1}, {q: {_id: -5}, limit: 1}]}}")));
+    }
+    assertThat(cluster.seen("m0", "explain").size() + cluster.seen("m1", "explain").size())
+        .isEqualTo(7);
+    assertThat(meters.find("onehop.operations").timers()).isEmpty();
+  }
+
+  @Test
   void cursorsOfTwoMongosesWithOneIdStayApart() {
     for (String mongos : List.of("m0", "m1")) {
       cluster.script(mongos, command -> cursors(mongos, command));
@@ -259,13 +301,17 @@ class TargetedBelowTest {
   }
 
   private OneHop.Builder builder(String options) {
+    return builder(cluster, options);
+  }
+
+  static OneHop.Builder builder(ScriptedCluster cluster, String options) {
     return OneHop.builder("mongodb://" + cluster.address("m0") + "/?" + options)
         .shardRouters("s0", cluster.address("m0").toString())
         .shardRouters("s1", cluster.address("m1").toString())
         .below();
   }
 
-  private static BsonDocument cursors(String mongos, BsonDocument command) {
+  static BsonDocument cursors(String mongos, BsonDocument command) {
     if (command.getString("$db").getValue().equals("config")) {
       return null;
     }
@@ -281,7 +327,7 @@ class TargetedBelowTest {
     };
   }
 
-  private static BsonDocument recoverable(BsonDocument command) {
+  static BsonDocument recoverable(BsonDocument command) {
     return command.containsKey("autocommit")
         ? (command.containsKey("find")
                 ? ScriptedCluster.cursor(new BsonArray())

@@ -17,6 +17,7 @@ import dev.onehop.testbed.Testbed;
 import dev.onehop.testbed.Topology;
 import dev.onehop.testbed.evidence.RouterSampling;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -229,6 +230,121 @@ class TargetedBelowIT {
       int id = document.getInteger("_id");
       assertThat(document.getInteger("n")).as("document %d", id).isEqualTo(acknowledged.get(id));
     }
+  }
+
+  @Test
+  void theSynchronousDriverHasTheSame() {
+    MongoCollection<Document> collection = sharded();
+    try (com.mongodb.client.MongoClient sync = synchronous();
+        com.mongodb.client.ClientSession session = sync.startSession()) {
+      var documents = in(sync, collection);
+      documents.insertMany(Numbered.documents(DOCUMENTS), new InsertManyOptions().ordered(false));
+      try (RouterSampling sampling =
+          testbed.evidence(collection.getNamespace().getFullName()).sampleRouters(1)) {
+        for (int i = 0; i < DOCUMENTS; i++) {
+          assertThat(documents.find(Filters.eq(i)).first()).containsEntry("_id", i);
+          documents.updateOne(Filters.eq(i), Updates.set("x", i));
+        }
+        assertThat(sampling.besideOwner().fraction().orElse(0)).isEqualTo(1);
+      }
+      List<Integer> found = new ArrayList<>();
+      documents.find().batchSize(7).forEach(each -> found.add(each.getInteger("_id")));
+      assertThat(found)
+          .containsExactlyInAnyOrderElementsOf(IntStream.range(0, DOCUMENTS).boxed().toList());
+
+      for (boolean commit : new boolean[] {true, false}) {
+        session.startTransaction();
+        for (int id : new int[] {250, 20, 120}) {
+          documents.updateOne(session, Filters.eq(id), Updates.inc("n", 1_000));
+        }
+        if (commit) {
+          session.commitTransaction();
+        } else {
+          session.abortTransaction();
+        }
+      }
+      for (int id : new int[] {250, 20, 120}) {
+        assertThat(documents.find(session, Filters.eq(id)).first()).containsEntry("n", id + 1_000);
+      }
+      assertThatThrownBy(
+              () ->
+                  documents.insertMany(
+                      List.of(id(1_000), id(150), id(-1), id(20)),
+                      new InsertManyOptions().ordered(false)))
+          .isInstanceOfSatisfying(
+              MongoBulkWriteException.class,
+              e ->
+                  assertThat(e.getWriteErrors())
+                      .extracting(error -> error.getIndex())
+                      .containsExactly(1, 3));
+    }
+  }
+
+  @Test
+  void aMongosThatIsCutOffFailsNothingOfTheSynchronousDriver() throws Exception {
+    MongoCollection<Document> collection = sharded();
+    run(
+        collection.insertMany(
+            IntStream.range(0, DOCUMENTS).mapToObj(i -> id(i).append("n", 0)).toList()));
+    AtomicIntegerArray acknowledged = new AtomicIntegerArray(DOCUMENTS);
+    AtomicLong operations = new AtomicLong();
+    AtomicBoolean stopped = new AtomicBoolean();
+    Queue<Throwable> failures = new ConcurrentLinkedQueue<>();
+    try (com.mongodb.client.MongoClient sync = synchronous()) {
+      var documents = in(sync, collection);
+      List<Thread> threads = new ArrayList<>();
+      for (int i = 0; i < CONCURRENCY / 2; i++) {
+        Thread thread =
+            new Thread(
+                () -> {
+                  while (!stopped.get()) {
+                    int number = (int) operations.getAndIncrement();
+                    int id = number * 7 % DOCUMENTS;
+                    try {
+                      if (number % 2 == 0) {
+                        documents.find(Filters.eq(id)).first();
+                      } else {
+                        documents.updateOne(Filters.eq(id), Updates.inc("n", 1));
+                        acknowledged.incrementAndGet(id);
+                      }
+                    } catch (RuntimeException e) {
+                      failures.add(e);
+                    }
+                  }
+                });
+        threads.add(thread);
+        thread.start();
+      }
+      try {
+        for (int round = 0; round < 2; round++) {
+          long before = operations.get();
+          testbed.setBlocked("127.39.2.1:27017", true);
+          await().atMost(TIMEOUT).until(() -> operations.get() > before + 2_000);
+          testbed.setBlocked("127.39.2.1:27017", false);
+          await().atMost(TIMEOUT).until(() -> besideOwner(collection) == 1);
+        }
+      } finally {
+        testbed.setBlocked("127.39.2.1:27017", false);
+        stopped.set(true);
+        for (Thread thread : threads) {
+          thread.join(TIMEOUT.toMillis());
+        }
+      }
+    }
+    assertThat(failures).isEmpty();
+    for (Document document : Flux.from(collection.find()).collectList().block(TIMEOUT)) {
+      int id = document.getInteger("_id");
+      assertThat(document.getInteger("n")).as("document %d", id).isEqualTo(acknowledged.get(id));
+    }
+  }
+
+  private static com.mongodb.client.MongoClient synchronous() {
+    return OneHop.builder(testbed.url()).refreshInterval(Duration.ofSeconds(2)).syncClient();
+  }
+
+  private static com.mongodb.client.MongoCollection<Document> in(
+      com.mongodb.client.MongoClient sync, MongoCollection<Document> collection) {
+    return sync.getDatabase("it").getCollection(collection.getNamespace().getCollectionName());
   }
 
   private static double besideOwner(MongoCollection<Document> collection) {

@@ -53,6 +53,7 @@ final class TargetedCommand {
   private final int requestId;
   private long cursorId;
   private String name = "";
+  private String operation = "";
   private String collection = "";
   private String database = "admin";
   private String firstStage = "";
@@ -114,17 +115,33 @@ final class TargetedCommand {
       throw new MalformedDocumentException("a command without a name");
     }
     name = fields.name();
+    operation = name;
     collection = fields.string();
     if (name.equals("getMore")) {
       cursorIdAt = fields.valueAt();
       cursorId = fields.isInt64() ? frame.getLongLE(cursorIdAt) : 0;
       collection = "";
+    } else if (name.equals("explain") && fields.isDocument()) {
+      readExplained(fields.document());
     }
-    boolean write = WRITES.contains(name);
+    readFields(fields);
+  }
+
+  /** Where it is explained is where it would be carried out. */
+  private void readExplained(BsonFields fields) {
+    if (fields.next()) {
+      operation = fields.name();
+      collection = fields.string();
+      readFields(fields);
+    }
+  }
+
+  private void readFields(BsonFields fields) {
+    boolean write = WRITES.contains(operation);
     while (fields.next()) {
       switch (fields.name()) {
         case "$db" -> database = fields.string();
-        case "filter" -> filterAt = name.equals("find") ? documentAt(fields) : filterAt;
+        case "filter" -> filterAt = operation.equals("find") ? documentAt(fields) : filterAt;
         case "query" -> filterAt = documentAt(fields);
         case "pipeline" -> readPipeline(fields);
         case "collation" -> collationAt = documentAt(fields);
@@ -190,6 +207,15 @@ final class TargetedCommand {
     return database + "." + collection;
   }
 
+  /** The command by which it is routed: its own name, or that of the command it explains. */
+  String operation() {
+    return operation;
+  }
+
+  boolean isExplain() {
+    return name.equals("explain");
+  }
+
   /** The name of an aggregation's first stage, "" if there is none. */
   String firstStage() {
     return firstStage;
@@ -218,7 +244,7 @@ final class TargetedCommand {
   /** Whether its statements may be sent as several commands. */
   boolean isSplittable() {
     // To name statements of a retryable write is not part of the stable API.
-    return expectsReply() && !(strict && numbered);
+    return expectsReply() && !isExplain() && !(strict && numbered);
   }
 
   /** The driver's id of the message. */
@@ -250,7 +276,7 @@ final class TargetedCommand {
 
   /** Whether a shard key can decide where it goes. */
   boolean isOperation() {
-    return OPERATIONS.contains(name)
+    return OPERATIONS.contains(operation)
         && !collection.isEmpty()
         && !CONFIG.contains(database)
         && !isChangeStream();
@@ -334,7 +360,7 @@ final class TargetedCommand {
 
   /** Where one statement of it belongs under a table. */
   Target target(RoutingTable table, RawBsonDocument statement) {
-    return WriteTargets.of(table, name, statement);
+    return WriteTargets.of(table, operation, statement);
   }
 
   /** Where it belongs under a table if it is no list of statements. */
@@ -346,7 +372,7 @@ final class TargetedCommand {
                 collationAt == 0 ? null : document(collationAt),
                 letAt == 0 ? null : document(letAt));
     BsonDocument filter = filterAt == 0 ? new BsonDocument() : document(filterAt);
-    return switch (name) {
+    return switch (operation) {
       case "aggregate" ->
           Targeter.aggregate(
               table, filter.values().stream().map(stage -> stage.asDocument()).toList(), options);

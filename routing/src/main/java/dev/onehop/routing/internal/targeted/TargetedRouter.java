@@ -24,10 +24,12 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.EventLoop;
 import java.time.Duration;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeoutException;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
@@ -37,6 +39,7 @@ import org.bson.BsonSerializationException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
@@ -77,6 +80,7 @@ public final class TargetedRouter implements CommandRouter {
   private final Runnable release;
   private final CursorPins cursors = new CursorPins();
   private final TransactionPins transactions = new TransactionPins();
+  private final Set<ServerAddressName> used = ConcurrentHashMap.newKeySet();
   private final EndedCursors endedCursors;
   private final Planner planner;
   private final Latencies latencies = new Latencies();
@@ -158,7 +162,7 @@ public final class TargetedRouter implements CommandRouter {
     outcome.targeting(
         command.name(),
         command.namespace(),
-        command.isOperation()
+        command.isOperation() && !command.isExplain()
             ? journey ->
                 journey.targeted(
                     route.decision(), route.shard(), route.server(), route.routerDown())
@@ -360,7 +364,19 @@ public final class TargetedRouter implements CommandRouter {
       command.setCursorId(cursor.id());
     }
     command.forbidExhaust();
-    return carrier.send(route.server(), command.message(), sending);
+    used.add(route.server());
+    BooleanSupplier cancel = carrier.send(route.server(), command.message(), sending);
+    if (!command.endsTransaction() || !command.isRecoverable()) {
+      return cancel;
+    }
+    return () -> {
+      boolean inTime = cancel.getAsBoolean();
+      if (inTime) {
+        // After a timeout, another mongos can end it.
+        unpin(session, command);
+      }
+      return inTime;
+    };
   }
 
   /** Forgets where a transaction is, so that it can be ended elsewhere. */
@@ -418,9 +434,21 @@ public final class TargetedRouter implements CommandRouter {
 
   private Mono<BsonDocument> ofSessions(OpMsg command) {
     transactions.forget(SessionCommands.ended(command));
-    return pool.servers().isEmpty() && SessionCommands.isOfAll(command.commandName())
+    // Blocking connections are not the pool's.
+    Set<ServerAddressName> servers = new HashSet<>(used);
+    servers.addAll(pool.servers());
+    return servers.isEmpty() && SessionCommands.isOfAll(command.commandName())
         ? run(command)
-        : SessionCommands.tell(pool, command);
+        : Flux.fromIterable(servers)
+            .flatMap(
+                server ->
+                    pool.send(server, command)
+                        .map(reply -> (BsonDocument) reply.body())
+                        .timeout(SessionCommands.MOST_WAITING)
+                        .onErrorComplete(),
+                Integer.MAX_VALUE)
+            .collectList()
+            .map(SessionCommands::firstRefusal);
   }
 
   @Override
