@@ -90,6 +90,28 @@ class TargetedBelowSyncTest {
   }
 
   @Test
+  void sessionsEndAtEveryMongosThatWasUsed() {
+    try (MongoClient client = builder("").syncClient()) {
+      find(client, -5);
+      find(client, 5);
+    }
+    BsonDocument session =
+        cluster.seen("m1", "find").stream()
+            .filter(find -> find.getString("$db").getValue().equals("it"))
+            .findFirst()
+            .orElseThrow()
+            .getDocument("lsid");
+    for (String mongos : List.of("m0", "m1")) {
+      await()
+          .untilAsserted(
+              () ->
+                  assertThat(cluster.seen(mongos, "endSessions"))
+                      .flatExtracting(command -> command.getArray("endSessions"))
+                      .contains(session));
+    }
+  }
+
+  @Test
   void clientsOfBothDriversShareARouter() {
     try (OneHop router = builder("").build();
         MongoClient first = MongoClients.create(router.syncClientSettings());
