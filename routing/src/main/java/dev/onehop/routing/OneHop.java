@@ -18,7 +18,8 @@ import dev.onehop.routing.internal.client.RoutingSettings;
 import dev.onehop.routing.internal.client.TableMetrics;
 import dev.onehop.routing.internal.direct.DirectRouter;
 import dev.onehop.routing.internal.router.CommandMeter;
-import dev.onehop.routing.internal.router.DirectClient;
+import dev.onehop.routing.internal.router.DirectMode;
+import dev.onehop.routing.internal.router.RouterClients;
 import dev.onehop.routing.internal.targeted.TargetedClient;
 import dev.onehop.routing.internal.transport.Lanes;
 import dev.onehop.routing.internal.wire.EventLoops;
@@ -66,9 +67,9 @@ import org.reactivestreams.Publisher;
  * <p>Thread-safe.
  */
 public final class OneHop implements AutoCloseable {
-  private final DirectClient direct;
+  private final RouterClients direct;
 
-  private OneHop(DirectClient direct) {
+  private OneHop(RouterClients direct) {
     this.direct = direct;
   }
 
@@ -358,7 +359,7 @@ public final class OneHop implements AutoCloseable {
       return reactive(direct(routing));
     }
 
-    private static MongoClient reactive(DirectClient router) {
+    private static MongoClient reactive(RouterClients router) {
       return orClosed(
           router,
           () -> MongoClients.create(router.closing(router.reactiveSettings()), ourselves()));
@@ -373,7 +374,7 @@ public final class OneHop implements AutoCloseable {
      *     the settings don't fit the mode
      */
     public com.mongodb.client.MongoClient syncClient() {
-      DirectClient router = router("a synchronous client");
+      RouterClients router = router("a synchronous client");
       return orClosed(
           router,
           () ->
@@ -381,7 +382,7 @@ public final class OneHop implements AutoCloseable {
                   router.closing(router.syncSettings()), ourselves()));
     }
 
-    private DirectClient router(String what) {
+    private RouterClients router(String what) {
       if (mode == RoutingMode.DIRECT) {
         return direct(routing());
       }
@@ -393,7 +394,7 @@ public final class OneHop implements AutoCloseable {
           what + " needs routing(RoutingMode.DIRECT); targeted mode has reactiveClient() only");
     }
 
-    private static <C> C orClosed(DirectClient router, Supplier<C> client) {
+    private static <C> C orClosed(RouterClients router, Supplier<C> client) {
       try {
         return client.get();
       } catch (RuntimeException | Error failure) {
@@ -412,7 +413,7 @@ public final class OneHop implements AutoCloseable {
       return this;
     }
 
-    private DirectClient direct(RoutingSettings routing) {
+    private RouterClients direct(RoutingSettings routing) {
       MongoClientSettings asked = settings.build();
       if (asked.getTransportSettings() != null) {
         throw new IllegalArgumentException("direct mode brings a transport of its own");
@@ -424,12 +425,12 @@ public final class OneHop implements AutoCloseable {
             "direct mode goes to every shard, directConnection=true to one server only");
       }
       Carriage carriage = carriage(asked, routing.meterRegistry());
-      return DirectClient.create(
+      return DirectMode.create(
           asked,
           carriage.carrier(),
           nettyOn(carriage.carrier().group()),
           DirectRouter::new,
-          new DirectClient.Options(
+          new DirectMode.Options(
               routing.refreshInterval(),
               isMapped() ? routing.hostMapping() : null,
               new TableMetrics(routing.meterRegistry()),
@@ -437,13 +438,13 @@ public final class OneHop implements AutoCloseable {
           carriage.release());
     }
 
-    private record Carriage(DirectClient.Carrier carrier, Runnable release) {}
+    private record Carriage(RouterClients.Carrier carrier, Runnable release) {}
 
     private Carriage carriage(MongoClientSettings asked, MeterRegistry meters) {
       if (pipeliningSettings == null) {
         EventLoopGroup group = newGroup();
         return new Carriage(
-            new DirectClient.Carrier(
+            new RouterClients.Carrier(
                 group,
                 EventLoops.socketChannelClass(),
                 asked.getConnectionPoolSettings().getMaxSize(),
@@ -452,7 +453,7 @@ public final class OneHop implements AutoCloseable {
       }
       Lanes lanes = new Lanes(pipeliningSettings, meters);
       return new Carriage(
-          new DirectClient.Carrier(
+          new RouterClients.Carrier(
               lanes.newGroup(), Lanes.channelClass(), pipeliningSettings.maxInFlight(), 0),
           lanes::close);
     }
@@ -516,7 +517,7 @@ public final class OneHop implements AutoCloseable {
     }
 
     /** Targeted mode below the driver, as direct mode is. */
-    private DirectClient below(MongoClientSettings asked, RoutingSettings routing) {
+    private RouterClients below(MongoClientSettings asked, RoutingSettings routing) {
       Carriage carriage = carriage(asked, routing.meterRegistry());
       RoutingMetrics metrics = new RoutingMetrics(routing.meterRegistry());
       return TargetedClient.create(

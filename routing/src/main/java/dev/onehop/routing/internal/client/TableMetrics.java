@@ -2,7 +2,7 @@ package dev.onehop.routing.internal.client;
 
 import dev.onehop.core.table.RoutingTable;
 import dev.onehop.routing.RoutingMeters;
-import dev.onehop.routing.internal.router.DirectClient.TableMeter;
+import dev.onehop.routing.internal.router.DirectMode.TableMeter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.TimeGauge;

@@ -16,10 +16,10 @@ import dev.onehop.routing.internal.affinity.ShardClients;
 import dev.onehop.routing.internal.catalog.RoutingCatalog;
 import dev.onehop.routing.internal.catalog.RoutingCatalog.RefreshListener;
 import dev.onehop.routing.internal.router.CommandMeter;
-import dev.onehop.routing.internal.router.DirectClient;
-import dev.onehop.routing.internal.router.DirectClient.Carrier;
-import dev.onehop.routing.internal.router.DirectClient.Face;
-import dev.onehop.routing.internal.router.DirectClient.TableMeter;
+import dev.onehop.routing.internal.router.DirectMode.TableMeter;
+import dev.onehop.routing.internal.router.RouterClients;
+import dev.onehop.routing.internal.router.RouterClients.Carrier;
+import dev.onehop.routing.internal.router.RouterClients.Face;
 import dev.onehop.routing.internal.wire.ServerAddressName;
 import dev.onehop.routing.internal.wire.WirePool;
 import java.time.Duration;
@@ -64,7 +64,7 @@ public final class TargetedClient {
    * @param connect makes the official clients that watch servers
    * @param release stops what was started for this client, once it is closed
    */
-  public static DirectClient create(
+  public static RouterClients create(
       MongoClientSettings asked,
       Carrier carrier,
       TransportSettings monitoring,
@@ -79,7 +79,7 @@ public final class TargetedClient {
     ClusterPin pin =
         new ClusterPin(
             probe::identify, cluster.getSrvHost() == null ? cluster.getHosts() : List.of());
-    WirePool pool = new WirePool(carrier.group(), DirectClient.wire(asked, carrier));
+    WirePool pool = new WirePool(carrier.group(), RouterClients.wire(asked, carrier));
     Mongoses mongoses =
         new Mongoses(
             watching, connect, listening -> new ShardClients(watching, pin, listening), pool);
@@ -116,7 +116,7 @@ public final class TargetedClient {
                           .heartbeatFrequency(HEARTBEAT_MILLIS, TimeUnit.MILLISECONDS)
                           .minHeartbeatFrequency(LEAST_HEARTBEAT_MILLIS, TimeUnit.MILLISECONDS));
             });
-    return DirectClient.over(router, asked, carrier, face, options.commands(), release);
+    return RouterClients.over(router, asked, carrier, face, options.commands(), release);
   }
 
   /** The application's listeners get what happens to the real servers, too. */

@@ -8,7 +8,8 @@ import com.mongodb.reactivestreams.client.MongoClients;
 import dev.onehop.core.table.RoutingTable;
 import dev.onehop.routing.internal.direct.shard.Versions;
 import dev.onehop.routing.internal.router.CommandMeter;
-import dev.onehop.routing.internal.router.DirectClient;
+import dev.onehop.routing.internal.router.DirectMode;
+import dev.onehop.routing.internal.router.RouterClients;
 import dev.onehop.routing.internal.wire.EventLoops;
 import io.micrometer.core.instrument.composite.CompositeMeterRegistry;
 import io.micrometer.observation.ObservationRegistry;
@@ -34,14 +35,14 @@ public final class UnversionedClient {
             .eventLoopGroup(group)
             .socketChannelClass(EventLoops.socketChannelClass())
             .build();
-    DirectClient router =
-        DirectClient.create(
+    RouterClients router =
+        DirectMode.create(
             MongoClientSettings.builder().applyConnectionString(new ConnectionString(uri)).build(),
-            new DirectClient.Carrier(group, EventLoops.socketChannelClass(), 100, 2),
+            new RouterClients.Carrier(group, EventLoops.socketChannelClass(), 100, 2),
             transport,
             (seeds, watcher, pool, refreshes) ->
                 new DirectRouter(seeds, watcher, pool, refreshes, Versions.OMITTED),
-            new DirectClient.Options(
+            new DirectMode.Options(
                 Duration.ofSeconds(10),
                 null,
                 new Unmeasured(),
@@ -50,7 +51,7 @@ public final class UnversionedClient {
     return MongoClients.create(router.closing(router.reactiveSettings()));
   }
 
-  private static final class Unmeasured implements DirectClient.TableMeter {
+  private static final class Unmeasured implements DirectMode.TableMeter {
     @Override
     public void agesFrom(Function<String, Optional<Duration>> source) {}
 
