@@ -21,10 +21,9 @@ import dev.onehop.routing.internal.router.CommandMeter;
 import dev.onehop.routing.internal.router.DirectMode;
 import dev.onehop.routing.internal.router.RouterClients;
 import dev.onehop.routing.internal.targeted.TargetedClient;
-import dev.onehop.routing.internal.transport.Lanes;
 import dev.onehop.routing.internal.wire.EventLoops;
 import dev.onehop.routing.internal.wire.ServerAddressName;
-import dev.onehop.routing.transport.PipelinedTransport;
+import dev.onehop.routing.internal.wire.WireSettings;
 import dev.onehop.routing.transport.PipeliningMeters;
 import dev.onehop.routing.transport.PipeliningSettings;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -323,8 +322,9 @@ public final class OneHop implements AutoCloseable {
     }
 
     /**
-     * Keeps many requests in flight on few sockets; see {@link PipelinedTransport} for what that is
-     * good for, and what it costs. Off by default. Sets the transport and the size of the pools.
+     * Keeps many requests in flight on few sockets; see {@link PipeliningSettings} for what that is
+     * good for, and what it costs. Off by default. With {@link RoutingMode#NONE}, that is all that
+     * is done.
      */
     public Builder pipelining(Consumer<PipeliningSettings.Builder> change) {
       PipeliningSettings.Builder pipelining = PipeliningSettings.builder();
@@ -386,12 +386,24 @@ public final class OneHop implements AutoCloseable {
       if (mode == RoutingMode.DIRECT) {
         return direct(routing());
       }
-      MongoClientSettings asked = settings.build();
-      if (below && isForBelow(asked)) {
-        return below(asked, routing());
+      RouterClients clients = belowTheDriver(routing());
+      if (clients == null) {
+        throw new IllegalArgumentException(
+            what + " needs routing(RoutingMode.DIRECT); targeted mode has reactiveClient() only");
       }
-      throw new IllegalArgumentException(
-          what + " needs routing(RoutingMode.DIRECT); targeted mode has reactiveClient() only");
+      return clients;
+    }
+
+    /** Null for targeted mode above the driver. */
+    private @Nullable RouterClients belowTheDriver(RoutingSettings routing) {
+      MongoClientSettings asked = settings.build();
+      boolean routed = mode == RoutingMode.TARGETED && isForBelow(asked);
+      if (routed && (below || pipeliningSettings != null)) {
+        return below(asked, routing);
+      }
+      return mode == RoutingMode.NONE || pipeliningSettings != null
+          ? unrouted(asked, routing)
+          : null;
     }
 
     private static <C> C orClosed(RouterClients router, Supplier<C> client) {
@@ -419,12 +431,12 @@ public final class OneHop implements AutoCloseable {
         throw new IllegalArgumentException("direct mode brings a transport of its own");
       }
       refuseWhatIsForTargetedMode();
-      refuseWhatDirectModeCannot(asked, pipeliningSettings != null);
+      refuseWhatDirectModeCannot(asked);
       if (directConnection) {
         throw new IllegalArgumentException(
             "direct mode goes to every shard, directConnection=true to one server only");
       }
-      Carriage carriage = carriage(asked, routing.meterRegistry());
+      Carriage carriage = carriage(routing.meterRegistry());
       return DirectMode.create(
           asked,
           carriage.carrier(),
@@ -440,22 +452,19 @@ public final class OneHop implements AutoCloseable {
 
     private record Carriage(RouterClients.Carrier carrier, Runnable release) {}
 
-    private Carriage carriage(MongoClientSettings asked, MeterRegistry meters) {
-      if (pipeliningSettings == null) {
-        EventLoopGroup group = newGroup();
-        return new Carriage(
-            new RouterClients.Carrier(
-                group,
-                EventLoops.socketChannelClass(),
-                asked.getConnectionPoolSettings().getMaxSize(),
-                asked.getConnectionPoolSettings().getMaxConnecting()),
-            () -> shutDown(group));
-      }
-      Lanes lanes = new Lanes(pipeliningSettings, meters);
-      return new Carriage(
-          new RouterClients.Carrier(
-              lanes.newGroup(), Lanes.channelClass(), pipeliningSettings.maxInFlight(), 0),
-          lanes::close);
+    private Carriage carriage(MeterRegistry meters) {
+      // Where requests meet on shared sockets, nothing changes threads on its way.
+      EventLoopGroup group =
+          pipeliningSettings == null ? newGroup() : EventLoops.newGroup("onehop", 1);
+      WireSettings.Sharing sharing =
+          pipeliningSettings == null
+              ? null
+              : new WireSettings.Sharing(
+                  pipeliningSettings.socketsPerServer(),
+                  pipeliningSettings.maxInFlightPerSocket(),
+                  pipeliningSettings.maxSharedBytes(),
+                  meters);
+      return new Carriage(new RouterClients.Carrier(group, sharing), () -> shutDown(group));
     }
 
     private boolean isMapped() {
@@ -485,11 +494,7 @@ public final class OneHop implements AutoCloseable {
       }
     }
 
-    private static void refuseWhatDirectModeCannot(MongoClientSettings asked, boolean pipelining) {
-      if (pipelining && asked.getSocketSettings().getProxySettings().isProxyEnabled()) {
-        throw new IllegalArgumentException(
-            "direct mode does not connect through a proxy where it is pipelined");
-      }
+    private static void refuseWhatDirectModeCannot(MongoClientSettings asked) {
       if (asked.getClusterSettings().getHosts().stream()
           .anyMatch(host -> host instanceof UnixServerAddress)) {
         throw new IllegalArgumentException("direct mode does not connect to Unix domain sockets");
@@ -518,7 +523,7 @@ public final class OneHop implements AutoCloseable {
 
     /** Targeted mode below the driver, as direct mode is. */
     private RouterClients below(MongoClientSettings asked, RoutingSettings routing) {
-      Carriage carriage = carriage(asked, routing.meterRegistry());
+      Carriage carriage = carriage(routing.meterRegistry());
       RoutingMetrics metrics = new RoutingMetrics(routing.meterRegistry());
       return TargetedClient.create(
           asked,
@@ -534,6 +539,26 @@ public final class OneHop implements AutoCloseable {
           carriage.release());
     }
 
+    private RouterClients unrouted(MongoClientSettings asked, RoutingSettings routing) {
+      if (asked.getTransportSettings() != null) {
+        throw new IllegalArgumentException("pipelining and RoutingMode.NONE bring a transport of their own");
+      }
+      if (asked.getClusterSettings().getMode() == ClusterConnectionMode.LOAD_BALANCED) {
+        throw new IllegalArgumentException(
+            "loadBalanced=true cannot be pipelined: behind a load balancer each connection may"
+                + " lead to another mongos, and cursors and transactions stay on theirs");
+      }
+      Carriage carriage = carriage(routing.meterRegistry());
+      return TargetedClient.unrouted(
+          asked,
+          carriage.carrier(),
+          nettyOn(carriage.carrier().group()),
+          of -> MongoClients.create(of, ourselves()),
+          new CommandMeter(
+              routing.meterRegistry(), routing.observationRegistry(), RoutingMode.NONE),
+          carriage.release());
+    }
+
     /** Whether the settings ask for nothing that only the driver's own sockets can. */
     private boolean isForBelow(MongoClientSettings asked) {
       ClusterSettings cluster = asked.getClusterSettings();
@@ -545,20 +570,13 @@ public final class OneHop implements AutoCloseable {
     }
 
     private MongoClient targeted(RoutingSettings routing) {
-      MongoClientSettings asked = settings.build();
-      if (below && isForBelow(asked)) {
-        return reactive(below(asked, routing));
+      RouterClients clients = belowTheDriver(routing);
+      if (clients != null) {
+        return reactive(clients);
       }
+      MongoClientSettings asked = settings.build();
       Runnable release = () -> {};
-      if (pipeliningSettings != null) {
-        // One event loop for all clients, where their lanes meet.
-        PipelinedTransport transport =
-            PipelinedTransport.create(pipeliningSettings, routing.meterRegistry());
-        MongoClientSettings.Builder pipelined = MongoClientSettings.builder(asked);
-        transport.applyTo(pipelined);
-        asked = pipelined.build();
-        release = transport::close;
-      } else if (asked.getTransportSettings() == null) {
+      if (asked.getTransportSettings() == null) {
         // One group for all clients, however many shards there are.
         EventLoopGroup own = newGroup();
         release = () -> shutDown(own);

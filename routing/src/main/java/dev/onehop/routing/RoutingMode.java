@@ -8,5 +8,11 @@ public enum RoutingMode {
    * To the owning shard's own mongod, with a versioned command that the shard refuses if its
    * ownership has changed. Saves the mongos' hop; MongoDB does not support this kind of traffic.
    */
-  DIRECT
+  DIRECT,
+  /**
+   * Where the official client would send it: to the nearest mongos, or the member of a replica set
+   * that the read preference chooses. No routing table is read. For clients that want pipelining
+   * alone.
+   */
+  NONE
 }

@@ -73,10 +73,6 @@ class DirectModeSettingsTest {
                     s -> s.transportSettings(TransportSettings.nettyBuilder().build()))),
         "transport");
     assertRefused(OneHop.builder("mongodb://localhost:1/?loadBalanced=true"), "load balancer");
-    assertRefused(
-        OneHop.builder("mongodb://localhost:1/?proxyHost=localhost&proxyPort=2")
-            .pipelining(settings -> {}),
-        "proxy");
     assertRefused(OneHop.builder("mongodb://%2Ftmp%2Fmongodb.sock/"), "Unix domain sockets");
   }
 

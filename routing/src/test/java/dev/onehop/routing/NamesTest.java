@@ -10,8 +10,6 @@ import com.mongodb.reactivestreams.client.MongoClients;
 import com.mongodb.reactivestreams.client.MongoCollection;
 import com.mongodb.spi.dns.InetAddressResolver;
 import dev.onehop.routing.internal.direct.ScriptedCluster;
-import dev.onehop.routing.transport.PipelinedTransport;
-import dev.onehop.routing.transport.PipeliningSettings;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.time.Duration;
@@ -88,18 +86,14 @@ class NamesTest {
 
   @Test
   void soItIsBelowThePlainClient() {
-    try (PipelinedTransport transport =
-        PipelinedTransport.create(PipeliningSettings.builder().build())) {
-      MongoClientSettings.Builder settings =
-          MongoClientSettings.builder()
-              .applyConnectionString(
-                  new com.mongodb.ConnectionString(
-                      "mongodb://" + name("s0") + "/?directConnection=true"))
-              .inetAddressResolver(NamesTest::theFirstRefuses);
-      transport.applyTo(settings);
-      try (MongoClient client = MongoClients.create(settings.build())) {
-        assertThat(find(client, 1)).succeedsWithin(TIMEOUT).isEqualTo(from("s0"));
-      }
+    try (MongoClient client =
+        OneHop.builder("mongodb://" + name("s0") + "/?directConnection=true")
+            .applyToClientSettings(
+                settings -> settings.inetAddressResolver(NamesTest::theFirstRefuses))
+            .routing(RoutingMode.NONE)
+            .pipelining(settings -> {})
+            .reactiveClient()) {
+      assertThat(find(client, 1)).succeedsWithin(TIMEOUT).isEqualTo(from("s0"));
     }
   }
 

@@ -10,6 +10,8 @@ import dev.onehop.routing.transport.ScriptedProxy;
 import java.time.Duration;
 import org.bson.Document;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import reactor.core.publisher.Mono;
 
 /**
@@ -49,11 +51,14 @@ class ProxiedClientTest {
     }
   }
 
-  @Test
-  void everyConnectionGoesThroughTheProxy() {
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void everyConnectionGoesThroughTheProxy(boolean pipelined) {
     try (cluster;
         ScriptedProxy proxy = new ScriptedProxy("me:secret", false);
-        MongoClient client = builder(proxy).reactiveClient()) {
+        MongoClient client =
+            (pipelined ? builder(proxy).pipelining(sockets -> {}) : builder(proxy))
+                .reactiveClient()) {
       MongoCollection<Document> collection = client.getDatabase("it").getCollection("c");
 
       assertThat(Mono.from(collection.find(Filters.eq(-1)).first()).block(TIMEOUT))

@@ -16,15 +16,15 @@ import com.mongodb.connection.ClusterSettings;
 import com.mongodb.reactivestreams.client.MongoCollection;
 import dev.onehop.routing.internal.handshake.HandshakeSettings;
 import dev.onehop.routing.internal.handshake.Mechanism;
-import dev.onehop.routing.internal.transport.Lanes;
 import dev.onehop.routing.internal.wire.Addresses;
+import dev.onehop.routing.internal.wire.EventLoops;
 import dev.onehop.routing.internal.wire.OpMsg;
 import dev.onehop.routing.internal.wire.ServerAddressName;
 import dev.onehop.routing.internal.wire.WirePool;
 import dev.onehop.routing.internal.wire.WireSettings;
 import dev.onehop.routing.transport.PipeliningMeters;
-import dev.onehop.routing.transport.PipeliningSettings;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.netty.channel.EventLoopGroup;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -42,11 +42,10 @@ import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** Authentication and TLS belong to the socket, and still hold for every lane. */
+/** Shared sockets authenticate, over TLS, by every mechanism that a server here offers. */
 class PipelinedAuthenticationIT {
   private static final Duration TIMEOUT = Duration.ofSeconds(60);
-  private static final PipeliningSettings THREE_SOCKETS =
-      PipeliningSettings.builder().socketsPerServer(3).build();
+  private static final EventLoopGroup LOOPS = EventLoops.newGroup("shared", 1);
 
   private static final ServerApi STRICT =
       ServerApi.builder().version(ServerApiVersion.V1).strict(true).build();
@@ -80,6 +79,7 @@ class PipelinedAuthenticationIT {
 
   @AfterAll
   static void stop() {
+    LOOPS.shutdownGracefully(0, 1, TimeUnit.SECONDS);
     mongod.close();
     List<String> leaks = leakWatch.leaks();
     leakWatch.close();
@@ -245,24 +245,22 @@ class PipelinedAuthenticationIT {
     }
   }
 
-  /** Direct mode's connections authenticate in a way of their own. */
   @ParameterizedTest
   @ValueSource(strings = {"SCRAM-SHA-1", "SCRAM-SHA-256"})
-  void directModesLanesByScram(String user) {
-    directModesLanesWork(
+  void poolsConnectionsByScram(String user) {
+    poolsConnectionsWork(
         Mechanism.scram(null, user, "it", "secret".toCharArray()), certificates.trusting());
   }
 
   @Test
-  void directModesLanesByX509() {
-    directModesLanesWork(Mechanism.x509(null), certificates.client());
+  void poolsConnectionsByX509() {
+    poolsConnectionsWork(Mechanism.x509(null), certificates.client());
   }
 
   @Test
-  void directModesLanesWithAWrongPasswordAreRefused() {
+  void poolsConnectionsWithAWrongPasswordAreRefused() {
     Mechanism wrong = Mechanism.scram(null, "SCRAM-SHA-256", "it", "wrong".toCharArray());
-    try (Lanes lanes = new Lanes(THREE_SOCKETS, new SimpleMeterRegistry());
-        WirePool pool = pool(lanes, wrong, certificates.trusting())) {
+    try (WirePool pool = pool(wrong, certificates.trusting(), new SimpleMeterRegistry())) {
       // The first refusal closes the pool while other connections are being opened.
       assertThatThrownBy(
               () ->
@@ -283,26 +281,26 @@ class PipelinedAuthenticationIT {
             "{insert: '%s', documents: [{_id: %d}], $db: 'it'}".formatted(collection, id)));
   }
 
-  private static WirePool pool(Lanes lanes, Mechanism credential, SSLContext context) {
+  private static WirePool pool(
+      Mechanism credential, SSLContext context, SimpleMeterRegistry meters) {
     return new WirePool(
-        lanes.newGroup(),
+        LOOPS,
         new WireSettings(
-            WireSettings.Sockets.of(Lanes.channelClass(), Duration.ofSeconds(10)),
-            new WireSettings.PoolLimits(
-                THREE_SOCKETS.maxInFlight(), 0, 0, TIMEOUT, Duration.ZERO, Duration.ZERO),
+            WireSettings.Sockets.of(Duration.ofSeconds(10)),
+            WireSettings.PoolLimits.none(TIMEOUT),
             new WireSettings.Tls(context, false),
             new HandshakeSettings(
                 BsonDocument.parse("{driver: {name: 'it', version: '1'}, os: {type: 'it'}}"),
                 List.of(),
                 credential),
             List.of(),
-            new Addresses(Addresses.Lookup.SYSTEM, Map.of())));
+            new Addresses(Addresses.Lookup.SYSTEM, Map.of()),
+            new WireSettings.Sharing(3, 64, 1 << 18, meters)));
   }
 
-  private static void directModesLanesWork(Mechanism credential, SSLContext context) {
+  private static void poolsConnectionsWork(Mechanism credential, SSLContext context) {
     SimpleMeterRegistry meters = new SimpleMeterRegistry();
-    try (Lanes lanes = new Lanes(THREE_SOCKETS, meters);
-        WirePool pool = pool(lanes, credential, context)) {
+    try (WirePool pool = pool(credential, context, meters)) {
       String collection = "direct" + System.nanoTime();
       List<BsonDocument> replies =
           Flux.range(0, 600)
@@ -315,11 +313,6 @@ class PipelinedAuthenticationIT {
           .hasSize(600)
           .allSatisfy(reply -> assertThat(reply.getNumber("ok").intValue()).isOne())
           .allSatisfy(reply -> assertThat(reply.getInt32("n").getValue()).isOne());
-      assertThat(
-              meters.find(PipeliningMeters.LANES.meterName()).gauges().stream()
-                  .mapToDouble(gauge -> gauge.value())
-                  .sum())
-          .isGreaterThan(20);
       assertThat(
               meters
                   .find(PipeliningMeters.SOCKETS.meterName())
@@ -356,8 +349,6 @@ class PipelinedAuthenticationIT {
             .block(TIMEOUT);
     changes.dispose();
     assertThat(wrong).isEmpty();
-    // The monitor, which has no credentials, may have a pool of its own.
-    assertThat(pipelined.sharedSockets()).isBetween(1.0, PipelinedClient.SOCKETS + 1.0);
-    assertThat(pipelined.lanes()).isGreaterThan(PipelinedClient.SOCKETS + 10);
+    assertThat(pipelined.sharedSockets()).isBetween(1.0, (double) PipelinedClient.SOCKETS);
   }
 }

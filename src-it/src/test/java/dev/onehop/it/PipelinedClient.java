@@ -1,21 +1,18 @@
 package dev.onehop.it;
 
-import com.mongodb.ConnectionString;
 import com.mongodb.MongoClientSettings;
 import com.mongodb.reactivestreams.client.MongoClient;
-import com.mongodb.reactivestreams.client.MongoClients;
-import dev.onehop.routing.transport.PipelinedTransport;
+import dev.onehop.routing.OneHop;
+import dev.onehop.routing.RoutingMode;
 import dev.onehop.routing.transport.PipeliningMeters;
-import dev.onehop.routing.transport.PipeliningSettings;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.util.function.Consumer;
 
-/** The plain official reactive client on a pipelined transport. */
+/** The official reactive client without routing, pipelined. */
 final class PipelinedClient implements AutoCloseable {
   static final int SOCKETS = 5;
 
   private final SimpleMeterRegistry meters = new SimpleMeterRegistry();
-  private final PipelinedTransport transport;
   private final MongoClient client;
 
   PipelinedClient(String url) {
@@ -23,15 +20,13 @@ final class PipelinedClient implements AutoCloseable {
   }
 
   PipelinedClient(String url, Consumer<MongoClientSettings.Builder> change) {
-    transport =
-        PipelinedTransport.create(
-            PipeliningSettings.builder().socketsPerServer(SOCKETS).maxInFlightPerSocket(64).build(),
-            meters);
-    MongoClientSettings.Builder settings =
-        MongoClientSettings.builder().applyConnectionString(new ConnectionString(url));
-    transport.applyTo(settings);
-    change.accept(settings);
-    client = MongoClients.create(settings.build());
+    client =
+        OneHop.builder(url)
+            .applyToClientSettings(change)
+            .routing(RoutingMode.NONE)
+            .pipelining(sockets -> sockets.socketsPerServer(SOCKETS).maxInFlightPerSocket(64))
+            .meterRegistry(meters)
+            .reactiveClient();
   }
 
   MongoClient client() {
@@ -49,12 +44,6 @@ final class PipelinedClient implements AutoCloseable {
     return gauge(PipeliningMeters.SOCKETS, "use", "shared");
   }
 
-  double lanes() {
-    return meters.find(PipeliningMeters.LANES.meterName()).gauges().stream()
-        .mapToDouble(gauge -> gauge.value())
-        .sum();
-  }
-
   double requests(String use) {
     return meters.find(PipeliningMeters.REQUESTS.meterName()).tag("use", use).counters().stream()
         .mapToDouble(counter -> counter.count())
@@ -64,6 +53,5 @@ final class PipelinedClient implements AutoCloseable {
   @Override
   public void close() {
     client.close();
-    transport.close();
   }
 }

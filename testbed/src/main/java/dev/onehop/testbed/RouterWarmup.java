@@ -8,8 +8,8 @@ import com.mongodb.client.model.Projections;
 import com.mongodb.reactivestreams.client.MongoClient;
 import com.mongodb.reactivestreams.client.MongoClients;
 import com.mongodb.reactivestreams.client.MongoCollection;
-import dev.onehop.routing.transport.PipelinedTransport;
-import dev.onehop.routing.transport.PipeliningSettings;
+import dev.onehop.routing.OneHop;
+import dev.onehop.routing.RoutingMode;
 import dev.onehop.testbed.internal.cluster.Access;
 import dev.onehop.testbed.internal.cluster.Admin;
 import dev.onehop.testbed.internal.cluster.Cluster;
@@ -17,6 +17,7 @@ import dev.onehop.testbed.internal.cluster.ReplicaSet;
 import dev.onehop.testbed.internal.cluster.Server;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.Callable;
 import java.util.concurrent.ThreadLocalRandom;
 import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
@@ -93,22 +94,28 @@ final class RouterWarmup {
   }
 
   private Mono<Void> warmUp(Server router, MongoNamespace namespace, List<BsonDocument> keys) {
-    MongoClientSettings.Builder plain = settings(router);
-    PipeliningSettings few =
-        PipeliningSettings.builder().socketsPerServer(PIPELINED_SOCKETS).build();
-    return Mono.using(
-        () -> PipelinedTransport.create(few),
-        transport -> {
-          MongoClientSettings.Builder pipelined = settings(router);
-          transport.applyTo(pipelined);
-          return run(plain, namespace, keys).then(run(pipelined, namespace, keys));
-        },
-        PipelinedTransport::close);
+    return run(() -> MongoClients.create(settings(router)), namespace, keys)
+        .then(run(() -> pipelined(router), namespace, keys));
   }
 
-  private MongoClientSettings.Builder settings(Server router) {
+  private MongoClientSettings settings(Server router) {
+    MongoClientSettings.Builder settings = MongoClientSettings.builder();
+    applyTo(settings, router);
+    return settings.build();
+  }
+
+  private MongoClient pipelined(Server router) {
+    return OneHop.builder("mongodb://" + router.name())
+        .applyToClientSettings(settings -> applyTo(settings, router))
+        .routing(RoutingMode.NONE)
+        .pipelining(sockets -> sockets.socketsPerServer(PIPELINED_SOCKETS))
+        .reactiveClient();
+  }
+
+  private void applyTo(MongoClientSettings.Builder settings, Server router) {
+    Admin.applyTo(settings, router, access);
     // As applications have it: a write with a number takes other ways through a router.
-    return Admin.settings(router, access)
+    settings
         .readPreference(ReadPreference.primary())
         .applyToConnectionPoolSettings(pool -> pool.maxSize(IN_FLIGHT))
         .retryReads(true)
@@ -116,9 +123,9 @@ final class RouterWarmup {
   }
 
   private Mono<Void> run(
-      MongoClientSettings.Builder settings, MongoNamespace namespace, List<BsonDocument> keys) {
+      Callable<MongoClient> connect, MongoNamespace namespace, List<BsonDocument> keys) {
     return Mono.using(
-        () -> MongoClients.create(settings.build()),
+        connect,
         client -> {
           MongoCollection<BsonDocument> documents =
               client

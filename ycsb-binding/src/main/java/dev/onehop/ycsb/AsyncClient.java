@@ -1,12 +1,13 @@
 package dev.onehop.ycsb;
 
-import com.mongodb.MongoClientSettings;
+import com.mongodb.reactivestreams.client.MongoClient;
 import com.mongodb.reactivestreams.client.MongoClients;
-import dev.onehop.routing.transport.PipelinedTransport;
-import dev.onehop.routing.transport.PipeliningSettings;
+import dev.onehop.routing.OneHop;
+import dev.onehop.routing.RoutingMode;
 
 /**
- * YCSB binding {@code async}: the official reactive streams driver.
+ * YCSB binding {@code async}: the official reactive streams driver; pipelined, on a router that does
+ * not route.
  *
  * <p>YCSB measures an operation on the thread that asked for it, so each operation blocks that
  * thread until the answer is there. One instance belongs to one YCSB client thread; all instances
@@ -25,13 +26,12 @@ public final class AsyncClient extends MongoBinding {
       return new ReactiveStore(
           MongoClients.create(options.clientSettings()), options.database(), RouteCounts.NONE);
     }
-    PipeliningSettings.Builder pipelining = PipeliningSettings.builder();
-    options.applyTo(pipelining);
-    // Lives as long as the process, as the one client on it does.
-    PipelinedTransport transport = PipelinedTransport.create(pipelining.build());
-    MongoClientSettings.Builder settings = MongoClientSettings.builder(options.clientSettings());
-    transport.applyTo(settings);
-    return new ReactiveStore(
-        MongoClients.create(settings.build()), options.database(), RouteCounts.NONE);
+    MongoClient client =
+        OneHop.builder(options.url().getConnectionString())
+            .applyToClientSettings(options::applyTo)
+            .routing(RoutingMode.NONE)
+            .pipelining(options::applyTo)
+            .reactiveClient();
+    return new ReactiveStore(client, options.database(), RouteCounts.NONE);
   }
 }

@@ -1,26 +1,19 @@
 package dev.onehop.routing.transport;
 
-/**
- * The Micrometer meters of a {@link PipelinedTransport}, by name. All bear the tag {@code server}.
- */
+/** The Micrometer meters of pipelining, by name. All bear the tag {@code server}. */
 public enum PipeliningMeters {
   /**
    * Gauge: open sockets. Tag {@code use}: {@code shared} (by short requests), {@code own} (of one
-   * request or lane at a time, monitoring included, or idle for the next).
+   * request at a time, idle ones and those that are being opened included).
    */
   SOCKETS("onehop.pipeline.sockets"),
-  /** Gauge: lanes, that is the driver's connections. */
-  LANES("onehop.pipeline.lanes"),
   /** Gauge: unanswered requests of one shared socket. Tag {@code socket}: its number from 0. */
   IN_FLIGHT("onehop.pipeline.in.flight"),
-  /** Timer: how long requests waited in the transport for a socket that could take them. */
+  /** Timer: how long requests waited for a shared socket that could take them. */
   QUEUE_WAIT("onehop.pipeline.queue.wait"),
-  /**
-   * Counter: requests. Tag {@code use}: {@code shared}, {@code own}, or {@code crowded}: it should
-   * have had a socket of its own, but no authenticated one was to be had.
-   */
+  /** Counter: requests. Tag {@code use}: {@code shared}, {@code own}. */
   REQUESTS("onehop.pipeline.requests"),
-  /** Counter: replies that came after their lane was closed. */
+  /** Counter: replies that came when their operation was cancelled. */
   LATE_REPLIES("onehop.pipeline.replies.late"),
   /** Counter: times that a shared socket was passed over because its oldest request was slow. */
   SLOW_HEADS("onehop.pipeline.heads.slow"),

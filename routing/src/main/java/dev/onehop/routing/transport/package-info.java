@@ -1,7 +1,4 @@
-/**
- * A pipelined transport below the official driver: many requests in flight on few sockets. Usable
- * with or without routing.
- */
+/** Pipelining: many requests in flight on few sockets. What can be set, and what is measured. */
 @NullMarked
 package dev.onehop.routing.transport;
 

@@ -37,7 +37,7 @@ public final class ClusterPin {
   /** How long a seed that does not answer holds up the others. */
   private static final Duration ALL_SEEDS = Duration.ofSeconds(2);
 
-  private final Function<ServerAddressName, Mono<Identity>> identify;
+  private final @Nullable Function<ServerAddressName, Mono<Identity>> identify;
   private final List<ServerAddress> seeds;
   private final Map<ServerAddress, Known> known = new ConcurrentHashMap<>();
   private final Map<ServerAddress, Mono<Void>> asking = new ConcurrentHashMap<>();
@@ -59,6 +59,16 @@ public final class ClusterPin {
     this.seeds = List.copyOf(seeds);
   }
 
+  private ClusterPin() {
+    this.identify = null;
+    this.seeds = List.of();
+  }
+
+  /** Allows every server, and asks none. */
+  public static ClusterPin none() {
+    return new ClusterPin();
+  }
+
   /** The cluster's id, null as long as no mongos told it. */
   public @Nullable ObjectId clusterId() {
     return clusterId;
@@ -69,7 +79,9 @@ public final class ClusterPin {
    * background, and not used before it has answered.
    */
   public boolean allows(ServerDescription server) {
-    if (server.getType() != ServerType.SHARD_ROUTER || Thread.currentThread() == farewell) {
+    if (identify == null
+        || server.getType() != ServerType.SHARD_ROUTER
+        || Thread.currentThread() == farewell) {
       return true;
     }
     ServerAddress address = server.getAddress();
@@ -144,7 +156,7 @@ public final class ClusterPin {
     return asking.computeIfAbsent(
         address,
         name ->
-            identify
+            Objects.requireNonNull(identify)
                 .apply(new ServerAddressName(name.getHost(), name.getPort()))
                 .doOnNext(
                     identity -> {

@@ -1,5 +1,6 @@
 package dev.onehop.routing.internal.command;
 
+import dev.onehop.routing.internal.wire.CommandHead;
 import dev.onehop.routing.internal.wire.Exchange;
 import dev.onehop.routing.internal.wire.ServerAddressName;
 import io.netty.buffer.ByteBuf;
@@ -22,10 +23,12 @@ public record Forwarded(String name, BooleanSupplier cancel) {
      * Sends a message, now or later.
      *
      * @param message the whole message, taken over
+     * @param head of the command, as it was read; used before this returns
      * @param outcome takes what became of it
      * @return cancels it and returns whether that was in time: the outcome is not called then
      */
-    BooleanSupplier send(ServerAddressName server, ByteBuf message, Exchange.Outcome outcome);
+    BooleanSupplier send(
+        ServerAddressName server, ByteBuf message, CommandHead head, Exchange.Outcome outcome);
   }
 
   /** Takes where a command goes, and then what became of it: by one call, as its carrier calls. */

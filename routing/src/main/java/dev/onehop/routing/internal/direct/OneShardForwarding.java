@@ -116,14 +116,15 @@ final class OneShardForwarding {
         carrier.send(
             primary.name(),
             message,
+            statement.head(),
             new Reply(statement, table, shard, primary.name(), frame, outcome));
     return new Forwarded(statement.name(), cancel);
   }
 
   /** As {@link dev.onehop.routing.internal.command.CommandRouter#carrierOn}. */
   Forwarded.Carrier carrierOn(EventLoop loop) {
-    return (server, message, outcome) ->
-        pool.exchange(server, loop, message, true, outcome)::cancel;
+    return (server, message, head, outcome) ->
+        pool.exchange(server, loop, message, head, outcome)::cancel;
   }
 
   private static Target target(RoutingTable table, Statement statement) {

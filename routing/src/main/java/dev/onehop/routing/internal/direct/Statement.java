@@ -2,27 +2,18 @@ package dev.onehop.routing.internal.direct;
 
 import dev.onehop.routing.internal.direct.shard.Retryability;
 import dev.onehop.routing.internal.wire.BsonFields;
-import dev.onehop.routing.internal.wire.OpMsg;
+import dev.onehop.routing.internal.wire.CommandHead;
 import io.netty.buffer.ByteBuf;
 import org.bson.RawBsonDocument;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What {@link OneShardForwarding} wants to know of a command with one statement: found in one pass
- * over the message, most of which is stepped over.
+ * What {@link OneShardForwarding} wants to know of a command with one statement.
  */
 final class Statement {
-  private static final int FLAGS_AT = 16;
-  private static final int BODY_AT = 21;
-
-  private final int bodyEnd;
-  private String name = "";
-  private String collection = "";
-  private String database = "";
+  private final CommandHead head;
   private Kind kind = Kind.BY_FILTER;
   private @Nullable RawBsonDocument document;
-  private boolean concern;
-  private boolean transactionNumber;
 
   /** How the statement tells where it belongs. */
   enum Kind {
@@ -34,8 +25,8 @@ final class Statement {
     BY_WHOLE_KEY
   }
 
-  private Statement(int bodyEnd) {
-    this.bodyEnd = bodyEnd;
+  private Statement(CommandHead head) {
+    this.head = head;
   }
 
   /**
@@ -44,92 +35,61 @@ final class Statement {
    * @return null if it is not a command with one statement, or has options that concern its route
    */
   static @Nullable Statement read(ByteBuf frame) {
-    int start = frame.readerIndex();
-    int end = frame.writerIndex();
-    if (end - start < BODY_AT + 5
-        || frame.getIntLE(start + 12) != OpMsg.OP_MSG
-        || frame.getIntLE(start + FLAGS_AT) != 0
-        || frame.getByte(start + BODY_AT - 1) != 0) {
+    CommandHead head = CommandHead.read(frame);
+    if (head == null || head.flags() != 0 || head.collection().isEmpty() || isOfOtherRoute(head)) {
       return null;
     }
-    BsonFields body = new BsonFields(frame, start + BODY_AT, end);
-    int bodyEnd = BsonFields.endOf(frame, start + BODY_AT);
-    Statement statement = new Statement(bodyEnd - start);
-    if (!statement.readBody(body)
-        || (bodyEnd < end && !statement.readSequence(frame, bodyEnd, end))) {
-      return null;
-    }
-    return statement.document == null || statement.database.isEmpty() ? null : statement;
+    Statement statement = new Statement(head);
+    return statement.readStatement() && statement.document != null ? statement : null;
   }
 
-  private boolean readBody(BsonFields fields) {
-    if (!fields.next()) {
-      return false;
-    }
-    name = fields.name();
-    collection = fields.string();
-    String filter =
-        switch (name) {
-          case "find" -> "filter";
-          case "findAndModify" -> "query";
-          case "insert", "update", "delete" -> "";
-          default -> null;
-        };
-    if (filter == null || collection.isEmpty()) {
-      return false;
-    }
-    kind = name.equals("findAndModify") ? Kind.BY_WHOLE_KEY : Kind.BY_FILTER;
-    while (fields.next()) {
-      String field = fields.name();
-      if (field.equals(filter)) {
-        if (!fields.isDocument()) {
-          return false;
-        }
-        document = fields.rawDocument();
-      } else if (!take(field, fields)) {
+  /** What concerns the route, or makes the answer something else than one message. */
+  private static boolean isOfOtherRoute(CommandHead head) {
+    String database = head.database();
+    BsonFields readConcern = head.readConcern();
+    BsonFields writeConcern = head.writeConcern();
+    BsonFields readPreference = head.readPreferenceFields();
+    return head.isInTransaction()
+        || head.startsTransaction()
+        || head.hasCollationOrVariables()
+        || head.isTailable()
+        || head.isVersioned()
+        || database.isEmpty()
+        || database.equals("admin")
+        || database.equals("config")
+        || database.equals("local")
+        || (readConcern != null && !isOfOneTable(readConcern))
+        || (writeConcern != null && !isAcknowledged(writeConcern))
+        || (readPreference != null && !isPrimary(readPreference));
+  }
+
+  private boolean readStatement() {
+    switch (head.name()) {
+      case "find", "findAndModify" -> {
+        kind = head.name().equals("find") ? Kind.BY_FILTER : Kind.BY_WHOLE_KEY;
+        document = head.filter();
+        return !head.hasSequences();
+      }
+      case "insert", "update", "delete" -> {
+        BsonFields only = head.onlyStatement();
+        return only != null && readWrite(only);
+      }
+      default -> {
         return false;
       }
     }
-    return !isConfig(database);
   }
 
-  private static boolean isConfig(String database) {
-    return database.equals("admin") || database.equals("config") || database.equals("local");
-  }
-
-  private boolean take(String field, BsonFields value) {
-    switch (field) {
-      case "$db" -> database = value.string();
-      case "txnNumber" -> transactionNumber = true;
-      case "readConcern" -> {
-        concern = true;
-        return value.isDocument() && isOfOneTable(value.document());
+  private boolean readWrite(BsonFields only) {
+    return switch (head.name()) {
+      case "insert" -> {
+        kind = Kind.INSERT;
+        document = head.onlyDocument();
+        yield true;
       }
-      case "writeConcern" -> {
-        concern = true;
-        return value.isDocument() && isAcknowledged(value.document());
-      }
-      case "$readPreference" -> {
-        return value.isDocument() && isPrimary(value.document());
-      }
-      // What concerns the route, or makes the answer something else than one message.
-      case "autocommit",
-          "startTransaction",
-          "collation",
-          "let",
-          "tailable",
-          "awaitData",
-          "documents",
-          "updates",
-          "deletes",
-          "stmtIds",
-          "shardVersion",
-          "databaseVersion" -> {
-        return false;
-      }
-      default -> {}
-    }
-    return true;
+      case "update" -> readUpdate(only);
+      default -> readDelete(only);
+    };
   }
 
   /** A snapshot may be older than the table. */
@@ -143,37 +103,6 @@ final class Statement {
 
   private static boolean isPrimary(BsonFields readPreference) {
     return readPreference.find("mode") && readPreference.string().equals("primary");
-  }
-
-  private boolean readSequence(ByteBuf frame, int at, int end) {
-    if (frame.getByte(at) != 1 || at + 1 + frame.getIntLE(at + 1) != end) {
-      return false;
-    }
-    int nul = frame.indexOf(at + 5, end, (byte) 0);
-    if (nul < 0) {
-      return false;
-    }
-    String identifier =
-        frame.toString(at + 5, nul - at - 5, java.nio.charset.StandardCharsets.US_ASCII);
-    if (BsonFields.endOf(frame, nul + 1) != end) {
-      return false;
-    }
-    switch (identifier) {
-      case "documents" -> {
-        kind = Kind.INSERT;
-        document = BsonFields.rawDocument(frame, nul + 1, end);
-        return name.equals("insert");
-      }
-      case "updates" -> {
-        return name.equals("update") && readUpdate(new BsonFields(frame, nul + 1, end));
-      }
-      case "deletes" -> {
-        return name.equals("delete") && readDelete(new BsonFields(frame, nul + 1, end));
-      }
-      default -> {
-        return false;
-      }
-    }
   }
 
   private boolean readUpdate(BsonFields update) {
@@ -212,11 +141,16 @@ final class Statement {
 
   /** The command's name. */
   String name() {
-    return name;
+    return head.name();
   }
 
   String namespace() {
-    return database + "." + collection;
+    return head.database() + "." + head.collection();
+  }
+
+  /** What sharing wants to know of it. */
+  CommandHead head() {
+    return head;
   }
 
   Kind kind() {
@@ -233,18 +167,19 @@ final class Statement {
 
   /** Whether it says its read or write concern itself. */
   boolean hasConcern() {
-    return concern;
+    return head.readConcern() != null || head.writeConcern() != null;
   }
 
   Retryability retryability() {
-    return name.equals("find")
+    return head.name().equals("find")
         ? Retryability.READ
-        : transactionNumber ? Retryability.WRITE : Retryability.NEVER;
+        : head.isNumbered() ? Retryability.WRITE : Retryability.NEVER;
   }
 
   /** The message with elements added to its body. */
   ByteBuf with(ByteBuf frame, byte[] first, byte[] second) {
     int start = frame.readerIndex();
+    int bodyEnd = head.bodyBytes();
     int length = frame.readableBytes();
     int more = first.length + second.length;
     ByteBuf message = frame.alloc().buffer(length + more);
@@ -252,7 +187,7 @@ final class Statement {
     message.writeBytes(first).writeBytes(second);
     message.writeBytes(frame, start + bodyEnd - 1, length - bodyEnd + 1);
     message.setIntLE(0, length + more);
-    message.setIntLE(BODY_AT, frame.getIntLE(start + BODY_AT) + more);
+    message.setIntLE(CommandHead.BODY_AT, frame.getIntLE(start + CommandHead.BODY_AT) + more);
     return message;
   }
 }

@@ -5,6 +5,7 @@ import dev.onehop.routing.internal.command.Forwarded;
 import dev.onehop.routing.internal.wire.Abort;
 import dev.onehop.routing.internal.wire.BlockingConnection;
 import dev.onehop.routing.internal.wire.BlockingPool;
+import dev.onehop.routing.internal.wire.CommandHead;
 import dev.onehop.routing.internal.wire.Exchange;
 import dev.onehop.routing.internal.wire.OpMsg;
 import dev.onehop.routing.internal.wire.ServerAddressName;
@@ -287,7 +288,8 @@ final class BlockingRequests implements RequestLoop.Turns, RequestLoop.Replies, 
   }
 
   @Override
-  public BooleanSupplier send(ServerAddressName server, ByteBuf message, Exchange.Outcome outcome) {
+  public BooleanSupplier send(
+      ServerAddressName server, ByteBuf message, CommandHead head, Exchange.Outcome outcome) {
     UnderWay request = new UnderWay(server, message, outcome);
     underWay = request;
     return () -> cancel(request);

@@ -83,22 +83,21 @@ final class DriverSockets {
             .toList();
     MongoCredential credential = settings.getCredential();
     return new WireSettings(
-        sockets(settings.getSocketSettings(), carrier),
-        limits(settings.getConnectionPoolSettings(), carrier),
+        sockets(settings.getSocketSettings()),
+        limits(settings.getConnectionPoolSettings()),
         tls(settings.getSslSettings()),
         new HandshakeSettings(
             ClientMetadata.of(settings.getApplicationName(), DRIVER, driverVersion()),
             compressors.stream().map(Compressor::name).toList(),
             credential == null ? null : mechanism(credential)),
         compressors,
-        new Addresses(lookup(settings), Map.of()));
+        new Addresses(lookup(settings), Map.of()),
+        carrier.sharing());
   }
 
-  private static WireSettings.Sockets sockets(
-      SocketSettings settings, RouterClients.Carrier carrier) {
+  private static WireSettings.Sockets sockets(SocketSettings settings) {
     ProxySettings proxy = settings.getProxySettings();
     return new WireSettings.Sockets(
-        carrier.channelClass(),
         null,
         Duration.ofMillis(settings.getConnectTimeout(TimeUnit.MILLISECONDS)),
         settings.getSendBufferSize(),
@@ -111,12 +110,11 @@ final class DriverSockets {
             : null);
   }
 
-  private static WireSettings.PoolLimits limits(
-      ConnectionPoolSettings settings, RouterClients.Carrier carrier) {
+  private static WireSettings.PoolLimits limits(ConnectionPoolSettings settings) {
     return new WireSettings.PoolLimits(
-        carrier.maxPoolSize(),
+        settings.getMaxSize(),
         settings.getMinSize(),
-        carrier.maxConnecting(),
+        settings.getMaxConnecting(),
         Duration.ofMillis(settings.getMaxWaitTime(TimeUnit.MILLISECONDS)),
         Duration.ofMillis(settings.getMaxConnectionIdleTime(TimeUnit.MILLISECONDS)),
         Duration.ofMillis(settings.getMaxConnectionLifeTime(TimeUnit.MILLISECONDS)));

@@ -1,5 +1,7 @@
 package dev.onehop.routing.internal.router;
 
+import dev.onehop.routing.internal.direct.shard.CommandFailure;
+import dev.onehop.routing.internal.direct.shard.ErrorCodes;
 import dev.onehop.routing.internal.wire.OpMsg;
 import java.util.EnumMap;
 import java.util.List;
@@ -84,6 +86,12 @@ public final class LocalCommands {
                   ok(
                       new BsonDocument("isdbgrid", new BsonInt32(1))
                           .append("hostname", new BsonString(identity.advertised().host()))));
+      case "logout" ->
+          Mono.error(
+              new CommandFailure(
+                  ErrorCodes.COMMAND_NOT_SUPPORTED,
+                  "CommandNotSupported",
+                  "logout would hold for every operation that shares the socket"));
       case "aggregate" ->
           handle != null && RouterHandles.isQuestion(request)
               ? Mono.just(RouterHandles.answer(handle))

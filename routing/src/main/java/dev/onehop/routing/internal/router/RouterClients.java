@@ -11,13 +11,13 @@ import dev.onehop.routing.internal.command.CommandRouter;
 import dev.onehop.routing.internal.wire.BlockingPool;
 import dev.onehop.routing.internal.wire.WireSettings;
 import io.netty.channel.EventLoopGroup;
-import io.netty.channel.socket.SocketChannel;
 import java.net.InetAddress;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A router, as official clients use it: the reactive ones on {@link VirtualMongos}, the synchronous
@@ -80,15 +80,9 @@ public final class RouterClients implements AutoCloseable {
    * What carries the connections to the shards.
    *
    * @param group event loops, on which the virtual mongos lives, too
-   * @param channelClass of the connections, which must fit the event loops
-   * @param maxPoolSize most connections per server
-   * @param maxConnecting most that are opened at once per server, 0 for no limit
+   * @param sharing which connections requests share, null for none
    */
-  public record Carrier(
-      EventLoopGroup group,
-      Class<? extends SocketChannel> channelClass,
-      int maxPoolSize,
-      int maxConnecting) {}
+  public record Carrier(EventLoopGroup group, WireSettings.@Nullable Sharing sharing) {}
 
   /**
    * What official clients use of a router.

@@ -4,6 +4,7 @@ import com.mongodb.MongoClientSettings;
 import com.mongodb.MongoSocketReadTimeoutException;
 import com.mongodb.ReadPreference;
 import com.mongodb.ServerAddress;
+import com.mongodb.connection.ClusterConnectionMode;
 import com.mongodb.connection.ClusterDescription;
 import com.mongodb.connection.ClusterType;
 import com.mongodb.connection.ServerDescription;
@@ -173,7 +174,8 @@ final class Mongoses implements ServerSet {
   @Nullable ServerAddressName nearest(@Nullable BsonDocument readPreference) {
     List<ServerDescription> usable = clients.nearestUsable();
     ClusterDescription cluster = clients.nearest().getClusterDescription();
-    if (cluster.getType() == ClusterType.REPLICA_SET) {
+    if (cluster.getType() == ClusterType.REPLICA_SET
+        && cluster.getConnectionMode() == ClusterConnectionMode.MULTIPLE) {
       ReadPreference wanted =
           readPreference == null
               ? ReadPreference.primary()

@@ -34,12 +34,15 @@ final class Planner {
   private static final double HARDLY_LONGER = 4 / 3.0;
 
   private final Mongoses mongoses;
-  private final RoutingCatalog catalog;
+  private final @Nullable RoutingCatalog catalog;
   private final CursorPins cursors;
   private final TransactionPins transactions;
 
   Planner(
-      Mongoses mongoses, RoutingCatalog catalog, CursorPins cursors, TransactionPins transactions) {
+      Mongoses mongoses,
+      @Nullable RoutingCatalog catalog,
+      CursorPins cursors,
+      TransactionPins transactions) {
     this.mongoses = mongoses;
     this.catalog = catalog;
     this.cursors = cursors;
@@ -64,7 +67,8 @@ final class Planner {
           ? toNearest(RouteDecision.TRANSACTION, command)
           : Plan.of(new Route(RouteDecision.TRANSACTION, pinned));
     }
-    RoutingTable table = command.isOperation() ? catalog.cached(command.namespace()) : null;
+    RoutingTable table =
+        catalog != null && command.isOperation() ? catalog.cached(command.namespace()) : null;
     if (table == null) {
       return toNearest(RouteDecision.NO_TABLE, command);
     }

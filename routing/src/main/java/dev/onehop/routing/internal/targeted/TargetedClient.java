@@ -28,6 +28,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
 
 /** Makes the client of targeted mode: the official one, on a {@link TargetedRouter}. */
 public final class TargetedClient {
@@ -101,6 +102,46 @@ public final class TargetedClient {
     known.set(watch);
     TargetedRouter router =
         new TargetedRouter(mongoses, catalog, pool, watch.affinityReady(), watch::close);
+    return clients(router, mongoses, asked, carrier, options.commands(), release);
+  }
+
+  /**
+   * The same without routing: every command goes where the official client would send it.
+   *
+   * @param asked settings of the application: the seeds are mongoses, members of a replica set or a
+   *     standalone
+   * @param monitoring transport of the connections that watch the servers
+   * @param connect makes the official clients that watch servers
+   * @param commands measures commands
+   * @param release stops what was started for this client, once it is closed
+   */
+  public static RouterClients unrouted(
+      MongoClientSettings asked,
+      Carrier carrier,
+      TransportSettings monitoring,
+      Connector connect,
+      CommandMeter commands,
+      Runnable release) {
+    MongoClientSettings watching =
+        watching(MongoClientSettings.builder(asked).transportSettings(monitoring).build());
+    WirePool pool = new WirePool(carrier.group(), RouterClients.wire(asked, carrier));
+    Mongoses mongoses =
+        new Mongoses(
+            watching,
+            connect,
+            listening -> new ShardClients(watching, ClusterPin.none(), listening),
+            pool);
+    TargetedRouter router = new TargetedRouter(mongoses, null, pool, Mono.empty(), () -> {});
+    return clients(router, mongoses, asked, carrier, commands, release);
+  }
+
+  private static RouterClients clients(
+      TargetedRouter router,
+      Mongoses mongoses,
+      MongoClientSettings asked,
+      Carrier carrier,
+      CommandMeter commands,
+      Runnable release) {
     Face face =
         new Face(
             new ServerAddress(VIRTUAL.host(), VIRTUAL.port()),
@@ -116,7 +157,7 @@ public final class TargetedClient {
                           .heartbeatFrequency(HEARTBEAT_MILLIS, TimeUnit.MILLISECONDS)
                           .minHeartbeatFrequency(LEAST_HEARTBEAT_MILLIS, TimeUnit.MILLISECONDS));
             });
-    return RouterClients.over(router, asked, carrier, face, options.commands(), release);
+    return RouterClients.over(router, asked, carrier, face, commands, release);
   }
 
   /** The application's listeners get what happens to the real servers, too. */

@@ -69,12 +69,13 @@ public final class TargetedRouter implements CommandRouter {
           "killsessions",
           "killallsessions",
           "killallsessionsbypattern",
-          "killcursors");
+          "killcursors",
+          "logout");
 
   private static final BsonDocument DONE = new BsonDocument("ok", new BsonDouble(1));
 
   private final Mongoses mongoses;
-  private final RoutingCatalog catalog;
+  private final @Nullable RoutingCatalog catalog;
   private final WirePool pool;
   private final Mono<Void> affinityReady;
   private final Runnable release;
@@ -100,13 +101,14 @@ public final class TargetedRouter implements CommandRouter {
   }
 
   /**
+   * @param catalog the routing tables, null to send everything to the nearest mongos
    * @param pool connections to the mongoses; taken over
    * @param affinityReady completes when the mongoses beside the shards are known
    * @param release stops what keeps mongoses, catalog and affinity fresh, at the end
    */
   TargetedRouter(
       Mongoses mongoses,
-      RoutingCatalog catalog,
+      @Nullable RoutingCatalog catalog,
       WirePool pool,
       Mono<Void> affinityReady,
       Runnable release) {
@@ -317,7 +319,7 @@ public final class TargetedRouter implements CommandRouter {
               send(
                   command,
                   route,
-                  carrier(null, command.expectsReply()),
+                  carrier(null),
                   new Sending.Answer() {
                     @Override
                     public void replied(@Nullable ByteBuf message, boolean ok) {
@@ -344,12 +346,12 @@ public final class TargetedRouter implements CommandRouter {
 
   @Override
   public Forwarded.Carrier carrierOn(EventLoop loop) {
-    return carrier(loop, true);
+    return carrier(loop);
   }
 
-  private Forwarded.Carrier carrier(@Nullable EventLoop loop, boolean expectsReply) {
-    return (server, message, outcome) ->
-        pool.exchange(server, loop, message, expectsReply, outcome)::cancel;
+  private Forwarded.Carrier carrier(@Nullable EventLoop loop) {
+    return (server, message, head, outcome) ->
+        pool.exchange(server, loop, message, head, outcome)::cancel;
   }
 
   private BooleanSupplier send(
@@ -365,7 +367,7 @@ public final class TargetedRouter implements CommandRouter {
     }
     command.forbidExhaust();
     used.add(route.server());
-    BooleanSupplier cancel = carrier.send(route.server(), command.message(), sending);
+    BooleanSupplier cancel = carrier.send(route.server(), command.message(), command.head(), sending);
     if (!command.endsTransaction() || !command.isRecoverable()) {
       return cancel;
     }
@@ -390,6 +392,7 @@ public final class TargetedRouter implements CommandRouter {
     if (shard != null
         && route.decision() == RouteDecision.OWNER
         && !route.routerDown()
+        && catalog != null
         && latencies.isSuspicious(command.name(), shard, nanos, now)) {
       catalog.suspect(command.namespace());
     }
@@ -398,14 +401,16 @@ public final class TargetedRouter implements CommandRouter {
   /** The way of a command, once the table is there that it needs, and a mongos. */
   private Mono<Plan> planned(TargetedCommand command) {
     Mono<Plan> plan = mongoses.awaited(() -> planner.plan(command));
-    return Plan.needsTable(command) && isToBeLoaded(command.namespace())
-        ? firstTable(command).then(plan)
+    return catalog != null
+            && Plan.needsTable(command)
+            && isToBeLoaded(command.namespace())
+        ? firstTable(catalog, command).then(plan)
         : plan;
   }
 
   /** Whether to wait for a table. One that was not to be had is loaded in the background. */
   private boolean isToBeLoaded(String namespace) {
-    if (catalog.cached(namespace) != null) {
+    if (catalog == null || catalog.cached(namespace) != null) {
       return false;
     }
     if (!catalog.isMissing(namespace)) {
@@ -415,13 +420,13 @@ public final class TargetedRouter implements CommandRouter {
     return false;
   }
 
-  private Mono<Void> firstTable(TargetedCommand command) {
+  private Mono<Void> firstTable(RoutingCatalog tables, TargetedCommand command) {
     String namespace = command.namespace();
     // Two moments: the affinity's and the table's; half of the time there is, if that is less.
     Duration most = RoutingCatalog.MOMENT.multipliedBy(2);
     Duration half = Duration.ofMillis(command.maxTimeMillis() / 2);
     return affinityReady
-        .then(catalog.soon(namespace))
+        .then(tables.soon(namespace))
         .switchIfEmpty(Mono.error(() -> new TimeoutException("the cluster has not answered yet")))
         .timeout(half.isZero() || half.compareTo(most) > 0 ? most : half)
         .then()
@@ -479,15 +484,17 @@ public final class TargetedRouter implements CommandRouter {
   @Override
   public Mono<RoutingTable> table(String namespace) {
     Mono<RoutingTable> none = Mono.error(() -> new UnknownNamespaceException(namespace));
-    return affinityReady
-        .then(catalog.soon(namespace))
-        .onErrorResume(failure -> none)
-        .switchIfEmpty(none);
+    return catalog == null
+        ? none
+        : affinityReady
+            .then(catalog.soon(namespace))
+            .onErrorResume(failure -> none)
+            .switchIfEmpty(none);
   }
 
   @Override
   public Optional<Duration> tableAge(String namespace) {
-    return catalog.age(namespace);
+    return catalog == null ? Optional.empty() : catalog.age(namespace);
   }
 
   @Override

@@ -12,33 +12,21 @@ import org.jspecify.annotations.Nullable;
 import org.xerial.snappy.Snappy;
 
 /**
- * Reads OP_COMPRESSED messages. Of a request only the beginning, as which command it is decides
- * where it may go; the request itself is passed on as it came.
+ * Reads OP_COMPRESSED messages.
  *
  * <p>Snappy and zstd need the libraries that the driver itself needs for them. A variable or a
  * catch of one of their types would keep this class from loading where they are missing.
  */
-public final class CompressedMessages {
+final class CompressedMessages {
   /** Op code of a compressed message. */
   static final int OP_COMPRESSED = 2012;
 
   // Original op code, uncompressed size, compressor id.
   private static final int COMPRESSED_HEADER = 9;
-  // What is longer does not share a socket: its flags and its name are enough.
-  private static final int MAX_WHOLE = 1 << 20;
-  private static final int BEGINNING = 1 << 16;
   // Larger than any message that a server takes.
   private static final int MAX_CLAIMED = 64_000_000;
 
   private CompressedMessages() {}
-
-  /**
-   * The message as it was before compression, header included, and of a large one the beginning;
-   * null if it is damaged or of an unknown compressor. The caller releases it.
-   */
-  public static @Nullable ByteBuf expand(ByteBuf message) {
-    return expand(message, MAX_WHOLE);
-  }
 
   static boolean isCompressed(ByteBuf message) {
     return message.readableBytes() >= OpMsg.HEADER_BYTES
@@ -51,14 +39,14 @@ public final class CompressedMessages {
    * @throws WireProtocolException if it is damaged or of an unknown compressor
    */
   static ByteBuf expandWhole(ByteBuf message) {
-    ByteBuf plain = expand(message, MAX_CLAIMED);
+    ByteBuf plain = expand(message);
     if (plain == null) {
       throw new WireProtocolException("a compressed message that can't be read");
     }
     return plain;
   }
 
-  private static @Nullable ByteBuf expand(ByteBuf message, int maxWhole) {
+  private static @Nullable ByteBuf expand(ByteBuf message) {
     int at = message.readerIndex() + OpMsg.HEADER_BYTES;
     if (message.writerIndex() - at < COMPRESSED_HEADER) {
       return null;
@@ -72,18 +60,17 @@ public final class CompressedMessages {
     ByteBuf content =
         message.slice(at + COMPRESSED_HEADER, message.writerIndex() - at - COMPRESSED_HEADER);
     try {
-      int wanted = size > maxWhole ? BEGINNING : size;
-      byte[] expanded = expand(compressor, content, wanted);
-      if (expanded == null || expanded.length < wanted) {
+      byte[] expanded = expand(compressor, content, size);
+      if (expanded == null || expanded.length < size) {
         return null;
       }
-      ByteBuf plain = Unpooled.buffer(OpMsg.HEADER_BYTES + wanted);
+      ByteBuf plain = Unpooled.buffer(OpMsg.HEADER_BYTES + size);
       plain
           .writeIntLE(OpMsg.HEADER_BYTES + size)
           .writeIntLE(message.getIntLE(message.readerIndex() + 4))
           .writeIntLE(OpMsg.responseTo(message))
           .writeIntLE(opCode);
-      return plain.writeBytes(expanded, 0, wanted);
+      return plain.writeBytes(expanded, 0, size);
     } catch (IOException | RuntimeException | LinkageError e) {
       return null;
     }

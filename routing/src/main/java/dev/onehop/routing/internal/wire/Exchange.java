@@ -1,9 +1,13 @@
 package dev.onehop.routing.internal.wire;
 
 import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
 import java.io.IOException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import org.bson.BsonDocument;
+import org.bson.BsonInt32;
+import org.bson.BsonString;
 import org.jspecify.annotations.Nullable;
 
 /** A request on its way to one server, and the answer on its way back. Thread-safe. */
@@ -12,15 +16,43 @@ public final class Exchange {
   private static final int SENT = 1;
   private static final int DONE = 2;
 
-  private final ServerPool pool;
-  private final ByteBuf message;
+  private static final OpMsg PING =
+      OpMsg.command(
+          new BsonDocument("ping", new BsonInt32(1)).append("$db", new BsonString("admin")));
+
+  private final Pool pool;
   private final boolean expectsReply;
+  private final SharingRules.Use use;
   private final Outcome outcome;
   private final AtomicInteger state = new AtomicInteger(WAITING);
+  private volatile ByteBuf message;
+  // Null as long as it has no connection of its own.
   private volatile @Nullable WireConnection connection;
   // The message for a second time, where a connection may have to authenticate again.
   private final AtomicReference<@Nullable ByteBuf> again = new AtomicReference<>();
   private volatile long waitingSince;
+
+  /** Where a request gets a connection. Thread-safe. */
+  interface Pool {
+    /** Whether requests share connections beside those that each have one of its own. */
+    boolean isShared();
+
+    /** A request was cancelled before it was sent. */
+    void forget(Exchange exchange);
+
+    /** A connection's request was answered. */
+    void giveBack(WireConnection connection);
+
+    /** A connection broke under a request. */
+    void broken(WireConnection connection);
+
+    /**
+     * Ends what was opened before the server was found to be gone, as far as it is not in use.
+     *
+     * @param born the generation of the connection that found it, which may be of the past
+     */
+    void clear(int born);
+  }
 
   /** Told what became of a request: one of the methods is called, once. */
   public interface Outcome {
@@ -31,7 +63,7 @@ public final class Exchange {
      */
     void replied(ByteBuf message);
 
-    /** The request, which expects no answer, was sent. */
+    /** The request, which expects no answer, was sent; where others share connections, done. */
     void sent();
 
     /**
@@ -52,13 +84,98 @@ public final class Exchange {
     }
   }
 
-  Exchange(ServerPool pool, ByteBuf message, boolean expectsReply, Outcome outcome) {
+  /**
+   * @param use whether it may be sent among others, if the pool has connections for that
+   */
+  Exchange(
+      Pool pool,
+      ByteBuf message,
+      boolean expectsReply,
+      SharingRules.Use use,
+      Outcome outcome) {
     this.pool = pool;
     this.message = message;
     this.expectsReply = expectsReply;
+    this.use = use;
     this.outcome = outcome;
   }
 
+  /** Whether it may be sent among others. */
+  boolean mayShare() {
+    return use != SharingRules.Use.OWN;
+  }
+
+  /** Whether it may wait in the server, so that only its like may come behind it. */
+  boolean mayWait() {
+    return use == SharingRules.Use.MAY_WAIT;
+  }
+
+  /** Whether it was answered, has failed or was cancelled. */
+  boolean isDone() {
+    return state.get() == DONE;
+  }
+
+  /**
+   * Takes the message, to send it among others.
+   *
+   * @param mayBeRefused whether the server may want the connection to authenticate again
+   * @return null if it was cancelled, and nothing is to be sent
+   */
+  @Nullable ByteBuf begin(boolean mayBeRefused) {
+    ByteBuf sent = message;
+    if (!state.compareAndSet(WAITING, SENT)) {
+      return null;
+    }
+    if (mayBeRefused) {
+      keepMessage(sent);
+    }
+    return sent;
+  }
+
+  private void keepMessage(ByteBuf sent) {
+    again.set(sent.retainedDuplicate());
+    if (isDone()) {
+      forgetMessage();
+    }
+  }
+
+  /**
+   * Begins anew what a shared connection was refused.
+   *
+   * @return false if it was cancelled, or the message was not kept
+   */
+  boolean restart() {
+    ByteBuf second = again.getAndSet(null);
+    if (second == null) {
+      return false;
+    }
+    message = second;
+    if (!state.compareAndSet(SENT, WAITING)) {
+      second.release();
+      return false;
+    }
+    return true;
+  }
+
+  /** The answer came among others. False if nothing waits for it any more. */
+  boolean answered(ByteBuf reply) {
+    if (!state.compareAndSet(SENT, DONE)) {
+      return false;
+    }
+    forgetMessage();
+    outcome.replied(reply);
+    return true;
+  }
+
+  /** The connection broke that it was sent on among others. */
+  void broken(IOException cause) {
+    if (state.compareAndSet(SENT, DONE)) {
+      forgetMessage();
+      outcome.failed(cause);
+    }
+  }
+
+  /** Sends it on a connection of its own. */
   void use(WireConnection taken) {
     connection = taken;
     if (!state.compareAndSet(WAITING, SENT)) {
@@ -68,14 +185,18 @@ public final class Exchange {
     }
     if (expectsReply) {
       if (taken.authenticates()) {
-        again.set(message.retainedDuplicate());
-        if (state.get() == DONE) {
-          forgetMessage();
-        }
+        keepMessage(message);
       }
       taken.send(message, new Reply(taken));
+      return;
+    }
+    taken.send(message, null);
+    if (pool.isShared()) {
+      // What the client asks for next may go on another connection: not before this is done.
+      ByteBuf ping = ByteBufAllocator.DEFAULT.buffer(64);
+      PING.encode(ping);
+      taken.send(ping, new Reply(taken));
     } else {
-      taken.send(message, null);
       state.set(DONE);
       pool.giveBack(taken);
       outcome.sent();
@@ -91,7 +212,8 @@ public final class Exchange {
   }
 
   /**
-   * Nobody wants the answer any more; ends the connection if it is still to come.
+   * Nobody wants the answer any more. If it is still to come, a connection of its own is closed; on
+   * one with others, the answer is dropped.
    *
    * @return whether that came in time: the outcome is told nothing then, neither now nor later
    */
@@ -149,7 +271,11 @@ public final class Exchange {
           pool.clear(used.lifetime().generation());
         }
         pool.giveBack(used);
-        outcome.replied(reply);
+        if (expectsReply) {
+          outcome.replied(reply);
+        } else {
+          outcome.sent();
+        }
       }
     }
 

@@ -1,13 +1,23 @@
 package dev.onehop.routing.internal.wire;
 
 import dev.onehop.routing.internal.wire.WireSettings.PoolLimits;
+import java.io.IOException;
 import java.time.Duration;
 
-/** How long a pool's connection has been there, and unused. Guarded by the pool's lock. */
+/**
+ * How long a pool's connection has been there, unused, and with bytes that the peer does not take.
+ * Guarded by the lock of the pool, or confined to the event loop of the connections that are
+ * shared.
+ */
 final class Lifetime {
+  /** A peer whose kernel takes no byte for that long has stopped: its answers won't come either. */
+  private static final Duration STALLED = Duration.ofSeconds(30);
+
   private final int generation;
   private final long openedAtNanos;
   private long idleSinceNanos;
+  private long unsentSinceNanos;
+  private long unsentBytes;
 
   /**
    * @param generation the pool's, when the connection began to be opened
@@ -17,6 +27,7 @@ final class Lifetime {
     this.generation = generation;
     this.openedAtNanos = now;
     this.idleSinceNanos = now;
+    this.unsentSinceNanos = now;
   }
 
   int generation() {
@@ -32,6 +43,23 @@ final class Lifetime {
     return generation != poolsGeneration
         || exceeds(limits.maxLife(), now - openedAtNanos)
         || exceeds(limits.maxIdle(), now - idleSinceNanos);
+  }
+
+  /**
+   * Whether the peer has taken none of the bytes for it for so long that the connection is to be
+   * given up. To be called from time to time.
+   */
+  boolean isStalled(long bytes, long now) {
+    if (bytes == 0 || bytes != unsentBytes) {
+      unsentSinceNanos = now;
+      unsentBytes = bytes;
+    }
+    return now - unsentSinceNanos > STALLED.toNanos();
+  }
+
+  static IOException stalled(ServerAddressName server) {
+    return new IOException(
+        server + " has not read for " + STALLED.toSeconds() + " s what was sent to it");
   }
 
   private static boolean exceeds(Duration limit, long nanos) {

@@ -25,13 +25,13 @@ import reactor.core.Disposables;
  *
  * <p>Thread-safe. Nothing foreign is called under the lock.
  */
-final class ServerPool {
+final class ServerPool implements Exchange.Pool {
   private final ServerAddressName server;
   private final EventLoopGroup group;
   private final WireSettings settings;
   private final PoolLimits limits;
-  // A shared socket that breaks takes its lanes with it, and says nothing of those on others.
-  private final boolean hasLanes;
+  private final @Nullable SharedConnections shared;
+  private final @Nullable SharingMeters meters;
   private final Deque<WireConnection> idle = new ArrayDeque<>();
   private final Deque<Exchange> waiting = new ArrayDeque<>();
   private final Set<Disposable> opening = new HashSet<>();
@@ -48,11 +48,76 @@ final class ServerPool {
     this.group = group;
     this.settings = settings;
     this.limits = settings.pool();
-    this.hasLanes = InProcessChannel.class.isAssignableFrom(settings.sockets().channelClass());
+    WireSettings.Sharing sharing = settings.sharing();
+    if (sharing == null) {
+      this.meters = null;
+      this.shared = null;
+    } else {
+      EventLoop loop = group.next();
+      this.meters = new SharingMeters(sharing.meters(), server.toString(), this::open);
+      this.shared =
+          new SharedConnections(
+              server,
+              loop,
+              limits,
+              sharing,
+              meters,
+              new ForShared(),
+              () -> WireConnection.open(loop, server, settings),
+              System::nanoTime);
+    }
+  }
+
+  private final class ForShared implements SharedConnections.Pool {
+    @Override
+    public int generation() {
+      synchronized (ServerPool.this) {
+        return generation;
+      }
+    }
+
+    @Override
+    public boolean hasRoom() {
+      synchronized (ServerPool.this) {
+        return !idle.isEmpty()
+            || limits.maxSize() == 0
+            || open - opening.size() + waiting.size() < limits.maxSize();
+      }
+    }
+
+    @Override
+    public void takeOwn(Exchange exchange) {
+      ServerPool.this.takeOwn(null, exchange);
+    }
+
+    @Override
+    public void clear(int born) {
+      ServerPool.this.clear(born);
+    }
+  }
+
+  private synchronized int open() {
+    return open;
+  }
+
+  @Override
+  public boolean isShared() {
+    return shared != null;
   }
 
   /** Gives the exchange a connection, now or as soon as there is one. */
   void take(@Nullable EventLoop preferred, Exchange exchange) {
+    if (shared != null && exchange.mayShare()) {
+      shared.take(exchange);
+    } else {
+      takeOwn(preferred, exchange);
+    }
+  }
+
+  private void takeOwn(@Nullable EventLoop preferred, Exchange exchange) {
+    if (meters != null) {
+      meters.own();
+    }
     List<WireConnection> old = new ArrayList<>(0);
     WireConnection ready;
     boolean late;
@@ -160,36 +225,32 @@ final class ServerPool {
       reachable = false;
       for (Exchange next = waiting.pollFirst(); next != null; next = waiting.pollFirst()) {
         never.add(next);
-        if (hasLanes) {
-          break;
-        }
       }
     }
-    if (!hasLanes) {
-      clear(born);
-    }
+    failed();
+    clear(born);
     never.forEach(exchange -> exchange.unable(failure));
     grow(null);
   }
 
-  /**
-   * Ends what was opened, or is being opened, before the server was found to be gone, as far as it
-   * is not in use.
-   *
-   * @param born the generation of the connection that found it, which may be of the past
-   */
-  void clear(int born) {
+  @Override
+  public void clear(int born) {
     List<WireConnection> old;
     List<Disposable> connecting;
+    int next;
     synchronized (this) {
       if (born != generation) {
         return;
       }
       old = List.copyOf(idle);
       connecting = nextGeneration();
+      next = generation;
     }
     connecting.forEach(Disposable::dispose);
     old.forEach(WireConnection::close);
+    if (shared != null) {
+      shared.clear(next, null);
+    }
     grow(null);
   }
 
@@ -211,9 +272,11 @@ final class ServerPool {
     List<WireConnection> ended;
     List<Exchange> never = List.of();
     List<Disposable> connecting;
+    int next;
     synchronized (this) {
       ended = List.copyOf(interrupt ? connections : idle);
       connecting = nextGeneration();
+      next = generation;
       if (interrupt) {
         never = List.copyOf(waiting);
         waiting.clear();
@@ -222,18 +285,27 @@ final class ServerPool {
     connecting.forEach(Disposable::dispose);
     ended.forEach(WireConnection::close);
     never.forEach(exchange -> exchange.unable(why));
+    if (shared != null) {
+      shared.clear(next, interrupt ? why : null);
+    }
     grow(null);
   }
 
-  /** A connection broke under a request. */
-  void broken(WireConnection connection) {
-    if (!hasLanes) {
-      clear(connection.lifetime().generation());
+  @Override
+  public void broken(WireConnection connection) {
+    failed();
+    clear(connection.lifetime().generation());
+  }
+
+  private void failed() {
+    if (meters != null) {
+      meters.failure();
     }
   }
 
   /** A connection's request was answered, or it was just opened. */
-  void giveBack(WireConnection connection) {
+  @Override
+  public void giveBack(WireConnection connection) {
     if (!connection.isOpen()) {
       // Those that wait have got another one when it was closed.
       return;
@@ -268,13 +340,20 @@ final class ServerPool {
     grow(null);
   }
 
-  synchronized void forget(Exchange exchange) {
-    waiting.remove(exchange);
+  @Override
+  public void forget(Exchange exchange) {
+    synchronized (this) {
+      waiting.remove(exchange);
+    }
+    if (shared != null && exchange.mayShare()) {
+      shared.forget(exchange);
+    }
   }
 
   /** Closes what is too old, fails what has waited for too long, and opens what is to be there. */
   void sweep(long now) {
     List<WireConnection> old = new ArrayList<>();
+    List<WireConnection> stalled = new ArrayList<>(0);
     List<Exchange> late = new ArrayList<>();
     long maxWait = limits.maxWait().toNanos();
     synchronized (this) {
@@ -283,6 +362,11 @@ final class ServerPool {
         if (isOld(connection, now)) {
           each.remove();
           old.add(connection);
+        }
+      }
+      for (WireConnection each : connections) {
+        if (each.lifetime().isStalled(each.unsentBytes(), now)) {
+          stalled.add(each);
         }
       }
       // For the first in line, connections are being opened, which has an end of its own.
@@ -296,6 +380,10 @@ final class ServerPool {
       }
     }
     old.forEach(WireConnection::close);
+    stalled.forEach(each -> each.abort(Lifetime.stalled(server)));
+    if (shared != null) {
+      shared.sweep();
+    }
     for (Exchange exchange : late) {
       exchange.unable(waitedInVain(server, limits.maxWait()));
     }
@@ -328,6 +416,9 @@ final class ServerPool {
     connecting.forEach(Disposable::dispose);
     unused.forEach(WireConnection::close);
     never.forEach(exchange -> exchange.unable(clientIsClosed()));
+    if (shared != null) {
+      shared.close();
+    }
   }
 
   static IOException clientIsClosed() {

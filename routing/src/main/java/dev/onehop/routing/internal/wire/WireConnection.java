@@ -11,6 +11,7 @@ import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
+import io.netty.channel.ChannelOutboundBuffer;
 import io.netty.channel.EventLoop;
 import io.netty.handler.proxy.ProxyHandler;
 import io.netty.handler.ssl.SslHandler;
@@ -37,7 +38,7 @@ import reactor.core.publisher.MonoSink;
  *
  * <p>Safe for use by several threads.
  */
-final class WireConnection {
+final class WireConnection implements Link {
   private static final AtomicInteger REQUEST_IDS = new AtomicInteger();
 
   private final ServerAddressName server;
@@ -48,6 +49,7 @@ final class WireConnection {
   private boolean flushScheduled;
   private volatile boolean open;
   private volatile @Nullable Runnable whenClosed;
+  private volatile @Nullable Runnable whenWritable;
   private @Nullable Compressor compressor;
   // Written before the pool has it, or by the pool under its lock.
   private volatile @Nullable Handshake handshake;
@@ -92,8 +94,8 @@ final class WireConnection {
         .onErrorMap(AuthenticationFailure.class, e -> new ServerRefusedException(server, e));
   }
 
-  /** Whether it is authenticated, so that the server may ask for that again. */
-  boolean authenticates() {
+  @Override
+  public boolean authenticates() {
     Handshake first = handshake;
     return first != null && first.authenticates();
   }
@@ -194,7 +196,7 @@ final class WireConnection {
     Bootstrap bootstrap =
         new Bootstrap()
             .group(loop)
-            .channel(sockets.channelClass())
+            .channel(EventLoops.socketChannelClass())
             .disableResolver()
             .option(ChannelOption.TCP_NODELAY, true)
             .option(ChannelOption.SO_KEEPALIVE, true)
@@ -213,10 +215,7 @@ final class WireConnection {
                       handler.setHandshakeTimeoutMillis(timeout);
                       ch.pipeline().addLast(handler);
                     }
-                    if (!(ch instanceof InProcessChannel)) {
-                      ch.pipeline().addLast(new WireFrames());
-                    }
-                    ch.pipeline().addLast(new Replies());
+                    ch.pipeline().addLast(new WireFrames(), new Replies());
                   }
                 });
     if (sockets.localAddress() != null) {
@@ -255,7 +254,6 @@ final class WireConnection {
 
   private void secured(
       Channel connected, Consumer<WireConnection> ready, Consumer<Throwable> failed) {
-    // Where the channel does TLS by itself, it has taken the handler out.
     SslHandler tls = connected.pipeline().get(SslHandler.class);
     if (tls == null) {
       ready.accept(this);
@@ -311,13 +309,9 @@ final class WireConnection {
     sink.success(answer);
   }
 
-  /**
-   * Sends a request, under an id of this connection's.
-   *
-   * @param message the whole message, taken over
-   * @param handler told of the outcome; null if the request expects no answer
-   */
-  void send(ByteBuf message, @Nullable ReplyHandler handler) {
+  /** Sends a request, under an id of this connection's. */
+  @Override
+  public void send(ByteBuf message, @Nullable ReplyHandler handler) {
     if (!EventLoops.run(loop, () -> write(message, handler))) {
       notSent(message, handler);
     }
@@ -370,12 +364,29 @@ final class WireConnection {
     return loop;
   }
 
-  boolean isOpen() {
+  @Override
+  public boolean isOpen() {
     return open;
   }
 
-  /** What to do when it is closed, by whichever side; at once if it is already. */
-  void whenClosed(Runnable action) {
+  @Override
+  public boolean isWritable() {
+    return channel != null && channel.isWritable();
+  }
+
+  @Override
+  public long unsentBytes() {
+    ChannelOutboundBuffer buffer = channel == null ? null : channel.unsafe().outboundBuffer();
+    return buffer == null ? 0 : buffer.totalPendingWriteBytes();
+  }
+
+  @Override
+  public void whenWritable(Runnable action) {
+    whenWritable = action;
+  }
+
+  @Override
+  public void whenClosed(Runnable action) {
     whenClosed = action;
     if (!open) {
       runWhenClosed();
@@ -399,11 +410,27 @@ final class WireConnection {
     return Objects.requireNonNull(lifetime);
   }
 
-  void close() {
+  @Override
+  public void close() {
     open = false;
     if (channel != null) {
       channel.close();
     }
+  }
+
+  @Override
+  public void abort(IOException why) {
+    open = false;
+    EventLoops.run(loop, () -> end(why));
+    close();
+  }
+
+  private void end(IOException cause) {
+    open = false;
+    for (Pending next = pending.poll(); next != null; next = pending.poll()) {
+      next.handler().failed(cause);
+    }
+    runWhenClosed();
   }
 
   private IOException closed() {
@@ -453,12 +480,13 @@ final class WireConnection {
       context.close();
     }
 
-    private void end(IOException cause) {
-      open = false;
-      for (Pending next = pending.poll(); next != null; next = pending.poll()) {
-        next.handler().failed(cause);
+    @Override
+    public void channelWritabilityChanged(ChannelHandlerContext context) {
+      Runnable action = whenWritable;
+      if (action != null && context.channel().isWritable()) {
+        action.run();
       }
-      runWhenClosed();
+      context.fireChannelWritabilityChanged();
     }
   }
 }

@@ -1,5 +1,6 @@
 package dev.onehop.routing.internal.wire;
 
+import dev.onehop.routing.internal.wire.BsonFields.MalformedDocumentException;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.EventLoop;
@@ -15,8 +16,8 @@ import reactor.core.publisher.Mono;
 
 /**
  * Connections to any number of servers, one request at a time on each: a request takes an idle
- * connection, or waits for one that is opened or given back. Where connections are lanes over
- * shared sockets, that is what {@link WireSettings.Sockets#channelClass} sees to.
+ * connection, or waits for one that is opened or given back. With {@link WireSettings.Sharing},
+ * short requests share some connections instead.
  *
  * <p>Thread-safe.
  */
@@ -63,6 +64,7 @@ public final class WirePool implements AutoCloseable {
                   null,
                   message,
                   request.expectsReply(),
+                  use(headOf(message)),
                   new Exchange.Outcome() {
                     @Override
                     public void replied(ByteBuf reply) {
@@ -88,17 +90,44 @@ public final class WirePool implements AutoCloseable {
    *
    * @param preferred the event loop whose connections to prefer, null for any
    * @param message the whole message, taken over; its id is given when it is sent
+   * @param head of the message; used before this returns
    * @param outcome told what became of it, on an event loop, or at once if there is no connection
    */
   public Exchange exchange(
       ServerAddressName server,
       @Nullable EventLoop preferred,
       ByteBuf message,
+      CommandHead head,
+      Exchange.Outcome outcome) {
+    return exchange(server, preferred, message, head.expectsReply(), use(head), outcome);
+  }
+
+  private SharingRules.Use use(@Nullable CommandHead head) {
+    WireSettings.Sharing sharing = settings.sharing();
+    return sharing == null
+        ? SharingRules.Use.OWN
+        : SharingRules.use(head, sharing.maxSharedBytes());
+  }
+
+  /** Null if it can't be read, or is of no interest. */
+  private @Nullable CommandHead headOf(ByteBuf message) {
+    try {
+      return settings.sharing() == null ? null : CommandHead.read(message);
+    } catch (MalformedDocumentException | IndexOutOfBoundsException e) {
+      return null;
+    }
+  }
+
+  private Exchange exchange(
+      ServerAddressName server,
+      @Nullable EventLoop preferred,
+      ByteBuf message,
       boolean expectsReply,
+      SharingRules.Use use,
       Exchange.Outcome outcome) {
     ServerPool pool =
         servers.computeIfAbsent(server, name -> new ServerPool(name, group, settings));
-    Exchange exchange = new Exchange(pool, message, expectsReply, outcome);
+    Exchange exchange = new Exchange(pool, message, expectsReply, use, outcome);
     if (closed) {
       exchange.unable(ServerPool.clientIsClosed());
     } else {

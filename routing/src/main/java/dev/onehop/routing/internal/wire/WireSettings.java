@@ -1,7 +1,7 @@
 package dev.onehop.routing.internal.wire;
 
 import dev.onehop.routing.internal.handshake.HandshakeSettings;
-import io.netty.channel.socket.SocketChannel;
+import io.micrometer.core.instrument.MeterRegistry;
 import io.netty.handler.proxy.ProxyHandler;
 import io.netty.handler.proxy.Socks5ProxyHandler;
 import io.netty.util.NetUtil;
@@ -29,6 +29,7 @@ import org.jspecify.annotations.Nullable;
  * @param handshake what they say of the client
  * @param compressors those that the handshake offers
  * @param addresses where the servers are
+ * @param sharing which connections requests share, null for none
  */
 public record WireSettings(
     Sockets sockets,
@@ -36,7 +37,8 @@ public record WireSettings(
     @Nullable Tls tls,
     HandshakeSettings handshake,
     List<Compressor> compressors,
-    Addresses addresses) {
+    Addresses addresses,
+    @Nullable Sharing sharing) {
 
   public WireSettings {
     compressors = List.copyOf(compressors);
@@ -45,7 +47,6 @@ public record WireSettings(
   /**
    * Sockets.
    *
-   * @param channelClass the class of channels, which must fit the event loops
    * @param localAddress the address to connect from (port 0), null for the system's choice
    * @param connectTimeout for the name, TCP and TLS, each; zero for any time
    * @param sendBufferBytes 0 for the system's choice
@@ -53,7 +54,6 @@ public record WireSettings(
    * @param proxy null to connect to the servers themselves
    */
   public record Sockets(
-      Class<? extends SocketChannel> channelClass,
       @Nullable SocketAddress localAddress,
       Duration connectTimeout,
       int sendBufferBytes,
@@ -61,8 +61,8 @@ public record WireSettings(
       @Nullable Proxy proxy) {
 
     /** Without proxy, and with the system's buffers. */
-    public static Sockets of(Class<? extends SocketChannel> channelClass, Duration connectTimeout) {
-      return new Sockets(channelClass, null, connectTimeout, 0, 0, null);
+    public static Sockets of(Duration connectTimeout) {
+      return new Sockets(null, connectTimeout, 0, 0, null);
     }
   }
 
@@ -125,9 +125,19 @@ public record WireSettings(
   }
 
   /**
+   * The connections to each server that short requests share, beside those of {@link PoolLimits}.
+   *
+   * @param connections how many
+   * @param maxInFlight most requests that are unanswered on one
+   * @param maxSharedBytes size of the largest request that shares
+   * @param meters where it is measured
+   */
+  public record Sharing(
+      int connections, int maxInFlight, int maxSharedBytes, MeterRegistry meters) {}
+
+  /**
    * How long hello and authentication may take together, zero for any time: no longer than a
-   * request would wait for it, which is long, as lanes authenticate one after the other. A person
-   * who has to log in has more time.
+   * request would wait for it. A person who has to log in has more time.
    */
   Duration maxOpening() {
     if (pool.maxWait().isNegative() || sockets.connectTimeout().isZero()) {
@@ -190,12 +200,12 @@ public record WireSettings(
       BsonDocument client,
       Map<ServerAddressName, InetSocketAddress> ways) {
     return new WireSettings(
-        new Sockets(
-            EventLoops.socketChannelClass(), localAddress, Duration.ofSeconds(5), 0, 0, null),
+        new Sockets(localAddress, Duration.ofSeconds(5), 0, 0, null),
         PoolLimits.none(Duration.ofMinutes(2)),
         null,
         new HandshakeSettings(client, List.of(), null),
         List.of(),
-        new Addresses(Addresses.Lookup.SYSTEM, ways));
+        new Addresses(Addresses.Lookup.SYSTEM, ways),
+        null);
   }
 }

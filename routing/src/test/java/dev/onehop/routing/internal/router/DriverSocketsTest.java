@@ -45,12 +45,12 @@ class DriverSocketsTest {
         MongoClientSettings.builder()
             .applyConnectionString(new ConnectionString("mongodb://h/?" + options))
             .build(),
-        new RouterClients.Carrier(group, EventLoops.socketChannelClass(), 7, 3));
+        new RouterClients.Carrier(group, null));
   }
 
   @Test
   void limitsOfThePool() {
-    assertThat(of("minPoolSize=2&waitQueueTimeoutMS=11&maxIdleTimeMS=12&maxLifeTimeMS=13").pool())
+    assertThat(of("maxPoolSize=7&maxConnecting=3&minPoolSize=2&waitQueueTimeoutMS=11&maxIdleTimeMS=12&maxLifeTimeMS=13").pool())
         .isEqualTo(
             new WireSettings.PoolLimits(
                 7, 2, 3, Duration.ofMillis(11), Duration.ofMillis(12), Duration.ofMillis(13)));

@@ -29,7 +29,7 @@ class CompressedMessagesTest {
   @Test
   void damageAndUnknownCompressorsAreNotLookedInto() {
     for (int compressor = 1; compressor <= 4; compressor++) {
-      assertThat(CompressedMessages.expand(compressed(compressor, new byte[] {1, 2, 3, 4, 5})))
+      assertThat(CompressedMessages.expandWhole(compressed(compressor, new byte[] {1, 2, 3, 4, 5})))
           .as("compressor %d", compressor)
           .isNull();
     }
@@ -49,7 +49,7 @@ class CompressedMessagesTest {
   }
 
   private static byte[] expanded(int compressor, byte[] content) {
-    ByteBuf plain = CompressedMessages.expand(compressed(compressor, content));
+    ByteBuf plain = CompressedMessages.expandWhole(compressed(compressor, content));
     assertThat(plain).isNotNull();
     return content(plain);
   }

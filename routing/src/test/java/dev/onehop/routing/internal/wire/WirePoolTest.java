@@ -200,7 +200,7 @@ class WirePoolTest {
   private static Exchange exchange(ServerPool pool, Outcomes outcome) {
     ByteBuf message = UnpooledByteBufAllocator.DEFAULT.buffer();
     PING.encode(message);
-    return new Exchange(pool, message, true, outcome);
+    return new Exchange(pool, message, true, SharingRules.Use.OWN, outcome);
   }
 
   private WirePool pool(int connections, Duration maxWait) {
@@ -213,12 +213,13 @@ class WirePoolTest {
 
   private static WireSettings settings(int connections, Duration maxWait, Duration opening) {
     return new WireSettings(
-        WireSettings.Sockets.of(EventLoops.socketChannelClass(), opening),
+        WireSettings.Sockets.of(opening),
         new WireSettings.PoolLimits(connections, 0, 2, maxWait, Duration.ZERO, Duration.ZERO),
         null,
         new HandshakeSettings(new BsonDocument(), List.of(), null),
         List.of(),
-        new Addresses(Addresses.Lookup.SYSTEM, Map.of()));
+        new Addresses(Addresses.Lookup.SYSTEM, Map.of()),
+        null);
   }
 
   private static ScriptedPeer silent() {

@@ -3,6 +3,7 @@ package dev.onehop.routing.internal.wire;
 import dev.onehop.routing.internal.handshake.HandshakeSettings;
 import dev.onehop.routing.internal.handshake.Mechanism;
 import dev.onehop.routing.transport.ScriptedPeer;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import io.netty.channel.Channel;
@@ -92,9 +93,11 @@ final class WireServer implements AutoCloseable {
     return open.get();
   }
 
-  /** The two kinds of connections, which do the same. */
+  /** The kinds of connections, which do the same. */
   enum Kind {
     EVENT_LOOP,
+    /** On event loops, and pings share two of them. */
+    SHARED,
     BLOCKING
   }
 
@@ -119,13 +122,16 @@ final class WireServer implements AutoCloseable {
     WireSettings settings =
         new WireSettings(
             new WireSettings.Sockets(
-                EventLoops.socketChannelClass(), null, Duration.ofSeconds(10), 0, 0, proxy),
+                null, Duration.ofSeconds(10), 0, 0, proxy),
             limits,
             null,
             new HandshakeSettings(
                 new BsonDocument(), compressors.stream().map(Compressor::name).toList(), mechanism),
             compressors,
-            new Addresses(Addresses.Lookup.SYSTEM, Map.of()));
+            new Addresses(Addresses.Lookup.SYSTEM, Map.of()),
+            kind == Kind.SHARED
+                ? new WireSettings.Sharing(2, 64, 1 << 18, new SimpleMeterRegistry())
+                : null);
     return kind == Kind.BLOCKING
         ? new BlockingClient(new BlockingPool(settings, group))
         : new LoopClient(new WirePool(group, settings));

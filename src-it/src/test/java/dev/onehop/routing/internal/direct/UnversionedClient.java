@@ -38,7 +38,7 @@ public final class UnversionedClient {
     RouterClients router =
         DirectMode.create(
             MongoClientSettings.builder().applyConnectionString(new ConnectionString(uri)).build(),
-            new RouterClients.Carrier(group, EventLoops.socketChannelClass(), 100, 2),
+            new RouterClients.Carrier(group, null),
             transport,
             (seeds, watcher, pool, refreshes) ->
                 new DirectRouter(seeds, watcher, pool, refreshes, Versions.OMITTED),

@@ -45,8 +45,14 @@ public final class Admin implements AutoCloseable {
 
   /** What leads to a server, past any link. */
   public static MongoClientSettings.Builder settings(Server server, Access access) {
-    MongoClientSettings.Builder settings =
-        MongoClientSettings.builder()
+    MongoClientSettings.Builder settings = MongoClientSettings.builder();
+    applyTo(settings, server, access);
+    return settings;
+  }
+
+  /** The same for settings that are there. */
+  public static void applyTo(MongoClientSettings.Builder settings, Server server, Access access) {
+    settings
             .applicationName(APPLICATION)
             .applyToClusterSettings(
                 cluster ->
@@ -63,7 +69,6 @@ public final class Admin implements AutoCloseable {
             .retryReads(false)
             .retryWrites(false);
     access.applyTo(settings);
-    return settings;
   }
 
   /** Connects to a cluster's mongoses. */

@@ -1,4 +1,4 @@
-package dev.onehop.routing.internal.transport;
+package dev.onehop.routing.internal.wire;
 
 import dev.onehop.routing.transport.PipeliningMeters;
 import io.micrometer.core.instrument.Counter;
@@ -10,75 +10,75 @@ import java.util.BitSet;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicIntegerArray;
+import java.util.function.IntSupplier;
 
 /**
- * The meters of one server, over all clients of a transport.
+ * The meters of one server whose connections are shared.
  *
- * <p>Thread-safe: several event loops may talk to one server.
+ * <p>Thread-safe.
  */
-final class ServerMeters {
-  // Sockets beyond this are counted, but not shown one by one.
-  private static final int NUMBERED_SOCKETS = 64;
+final class SharingMeters {
+  /** Connections beyond this are counted, but not shown one by one. */
+  private static final int NUMBERED = 64;
 
-  final AtomicInteger lanes = new AtomicInteger();
-  final AtomicInteger sharedSockets = new AtomicInteger();
-  final AtomicInteger sockets = new AtomicInteger();
-  final Counter shared;
-  final Counter own;
-  final Counter crowded;
-  final Counter lateReplies;
-  final Counter slowHeads;
-  final Counter failures;
+  private final AtomicInteger sharedConnections = new AtomicInteger();
+  private final IntSupplier ownConnections;
+  private final Counter shared;
+  private final Counter own;
+  private final Counter lateReplies;
+  private final Counter slowHeads;
+  private final Counter failures;
   private final Timer queueWait;
   private final MeterRegistry registry;
   private final Tags tags;
-  private final AtomicIntegerArray inFlight = new AtomicIntegerArray(NUMBERED_SOCKETS);
+  private final AtomicIntegerArray inFlight = new AtomicIntegerArray(NUMBERED);
   private final BitSet numbers = new BitSet();
   private final BitSet registered = new BitSet();
 
-  ServerMeters(MeterRegistry registry, String server) {
+  /**
+   * @param ownConnections how many connections serve one request at a time
+   */
+  SharingMeters(MeterRegistry registry, String server, IntSupplier ownConnections) {
     this.registry = registry;
     this.tags = Tags.of("server", server);
+    this.ownConnections = ownConnections;
     this.shared = requests("shared");
     this.own = requests("own");
-    this.crowded = requests("crowded");
     this.lateReplies = counter(PipeliningMeters.LATE_REPLIES);
     this.slowHeads = counter(PipeliningMeters.SLOW_HEADS);
     this.failures = counter(PipeliningMeters.FAILURES);
     this.queueWait = registry.timer(PipeliningMeters.QUEUE_WAIT.meterName(), tags);
-    gauge(PipeliningMeters.LANES, tags, lanes);
-    gauge(PipeliningMeters.SOCKETS, tags.and("use", "shared"), sharedSockets);
-    Gauge.builder(
-            PipeliningMeters.SOCKETS.meterName(),
-            this,
-            m -> m.sockets.get() - m.sharedSockets.get())
+    Gauge.builder(PipeliningMeters.SOCKETS.meterName(), this, m -> m.sharedConnections.get())
+        .tags(tags.and("use", "shared"))
+        .register(registry);
+    Gauge.builder(PipeliningMeters.SOCKETS.meterName(), this, m -> m.ownConnections.getAsInt())
         .tags(tags.and("use", "own"))
         .register(registry);
   }
 
-  /** A number for a socket that starts to be shared. */
+  /** A number for a connection that starts to be shared. */
   synchronized int takeNumber() {
     int number = numbers.nextClearBit(0);
     numbers.set(number);
-    if (number < NUMBERED_SOCKETS && !registered.get(number)) {
+    if (number < NUMBERED && !registered.get(number)) {
       registered.set(number);
       Gauge.builder(PipeliningMeters.IN_FLIGHT.meterName(), inFlight, all -> all.get(number))
           .tags(tags.and("socket", Integer.toString(number)))
           .register(registry);
     }
-    sharedSockets.incrementAndGet();
+    sharedConnections.incrementAndGet();
     return number;
   }
 
-  /** Gives the number of a socket back that is no longer shared. */
+  /** Gives the number of a connection back that is not shared any more. */
   synchronized void returnNumber(int number) {
     numbers.clear(number);
     inFlight(number, 0);
-    sharedSockets.decrementAndGet();
+    sharedConnections.decrementAndGet();
   }
 
   void inFlight(int number, int requests) {
-    if (number >= 0 && number < NUMBERED_SOCKETS) {
+    if (number < NUMBERED) {
       inFlight.lazySet(number, requests);
     }
   }
@@ -87,15 +87,36 @@ final class ServerMeters {
     queueWait.record(nanos, TimeUnit.NANOSECONDS);
   }
 
+  /** A request is sent among others. */
+  void shared() {
+    shared.increment();
+  }
+
+  /** A request gets a connection of its own. */
+  void own() {
+    own.increment();
+  }
+
+  /** An answer came that nothing waited for any more. */
+  void lateReply() {
+    lateReplies.increment();
+  }
+
+  /** A connection is passed over. */
+  void slowHead() {
+    slowHeads.increment();
+  }
+
+  /** A connection broke, was given up or could not be opened. */
+  void failure() {
+    failures.increment();
+  }
+
   private Counter requests(String use) {
     return registry.counter(PipeliningMeters.REQUESTS.meterName(), tags.and("use", use));
   }
 
   private Counter counter(PipeliningMeters meter) {
     return registry.counter(meter.meterName(), tags);
-  }
-
-  private void gauge(PipeliningMeters meter, Tags tags, AtomicInteger value) {
-    Gauge.builder(meter.meterName(), value, AtomicInteger::get).tags(tags).register(registry);
   }
 }

@@ -6,12 +6,12 @@ import com.mongodb.connection.TransportSettings;
 import com.mongodb.reactivestreams.client.MongoClient;
 import com.mongodb.reactivestreams.client.MongoClients;
 import com.mongodb.reactivestreams.client.MongoDatabase;
+import dev.onehop.routing.OneHop;
+import dev.onehop.routing.RoutingMode;
 import dev.onehop.routing.internal.wire.EventLoops;
 import dev.onehop.routing.internal.wire.LegacyHello;
 import dev.onehop.routing.internal.wire.OpMsg;
 import dev.onehop.routing.internal.wire.WireFrames;
-import dev.onehop.routing.transport.PipelinedTransport;
-import dev.onehop.routing.transport.PipeliningSettings;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
@@ -49,18 +49,17 @@ import reactor.core.publisher.Flux;
 @Warmup(iterations = 3, time = 2)
 @Measurement(iterations = 5, time = 2)
 @Fork(1)
-public class LaneMultiplexingBenchmark {
+public class SharedSocketsBenchmark {
   private static final int SOCKETS = 5;
   private static final int UNDER_WAY = 64;
   private static final int PINGS = 1_000;
 
-  /** {@code pool5} and {@code pool100}: the driver's own; {@code lanes}: 5 shared sockets. */
-  @Param({"pool5", "pool100", "lanes"})
+  /** {@code pool5} and {@code pool100}: the driver's own; {@code shared}: 5 shared sockets. */
+  @Param({"pool5", "pool100", "shared"})
   String transport = "";
 
   private @Nullable EventLoopGroup serverLoops;
   private @Nullable EventLoopGroup clientLoops;
-  private @Nullable PipelinedTransport pipelined;
   private @Nullable MongoClient client;
   private @Nullable MongoDatabase database;
 
@@ -83,39 +82,39 @@ public class LaneMultiplexingBenchmark {
             .syncUninterruptibly()
             .channel();
     int port = ((InetSocketAddress) listener.localAddress()).getPort();
-    MongoClientSettings.Builder settings =
-        MongoClientSettings.builder()
-            .applyConnectionString(
-                new ConnectionString("mongodb://127.0.0.1:" + port + "/?directConnection=true"));
-    if (transport.equals("lanes")) {
-      PipelinedTransport lanes =
-          PipelinedTransport.create(PipeliningSettings.builder().socketsPerServer(SOCKETS).build());
-      pipelined = lanes;
-      lanes.applyTo(settings);
-    } else {
-      EventLoopGroup own = EventLoops.newGroup("client", 1);
-      clientLoops = own;
-      int size = Integer.parseInt(transport.substring("pool".length()));
-      settings
-          .transportSettings(
-              TransportSettings.nettyBuilder()
-                  .eventLoopGroup(own)
-                  .socketChannelClass(EventLoops.socketChannelClass())
-                  .build())
-          .applyToConnectionPoolSettings(pool -> pool.maxSize(size));
-    }
-    MongoClient created = MongoClients.create(settings.build());
+    String uri = "mongodb://127.0.0.1:" + port + "/?directConnection=true";
+    MongoClient created = transport.equals("shared") ? shared(uri) : plain(uri);
     client = created;
     database = created.getDatabase("d");
+  }
+
+  private static MongoClient shared(String uri) {
+    return OneHop.builder(uri)
+        .routing(RoutingMode.NONE)
+        .pipelining(sockets -> sockets.socketsPerServer(SOCKETS))
+        .reactiveClient();
+  }
+
+  private MongoClient plain(String uri) {
+    EventLoopGroup own = EventLoops.newGroup("client", 1);
+    clientLoops = own;
+    int size = Integer.parseInt(transport.substring("pool".length()));
+    return MongoClients.create(
+        MongoClientSettings.builder()
+            .applyConnectionString(new ConnectionString(uri))
+            .transportSettings(
+                TransportSettings.nettyBuilder()
+                    .eventLoopGroup(own)
+                    .socketChannelClass(EventLoops.socketChannelClass())
+                    .build())
+            .applyToConnectionPoolSettings(pool -> pool.maxSize(size))
+            .build());
   }
 
   @TearDown
   public void close() {
     if (client != null) {
       client.close();
-    }
-    if (pipelined != null) {
-      pipelined.close();
     }
     if (clientLoops != null) {
       clientLoops.shutdownGracefully(0, 1, TimeUnit.SECONDS);

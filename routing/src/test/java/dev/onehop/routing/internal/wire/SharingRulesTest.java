@@ -1,29 +1,23 @@
-package dev.onehop.routing.internal.transport;
+package dev.onehop.routing.internal.wire;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import com.github.luben.zstd.Zstd;
-import dev.onehop.routing.internal.transport.SharingRules.Use;
-import dev.onehop.routing.internal.wire.OpMsg;
-import dev.onehop.routing.transport.PipeliningSettings;
+import dev.onehop.routing.internal.wire.BsonFields.MalformedDocumentException;
+import dev.onehop.routing.internal.wire.SharingRules.Use;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
-import java.io.IOException;
 import java.util.Arrays;
 import java.util.List;
-import java.util.zip.Deflater;
 import org.bson.BsonDocument;
 import org.bson.BsonString;
 import org.bson.RawBsonDocument;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.xerial.snappy.Snappy;
 
 /** Which requests share a socket, by command and options. */
 class SharingRulesTest {
-  private final SharingRules rules = new SharingRules(PipeliningSettings.builder().build());
+  private static final int MAX_SHARED_BYTES = 256 * 1024;
 
   @ParameterizedTest
   @ValueSource(
@@ -48,7 +42,7 @@ class SharingRulesTest {
         "{ping: 1}"
       })
   void shortCommandsShare(String command) {
-    assertThat(use(command)).isEqualTo(Use.SHARED);
+    assertThat(use(command)).isNotEqualTo(Use.OWN);
   }
 
   @ParameterizedTest
@@ -93,8 +87,7 @@ class SharingRulesTest {
         "{find: 'c', filter: {_id: 1}, readConcern: {afterClusterTime: {$timestamp: {t: 1, i: 1}}}}"
       })
   void whatMayWaitForOthersSharesWithItsLike(String command) {
-    assertThat(use(command)).isEqualTo(Use.SHARED);
-    assertThat(mayWait(command)).isTrue();
+    assertThat(use(command)).isEqualTo(Use.MAY_WAIT);
   }
 
   @ParameterizedTest
@@ -108,31 +101,7 @@ class SharingRulesTest {
         "{ping: 1}"
       })
   void whatWaitsForNothingComesBehindNothingThatDoes(String command) {
-    assertThat(mayWait(command)).isFalse();
-  }
-
-  private static boolean mayWait(String command) {
-    ByteBuf message = encode(OpMsg.command(BsonDocument.parse(command)));
-    try {
-      return SharingRules.mayWait(CommandHead.of(message));
-    } finally {
-      message.release();
-    }
-  }
-
-  @ParameterizedTest
-  @CsvSource(
-      delimiter = '|',
-      value = {
-        "{saslStart: 1, mechanism: 'SCRAM-SHA-256'} | AUTHENTICATION",
-        "{saslContinue: 1} | AUTHENTICATION",
-        "{authenticate: 1, mechanism: 'MONGODB-X509'} | AUTHENTICATION",
-        "{hello: 1} | HELLO",
-        "{isMaster: 1} | HELLO",
-        "{logout: 1} | REFUSED"
-      })
-  void theHandshakeHasItsOwnRules(String command, Use use) {
-    assertThat(use(command)).isEqualTo(use);
+    assertThat(use(command)).isEqualTo(Use.QUICK);
   }
 
   @Test
@@ -140,7 +109,7 @@ class SharingRulesTest {
     OpMsg update = OpMsg.command(BsonDocument.parse("{update: 'c'}"));
 
     assertThat(use(update.withSequences(sequence("updates", "{q: {_id: 1}, u: {a: 1}}"))))
-        .isEqualTo(Use.SHARED);
+        .isEqualTo(Use.MAY_WAIT);
     assertThat(
             use(
                 update.withSequences(
@@ -150,7 +119,7 @@ class SharingRulesTest {
             use(
                 OpMsg.command(BsonDocument.parse("{insert: 'c'}"))
                     .withSequences(sequence("documents", "{multi: true, limit: 0}"))))
-        .isEqualTo(Use.SHARED);
+        .isEqualTo(Use.MAY_WAIT);
   }
 
   @Test
@@ -165,21 +134,17 @@ class SharingRulesTest {
   @Test
   void aStreamOfRepliesDoesNotShare() {
     OpMsg ping = OpMsg.command(BsonDocument.parse("{ping: 1}"));
-    OpMsg exhaust = new OpMsg(1, 0, MessageHeader.EXHAUST_ALLOWED, ping.body(), ping.sequences());
+    OpMsg exhaust = new OpMsg(1, 0, CommandHead.EXHAUST_ALLOWED, ping.body(), ping.sequences());
 
     assertThat(use(exhaust)).isEqualTo(Use.OWN);
   }
 
-  @ParameterizedTest
-  @ValueSource(bytes = {0, 1, 2, 3})
-  void compressedRequestsAreLookedInto(byte compressor) throws IOException {
-    assertThat(use(compressed("{find: 'c', filter: {_id: 1}}", compressor))).isEqualTo(Use.SHARED);
-    assertThat(use(compressed("{aggregate: 'c', pipeline: []}", compressor))).isEqualTo(Use.OWN);
-  }
-
   @Test
-  void anUnknownCompressorDoesNotShare() throws IOException {
-    assertThat(use(compressed("{ping: 1}", (byte) 77))).isEqualTo(Use.OWN);
+  void aRequestWithoutAReplyDoesNotShare() {
+    OpMsg insert = OpMsg.command(BsonDocument.parse("{insert: 'c', documents: [{_id: 1}]}"));
+
+    assertThat(use(new OpMsg(1, 0, OpMsg.MORE_TO_COME, insert.body(), insert.sequences())))
+        .isEqualTo(Use.OWN);
   }
 
   @Test
@@ -187,8 +152,7 @@ class SharingRulesTest {
     ByteBuf message = encode(OpMsg.command(BsonDocument.parse("{ping: 1}")));
     for (int cut = 17; cut < message.readableBytes(); cut++) {
       ByteBuf part = message.copy(0, cut);
-      assertThat(rules.use(CommandHead.of(part))).as("%s bytes", cut).isNotEqualTo(Use.SHARED);
-      part.release();
+      assertThat(use(part)).as("%s bytes", cut).isEqualTo(Use.OWN);
     }
     message.release();
   }
@@ -203,7 +167,9 @@ class SharingRulesTest {
 
   private Use use(ByteBuf message) {
     try {
-      return rules.use(CommandHead.of(message));
+      return SharingRules.use(CommandHead.read(message), MAX_SHARED_BYTES);
+    } catch (MalformedDocumentException | IndexOutOfBoundsException e) {
+      return SharingRules.use(null, MAX_SHARED_BYTES);
     } finally {
       message.release();
     }
@@ -218,38 +184,5 @@ class SharingRulesTest {
   private static List<OpMsg.Sequence> sequence(String name, String... documents) {
     return List.of(
         new OpMsg.Sequence(name, Arrays.stream(documents).map(RawBsonDocument::parse).toList()));
-  }
-
-  private static ByteBuf compressed(String command, byte compressor) throws IOException {
-    ByteBuf plain = encode(OpMsg.command(BsonDocument.parse(command)));
-    byte[] content = new byte[plain.readableBytes() - 16];
-    plain.skipBytes(16).readBytes(content);
-    plain.release();
-    byte[] small =
-        switch (compressor) {
-          case 1 -> Snappy.compress(content);
-          case 2 -> deflate(content);
-          case 3 -> Zstd.compress(content);
-          default -> content;
-        };
-    return Unpooled.buffer()
-        .writeIntLE(25 + small.length)
-        .writeIntLE(1)
-        .writeIntLE(0)
-        .writeIntLE(MessageHeader.OP_COMPRESSED)
-        .writeIntLE(OpMsg.OP_MSG)
-        .writeIntLE(content.length)
-        .writeByte(compressor)
-        .writeBytes(small);
-  }
-
-  private static byte[] deflate(byte[] content) {
-    Deflater deflater = new Deflater();
-    deflater.setInput(content);
-    deflater.finish();
-    byte[] out = new byte[content.length + 64];
-    int size = deflater.deflate(out);
-    deflater.end();
-    return Arrays.copyOf(out, size);
   }
 }
