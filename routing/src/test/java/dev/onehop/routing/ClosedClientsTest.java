@@ -37,10 +37,10 @@ class ClosedClientsTest {
   private static Map<String, Consumer<OneHop.Builder>> kinds() {
     return Map.of(
         "targeted", builder -> {},
-        "targeted, pipelined", builder -> builder.pipelining(lanes -> {}),
+        "targeted, pipelined", builder -> builder.pipelining(sockets -> {}),
         "direct", builder -> builder.routing(RoutingMode.DIRECT),
         "direct, pipelined",
-            builder -> builder.routing(RoutingMode.DIRECT).pipelining(lanes -> {}));
+            builder -> builder.routing(RoutingMode.DIRECT).pipelining(sockets -> {}));
   }
 
   static Stream<String> clients() {

@@ -38,7 +38,7 @@ import reactor.core.publisher.Mono;
  * messages encoded beforehand. On a machine whose processors client and server share, no client
  * reaches it; how near one comes is what it costs.
  *
- * <p>A socket per thread on the one side, lanes over four sockets on the other. By threads:
+ * <p>A socket per thread on the one side, four shared sockets on the other. By threads:
  *
  * <pre>{@code
  * java -jar jmh/target/benchmarks.jar ServerFloor -t 1

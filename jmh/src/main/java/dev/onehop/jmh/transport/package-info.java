@@ -1,4 +1,4 @@
-/** Microbenchmarks of the wire codec and the pipelined transport. */
+/** Microbenchmarks of the wire codec and pipelining. */
 @NullMarked
 package dev.onehop.jmh.transport;
 

@@ -59,7 +59,7 @@ class BarsTest {
     assertThat(Bars.own().bars())
         .extracting(Bar::name)
         .contains("routing-table lookup", "key encoding", "hashing", "targeting", "refresh")
-        .contains("lane multiplexing", "wire codec", "workload");
+        .contains("shared sockets", "wire codec", "workload");
   }
 
   @ParameterizedTest

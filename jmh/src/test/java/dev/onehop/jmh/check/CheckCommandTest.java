@@ -96,10 +96,10 @@ class CheckCommandTest {
   void aBenchmarkThatFailsFailsTheCheckWithItsReason() throws Exception {
     String bars =
         BARS.formatted("1")
-            .replace("core.HashingBenchmark.string", "transport.LaneMultiplexingBenchmark.pings")
+            .replace("core.HashingBenchmark.string", "transport.SharedSocketsBenchmark.pings")
             .replace("at least", "parameters: {transport: none}\n    at least");
     assertThat(check(bars)).isEqualTo(1);
     assertThat(err.toString())
-        .contains("onehop jmh: transport.LaneMultiplexingBenchmark.pings failed: ");
+        .contains("onehop jmh: transport.SharedSocketsBenchmark.pings failed: ");
   }
 }

@@ -134,7 +134,7 @@ class AsThePlainDriverTest {
   void aDirectConnectionStaysWhereItWasAskedFor() {
     for (Consumer<OneHop.Builder> settings :
         List.<Consumer<OneHop.Builder>>of(
-            builder -> {}, builder -> builder.pipelining(lanes -> {}))) {
+            builder -> {}, builder -> builder.pipelining(sockets -> {}))) {
       OneHop.Builder builder = Targeted.builder(cluster, "directConnection=true");
       settings.accept(builder);
       try (MongoClient client = builder.reactiveClient()) {

@@ -1,8 +1,10 @@
 package dev.onehop.routing.internal.direct;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.onehop.routing.internal.direct.shard.Retryability;
+import dev.onehop.routing.internal.wire.BsonFields.MalformedDocumentException;
 import dev.onehop.routing.internal.wire.OpMsg;
 import dev.onehop.routing.internal.wire.OpMsg.Sequence;
 import io.netty.buffer.ByteBuf;
@@ -80,11 +82,17 @@ class StatementTest {
         "{find: 'c', $db: 'd'}",
         "{aggregate: 'c', pipeline: [], cursor: {}, $db: 'd'}",
         "{insert: 'c', documents: [{_id: 1}], $db: 'd'}",
-        "{count: 'c', query: {_id: 1}, $db: 'd'}",
-        "{}"
+        "{count: 'c', query: {_id: 1}, $db: 'd'}"
       })
   void theRestGoesTheLongWay(String body) {
     assertThat(Statement.read(message(body, ""))).isNull();
+  }
+
+  /** {@link OneShardForwarding} takes that for a reason to go the long way, too. */
+  @Test
+  void aCommandWithoutANameIsMalformed() {
+    assertThatThrownBy(() -> Statement.read(message("{}", "")))
+        .isInstanceOf(MalformedDocumentException.class);
   }
 
   @ParameterizedTest

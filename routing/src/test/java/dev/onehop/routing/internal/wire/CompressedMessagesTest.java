@@ -1,6 +1,7 @@
 package dev.onehop.routing.internal.wire;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.github.luben.zstd.Zstd;
 import io.netty.buffer.ByteBuf;
@@ -29,9 +30,10 @@ class CompressedMessagesTest {
   @Test
   void damageAndUnknownCompressorsAreNotLookedInto() {
     for (int compressor = 1; compressor <= 4; compressor++) {
-      assertThat(CompressedMessages.expandWhole(compressed(compressor, new byte[] {1, 2, 3, 4, 5})))
+      ByteBuf damaged = compressed(compressor, new byte[] {1, 2, 3, 4, 5});
+      assertThatThrownBy(() -> CompressedMessages.expandWhole(damaged))
           .as("compressor %d", compressor)
-          .isNull();
+          .isInstanceOf(WireProtocolException.class);
     }
   }
 

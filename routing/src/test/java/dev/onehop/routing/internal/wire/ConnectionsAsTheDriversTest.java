@@ -45,6 +45,13 @@ class ConnectionsAsTheDriversTest {
     return server.seen.stream().map(BsonDocument::getFirstKey).toList();
   }
 
+  /** One that others share does not authenticate again: what is refused on it goes elsewhere. */
+  private static List<String> sentAgain(Kind kind) {
+    return kind == Kind.SHARED
+        ? List.of("hello", "saslStart", "ping", "hello", "saslStart", "ping")
+        : List.of("hello", "saslStart", "ping", "saslStart", "ping");
+  }
+
   @ParameterizedTest
   @EnumSource
   void aCommandThatNeedsNewAuthenticationIsSentAgain(Kind kind) {
@@ -63,9 +70,8 @@ class ConnectionsAsTheDriversTest {
 
       assertThat(answer).isNotNull();
       assertThat(answer.body()).containsEntry("ok", new BsonInt32(1));
-      assertThat(commands(server))
-          .containsExactly("hello", "saslStart", "ping", "saslStart", "ping");
-      assertThat(server.accepted()).isEqualTo(1);
+      assertThat(commands(server)).isEqualTo(sentAgain(kind));
+      assertThat(server.accepted()).isEqualTo(kind == Kind.SHARED ? 2 : 1);
     }
   }
 
@@ -96,10 +102,10 @@ class ConnectionsAsTheDriversTest {
 
       assertThat(answer).isNotNull();
       assertThat(answer.body()).containsEntry("ok", new BsonInt32(1));
-      assertThat(commands(server))
-          .containsExactly("hello", "saslStart", "ping", "saslStart", "ping");
+      assertThat(commands(server)).isEqualTo(sentAgain(kind));
       assertThat(threads)
-          .hasSize(2)
+          // Another connection is authenticated by the token that is there, as long as it will do.
+          .hasSize(kind == Kind.SHARED ? 1 : 2)
           .allSatisfy(name -> assertThat(name).doesNotContain("wire-server-client"));
     }
   }
@@ -151,7 +157,7 @@ class ConnectionsAsTheDriversTest {
 
       assertThat(answer).isNotNull();
       assertThat(answer.body()).containsEntry("code", new BsonInt32(391));
-      assertThat(commands(server)).hasSize(5);
+      assertThat(commands(server)).hasSize(kind == Kind.SHARED ? 8 : 5);
     }
   }
 

@@ -20,6 +20,7 @@ import org.bson.BsonDocument;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.EnumSource.Mode;
 
 /** A server's pool keeps to the limits of the driver's, and is cleared when the driver's is. */
 class PoolLimitsTest {
@@ -106,7 +107,7 @@ class PoolLimitsTest {
   }
 
   @ParameterizedTest
-  @EnumSource
+  @EnumSource(mode = Mode.EXCLUDE, names = "SHARED")
   void aRequestDoesNotWaitForLongerThanAllowed(Kind kind) {
     try (WireServer server =
             new WireServer((connection, command) -> isHello(command) ? ok() : null);
@@ -222,7 +223,7 @@ class PoolLimitsTest {
   }
 
   @ParameterizedTest
-  @EnumSource
+  @EnumSource(mode = Mode.EXCLUDE, names = "SHARED")
   void aServerThatTakesNoMoreConnectionsFailsWhatWaitsForOne(Kind kind) {
     AtomicBoolean refusing = new AtomicBoolean();
     try (WireServer server =

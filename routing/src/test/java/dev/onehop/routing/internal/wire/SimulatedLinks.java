@@ -81,8 +81,11 @@ final class SimulatedLinks implements SharedConnections.Pool, Exchange.Pool, Aut
     Sinks.One<Link> one = opening.remove();
     if (one.currentSubscriberCount() > 0) {
       links.add(link);
+      one.tryEmitValue(link);
+    } else {
+      // As one does whose opening is cancelled.
+      link.close();
     }
-    one.tryEmitValue(link);
     return link;
   }
 
