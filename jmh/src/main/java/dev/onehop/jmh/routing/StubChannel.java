@@ -49,12 +49,12 @@ public final class StubChannel extends InProcessChannel {
   }
 
   @Override
-  protected boolean offer(ByteBuf message) {
+  protected void take(ByteBuf message) {
     if (LegacyHello.is(message)) {
       ByteBuf out = alloc().buffer();
       LegacyHello.reply(message, 1, hello(), out);
       deliver(out);
-      return true;
+      return;
     }
     ByteBuf ready =
         switch (message.getByte(message.readerIndex() + COMMAND_NAME)) {
@@ -73,7 +73,6 @@ public final class StubChannel extends InProcessChannel {
     }
     out.setIntLE(8, message.getIntLE(message.readerIndex() + 4));
     deliver(out);
-    return true;
   }
 
   @Override

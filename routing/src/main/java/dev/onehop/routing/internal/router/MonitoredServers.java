@@ -334,11 +334,11 @@ public final class MonitoredServers implements ServerSet {
 
   /** What went wrong in the first place. */
   public static String rootMessage(Throwable failure) {
-    Throwable root = failure;
-    while (root.getCause() != null) {
-      root = root.getCause();
+    String message = null;
+    for (Throwable each = failure; each != null; each = each.getCause()) {
+      message = each.getMessage() == null ? message : each.getMessage();
     }
-    return String.valueOf(root.getMessage());
+    return String.valueOf(message);
   }
 
   @Override

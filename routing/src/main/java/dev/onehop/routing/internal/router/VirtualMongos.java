@@ -107,12 +107,10 @@ public final class VirtualMongos extends InProcessChannel {
   }
 
   @Override
-  protected boolean offer(ByteBuf message) {
-    if (requests == null) {
-      return false;
+  protected void take(ByteBuf message) {
+    if (requests != null) {
+      requests.add(message.retain());
     }
-    requests.add(message.retain());
-    return true;
   }
 
   @Override

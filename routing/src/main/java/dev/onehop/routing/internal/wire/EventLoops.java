@@ -63,8 +63,7 @@ public final class EventLoops {
     }
   }
 
-  /** What event loops of one's own need to carry {@link #socketChannelClass}. */
-  public static IoHandlerFactory newIoHandlers() {
+  private static IoHandlerFactory newIoHandlers() {
     return Epoll.isAvailable() ? EpollIoHandler.newFactory() : NioIoHandler.newFactory();
   }
 

@@ -9,7 +9,6 @@ import io.netty.channel.ChannelPromise;
 import io.netty.channel.socket.ServerSocketChannel;
 import io.netty.channel.socket.SocketChannel;
 import io.netty.channel.socket.SocketChannelConfig;
-import java.io.IOException;
 import java.net.ConnectException;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
@@ -37,17 +36,15 @@ public abstract class InProcessChannel extends AbstractChannel implements Socket
     super(null);
   }
 
-  /** Starts to connect; {@link #connected} or {@link #connectFailed} ends it, now or later. */
+  /** Starts to connect; {@link #connected} ends it, now or later. */
   protected abstract void connect(InetSocketAddress address);
 
   /**
    * Takes a whole request.
    *
    * @param message belongs to the channel: retained by whoever needs it longer than the call
-   * @return false if it can't be taken now; it is offered again after {@link #mayWrite}
-   * @throws IOException if it may not come now; the channel is closed
    */
-  protected abstract boolean offer(ByteBuf message) throws IOException;
+  protected abstract void take(ByteBuf message);
 
   /** The channel is closed; called once. */
   protected abstract void closed();
@@ -62,16 +59,6 @@ public abstract class InProcessChannel extends AbstractChannel implements Socket
     active = true;
     promise.trySuccess();
     pipeline().fireChannelActive();
-  }
-
-  /** The channel never came up; it is closed. */
-  protected final void connectFailed(Throwable cause) {
-    ChannelPromise promise = connecting;
-    connecting = null;
-    if (promise != null) {
-      promise.tryFailure(cause);
-    }
-    unsafe().close(unsafe().voidPromise());
   }
 
   /** Hands a reply to the driver, which releases it. */
@@ -95,28 +82,18 @@ public abstract class InProcessChannel extends AbstractChannel implements Socket
     }
   }
 
-  /** A request that was turned away may be offered again. */
-  protected final void mayWrite() {
-    if (open) {
-      ((InProcessUnsafe) unsafe()).retryFlush();
-    }
-  }
-
   @Override
   protected final AbstractUnsafe newUnsafe() {
     return new InProcessUnsafe();
   }
 
   @Override
-  protected final void doWrite(ChannelOutboundBuffer in) throws IOException {
+  protected final void doWrite(ChannelOutboundBuffer in) {
     if (!active) {
       return;
     }
-    while (true) {
-      ByteBuf whole = assembly.next(in);
-      if (whole == null || !offer(whole)) {
-        return;
-      }
+    for (ByteBuf whole = assembly.next(in); whole != null; whole = assembly.next(in)) {
+      take(whole);
       assembly.taken(in);
     }
   }
@@ -262,10 +239,6 @@ public abstract class InProcessChannel extends AbstractChannel implements Socket
       remote = address;
       connecting = promise;
       InProcessChannel.this.connect(address);
-    }
-
-    void retryFlush() {
-      flush0();
     }
   }
 }

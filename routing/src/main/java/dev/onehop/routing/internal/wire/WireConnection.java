@@ -13,6 +13,8 @@ import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.ChannelOutboundBuffer;
 import io.netty.channel.EventLoop;
+import io.netty.handler.codec.CorruptedFrameException;
+import io.netty.handler.codec.TooLongFrameException;
 import io.netty.handler.proxy.ProxyHandler;
 import io.netty.handler.ssl.SslHandler;
 import java.io.IOException;
@@ -455,13 +457,15 @@ final class WireConnection implements Link {
     private void replied(ByteBuf frame) {
       try {
         Pending next = pending.poll();
-        int responseTo = frame.readableBytes() < OpMsg.HEADER_BYTES ? 0 : OpMsg.responseTo(frame);
-        if (next == null || next.requestId() != responseTo) {
+        String wrong = wrong(frame, next);
+        if (next == null || wrong != null) {
+          WireProtocolException why = new WireProtocolException(server + " " + wrong);
           if (next != null) {
-            next.handler().failed(closed());
+            next.handler()
+                .failed(new IOException("unreadable answer: " + why.getMessage(), why));
           }
-          throw new WireProtocolException(
-              server + " answered request " + responseTo + ", which was not the next one");
+          // Nothing on this connection can be trusted any more.
+          throw why;
         }
         next.handler().replied(frame);
       } finally {
@@ -469,14 +473,38 @@ final class WireConnection implements Link {
       }
     }
 
+    /** What is wrong with an answer; null if nothing is. */
+    private @Nullable String wrong(ByteBuf frame, @Nullable Pending next) {
+      if (frame.readableBytes() < OpMsg.HEADER_BYTES) {
+        return "sent a message of " + frame.readableBytes() + " bytes";
+      }
+      int opCode = frame.getIntLE(frame.readerIndex() + 12);
+      if (opCode != OpMsg.OP_MSG) {
+        return "sent a message of op code " + opCode + ", which is no answer";
+      }
+      int responseTo = OpMsg.responseTo(frame);
+      return next == null || next.requestId() != responseTo
+          ? "answered request " + responseTo + ", which was not the next one"
+          : null;
+    }
+
     @Override
     public void channelInactive(ChannelHandlerContext context) {
-      end(closed());
+      end(open ? new IOException(server + " closed the connection") : closed());
     }
 
     @Override
     public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
-      end(new IOException("connection to " + server + " failed: " + cause.getMessage(), cause));
+      boolean noMessage =
+          cause instanceof TooLongFrameException || cause instanceof CorruptedFrameException;
+      end(
+          new IOException(
+              "connection to "
+                  + server
+                  + " failed: "
+                  + (noMessage ? "not a MongoDB message, by its length: " : "")
+                  + cause.getMessage(),
+              cause));
       context.close();
     }
 
