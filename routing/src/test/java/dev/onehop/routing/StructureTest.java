@@ -1,6 +1,8 @@
 package dev.onehop.routing;
 
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.simpleNameEndingWith;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.simpleNameStartingWith;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
 
@@ -55,6 +57,10 @@ class StructureTest {
         .should()
         .implement(
             resideInAnyPackage("com.mongodb.client", "com.mongodb.reactivestreams.client")
+                .and(
+                    simpleNameStartingWith("Mongo")
+                        .or(simpleNameEndingWith("Publisher"))
+                        .or(simpleNameStartingWith("ClientSession")))
                 .as("the driver's client API"))
         .check(CLASSES);
   }

@@ -20,7 +20,9 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.slf4j.LoggerFactory;
 
-/** What targeted mode can't route is left to the driver, and said; what it can't have is refused. */
+/**
+ * What targeted mode can't route is left to the driver, and said; what it can't have is refused.
+ */
 class TargetedModeSettingsTest {
   private final Logger logger = (Logger) LoggerFactory.getLogger(OneHop.class);
   private final ListAppender<ILoggingEvent> said = new ListAppender<>();
@@ -101,7 +103,8 @@ class TargetedModeSettingsTest {
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
   void aProxyIsUsedUnlessItIsPipelined(boolean pipelined) {
-    OneHop.Builder builder = OneHop.builder("mongodb://localhost:1/?proxyHost=localhost&proxyPort=2");
+    OneHop.Builder builder =
+        OneHop.builder("mongodb://localhost:1/?proxyHost=localhost&proxyPort=2");
     if (pipelined) {
       assertThatThrownBy(builder.pipelining(settings -> {})::build)
           .isInstanceOf(IllegalArgumentException.class)

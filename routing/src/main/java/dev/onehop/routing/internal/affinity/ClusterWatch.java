@@ -159,6 +159,7 @@ public final class ClusterWatch implements AutoCloseable {
   public void close() {
     watching.dispose();
     primaries.close();
+    probe.close();
   }
 
   private Mono<Void> readAgain() {
