@@ -11,16 +11,15 @@ import com.mongodb.connection.TransportSettings;
 import com.mongodb.reactivestreams.client.MongoClient;
 import com.mongodb.reactivestreams.client.MongoClients;
 import com.mongodb.reactivestreams.client.MongoCollection;
-import dev.onehop.routing.internal.client.Explanations;
-import dev.onehop.routing.internal.client.RoutedMongoClient;
-import dev.onehop.routing.internal.client.RoutingMetrics;
-import dev.onehop.routing.internal.client.RoutingSettings;
-import dev.onehop.routing.internal.client.TableMetrics;
+import dev.onehop.routing.internal.affinity.ClusterWatch;
 import dev.onehop.routing.internal.direct.DirectRouter;
+import dev.onehop.routing.internal.metrics.AffinityMetrics;
+import dev.onehop.routing.internal.metrics.TableMetrics;
 import dev.onehop.routing.internal.router.CommandMeter;
 import dev.onehop.routing.internal.router.DirectMode;
+import dev.onehop.routing.internal.router.Explanations;
 import dev.onehop.routing.internal.router.RouterClients;
-import dev.onehop.routing.internal.targeted.TargetedClient;
+import dev.onehop.routing.internal.targeted.TargetedMode;
 import dev.onehop.routing.internal.wire.EventLoops;
 import dev.onehop.routing.internal.wire.ServerAddressName;
 import dev.onehop.routing.internal.wire.WireSettings;
@@ -35,6 +34,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Properties;
@@ -45,15 +45,16 @@ import java.util.function.UnaryOperator;
 import org.bson.conversions.Bson;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * A router: it sends each operation that a shard key decides to where the owning shard is. Clients
  * of the official drivers work on it, several if need be.
  *
  * <pre>{@code
- * MongoClient client = OneHop.builder("mongodb://mongos1,mongos2/").meterRegistry(registry).reactiveClient();
- *
- * OneHop router = OneHop.builder("mongodb://mongos1,mongos2/").routing(RoutingMode.DIRECT).build();
+ * OneHop router = OneHop.builder("mongodb://mongos1,mongos2/").meterRegistry(registry).build();
+ * MongoClient reactive = MongoClients.create(router.clientSettings());
  * com.mongodb.client.MongoClient sync = com.mongodb.client.MongoClients.create(router.syncClientSettings());
  * }</pre>
  *
@@ -66,19 +67,29 @@ import org.reactivestreams.Publisher;
  * <p>Thread-safe.
  */
 public final class OneHop implements AutoCloseable {
-  private final RouterClients direct;
+  private static final Logger log = LoggerFactory.getLogger(OneHop.class);
 
-  private OneHop(RouterClients direct) {
-    this.direct = direct;
+  private final MongoClientSettings asked;
+
+  /** Null if nothing is routed. */
+  private final @Nullable RouterClients router;
+
+  private OneHop(MongoClientSettings asked, @Nullable RouterClients router) {
+    this.asked = asked;
+    this.router = router;
   }
 
   /**
    * The settings of a client on this router, for the reactive, the Kotlin coroutine and the Scala
    * driver. They hold what was set on the builder. The application creates the client and closes
    * it, before the router.
+   *
+   * <p>They name one server, {@code onehop-targeted} or {@code onehop-direct}, which is the router
+   * in this process. Events of commands and connection pools name that one; events of clusters and
+   * servers name the real servers, too.
    */
   public MongoClientSettings clientSettings() {
-    return direct.reactiveSettings();
+    return router == null ? asked : router.reactiveSettings();
   }
 
   /**
@@ -91,18 +102,25 @@ public final class OneHop implements AutoCloseable {
    * process. TLS to the servers is as it was set on the builder.
    */
   public MongoClientSettings syncClientSettings() {
-    return direct.syncSettings();
+    return router == null ? asked : router.syncSettings();
   }
 
   /** Ends the router. Operations of clients that are still open fail. */
   @Override
   public void close() {
-    direct.close();
+    if (router != null) {
+      router.close();
+    }
+  }
+
+  private MongoClientSettings closing(MongoClientSettings settings) {
+    return router == null ? settings : router.closing(settings);
   }
 
   /**
-   * Starts from a connection string with its usual options. With {@code directConnection=true}
-   * nothing is routed.
+   * Starts from a connection string with its usual options. In targeted mode nothing is routed with
+   * {@code directConnection=true}, {@code loadBalanced=true}, {@code replicaSet} or Unix domain
+   * sockets: settings and clients are then the driver's own, and the log says so once.
    *
    * @param uri {@code mongodb://} or {@code mongodb+srv://}, also with the options of {@link
    *     OneHopProperty}
@@ -116,7 +134,7 @@ public final class OneHop implements AutoCloseable {
    * Tells where a read with this filter would go, before it runs. Where it went afterwards, {@link
    * RoutingObservationContext#servers} tells.
    *
-   * @param collection of a client that was built here
+   * @param collection of a client on a router
    * @return a cold publisher of one explanation, or of an {@link IllegalArgumentException} if the
    *     collection is another client's
    */
@@ -126,7 +144,8 @@ public final class OneHop implements AutoCloseable {
   }
 
   /**
-   * Tells where a write would go, before it runs. Nothing is written.
+   * Tells where a write would go, before it runs. Nothing is written, but a document to insert that
+   * has no {@code _id} gets one.
    *
    * @param collection of a client that was built here
    * @param write one write of any kind
@@ -144,11 +163,6 @@ public final class OneHop implements AutoCloseable {
     private static final Duration DEFAULT_REFRESH = Duration.ofSeconds(10);
     private static final Duration DEFAULT_HISTORY = Duration.ofSeconds(2);
 
-    /**
-     * Until it is the only way: {@code -Donehop.targeted=below} for targeted mode below the driver.
-     */
-    private static final boolean BELOW = "below".equals(System.getProperty("onehop.targeted"));
-
     private final MongoClientSettings.Builder settings;
     private final boolean directConnection;
     private final Map<OneHopProperty, String> uriOptions;
@@ -158,7 +172,6 @@ public final class OneHop implements AutoCloseable {
     private @Nullable ObservationRegistry observations;
     private @Nullable PipeliningSettings pipeliningSettings;
     private RoutingMode mode = RoutingMode.TARGETED;
-    private boolean below = BELOW;
     private @Nullable Duration refreshEvery;
     private @Nullable Duration historyEvery;
     private @Nullable Boolean measure;
@@ -187,7 +200,7 @@ public final class OneHop implements AutoCloseable {
 
     /**
      * Changes the driver's own settings, which hold for every connection: credentials, TLS, pools,
-     * codecs, listeners. The transport is Netty unless it is set here.
+     * codecs, listeners. A transport can't be set where the router brings its own.
      */
     public Builder applyToClientSettings(Consumer<MongoClientSettings.Builder> change) {
       Objects.requireNonNull(change, "change").accept(settings);
@@ -335,13 +348,29 @@ public final class OneHop implements AutoCloseable {
 
     /**
      * Creates a router for one or more clients, which connects in the background. The caller closes
-     * it. For {@link RoutingMode#DIRECT} only so far.
+     * it.
      *
      * @throws IllegalArgumentException if a property has a bad value, which the message names, or
      *     the settings don't fit the mode
      */
     public OneHop build() {
-      return new OneHop(router("a router for several clients"));
+      MongoClientSettings asked = settings.build();
+      RoutingSettings routing = routing();
+      if (mode == RoutingMode.DIRECT) {
+        return new OneHop(asked, direct(asked, routing));
+      }
+      String reason = mode == RoutingMode.NONE ? null : passedThrough(asked);
+      if (mode == RoutingMode.TARGETED && reason == null) {
+        return new OneHop(asked, targeted(asked, routing));
+      }
+      if (mode == RoutingMode.NONE || pipeliningSettings != null) {
+        if (reason != null) {
+          log.warn("nothing is routed: {}", reason);
+        }
+        return new OneHop(asked, unrouted(asked, routing));
+      }
+      log.warn("nothing is routed, and clients are the driver's own: {}", reason);
+      return new OneHop(asked, null);
     }
 
     /**
@@ -352,61 +381,28 @@ public final class OneHop implements AutoCloseable {
      *     the settings don't fit the mode
      */
     public MongoClient reactiveClient() {
-      RoutingSettings routing = routing();
-      if (mode != RoutingMode.DIRECT) {
-        return targeted(routing);
-      }
-      return reactive(direct(routing));
-    }
-
-    private static MongoClient reactive(RouterClients router) {
+      OneHop router = build();
       return orClosed(
-          router,
-          () -> MongoClients.create(router.closing(router.reactiveSettings()), ourselves()));
+          router, () -> MongoClients.create(router.closing(router.clientSettings()), ourselves()));
     }
 
     /**
      * Creates a synchronous client with a router of its own, which connects in the background and
-     * is closed with the client. The caller closes that. For {@link RoutingMode#DIRECT} only so
-     * far. Needs {@code mongodb-driver-sync}.
+     * is closed with the client. The caller closes that. Needs {@code mongodb-driver-sync}.
      *
      * @throws IllegalArgumentException if a property has a bad value, which the message names, or
      *     the settings don't fit the mode
      */
     public com.mongodb.client.MongoClient syncClient() {
-      RouterClients router = router("a synchronous client");
+      OneHop router = build();
       return orClosed(
           router,
           () ->
               com.mongodb.client.MongoClients.create(
-                  router.closing(router.syncSettings()), ourselves()));
+                  router.closing(router.syncClientSettings()), ourselves()));
     }
 
-    private RouterClients router(String what) {
-      if (mode == RoutingMode.DIRECT) {
-        return direct(routing());
-      }
-      RouterClients clients = belowTheDriver(routing());
-      if (clients == null) {
-        throw new IllegalArgumentException(
-            what + " needs routing(RoutingMode.DIRECT); targeted mode has reactiveClient() only");
-      }
-      return clients;
-    }
-
-    /** Null for targeted mode above the driver. */
-    private @Nullable RouterClients belowTheDriver(RoutingSettings routing) {
-      MongoClientSettings asked = settings.build();
-      boolean routed = mode == RoutingMode.TARGETED && isForBelow(asked);
-      if (routed && (below || pipeliningSettings != null)) {
-        return below(asked, routing);
-      }
-      return mode == RoutingMode.NONE || pipeliningSettings != null
-          ? unrouted(asked, routing)
-          : null;
-    }
-
-    private static <C> C orClosed(RouterClients router, Supplier<C> client) {
+    private static <C> C orClosed(OneHop router, Supplier<C> client) {
       try {
         return client.get();
       } catch (RuntimeException | Error failure) {
@@ -419,17 +415,25 @@ public final class OneHop implements AutoCloseable {
       return MongoDriverInformation.builder().driverName("onehop").build();
     }
 
-    /** For tests: targeted mode below the driver. */
-    Builder below() {
-      below = true;
-      return this;
+    /** Why targeted mode leaves clients as they are; null if it routes. */
+    private @Nullable String passedThrough(MongoClientSettings asked) {
+      ClusterSettings cluster = asked.getClusterSettings();
+      if (directConnection) {
+        return "directConnection=true asks for one server only";
+      }
+      if (cluster.getMode() == ClusterConnectionMode.LOAD_BALANCED) {
+        return "loadBalanced=true hides the mongoses behind a load balancer";
+      }
+      if (cluster.getRequiredReplicaSetName() != null) {
+        return "replicaSet=" + cluster.getRequiredReplicaSetName() + " asks for a replica set";
+      }
+      return namesUnixSockets(asked)
+          ? "only the driver itself connects to Unix domain sockets"
+          : null;
     }
 
-    private RouterClients direct(RoutingSettings routing) {
-      MongoClientSettings asked = settings.build();
-      if (asked.getTransportSettings() != null) {
-        throw new IllegalArgumentException("direct mode brings a transport of its own");
-      }
+    private RouterClients direct(MongoClientSettings asked, RoutingSettings routing) {
+      refuseTransport(asked);
       refuseWhatIsForTargetedMode();
       refuseWhatDirectModeCannot(asked);
       if (directConnection) {
@@ -444,7 +448,7 @@ public final class OneHop implements AutoCloseable {
           DirectRouter::new,
           new DirectMode.Options(
               routing.refreshInterval(),
-              isMapped() ? routing.hostMapping() : null,
+              routing.hostMapping(),
               new TableMetrics(routing.meterRegistry()),
               new CommandMeter(routing.meterRegistry(), routing.observationRegistry())),
           carriage.release());
@@ -467,11 +471,11 @@ public final class OneHop implements AutoCloseable {
       return new Carriage(new RouterClients.Carrier(group, sharing), () -> shutDown(group));
     }
 
-    private boolean isMapped() {
-      return mapping != null
-          || new PropertySources(uriOptions, given, System.getProperties())
-              .hostMapping()
-              .isPresent();
+    private void refuseTransport(MongoClientSettings asked) {
+      if (asked.getTransportSettings() != null) {
+        throw new IllegalArgumentException(
+            mode.name().toLowerCase(Locale.ROOT) + " mode brings a transport of its own");
+      }
     }
 
     private void refuseWhatIsForTargetedMode() {
@@ -495,8 +499,7 @@ public final class OneHop implements AutoCloseable {
     }
 
     private static void refuseWhatDirectModeCannot(MongoClientSettings asked) {
-      if (asked.getClusterSettings().getHosts().stream()
-          .anyMatch(host -> host instanceof UnixServerAddress)) {
+      if (namesUnixSockets(asked)) {
         throw new IllegalArgumentException("direct mode does not connect to Unix domain sockets");
       }
       if (asked.getClusterSettings().getMode() == ClusterConnectionMode.LOAD_BALANCED) {
@@ -521,35 +524,42 @@ public final class OneHop implements AutoCloseable {
           .build();
     }
 
-    /** Targeted mode below the driver, as direct mode is. */
-    private RouterClients below(MongoClientSettings asked, RoutingSettings routing) {
+    private RouterClients targeted(MongoClientSettings asked, RoutingSettings routing) {
+      refuseTransport(asked);
       Carriage carriage = carriage(routing.meterRegistry());
-      RoutingMetrics metrics = new RoutingMetrics(routing.meterRegistry());
-      return TargetedClient.create(
+      UnaryOperator<ServerAddressName> names = routing.hostMapping();
+      return TargetedMode.create(
           asked,
           carriage.carrier(),
           nettyOn(carriage.carrier().group()),
           of -> MongoClients.create(of, ourselves()),
-          new TargetedClient.Options(
-              routing.watching(),
+          new TargetedMode.Options(
+              new ClusterWatch.Settings(
+                  routing.refreshInterval(),
+                  routing.historyInterval(),
+                  routing.measureRoundTrips(),
+                  routing.routers(),
+                  names == null ? UnaryOperator.identity() : names),
               new TableMetrics(routing.meterRegistry()),
-              metrics::affinity,
+              new AffinityMetrics(routing.meterRegistry())::accept,
               new CommandMeter(
                   routing.meterRegistry(), routing.observationRegistry(), RoutingMode.TARGETED)),
           carriage.release());
     }
 
+    /** Every command goes where the official client would send it. */
     private RouterClients unrouted(MongoClientSettings asked, RoutingSettings routing) {
-      if (asked.getTransportSettings() != null) {
-        throw new IllegalArgumentException("pipelining and RoutingMode.NONE bring a transport of their own");
-      }
+      refuseTransport(asked);
       if (asked.getClusterSettings().getMode() == ClusterConnectionMode.LOAD_BALANCED) {
         throw new IllegalArgumentException(
             "loadBalanced=true cannot be pipelined: behind a load balancer each connection may"
                 + " lead to another mongos, and cursors and transactions stay on theirs");
       }
+      if (namesUnixSockets(asked)) {
+        throw new IllegalArgumentException("Unix domain sockets cannot be pipelined");
+      }
       Carriage carriage = carriage(routing.meterRegistry());
-      return TargetedClient.unrouted(
+      return TargetedMode.unrouted(
           asked,
           carriage.carrier(),
           nettyOn(carriage.carrier().group()),
@@ -559,31 +569,9 @@ public final class OneHop implements AutoCloseable {
           carriage.release());
     }
 
-    /** Whether the settings ask for nothing that only the driver's own sockets can. */
-    private boolean isForBelow(MongoClientSettings asked) {
-      ClusterSettings cluster = asked.getClusterSettings();
-      return !directConnection
-          && cluster.getMode() != ClusterConnectionMode.LOAD_BALANCED
-          && cluster.getRequiredReplicaSetName() == null
-          && asked.getTransportSettings() == null
-          && !asked.getSocketSettings().getProxySettings().isProxyEnabled();
-    }
-
-    private MongoClient targeted(RoutingSettings routing) {
-      RouterClients clients = belowTheDriver(routing);
-      if (clients != null) {
-        return reactive(clients);
-      }
-      MongoClientSettings asked = settings.build();
-      Runnable release = () -> {};
-      if (asked.getTransportSettings() == null) {
-        // One group for all clients, however many shards there are.
-        EventLoopGroup own = newGroup();
-        release = () -> shutDown(own);
-        asked = MongoClientSettings.builder(asked).transportSettings(nettyOn(own)).build();
-      }
-      return RoutedMongoClient.create(
-          asked, routing, of -> MongoClients.create(of, ourselves()), release);
+    private static boolean namesUnixSockets(MongoClientSettings asked) {
+      return asked.getClusterSettings().getHosts().stream()
+          .anyMatch(host -> host instanceof UnixServerAddress);
     }
 
     private RoutingSettings routing() {
@@ -607,8 +595,7 @@ public final class OneHop implements AutoCloseable {
           history,
           measured,
           shardRouters,
-          directConnection,
-          mapping != null ? mapping : sources.hostMapping().orElse(UnaryOperator.identity()),
+          mapping != null ? mapping : sources.hostMapping().orElse(null),
           meters,
           observations == null ? ObservationRegistry.NOOP : observations);
     }

@@ -3,17 +3,15 @@ package dev.onehop.routing.internal.router;
 import com.mongodb.MongoClientSettings;
 import com.mongodb.ServerAddress;
 import com.mongodb.connection.TransportSettings;
-import dev.onehop.routing.internal.catalog.RoutingCatalog;
 import dev.onehop.routing.internal.command.CommandRouter;
 import dev.onehop.routing.internal.command.Refreshes;
 import dev.onehop.routing.internal.direct.shard.ServerSet;
+import dev.onehop.routing.internal.metrics.TableMetrics;
 import dev.onehop.routing.internal.wire.ServerAddressName;
 import dev.onehop.routing.internal.wire.WirePool;
 import dev.onehop.routing.internal.wire.WireSettings;
 import java.time.Duration;
-import java.util.Optional;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Function;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
@@ -42,14 +40,8 @@ public final class DirectMode {
   public record Options(
       Duration refreshInterval,
       @Nullable UnaryOperator<ServerAddressName> hostMapping,
-      TableMeter tables,
+      TableMetrics tables,
       CommandMeter commands) {}
-
-  /** Measures routing tables. */
-  public interface TableMeter extends RoutingCatalog.RefreshListener {
-    /** From where the ages of routing tables are asked. */
-    void agesFrom(Function<String, Optional<Duration>> source);
-  }
 
   /**
    * Connects in the background, like the official client.
@@ -67,16 +59,12 @@ public final class DirectMode {
       Options options,
       Runnable release) {
     WireSettings wire = RouterClients.wire(settings, carrier);
-    ProxiedChannels proxied =
-        wire.sockets().proxy() == null ? null : new ProxiedChannels(wire.sockets());
-    MongoClientSettings watching =
-        proxied != null
-            ? proxied.applyTo(settings)
-            : MongoClientSettings.builder(settings).transportSettings(monitoring).build();
+    ProxiedChannels.Watching watching =
+        ProxiedChannels.watching(settings, wire.sockets(), monitoring);
     CommandRouter router =
         routers.create(
-            MonitoredServers.of(watching, options.hostMapping()),
-            MonitoredServers.replicaSets(watching, options.hostMapping()),
+            MonitoredServers.of(watching.settings(), options.hostMapping()),
+            MonitoredServers.replicaSets(watching.settings(), options.hostMapping()),
             new WirePool(carrier.group(), wire),
             new Refreshes(options.refreshInterval(), options.tables()));
     options.tables().agesFrom(router::tableAge);
@@ -98,9 +86,7 @@ public final class DirectMode {
         face,
         options.commands(),
         () -> {
-          if (proxied != null) {
-            proxied.close();
-          }
+          watching.release().run();
           release.run();
         });
   }

@@ -175,7 +175,7 @@ final class Mongoses implements ServerSet {
     List<ServerDescription> usable = clients.nearestUsable();
     ClusterDescription cluster = clients.nearest().getClusterDescription();
     if (cluster.getType() == ClusterType.REPLICA_SET
-        && cluster.getConnectionMode() == ClusterConnectionMode.MULTIPLE) {
+        && cluster.getConnectionMode() != ClusterConnectionMode.SINGLE) {
       ReadPreference wanted =
           readPreference == null
               ? ReadPreference.primary()
@@ -362,6 +362,15 @@ final class Mongoses implements ServerSet {
   /** What the URI leads to. */
   ClusterType type() {
     return clients.nearest().getClusterDescription().getType();
+  }
+
+  /** The member of a replica set that the URI names alone; null if there is none. */
+  @Nullable ServerDescription onlyMember() {
+    ClusterDescription cluster = clients.nearest().getClusterDescription();
+    return cluster.getType() == ClusterType.REPLICA_SET
+            && cluster.getConnectionMode() == ClusterConnectionMode.SINGLE
+        ? cluster.getServerDescriptions().get(0)
+        : null;
   }
 
   @Override

@@ -5,8 +5,8 @@ import com.mongodb.MongoClientSettings;
 import com.mongodb.connection.TransportSettings;
 import com.mongodb.reactivestreams.client.MongoClient;
 import com.mongodb.reactivestreams.client.MongoClients;
-import dev.onehop.core.table.RoutingTable;
 import dev.onehop.routing.internal.direct.shard.Versions;
+import dev.onehop.routing.internal.metrics.TableMetrics;
 import dev.onehop.routing.internal.router.CommandMeter;
 import dev.onehop.routing.internal.router.DirectMode;
 import dev.onehop.routing.internal.router.RouterClients;
@@ -15,10 +15,7 @@ import io.micrometer.core.instrument.composite.CompositeMeterRegistry;
 import io.micrometer.observation.ObservationRegistry;
 import io.netty.channel.EventLoopGroup;
 import java.time.Duration;
-import java.util.Optional;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Function;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Direct mode without versions, which loses and misreads data: for the test that shows it. In this
@@ -45,21 +42,9 @@ public final class UnversionedClient {
             new DirectMode.Options(
                 Duration.ofSeconds(10),
                 null,
-                new Unmeasured(),
+                new TableMetrics(new CompositeMeterRegistry()),
                 new CommandMeter(new CompositeMeterRegistry(), ObservationRegistry.NOOP)),
             () -> group.shutdownGracefully(0, 1, TimeUnit.SECONDS));
     return MongoClients.create(router.closing(router.reactiveSettings()));
-  }
-
-  private static final class Unmeasured implements DirectMode.TableMeter {
-    @Override
-    public void agesFrom(Function<String, Optional<Duration>> source) {}
-
-    @Override
-    public void refreshed(
-        String namespace,
-        @Nullable RoutingTable table,
-        Duration took,
-        @Nullable Throwable failure) {}
   }
 }

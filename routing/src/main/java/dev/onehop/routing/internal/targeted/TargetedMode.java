@@ -15,13 +15,15 @@ import dev.onehop.routing.internal.affinity.RouterProbe;
 import dev.onehop.routing.internal.affinity.ShardClients;
 import dev.onehop.routing.internal.catalog.RoutingCatalog;
 import dev.onehop.routing.internal.catalog.RoutingCatalog.RefreshListener;
+import dev.onehop.routing.internal.metrics.TableMetrics;
 import dev.onehop.routing.internal.router.CommandMeter;
-import dev.onehop.routing.internal.router.DirectMode.TableMeter;
+import dev.onehop.routing.internal.router.ProxiedChannels;
 import dev.onehop.routing.internal.router.RouterClients;
 import dev.onehop.routing.internal.router.RouterClients.Carrier;
 import dev.onehop.routing.internal.router.RouterClients.Face;
 import dev.onehop.routing.internal.wire.ServerAddressName;
 import dev.onehop.routing.internal.wire.WirePool;
+import dev.onehop.routing.internal.wire.WireSettings;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -30,8 +32,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
-/** Makes the client of targeted mode: the official one, on a {@link TargetedRouter}. */
-public final class TargetedClient {
+/** Makes the clients of targeted mode, on a {@link TargetedRouter}. */
+public final class TargetedMode {
   private static final ServerAddressName VIRTUAL = new ServerAddressName("onehop-targeted", 27017);
 
   /**
@@ -41,7 +43,7 @@ public final class TargetedClient {
 
   private static final int LEAST_HEARTBEAT_MILLIS = 50;
 
-  private TargetedClient() {}
+  private TargetedMode() {}
 
   /**
    * What is asked of targeted mode beside the driver's own settings.
@@ -53,7 +55,7 @@ public final class TargetedClient {
    */
   public record Options(
       ClusterWatch.Settings watching,
-      TableMeter tables,
+      TableMetrics tables,
       Consumer<Affinity> affinity,
       CommandMeter commands) {}
 
@@ -72,15 +74,16 @@ public final class TargetedClient {
       Connector connect,
       Options options,
       Runnable release) {
-    MongoClientSettings settings =
-        MongoClientSettings.builder(asked).transportSettings(monitoring).build();
+    WireSettings wire = RouterClients.wire(asked, carrier);
+    ProxiedChannels.Watching watch = ProxiedChannels.watching(asked, wire.sockets(), monitoring);
+    MongoClientSettings settings = watch.settings();
     MongoClientSettings watching = watching(settings);
     RouterProbe probe = new RouterProbe(settings, connect);
     ClusterSettings cluster = settings.getClusterSettings();
     ClusterPin pin =
         new ClusterPin(
             probe::identify, cluster.getSrvHost() == null ? cluster.getHosts() : List.of());
-    WirePool pool = new WirePool(carrier.group(), RouterClients.wire(asked, carrier));
+    WirePool pool = new WirePool(carrier.group(), wire);
     Mongoses mongoses =
         new Mongoses(
             watching, connect, listening -> new ShardClients(watching, pin, listening), pool);
@@ -88,7 +91,7 @@ public final class TargetedClient {
     AtomicReference<@Nullable ClusterWatch> known = new AtomicReference<>();
     RoutingCatalog catalog = new RoutingCatalog(config, refreshes(options.tables(), known));
     options.tables().agesFrom(catalog::age);
-    ClusterWatch watch =
+    ClusterWatch clusterWatch =
         new ClusterWatch(
             config,
             catalog,
@@ -99,10 +102,11 @@ public final class TargetedClient {
             probe,
             changed ->
                 new PrimaryWatch(settings, connect, options.watching().hostMapping(), changed));
-    known.set(watch);
+    known.set(clusterWatch);
     TargetedRouter router =
-        new TargetedRouter(mongoses, catalog, pool, watch.affinityReady(), watch::close);
-    return clients(router, mongoses, asked, carrier, options.commands(), release);
+        new TargetedRouter(
+            mongoses, catalog, pool, clusterWatch.affinityReady(), clusterWatch::close);
+    return clients(router, mongoses, asked, carrier, options.commands(), watch, release);
   }
 
   /**
@@ -122,9 +126,10 @@ public final class TargetedClient {
       Connector connect,
       CommandMeter commands,
       Runnable release) {
-    MongoClientSettings watching =
-        watching(MongoClientSettings.builder(asked).transportSettings(monitoring).build());
-    WirePool pool = new WirePool(carrier.group(), RouterClients.wire(asked, carrier));
+    WireSettings wire = RouterClients.wire(asked, carrier);
+    ProxiedChannels.Watching watch = ProxiedChannels.watching(asked, wire.sockets(), monitoring);
+    MongoClientSettings watching = watching(watch.settings());
+    WirePool pool = new WirePool(carrier.group(), wire);
     Mongoses mongoses =
         new Mongoses(
             watching,
@@ -132,7 +137,7 @@ public final class TargetedClient {
             listening -> new ShardClients(watching, ClusterPin.none(), listening),
             pool);
     TargetedRouter router = new TargetedRouter(mongoses, null, pool, Mono.empty(), () -> {});
-    return clients(router, mongoses, asked, carrier, commands, release);
+    return clients(router, mongoses, asked, carrier, commands, watch, release);
   }
 
   private static RouterClients clients(
@@ -141,6 +146,7 @@ public final class TargetedClient {
       MongoClientSettings asked,
       Carrier carrier,
       CommandMeter commands,
+      ProxiedChannels.Watching watch,
       Runnable release) {
     Face face =
         new Face(
@@ -157,7 +163,16 @@ public final class TargetedClient {
                           .heartbeatFrequency(HEARTBEAT_MILLIS, TimeUnit.MILLISECONDS)
                           .minHeartbeatFrequency(LEAST_HEARTBEAT_MILLIS, TimeUnit.MILLISECONDS));
             });
-    return RouterClients.over(router, asked, carrier, face, commands, release);
+    return RouterClients.over(
+        router,
+        asked,
+        carrier,
+        face,
+        commands,
+        () -> {
+          watch.release().run();
+          release.run();
+        });
   }
 
   /** The application's listeners get what happens to the real servers, too. */
@@ -172,7 +187,7 @@ public final class TargetedClient {
   }
 
   private static RefreshListener refreshes(
-      TableMeter tables, AtomicReference<@Nullable ClusterWatch> known) {
+      TableMetrics tables, AtomicReference<@Nullable ClusterWatch> known) {
     return new RefreshListener() {
       @Override
       public void refreshed(
