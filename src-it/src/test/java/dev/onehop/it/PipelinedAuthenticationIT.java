@@ -177,7 +177,7 @@ class PipelinedAuthenticationIT {
           pipelined.client().getDatabase("it").getCollection("refused");
 
       assertThatThrownBy(() -> Mono.from(collection.find().first()).block(TIMEOUT))
-          .hasMessageContaining("Exception authenticating");
+          .hasMessageContaining("refuses user SCRAM-SHA-256@it: Authentication failed");
     }
   }
 
@@ -193,7 +193,7 @@ class PipelinedAuthenticationIT {
           pipelined.client().getDatabase("it").getCollection("refused");
 
       assertThatThrownBy(() -> Mono.from(collection.find().first()).block(TIMEOUT))
-          .hasMessageContaining("Exception authenticating");
+          .hasMessageContaining("refuses user SCRAM-SHA-256@it: Authentication failed");
     }
   }
 

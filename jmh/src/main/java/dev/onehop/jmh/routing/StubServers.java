@@ -34,7 +34,6 @@ final class StubServers {
 
   private static final byte[] LOOPBACK = {127, 0, 0, 1};
   private static final Duration RARELY = Duration.ofHours(1);
-  private static final int CONNECTIONS = 100;
 
   private StubServers() {}
 
@@ -71,7 +70,7 @@ final class StubServers {
     RouterClients router =
         TargetedMode.create(
             asked(),
-            new RouterClients.Carrier(group, StubChannel.class, CONNECTIONS, 0),
+            new RouterClients.Carrier(group, StubChannel.class, null),
             transport(group),
             MongoClients::create,
             new TargetedMode.Options(

@@ -83,7 +83,7 @@ final class DriverSockets {
             .toList();
     MongoCredential credential = settings.getCredential();
     return new WireSettings(
-        sockets(settings.getSocketSettings()),
+        sockets(settings.getSocketSettings(), carrier),
         limits(settings.getConnectionPoolSettings()),
         tls(settings.getSslSettings()),
         new HandshakeSettings(
@@ -95,9 +95,11 @@ final class DriverSockets {
         carrier.sharing());
   }
 
-  private static WireSettings.Sockets sockets(SocketSettings settings) {
+  private static WireSettings.Sockets sockets(
+      SocketSettings settings, RouterClients.Carrier carrier) {
     ProxySettings proxy = settings.getProxySettings();
     return new WireSettings.Sockets(
+        carrier.channelClass(),
         null,
         Duration.ofMillis(settings.getConnectTimeout(TimeUnit.MILLISECONDS)),
         settings.getSendBufferSize(),

@@ -9,8 +9,10 @@ import com.mongodb.event.ClusterListener;
 import com.mongodb.event.ClusterOpeningEvent;
 import dev.onehop.routing.internal.command.CommandRouter;
 import dev.onehop.routing.internal.wire.BlockingPool;
+import dev.onehop.routing.internal.wire.EventLoops;
 import dev.onehop.routing.internal.wire.WireSettings;
 import io.netty.channel.EventLoopGroup;
+import io.netty.channel.socket.SocketChannel;
 import java.net.InetAddress;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -80,9 +82,19 @@ public final class RouterClients implements AutoCloseable {
    * What carries the connections to the shards.
    *
    * @param group event loops, on which the virtual mongos lives, too
+   * @param channelClass of the connections, which must fit the event loops
    * @param sharing which connections requests share, null for none
    */
-  public record Carrier(EventLoopGroup group, WireSettings.@Nullable Sharing sharing) {}
+  public record Carrier(
+      EventLoopGroup group,
+      Class<? extends SocketChannel> channelClass,
+      WireSettings.@Nullable Sharing sharing) {
+
+    /** With plain sockets. */
+    public Carrier(EventLoopGroup group, WireSettings.@Nullable Sharing sharing) {
+      this(group, EventLoops.socketChannelClass(), sharing);
+    }
+  }
 
   /**
    * What official clients use of a router.

@@ -198,7 +198,7 @@ final class WireConnection implements Link {
     Bootstrap bootstrap =
         new Bootstrap()
             .group(loop)
-            .channel(EventLoops.socketChannelClass())
+            .channel(sockets.channelClass())
             .disableResolver()
             .option(ChannelOption.TCP_NODELAY, true)
             .option(ChannelOption.SO_KEEPALIVE, true)

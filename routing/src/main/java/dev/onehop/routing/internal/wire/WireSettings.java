@@ -2,6 +2,7 @@ package dev.onehop.routing.internal.wire;
 
 import dev.onehop.routing.internal.handshake.HandshakeSettings;
 import io.micrometer.core.instrument.MeterRegistry;
+import io.netty.channel.socket.SocketChannel;
 import io.netty.handler.proxy.ProxyHandler;
 import io.netty.handler.proxy.Socks5ProxyHandler;
 import io.netty.util.NetUtil;
@@ -47,6 +48,7 @@ public record WireSettings(
   /**
    * Sockets.
    *
+   * @param channelClass the class of channels, which must fit the event loops
    * @param localAddress the address to connect from (port 0), null for the system's choice
    * @param connectTimeout for the name, TCP and TLS, each; zero for any time
    * @param sendBufferBytes 0 for the system's choice
@@ -54,6 +56,7 @@ public record WireSettings(
    * @param proxy null to connect to the servers themselves
    */
   public record Sockets(
+      Class<? extends SocketChannel> channelClass,
       @Nullable SocketAddress localAddress,
       Duration connectTimeout,
       int sendBufferBytes,
@@ -62,7 +65,8 @@ public record WireSettings(
 
     /** Without proxy, and with the system's buffers. */
     public static Sockets of(Duration connectTimeout) {
-      return new Sockets(null, connectTimeout, 0, 0, null);
+      return new Sockets(
+          EventLoops.socketChannelClass(), null, connectTimeout, 0, 0, null);
     }
   }
 
@@ -200,7 +204,8 @@ public record WireSettings(
       BsonDocument client,
       Map<ServerAddressName, InetSocketAddress> ways) {
     return new WireSettings(
-        new Sockets(localAddress, Duration.ofSeconds(5), 0, 0, null),
+        new Sockets(
+            EventLoops.socketChannelClass(), localAddress, Duration.ofSeconds(5), 0, 0, null),
         PoolLimits.none(Duration.ofMinutes(2)),
         null,
         new HandshakeSettings(client, List.of(), null),

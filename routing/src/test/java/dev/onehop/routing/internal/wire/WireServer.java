@@ -122,7 +122,7 @@ final class WireServer implements AutoCloseable {
     WireSettings settings =
         new WireSettings(
             new WireSettings.Sockets(
-                null, Duration.ofSeconds(10), 0, 0, proxy),
+                EventLoops.socketChannelClass(), null, Duration.ofSeconds(10), 0, 0, proxy),
             limits,
             null,
             new HandshakeSettings(
