@@ -3,10 +3,11 @@ package dev.onehop.testbed.router;
 import com.mongodb.MongoClientSettings;
 import com.mongodb.connection.TransportSettings;
 import dev.onehop.routing.internal.handshake.ClientMetadata;
+import dev.onehop.routing.internal.router.Losses;
 import dev.onehop.routing.internal.router.MonitoredServers;
+import dev.onehop.routing.internal.wire.Connections;
 import dev.onehop.routing.internal.wire.EventLoops;
 import dev.onehop.routing.internal.wire.ServerAddressName;
-import dev.onehop.routing.internal.wire.WirePool;
 import dev.onehop.routing.internal.wire.WireSettings;
 import io.netty.channel.EventLoopGroup;
 import java.net.InetSocketAddress;
@@ -36,25 +37,30 @@ final class ClusterRouters {
       EventLoopGroup group,
       @Nullable SocketAddress localAddress,
       Map<ServerAddressName, InetSocketAddress> ways) {
-    MongoClientSettings settings =
-        MongoClientSettings.builder()
-            .applyToServerSettings(
-                server -> server.heartbeatFrequency(HEARTBEAT_MILLIS, TimeUnit.MILLISECONDS))
-            .transportSettings(
-                TransportSettings.nettyBuilder()
-                    .eventLoopGroup(group)
-                    .socketChannelClass(EventLoops.socketChannelClass())
-                    .build())
-            .build();
     BsonDocument client =
         new BsonDocument(
                 "driver",
                 new BsonDocument("name", new BsonString("onehop-router"))
                     .append("version", new BsonString(ClientMetadata.version())))
             .append("os", new BsonDocument("type", new BsonString(System.getProperty("os.name"))));
+    Connections connections =
+        new Connections(group, WireSettings.plain(localAddress, client, ways));
+    MongoClientSettings settings =
+        MongoClientSettings.builder()
+            .applyToServerSettings(
+                server ->
+                    server
+                        .heartbeatFrequency(HEARTBEAT_MILLIS, TimeUnit.MILLISECONDS)
+                        .addServerListener(new Losses(connections)))
+            .transportSettings(
+                TransportSettings.nettyBuilder()
+                    .eventLoopGroup(group)
+                    .socketChannelClass(EventLoops.socketChannelClass())
+                    .build())
+            .build();
     return new MongosRouter(
         MonitoredServers.replicaSets(settings, null).watch(configServer),
         MonitoredServers.replicaSets(settings, null),
-        new WirePool(group, WireSettings.plain(localAddress, client, ways)));
+        connections);
   }
 }

@@ -12,8 +12,8 @@ import dev.onehop.routing.internal.command.CommandRouter;
 import dev.onehop.routing.internal.command.Refreshes;
 import dev.onehop.routing.internal.direct.shard.ServerSet;
 import dev.onehop.routing.internal.wire.BlockingPool;
+import dev.onehop.routing.internal.wire.Connections;
 import dev.onehop.routing.internal.wire.ServerAddressName;
-import dev.onehop.routing.internal.wire.WirePool;
 import dev.onehop.routing.internal.wire.WireSettings;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.socket.SocketChannel;
@@ -53,6 +53,7 @@ public final class DirectClient implements AutoCloseable {
 
   private DirectClient(
       CommandRouter router,
+      BlockingPool blocking,
       MongoClientSettings asked,
       Carrier carrier,
       Face face,
@@ -67,8 +68,7 @@ public final class DirectClient implements AutoCloseable {
     this.handle = RouterHandles.put(router);
     LocalCommands local = new LocalCommands(face.identity(), handle, face.handshakeOnly());
     VirtualMongos.put(group, router, local, meter);
-    this.sockets =
-        new InProcessSockets(router, local, meter, new BlockingPool(wire(asked, carrier), group));
+    this.sockets = new InProcessSockets(router, local, meter, blocking);
   }
 
   /** How a router reaches the servers. */
@@ -106,7 +106,7 @@ public final class DirectClient implements AutoCloseable {
   /** Makes the router; another one only in tests. */
   public interface RouterFactory {
     CommandRouter create(
-        ServerSet seeds, ServerSet.Factory watcher, WirePool pool, Refreshes refreshes);
+        ServerSet seeds, ServerSet.Factory watcher, Connections connections, Refreshes refreshes);
   }
 
   /**
@@ -148,15 +148,19 @@ public final class DirectClient implements AutoCloseable {
     WireSettings wire = wire(settings, carrier);
     ProxiedChannels proxied =
         wire.sockets().proxy() == null ? null : new ProxiedChannels(wire.sockets());
+    Connections connections = new Connections(carrier.group(), wire);
     MongoClientSettings watching =
-        proxied != null
-            ? proxied.applyTo(settings)
-            : MongoClientSettings.builder(settings).transportSettings(monitoring).build();
+        MongoClientSettings.builder(
+                proxied != null
+                    ? proxied.applyTo(settings)
+                    : MongoClientSettings.builder(settings).transportSettings(monitoring).build())
+            .applyToServerSettings(servers -> servers.addServerListener(new Losses(connections)))
+            .build();
     CommandRouter router =
         routers.create(
             MonitoredServers.of(watching, options.hostMapping()),
             MonitoredServers.replicaSets(watching, options.hostMapping()),
-            new WirePool(carrier.group(), wire),
+            connections,
             new Refreshes(options.refreshInterval(), options.tables()));
     options.tables().agesFrom(router::tableAge);
     Face face =
@@ -172,6 +176,7 @@ public final class DirectClient implements AutoCloseable {
                             selectionTimeoutMillis(settings), TimeUnit.MILLISECONDS)));
     return over(
         router,
+        connections.blocking(),
         settings,
         carrier,
         face,
@@ -188,18 +193,20 @@ public final class DirectClient implements AutoCloseable {
    * What official clients use of a router.
    *
    * @param router stands behind the virtual mongos; closed with this
+   * @param blocking the router's connections for threads that send and wait themselves
    * @param settings of the application
    * @param commands measures commands
    * @param release stops what was started for this router, once it is closed
    */
   public static DirectClient over(
       CommandRouter router,
+      BlockingPool blocking,
       MongoClientSettings settings,
       Carrier carrier,
       Face face,
       CommandMeter commands,
       Runnable release) {
-    return new DirectClient(router, settings, carrier, face, commands, release);
+    return new DirectClient(router, blocking, settings, carrier, face, commands, release);
   }
 
   /** The settings of reactive clients. Their connections live on the router's event loops. */

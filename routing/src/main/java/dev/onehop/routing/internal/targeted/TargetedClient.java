@@ -20,8 +20,8 @@ import dev.onehop.routing.internal.router.DirectClient;
 import dev.onehop.routing.internal.router.DirectClient.Carrier;
 import dev.onehop.routing.internal.router.DirectClient.Face;
 import dev.onehop.routing.internal.router.DirectClient.TableMeter;
+import dev.onehop.routing.internal.wire.Connections;
 import dev.onehop.routing.internal.wire.ServerAddressName;
-import dev.onehop.routing.internal.wire.WirePool;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -79,11 +79,14 @@ public final class TargetedClient {
     ClusterPin pin =
         new ClusterPin(
             probe::identify, cluster.getSrvHost() == null ? cluster.getHosts() : List.of());
-    WirePool pool = new WirePool(carrier.group(), DirectClient.wire(asked, carrier));
+    Connections connections = new Connections(carrier.group(), DirectClient.wire(asked, carrier));
     Mongoses mongoses =
         new Mongoses(
-            watching, connect, listening -> new ShardClients(watching, pin, listening), pool);
-    MongosConfig config = new MongosConfig(mongoses, pool);
+            watching,
+            connect,
+            listening -> new ShardClients(watching, pin, listening),
+            connections);
+    MongosConfig config = new MongosConfig(mongoses, connections.onEventLoops());
     AtomicReference<@Nullable ClusterWatch> known = new AtomicReference<>();
     RoutingCatalog catalog = new RoutingCatalog(config, refreshes(options.tables(), known));
     options.tables().agesFrom(catalog::age);
@@ -100,7 +103,7 @@ public final class TargetedClient {
                 new PrimaryWatch(settings, connect, options.watching().hostMapping(), changed));
     known.set(watch);
     TargetedRouter router =
-        new TargetedRouter(mongoses, catalog, pool, watch.affinityReady(), watch::close);
+        new TargetedRouter(mongoses, catalog, connections, watch.affinityReady(), watch::close);
     Face face =
         new Face(
             new ServerAddress(VIRTUAL.host(), VIRTUAL.port()),
@@ -116,7 +119,8 @@ public final class TargetedClient {
                           .heartbeatFrequency(HEARTBEAT_MILLIS, TimeUnit.MILLISECONDS)
                           .minHeartbeatFrequency(LEAST_HEARTBEAT_MILLIS, TimeUnit.MILLISECONDS));
             });
-    return DirectClient.over(router, asked, carrier, face, options.commands(), release);
+    return DirectClient.over(
+        router, connections.blocking(), asked, carrier, face, options.commands(), release);
   }
 
   /** The application's listeners get what happens to the real servers, too. */

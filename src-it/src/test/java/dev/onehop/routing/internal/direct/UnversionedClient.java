@@ -39,8 +39,8 @@ public final class UnversionedClient {
             MongoClientSettings.builder().applyConnectionString(new ConnectionString(uri)).build(),
             new DirectClient.Carrier(group, EventLoops.socketChannelClass(), 100, 2),
             transport,
-            (seeds, watcher, pool, refreshes) ->
-                new DirectRouter(seeds, watcher, pool, refreshes, Versions.OMITTED),
+            (seeds, watcher, connections, refreshes) ->
+                new DirectRouter(seeds, watcher, connections, refreshes, Versions.OMITTED),
             new DirectClient.Options(
                 Duration.ofSeconds(10),
                 null,
