@@ -102,6 +102,8 @@ final class WireServer implements AutoCloseable {
   interface Client extends AutoCloseable {
     Mono<OpMsg> send(ServerAddressName server, OpMsg request);
 
+    void reset(ServerAddressName server, boolean interrupt, IOException why);
+
     @Override
     void close();
   }
@@ -138,6 +140,11 @@ final class WireServer implements AutoCloseable {
     }
 
     @Override
+    public void reset(ServerAddressName server, boolean interrupt, IOException why) {
+      pool.reset(server, interrupt, why);
+    }
+
+    @Override
     public void close() {
       pool.close();
     }
@@ -163,6 +170,11 @@ final class WireServer implements AutoCloseable {
             thread.setDaemon(true);
             thread.start();
           });
+    }
+
+    @Override
+    public void reset(ServerAddressName server, boolean interrupt, IOException why) {
+      pool.reset(server, interrupt, why);
     }
 
     private OpMsg exchange(ServerAddressName server, OpMsg request, Abort abort)
