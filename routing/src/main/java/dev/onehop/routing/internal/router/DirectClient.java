@@ -41,6 +41,14 @@ public final class DirectClient implements AutoCloseable {
 
   private static final int MAX_CONNECTING = 64;
 
+  /**
+   * How soon the driver notices that no server is left, or one is back: it asks in this process.
+   */
+  private static final int HEARTBEAT_MILLIS = 500;
+
+  /** How soon it uses the virtual mongos again after a connection to a real server broke. */
+  private static final int LEAST_HEARTBEAT_MILLIS = 50;
+
   private final MongoClientSettings asked;
   private final EventLoopGroup group;
   private final CommandRouter router;
@@ -285,7 +293,12 @@ public final class DirectClient implements AutoCloseable {
         .contextProvider(settings.getContextProvider())
         .applicationName(settings.getApplicationName())
         .applyToLoggerSettings(log -> log.applySettings(settings.getLoggerSettings()))
-        .applyToServerSettings(server -> server.applySettings(settings.getServerSettings()))
+        .applyToServerSettings(
+            server ->
+                server
+                    .applySettings(settings.getServerSettings())
+                    .heartbeatFrequency(HEARTBEAT_MILLIS, TimeUnit.MILLISECONDS)
+                    .minHeartbeatFrequency(LEAST_HEARTBEAT_MILLIS, TimeUnit.MILLISECONDS))
         .applyToSocketSettings(socket -> socket.applySettings(settings.getSocketSettings()))
         .applyToConnectionPoolSettings(
             pool ->

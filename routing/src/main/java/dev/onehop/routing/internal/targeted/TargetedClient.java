@@ -24,7 +24,6 @@ import dev.onehop.routing.internal.wire.Connections;
 import dev.onehop.routing.internal.wire.ServerAddressName;
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -32,13 +31,6 @@ import org.jspecify.annotations.Nullable;
 /** Makes the client of targeted mode: the official one, on a {@link TargetedRouter}. */
 public final class TargetedClient {
   private static final ServerAddressName VIRTUAL = new ServerAddressName("onehop-targeted", 27017);
-
-  /**
-   * How soon the driver notices that no mongos is left, or one is back: it asks in this process.
-   */
-  private static final int HEARTBEAT_MILLIS = 500;
-
-  private static final int LEAST_HEARTBEAT_MILLIS = 50;
 
   private TargetedClient() {}
 
@@ -113,11 +105,6 @@ public final class TargetedClient {
               if (asked.getObservabilitySettings() != null) {
                 virtual.observabilitySettings(asked.getObservabilitySettings());
               }
-              virtual.applyToServerSettings(
-                  servers ->
-                      servers
-                          .heartbeatFrequency(HEARTBEAT_MILLIS, TimeUnit.MILLISECONDS)
-                          .minHeartbeatFrequency(LEAST_HEARTBEAT_MILLIS, TimeUnit.MILLISECONDS));
             });
     return DirectClient.over(
         router, connections.blocking(), asked, carrier, face, options.commands(), release);

@@ -89,9 +89,9 @@ public final class TargetedRouter implements CommandRouter {
   private static final class UnsentException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
-    private final CommandFailure why;
+    private final Throwable why;
 
-    UnsentException(CommandFailure why) {
+    UnsentException(Throwable why) {
       super(why.getMessage(), why);
       this.why = why;
     }
@@ -182,7 +182,7 @@ public final class TargetedRouter implements CommandRouter {
               }
 
               @Override
-              public void unsent(CommandFailure why) {
+              public void unsent(Throwable why) {
                 // The frame is the caller's, who holds it until then.
                 command.restore();
                 outcome.notDone(false, Mono.empty());
@@ -325,7 +325,7 @@ public final class TargetedRouter implements CommandRouter {
                     }
 
                     @Override
-                    public void unsent(CommandFailure why) {
+                    public void unsent(Throwable why) {
                       sink.error(new UnsentException(why));
                     }
 
