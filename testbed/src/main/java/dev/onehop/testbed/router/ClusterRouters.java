@@ -45,13 +45,11 @@ final class ClusterRouters {
             .append("os", new BsonDocument("type", new BsonString(System.getProperty("os.name"))));
     Connections connections =
         new Connections(group, WireSettings.plain(localAddress, client, ways));
+    Losses losses = new Losses(connections);
     MongoClientSettings settings =
         MongoClientSettings.builder()
             .applyToServerSettings(
-                server ->
-                    server
-                        .heartbeatFrequency(HEARTBEAT_MILLIS, TimeUnit.MILLISECONDS)
-                        .addServerListener(new Losses(connections)))
+                server -> server.heartbeatFrequency(HEARTBEAT_MILLIS, TimeUnit.MILLISECONDS))
             .transportSettings(
                 TransportSettings.nettyBuilder()
                     .eventLoopGroup(group)
@@ -59,8 +57,8 @@ final class ClusterRouters {
                     .build())
             .build();
     return new MongosRouter(
-        MonitoredServers.replicaSets(settings, null).watch(configServer),
-        MonitoredServers.replicaSets(settings, null),
+        MonitoredServers.replicaSets(settings, null, losses).watch(configServer),
+        MonitoredServers.replicaSets(settings, null, losses),
         connections);
   }
 }

@@ -157,17 +157,15 @@ public final class DirectClient implements AutoCloseable {
     ProxiedChannels proxied =
         wire.sockets().proxy() == null ? null : new ProxiedChannels(wire.sockets());
     Connections connections = new Connections(carrier.group(), wire);
+    Losses losses = new Losses(connections);
     MongoClientSettings watching =
-        MongoClientSettings.builder(
-                proxied != null
-                    ? proxied.applyTo(settings)
-                    : MongoClientSettings.builder(settings).transportSettings(monitoring).build())
-            .applyToServerSettings(servers -> servers.addServerListener(new Losses(connections)))
-            .build();
+        proxied != null
+            ? proxied.applyTo(settings)
+            : MongoClientSettings.builder(settings).transportSettings(monitoring).build();
     CommandRouter router =
         routers.create(
-            MonitoredServers.of(watching, options.hostMapping()),
-            MonitoredServers.replicaSets(watching, options.hostMapping()),
+            MonitoredServers.of(watching, options.hostMapping(), losses),
+            MonitoredServers.replicaSets(watching, options.hostMapping(), losses),
             connections,
             new Refreshes(options.refreshInterval(), options.tables()));
     options.tables().agesFrom(router::tableAge);

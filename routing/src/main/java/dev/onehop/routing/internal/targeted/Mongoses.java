@@ -79,6 +79,7 @@ final class Mongoses implements ServerSet {
       Function<Connector, ShardClients> watching,
       Connections connections) {
     this.connections = connections;
+    Losses losses = new Losses(connections);
     this.selectionTimeout =
         Duration.ofMillis(
             settings.getClusterSettings().getServerSelectionTimeout(TimeUnit.MILLISECONDS));
@@ -89,10 +90,9 @@ final class Mongoses implements ServerSet {
             asked ->
                 connect.connect(
                     MongoClientSettings.builder(asked)
-                        .applyToServerSettings(
-                            servers -> servers.addServerListener(new Losses(connections)))
+                        .applyToServerSettings(servers -> servers.addServerMonitorListener(losses))
                         .applyToClusterSettings(
-                            cluster -> cluster.addClusterListener(new Changes()))
+                            cluster -> cluster.addClusterListener(new Changes(losses)))
                         .build()));
   }
 
@@ -101,8 +101,15 @@ final class Mongoses implements ServerSet {
   }
 
   private final class Changes implements ClusterListener {
+    private final Losses losses;
+
+    Changes(Losses losses) {
+      this.losses = losses;
+    }
+
     @Override
     public void clusterDescriptionChanged(ClusterDescriptionChangedEvent event) {
+      losses.changed(event.getPreviousDescription(), event.getNewDescription());
       changes.emitNext(true, Sinks.EmitFailureHandler.busyLooping(Duration.ofSeconds(1)));
     }
   }
