@@ -303,10 +303,11 @@ class ServersUnderLoadIT {
 
   @Test
   void withoutAnyMongosServerSelectionTimesOutAndSaysWhy() {
+    reset();
     try (OneHop router = Mode.TARGETED.router("&serverSelectionTimeoutMS=2000")) {
       List<Client> clients = clients(router);
       try {
-        clients.forEach(client -> client.find(1));
+        clients.forEach(client -> assertThat(client.find(1)).isTrue());
         testbed.mongosAddresses().forEach(each -> testbed.setBlocked(each, true));
         for (Client client : clients) {
           await()
