@@ -9,6 +9,7 @@ import com.mongodb.MongoCommandException;
 import com.mongodb.MongoInterruptedException;
 import com.mongodb.MongoOperationTimeoutException;
 import com.mongodb.MongoSocketException;
+import com.mongodb.MongoSocketReadException;
 import com.mongodb.MongoSocketReadTimeoutException;
 import com.mongodb.WriteConcern;
 import com.mongodb.client.MongoClient;
@@ -203,7 +204,9 @@ class SyncClientTest {
       if (retryable) {
         call.result();
       } else {
-        assertThat(call.failure()).hasMessageContaining(cluster.address("s1").toString());
+        assertThat(call.failure())
+            .isInstanceOf(MongoSocketReadException.class)
+            .hasStackTraceContaining(cluster.address("s1").toString());
       }
       assertThat(find(client, 5)).containsEntry("from", "s1");
       assertThat(cluster.seen("s1", "insert"))

@@ -6,22 +6,16 @@ import static org.awaitility.Awaitility.await;
 import com.mongodb.client.model.Filters;
 import com.mongodb.client.model.Updates;
 import com.mongodb.reactivestreams.client.MongoClient;
-import com.mongodb.reactivestreams.client.MongoClients;
 import com.mongodb.reactivestreams.client.MongoCollection;
 import dev.onehop.routing.OneHop;
-import dev.onehop.testbed.RunningTestbed;
-import dev.onehop.testbed.RunningTestbed.ServerStatus;
 import dev.onehop.testbed.Testbed;
 import dev.onehop.testbed.Topology;
 import dev.onehop.testbed.evidence.RouterSampling;
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ThreadLocalRandom;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
@@ -109,57 +103,14 @@ class RouterFailureIT {
     Load load = new Load(collection);
     await().atMost(TIMEOUT).until(() -> load.operations() > 500);
 
-    ProcessHandle mongos = mongos();
-    ProcessBuilder again = commandOf(mongos);
-    boolean unused = mongos.destroyForcibly();
-    pause(Duration.ofSeconds(10));
-    assertThat(besideOwner()).isLessThan(1);
+    try (ServerProcess mongos = ServerProcess.of("us-2014", MONGOS)) {
+      mongos.kill();
+      pause(Duration.ofSeconds(10));
+      assertThat(besideOwner()).isLessThan(1);
 
-    Process returned = again.start();
-    try {
-      awaitAnswer();
+      mongos.restart();
       awaitBack();
       load.stopAndCheck();
-    } finally {
-      Process ended = returned.destroyForcibly();
-      assertThat(ended.waitFor(TIMEOUT.toSeconds(), TimeUnit.SECONDS)).isTrue();
-    }
-  }
-
-  private static ProcessHandle mongos() {
-    return RunningTestbed.all().stream()
-        .filter(running -> running.topologyName().equals("us-2014"))
-        .flatMap(running -> running.servers().stream())
-        .filter(server -> server.address().equals(MONGOS))
-        .map(ServerStatus::pid)
-        .map(pid -> ProcessHandle.of(pid).orElseThrow())
-        .findFirst()
-        .orElseThrow();
-  }
-
-  /** What starts a process once more, as it was started. */
-  private static ProcessBuilder commandOf(ProcessHandle process) throws IOException {
-    Path proc = Path.of("/proc", Long.toString(process.pid()));
-    ProcessBuilder builder =
-        new ProcessBuilder(List.of(Files.readString(proc.resolve("cmdline")).split("\0")))
-            .redirectOutput(ProcessBuilder.Redirect.DISCARD)
-            .redirectError(ProcessBuilder.Redirect.DISCARD);
-    for (String variable : Files.readString(proc.resolve("environ")).split("\0", -1)) {
-      int equals = variable.indexOf('=');
-      if (equals > 0) {
-        builder.environment().put(variable.substring(0, equals), variable.substring(equals + 1));
-      }
-    }
-    return builder.directory(proc.resolve("cwd").toRealPath().toFile());
-  }
-
-  /** Waits until the mongos itself answers. */
-  private static void awaitAnswer() {
-    try (MongoClient direct =
-        MongoClients.create("mongodb://" + MONGOS + "/?directConnection=true")) {
-      Document pong =
-          Mono.from(direct.getDatabase("admin").runCommand(new Document("ping", 1))).block(TIMEOUT);
-      assertThat(pong).isNotNull();
     }
   }
 

@@ -7,6 +7,7 @@ import static org.awaitility.Awaitility.await;
 
 import com.mongodb.MongoBulkWriteException;
 import com.mongodb.MongoCommandException;
+import com.mongodb.MongoSocketReadException;
 import com.mongodb.MongoTimeoutException;
 import com.mongodb.WriteConcern;
 import com.mongodb.client.model.BulkWriteOptions;
@@ -250,8 +251,8 @@ class TargetedModeTest {
       cluster.stop("m1");
 
       assertThatThrownBy(() -> once.block(TIMEOUT))
-          .isInstanceOf(MongoCommandException.class)
-          .hasMessageContaining(address);
+          .isInstanceOf(MongoSocketReadException.class)
+          .hasRootCauseMessage("connection to " + address + " is closed");
       assertThat(again.block(TIMEOUT)).isNotNull();
       assertThat(cluster.seen("m0", "update"))
           .singleElement()

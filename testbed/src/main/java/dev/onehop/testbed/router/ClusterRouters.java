@@ -3,10 +3,11 @@ package dev.onehop.testbed.router;
 import com.mongodb.MongoClientSettings;
 import com.mongodb.connection.TransportSettings;
 import dev.onehop.routing.internal.handshake.ClientMetadata;
+import dev.onehop.routing.internal.router.Losses;
 import dev.onehop.routing.internal.router.MonitoredServers;
+import dev.onehop.routing.internal.wire.Connections;
 import dev.onehop.routing.internal.wire.EventLoops;
 import dev.onehop.routing.internal.wire.ServerAddressName;
-import dev.onehop.routing.internal.wire.WirePool;
 import dev.onehop.routing.internal.wire.WireSettings;
 import io.netty.channel.EventLoopGroup;
 import java.net.InetSocketAddress;
@@ -36,6 +37,15 @@ final class ClusterRouters {
       EventLoopGroup group,
       @Nullable SocketAddress localAddress,
       Map<ServerAddressName, InetSocketAddress> ways) {
+    BsonDocument client =
+        new BsonDocument(
+                "driver",
+                new BsonDocument("name", new BsonString("onehop-router"))
+                    .append("version", new BsonString(ClientMetadata.version())))
+            .append("os", new BsonDocument("type", new BsonString(System.getProperty("os.name"))));
+    Connections connections =
+        new Connections(group, WireSettings.plain(localAddress, client, ways));
+    Losses losses = new Losses(connections);
     MongoClientSettings settings =
         MongoClientSettings.builder()
             .applyToServerSettings(
@@ -46,15 +56,9 @@ final class ClusterRouters {
                     .socketChannelClass(EventLoops.socketChannelClass())
                     .build())
             .build();
-    BsonDocument client =
-        new BsonDocument(
-                "driver",
-                new BsonDocument("name", new BsonString("onehop-router"))
-                    .append("version", new BsonString(ClientMetadata.version())))
-            .append("os", new BsonDocument("type", new BsonString(System.getProperty("os.name"))));
     return new MongosRouter(
-        MonitoredServers.replicaSets(settings, null).watch(configServer),
-        MonitoredServers.replicaSets(settings, null),
-        new WirePool(group, WireSettings.plain(localAddress, client, ways)));
+        MonitoredServers.replicaSets(settings, null, losses).watch(configServer),
+        MonitoredServers.replicaSets(settings, null, losses),
+        connections);
   }
 }

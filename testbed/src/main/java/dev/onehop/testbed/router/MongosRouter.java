@@ -11,8 +11,8 @@ import dev.onehop.routing.internal.direct.shard.CommandFailure;
 import dev.onehop.routing.internal.direct.shard.ErrorCodes;
 import dev.onehop.routing.internal.direct.shard.ServerSet;
 import dev.onehop.routing.internal.direct.shard.Versions;
+import dev.onehop.routing.internal.wire.Connections;
 import dev.onehop.routing.internal.wire.OpMsg;
-import dev.onehop.routing.internal.wire.WirePool;
 import java.time.Duration;
 import org.bson.BsonDocument;
 import org.bson.BsonDouble;
@@ -36,14 +36,14 @@ final class MongosRouter extends ClusterRouter {
   /**
    * @param seeds the cluster's config servers; taken over
    * @param watcher watches the shards' servers
-   * @param pool connections to all of them; taken over
+   * @param connections to all of them; taken over
    */
-  MongosRouter(ServerSet seeds, ServerSet.Factory watcher, WirePool pool) {
+  MongosRouter(ServerSet seeds, ServerSet.Factory watcher, Connections connections) {
     this(
         new ClusterState(
             seeds,
             watcher,
-            pool,
+            connections,
             new Refreshes(CLUSTER_REFRESH, RoutingCatalog.RefreshListener.NONE),
             Versions.ATTACHED));
   }

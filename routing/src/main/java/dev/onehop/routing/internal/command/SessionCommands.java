@@ -2,6 +2,7 @@ package dev.onehop.routing.internal.command;
 
 import dev.onehop.routing.internal.direct.shard.ErrorCodes;
 import dev.onehop.routing.internal.wire.OpMsg;
+import dev.onehop.routing.internal.wire.ServerAddressName;
 import dev.onehop.routing.internal.wire.WirePool;
 import java.time.Duration;
 import java.util.Collection;
@@ -43,16 +44,19 @@ public final class SessionCommands {
    * Sends a command to every server that was sent anything. It is no failure if one of them can't
    * be reached.
    *
+   * @param servers those that were sent anything
    * @return the first refusal, or an answer that is ok
    */
-  public static Mono<BsonDocument> tell(WirePool pool, OpMsg command) {
-    return Flux.defer(() -> Flux.fromIterable(pool.servers()))
+  public static Mono<BsonDocument> tell(
+      WirePool pool, Set<ServerAddressName> servers, OpMsg command) {
+    return Flux.fromIterable(servers)
         .flatMap(
             server ->
                 pool.send(server, command)
                     .map(reply -> (BsonDocument) reply.body())
                     .timeout(MOST_WAITING)
-                    .onErrorComplete())
+                    .onErrorComplete(),
+            Integer.MAX_VALUE)
         .collectList()
         .map(SessionCommands::firstRefusal);
   }

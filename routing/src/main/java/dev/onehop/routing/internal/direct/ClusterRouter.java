@@ -61,7 +61,8 @@ public abstract class ClusterRouter implements CommandRouter {
     this.startCheck = cluster.startCheck();
     this.keyChanges = new ShardKeyChange(cluster.transactions());
     this.sessions =
-        new Sessions(cluster.pool(), cluster.directory(), cluster.config(), cluster.cursors());
+        new Sessions(
+            cluster.connections(), cluster.directory(), cluster.config(), cluster.cursors());
     this.listings = new Listings(cluster.config(), cluster.shards(), cluster.cursors());
   }
 

@@ -11,6 +11,7 @@ import dev.onehop.routing.internal.direct.shard.ServerSet;
 import dev.onehop.routing.internal.direct.shard.ShardDirectory;
 import dev.onehop.routing.internal.direct.shard.Versions;
 import dev.onehop.routing.internal.reactor.LateErrors;
+import dev.onehop.routing.internal.wire.Connections;
 import dev.onehop.routing.internal.wire.WirePool;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
@@ -31,7 +32,7 @@ public final class ClusterState implements AutoCloseable {
   private static final int ROUNDS_UNUSED = 30;
 
   private final ServerSet seeds;
-  private final WirePool pool;
+  private final Connections connections;
   private final ClusterClock clock = new ClusterClock();
   private final Cursors cursors = new Cursors();
   private final DefaultConcerns concerns = new DefaultConcerns();
@@ -50,16 +51,17 @@ public final class ClusterState implements AutoCloseable {
    *
    * @param seeds the cluster's config servers, or mongoses; taken over
    * @param watcher watches the shards' servers
-   * @param pool connections to all of them; taken over
+   * @param connections to all of them; taken over
    */
   public ClusterState(
       ServerSet seeds,
       ServerSet.Factory watcher,
-      WirePool pool,
+      Connections connections,
       Refreshes refreshes,
       Versions versions) {
     this.seeds = seeds;
-    this.pool = pool;
+    this.connections = connections;
+    WirePool pool = connections.onEventLoops();
     this.seedServers = new ReplicaSet(seeds, pool, clock);
     this.config = new ConfigServer(seedServers, clock);
     this.catalog = RoutingCatalog.forShards(config, forgetting(refreshes.listener()));
@@ -149,8 +151,8 @@ public final class ClusterState implements AutoCloseable {
     return seedServers;
   }
 
-  WirePool pool() {
-    return pool;
+  Connections connections() {
+    return connections;
   }
 
   StartCheck startCheck() {
@@ -166,6 +168,6 @@ public final class ClusterState implements AutoCloseable {
     refreshing.dispose();
     directory.close();
     seeds.close();
-    pool.close();
+    connections.close();
   }
 }

@@ -3,8 +3,8 @@ package dev.onehop.routing.internal.direct;
 import dev.onehop.routing.internal.command.Refreshes;
 import dev.onehop.routing.internal.direct.shard.ServerSet;
 import dev.onehop.routing.internal.direct.shard.Versions;
+import dev.onehop.routing.internal.wire.Connections;
 import dev.onehop.routing.internal.wire.OpMsg;
-import dev.onehop.routing.internal.wire.WirePool;
 import org.bson.BsonDocument;
 import org.bson.BsonDouble;
 import org.bson.BsonString;
@@ -27,21 +27,21 @@ public final class DirectRouter extends ClusterRouter {
    *
    * @param seeds the cluster's config servers, or mongoses; taken over
    * @param watcher watches the shards' servers
-   * @param pool connections to all of them; taken over
+   * @param connections to all of them; taken over
    */
   public DirectRouter(
-      ServerSet seeds, ServerSet.Factory watcher, WirePool pool, Refreshes refreshes) {
-    this(seeds, watcher, pool, refreshes, Versions.ATTACHED);
+      ServerSet seeds, ServerSet.Factory watcher, Connections connections, Refreshes refreshes) {
+    this(seeds, watcher, connections, refreshes, Versions.ATTACHED);
   }
 
   /** For tests, which may leave the versions away to show what they are good for. */
   DirectRouter(
       ServerSet seeds,
       ServerSet.Factory watcher,
-      WirePool pool,
+      Connections connections,
       Refreshes refreshes,
       Versions versions) {
-    this(new ClusterState(seeds, watcher, pool, refreshes, versions));
+    this(new ClusterState(seeds, watcher, connections, refreshes, versions));
   }
 
   private DirectRouter(ClusterState cluster) {

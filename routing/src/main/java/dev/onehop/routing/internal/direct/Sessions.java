@@ -6,8 +6,8 @@ import dev.onehop.routing.internal.direct.shard.ConfigServer;
 import dev.onehop.routing.internal.direct.shard.ReplicaSet;
 import dev.onehop.routing.internal.direct.shard.ReplicaSet.Answer;
 import dev.onehop.routing.internal.direct.shard.ShardDirectory;
+import dev.onehop.routing.internal.wire.Connections;
 import dev.onehop.routing.internal.wire.OpMsg;
-import dev.onehop.routing.internal.wire.WirePool;
 import java.util.HashSet;
 import java.util.Set;
 import org.bson.BsonDocument;
@@ -21,13 +21,13 @@ import reactor.core.publisher.Mono;
  * server that was sent anything; the end of other clients' sessions goes to all shards.
  */
 final class Sessions {
-  private final WirePool pool;
+  private final Connections connections;
   private final ShardDirectory shards;
   private final ConfigServer config;
   private final Cursors cursors;
 
-  Sessions(WirePool pool, ShardDirectory shards, ConfigServer config, Cursors cursors) {
-    this.pool = pool;
+  Sessions(Connections connections, ShardDirectory shards, ConfigServer config, Cursors cursors) {
+    this.connections = connections;
     this.shards = shards;
     this.config = config;
     this.cursors = cursors;
@@ -45,7 +45,12 @@ final class Sessions {
 
   /** Sends the command on to the servers. It is no failure if one of them can't be reached. */
   Mono<BsonDocument> tell(OpMsg command) {
-    return ended(command).then(SessionCommands.tell(pool, command));
+    return ended(command)
+        .then(
+            Mono.defer(
+                () ->
+                    SessionCommands.tell(
+                        connections.onEventLoops(), connections.servers(), command)));
   }
 
   /** Ends sessions at all shards and the config servers. */

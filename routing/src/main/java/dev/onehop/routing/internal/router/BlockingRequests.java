@@ -58,7 +58,7 @@ final class BlockingRequests implements RequestLoop.Turns, RequestLoop.Replies, 
   private final Queue<ByteBuf> replies = new ArrayDeque<>(1);
   private @Nullable ByteBuf written;
   private @Nullable UnderWay underWay;
-  private @Nullable WireProtocolException refused;
+  private @Nullable IOException broken;
   private ByteBuf incoming = ALLOCATOR.buffer(FIRST_BYTES);
   private boolean ended;
 
@@ -178,8 +178,8 @@ final class BlockingRequests implements RequestLoop.Turns, RequestLoop.Replies, 
     if (closed) {
       throw new SocketException("Socket closed");
     }
-    if (refused != null) {
-      throw new IOException(refused.getMessage(), refused);
+    if (broken != null) {
+      throw broken;
     }
   }
 
@@ -334,8 +334,14 @@ final class BlockingRequests implements RequestLoop.Turns, RequestLoop.Replies, 
   }
 
   @Override
+  public boolean lost(IOException cause) {
+    broken = new IOException(cause.getMessage(), cause);
+    return true;
+  }
+
+  @Override
   public void refuse(WireProtocolException why) {
-    refused = why;
+    broken = new IOException(why.getMessage(), why);
   }
 
   /** The application's client is closed: what is under way fails, and all that comes later. */

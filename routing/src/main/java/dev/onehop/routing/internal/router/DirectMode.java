@@ -7,8 +7,8 @@ import dev.onehop.routing.internal.command.CommandRouter;
 import dev.onehop.routing.internal.command.Refreshes;
 import dev.onehop.routing.internal.direct.shard.ServerSet;
 import dev.onehop.routing.internal.metrics.TableMetrics;
+import dev.onehop.routing.internal.wire.Connections;
 import dev.onehop.routing.internal.wire.ServerAddressName;
-import dev.onehop.routing.internal.wire.WirePool;
 import dev.onehop.routing.internal.wire.WireSettings;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
@@ -25,7 +25,7 @@ public final class DirectMode {
   /** Makes the router; another one only in tests. */
   public interface RouterFactory {
     CommandRouter create(
-        ServerSet seeds, ServerSet.Factory watcher, WirePool pool, Refreshes refreshes);
+        ServerSet seeds, ServerSet.Factory watcher, Connections connections, Refreshes refreshes);
   }
 
   /**
@@ -61,11 +61,13 @@ public final class DirectMode {
     WireSettings wire = RouterClients.wire(settings, carrier);
     ProxiedChannels.Watching watching =
         ProxiedChannels.watching(settings, wire.sockets(), monitoring);
+    Connections connections = new Connections(carrier.group(), wire);
+    Losses losses = new Losses(connections);
     CommandRouter router =
         routers.create(
-            MonitoredServers.of(watching.settings(), options.hostMapping()),
-            MonitoredServers.replicaSets(watching.settings(), options.hostMapping()),
-            new WirePool(carrier.group(), wire),
+            MonitoredServers.of(watching.settings(), options.hostMapping(), losses),
+            MonitoredServers.replicaSets(watching.settings(), options.hostMapping(), losses),
+            connections,
             new Refreshes(options.refreshInterval(), options.tables()));
     options.tables().agesFrom(router::tableAge);
     RouterClients.Face face =
@@ -81,6 +83,7 @@ public final class DirectMode {
                             selectionTimeoutMillis(settings), TimeUnit.MILLISECONDS)));
     return RouterClients.over(
         router,
+        connections.blocking(),
         settings,
         carrier,
         face,

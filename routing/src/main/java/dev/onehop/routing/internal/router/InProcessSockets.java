@@ -49,7 +49,7 @@ final class InProcessSockets implements AutoCloseable {
   private volatile boolean closed;
 
   /**
-   * @param pool of the sockets to the shards; taken over
+   * @param pool of the sockets to the servers; stays the router's
    */
   InProcessSockets(
       CommandRouter router, LocalCommands local, CommandMeter meter, BlockingPool pool) {
@@ -116,7 +116,6 @@ final class InProcessSockets implements AutoCloseable {
   public void close() {
     closed = true;
     open.forEach(BlockingRequests::clientClosed);
-    pool.close();
   }
 
   private final class Factory extends SSLSocketFactory {

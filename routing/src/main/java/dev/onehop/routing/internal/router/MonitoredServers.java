@@ -50,6 +50,7 @@ public final class MonitoredServers implements ServerSet {
   // The driver's own pace while an operation waits.
   private static final Duration CHECK_EVERY = Duration.ofMillis(500);
 
+  private final Losses losses;
   private final Watching watching;
   private final String seeds;
   private final Duration selectionTimeout;
@@ -71,7 +72,8 @@ public final class MonitoredServers implements ServerSet {
     Watching start(Consumer<ClusterDescription> listener);
   }
 
-  private MonitoredServers(MongoClientSettings asked, String seeds, Watch watch) {
+  private MonitoredServers(MongoClientSettings asked, String seeds, Losses losses, Watch watch) {
+    this.losses = losses;
     this.seeds = seeds;
     this.selectionTimeout =
         Duration.ofMillis(
@@ -85,16 +87,20 @@ public final class MonitoredServers implements ServerSet {
    *
    * @param mapping of the names that members of a replica set call each other; null if these are
    *     the names by which they are reached
+   * @param losses told of servers that are lost
    */
   static MonitoredServers of(
-      MongoClientSettings asked, @Nullable UnaryOperator<ServerAddressName> mapping) {
-    MongoClientSettings settings = watching(asked);
+      MongoClientSettings asked,
+      @Nullable UnaryOperator<ServerAddressName> mapping,
+      Losses losses) {
+    MongoClientSettings settings = watching(asked, losses);
     ClusterSettings cluster = settings.getClusterSettings();
     boolean discovered =
         cluster.getMode() == ClusterConnectionMode.MULTIPLE && cluster.getSrvHost() == null;
     return new MonitoredServers(
         settings,
         cluster.getHosts().toString(),
+        losses,
         listener ->
             mapping == null || !discovered
                 ? byTheDriver(settings, listener)
@@ -110,10 +116,13 @@ public final class MonitoredServers implements ServerSet {
    * Watches replica sets with the settings' timeouts, TLS and listeners.
    *
    * @param mapping as in {@link #of}, also of the names in {@code config.shards}
+   * @param losses told of servers that are lost
    */
   public static ServerSet.Factory replicaSets(
-      MongoClientSettings asked, @Nullable UnaryOperator<ServerAddressName> mapping) {
-    MongoClientSettings settings = watching(asked);
+      MongoClientSettings asked,
+      @Nullable UnaryOperator<ServerAddressName> mapping,
+      Losses losses) {
+    MongoClientSettings settings = watching(asked, losses);
     return connectionString -> {
       int slash = connectionString.indexOf('/');
       String name = connectionString.substring(0, Math.max(0, slash));
@@ -124,6 +133,7 @@ public final class MonitoredServers implements ServerSet {
       return new MonitoredServers(
           settings,
           connectionString,
+          losses,
           listener ->
               mapping == null
                   ? byTheDriver(
@@ -146,8 +156,9 @@ public final class MonitoredServers implements ServerSet {
     };
   }
 
-  private static MongoClientSettings watching(MongoClientSettings settings) {
+  private static MongoClientSettings watching(MongoClientSettings settings, Losses losses) {
     return MongoClientSettings.builder(settings)
+        .applyToServerSettings(servers -> servers.addServerMonitorListener(losses))
         .applyToConnectionPoolSettings(pool -> pool.minSize(0))
         .build();
   }
@@ -184,6 +195,7 @@ public final class MonitoredServers implements ServerSet {
   }
 
   private void changed(ClusterDescription description) {
+    ClusterDescription before = latest;
     latest = description;
     Server found = null;
     for (ServerDescription server : description.getServerDescriptions()) {
@@ -192,6 +204,7 @@ public final class MonitoredServers implements ServerSet {
       }
     }
     primary = found;
+    losses.changed(before, description);
     descriptions.emitNext(description, Sinks.EmitFailureHandler.busyLooping(Duration.ofSeconds(1)));
   }
 

@@ -12,12 +12,14 @@ import dev.onehop.routing.internal.router.CommandMeter.Measured;
 import dev.onehop.routing.internal.wire.EventLoops;
 import dev.onehop.routing.internal.wire.LegacyHello;
 import dev.onehop.routing.internal.wire.OpMsg;
+import dev.onehop.routing.internal.wire.PoolWaitException;
 import dev.onehop.routing.internal.wire.ServerAddressName;
 import dev.onehop.routing.internal.wire.WireProtocolException;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.EventLoop;
 import io.netty.util.ReferenceCountUtil;
+import java.io.IOException;
 import java.util.ArrayDeque;
 import java.util.List;
 import java.util.Queue;
@@ -126,6 +128,16 @@ public final class RequestLoop {
 
     /** All requests so far are answered. */
     void idle();
+
+    /**
+     * The connection to the server that was to answer broke: breaks the client's, too, so that its
+     * driver takes it for what it is.
+     *
+     * @return false if the client is to be told by an answer
+     */
+    default boolean lost(IOException cause) {
+      return false;
+    }
 
     /** The client speaks no protocol of ours. */
     void refuse(WireProtocolException why);
@@ -408,7 +420,19 @@ public final class RequestLoop {
   }
 
   private void failed(Head head, Throwable failure) {
-    finish(head, CommandFailure.toReply(failure, head.retryable));
+    BsonDocument reply = CommandFailure.toReply(failure, head.retryable);
+    if (current != head) {
+      return;
+    }
+    measured(reply);
+    if (head.expectsReply
+        && failure instanceof IOException broken
+        && !(failure instanceof PoolWaitException)
+        && replies.lost(broken)) {
+      done();
+    } else {
+      finish(head, reply);
+    }
   }
 
   private void finish(Head head, BsonDocument reply) {

@@ -30,6 +30,14 @@ import org.jspecify.annotations.Nullable;
 public final class RouterClients implements AutoCloseable {
   private static final int MAX_CONNECTING = 64;
 
+  /**
+   * How soon the driver notices that no server is left, or one is back: it asks in this process.
+   */
+  private static final int HEARTBEAT_MILLIS = 500;
+
+  /** How soon it uses the virtual mongos again after a connection to a real server broke. */
+  private static final int LEAST_HEARTBEAT_MILLIS = 50;
+
   private final MongoClientSettings asked;
   private final EventLoopGroup group;
   private final CommandRouter router;
@@ -42,6 +50,7 @@ public final class RouterClients implements AutoCloseable {
 
   private RouterClients(
       CommandRouter router,
+      BlockingPool blocking,
       MongoClientSettings asked,
       Carrier carrier,
       Face face,
@@ -56,8 +65,7 @@ public final class RouterClients implements AutoCloseable {
     this.handle = RouterHandles.put(router);
     LocalCommands local = new LocalCommands(face.identity(), handle, face.handshakeOnly());
     VirtualMongos.put(group, router, local, meter);
-    this.sockets =
-        new InProcessSockets(router, local, meter, new BlockingPool(wire(asked, carrier), group));
+    this.sockets = new InProcessSockets(router, local, meter, blocking);
   }
 
   /** How a router reaches the servers. */
@@ -100,18 +108,20 @@ public final class RouterClients implements AutoCloseable {
    * What official clients use of a router.
    *
    * @param router stands behind the virtual mongos; closed with this
+   * @param blocking the router's connections for threads that send and wait themselves
    * @param settings of the application
    * @param commands measures commands
    * @param release stops what was started for this router, once it is closed
    */
   public static RouterClients over(
       CommandRouter router,
+      BlockingPool blocking,
       MongoClientSettings settings,
       Carrier carrier,
       Face face,
       CommandMeter commands,
       Runnable release) {
-    return new RouterClients(router, settings, carrier, face, commands, release);
+    return new RouterClients(router, blocking, settings, carrier, face, commands, release);
   }
 
   /** The settings of reactive clients. Their connections live on the router's event loops. */
@@ -190,7 +200,12 @@ public final class RouterClients implements AutoCloseable {
         .contextProvider(settings.getContextProvider())
         .applicationName(settings.getApplicationName())
         .applyToLoggerSettings(log -> log.applySettings(settings.getLoggerSettings()))
-        .applyToServerSettings(server -> server.applySettings(settings.getServerSettings()))
+        .applyToServerSettings(
+            server ->
+                server
+                    .applySettings(settings.getServerSettings())
+                    .heartbeatFrequency(HEARTBEAT_MILLIS, TimeUnit.MILLISECONDS)
+                    .minHeartbeatFrequency(LEAST_HEARTBEAT_MILLIS, TimeUnit.MILLISECONDS))
         .applyToSocketSettings(socket -> socket.applySettings(settings.getSocketSettings()))
         .applyToConnectionPoolSettings(
             pool ->

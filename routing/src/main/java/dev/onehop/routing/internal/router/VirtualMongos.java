@@ -8,6 +8,7 @@ import dev.onehop.routing.internal.wire.WireProtocolException;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.EventLoop;
 import io.netty.channel.EventLoopGroup;
+import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.Map;
@@ -135,6 +136,12 @@ public final class VirtualMongos extends InProcessChannel {
     @Override
     public void idle() {
       // The driver sends one request at a time.
+    }
+
+    @Override
+    public boolean lost(IOException cause) {
+      fail(cause);
+      return true;
     }
 
     @Override

@@ -1,7 +1,6 @@
 package dev.onehop.routing.internal.targeted;
 
 import com.mongodb.MongoClientSettings;
-import com.mongodb.MongoSocketReadTimeoutException;
 import com.mongodb.ReadPreference;
 import com.mongodb.ServerAddress;
 import com.mongodb.connection.ClusterConnectionMode;
@@ -10,8 +9,6 @@ import com.mongodb.connection.ClusterType;
 import com.mongodb.connection.ServerDescription;
 import com.mongodb.event.ClusterDescriptionChangedEvent;
 import com.mongodb.event.ClusterListener;
-import com.mongodb.event.ServerDescriptionChangedEvent;
-import com.mongodb.event.ServerListener;
 import com.mongodb.reactivestreams.client.MongoClient;
 import dev.onehop.routing.RouteDecision;
 import dev.onehop.routing.internal.affinity.Connector;
@@ -20,9 +17,10 @@ import dev.onehop.routing.internal.affinity.ShardClients.ShardClient;
 import dev.onehop.routing.internal.direct.shard.CommandFailure;
 import dev.onehop.routing.internal.direct.shard.ErrorCodes;
 import dev.onehop.routing.internal.direct.shard.ServerSet;
+import dev.onehop.routing.internal.router.Losses;
 import dev.onehop.routing.internal.router.MonitoredServers;
+import dev.onehop.routing.internal.wire.Connections;
 import dev.onehop.routing.internal.wire.ServerAddressName;
-import dev.onehop.routing.internal.wire.WirePool;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -60,7 +58,7 @@ final class Mongoses implements ServerSet {
   private static final BsonDocument PING = new BsonDocument("ping", new BsonInt32(1));
 
   private final ShardClients clients;
-  private final WirePool pool;
+  private final Connections connections;
   private final Duration selectionTimeout;
   private final long localThresholdNanos;
   private final Map<ServerAddressName, Long> failedNanos = new ConcurrentHashMap<>();
@@ -74,14 +72,15 @@ final class Mongoses implements ServerSet {
    * @param settings of the clients that watch
    * @param connect makes them
    * @param watching makes the set of them
-   * @param pool the connections to the mongoses; stays the caller's
+   * @param connections to the mongoses; stay the caller's
    */
   Mongoses(
       MongoClientSettings settings,
       Connector connect,
       Function<Connector, ShardClients> watching,
-      WirePool pool) {
-    this.pool = pool;
+      Connections connections) {
+    this.connections = connections;
+    Losses losses = new Losses(connections);
     this.selectionTimeout =
         Duration.ofMillis(
             settings.getClusterSettings().getServerSelectionTimeout(TimeUnit.MILLISECONDS));
@@ -92,9 +91,9 @@ final class Mongoses implements ServerSet {
             asked ->
                 connect.connect(
                     MongoClientSettings.builder(asked)
-                        .applyToServerSettings(servers -> servers.addServerListener(new Losses()))
+                        .applyToServerSettings(servers -> servers.addServerMonitorListener(losses))
                         .applyToClusterSettings(
-                            cluster -> cluster.addClusterListener(new Changes()))
+                            cluster -> cluster.addClusterListener(new Changes(losses)))
                         .build()));
   }
 
@@ -103,25 +102,16 @@ final class Mongoses implements ServerSet {
   }
 
   private final class Changes implements ClusterListener {
+    private final Losses losses;
+
+    Changes(Losses losses) {
+      this.losses = losses;
+    }
+
     @Override
     public void clusterDescriptionChanged(ClusterDescriptionChangedEvent event) {
+      losses.changed(event.getPreviousDescription(), event.getNewDescription());
       changes.emitNext(true, Sinks.EmitFailureHandler.busyLooping(Duration.ofSeconds(1)));
-    }
-  }
-
-  private final class Losses implements ServerListener {
-    @Override
-    public void serverDescriptionChanged(ServerDescriptionChangedEvent event) {
-      ServerDescription now = event.getNewDescription();
-      Throwable failure = now.getException();
-      if (!now.isOk() && failure != null) {
-        String why = now.getAddress() + " is lost: " + MonitoredServers.rootMessage(failure);
-        // As the driver does: one that says nothing keeps those waiting who have sent something.
-        pool.reset(
-            name(now.getAddress()),
-            failure instanceof MongoSocketReadTimeoutException,
-            new IOException(why));
-      }
     }
   }
 
@@ -136,7 +126,7 @@ final class Mongoses implements ServerSet {
   /** A connection to a server broke, or the server said that it goes away. */
   void failed(ServerAddressName server, IOException why) {
     failedNanos.put(server, System.nanoTime());
-    pool.reset(server, false, why);
+    connections.reset(server, false, why);
   }
 
   /**

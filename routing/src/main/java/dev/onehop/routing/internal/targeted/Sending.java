@@ -11,7 +11,6 @@ import dev.onehop.routing.internal.wire.ServerRefusedException;
 import dev.onehop.routing.internal.wire.WireProtocolException;
 import io.netty.buffer.ByteBuf;
 import java.io.IOException;
-import java.util.List;
 import org.bson.BsonDocument;
 import org.bson.BsonSerializationException;
 import org.jspecify.annotations.Nullable;
@@ -21,9 +20,6 @@ import org.jspecify.annotations.Nullable;
  * of the mongos.
  */
 final class Sending implements Exchange.Outcome {
-  private static final String RETRYABLE_WRITE = "RetryableWriteError";
-  private static final String RESUMABLE = "ResumableChangeStreamError";
-
   private final TargetedRouter router;
   private final TargetedCommand command;
   private final Route route;
@@ -44,7 +40,7 @@ final class Sending implements Exchange.Outcome {
     void replied(@Nullable ByteBuf message, boolean ok);
 
     /** It was certainly not sent. */
-    void unsent(CommandFailure why);
+    void unsent(Throwable why);
 
     /** Whether it was carried out is not known. */
     void failed(Throwable cause);
@@ -143,7 +139,7 @@ final class Sending implements Exchange.Outcome {
       return;
     }
     lost(cause);
-    answer.unsent(failure(cause));
+    answer.unsent(cause);
   }
 
   @Override
@@ -163,31 +159,14 @@ final class Sending implements Exchange.Outcome {
     }
   }
 
-  /** The failure with the labels that the driver gives a network error. */
-  private CommandFailure failure(Throwable cause) {
+  /** What is no broken connection, as a mongos says it. */
+  private static Throwable failure(Throwable cause) {
     if (cause instanceof ServerRefusedException) {
       return new CommandFailure(
           ErrorCodes.AUTHENTICATION_FAILED,
           "AuthenticationFailed",
           String.valueOf(cause.getMessage()));
     }
-    if (cause instanceof PoolWaitException) {
-      // As a mongos says it of its own pools; the driver does not retry that.
-      return new CommandFailure(
-          ErrorCodes.NETWORK_INTERFACE_EXCEEDED_TIME_LIMIT,
-          "NetworkInterfaceExceededTimeLimit",
-          String.valueOf(cause.getMessage()));
-    }
-    String label =
-        command.isInTransaction() && !command.endsTransaction()
-            ? CommandFailure.TRANSIENT_TRANSACTION_ERROR
-            : command.isRetryableWrite()
-                ? RETRYABLE_WRITE
-                : cursor != null && cursor.isChangeStream() ? RESUMABLE : null;
-    return new CommandFailure(
-        ErrorCodes.HOST_UNREACHABLE,
-        "HostUnreachable",
-        String.valueOf(cause.getMessage()),
-        label == null ? List.of() : List.of(label));
+    return cause;
   }
 }

@@ -5,17 +5,21 @@ import dev.onehop.routing.internal.command.WriteResult;
 import dev.onehop.routing.internal.direct.shard.CommandFailure;
 import dev.onehop.routing.internal.direct.shard.ErrorCodes;
 import dev.onehop.routing.internal.wire.OpMsg;
+import dev.onehop.routing.internal.wire.PoolWaitException;
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.function.Function;
 import org.bson.BsonArray;
 import org.bson.BsonDocument;
 import org.bson.BsonValue;
 import org.bson.RawBsonDocument;
+import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
@@ -33,7 +37,10 @@ final class SplitWrite {
   /** Statements that go the same way, by their indexes in the whole. */
   record Part(Route route, List<Integer> indexes) {}
 
-  private record Answered(Part part, BsonDocument reply) {}
+  /**
+   * @param lost why the connection broke, so that it is not known what was carried out; else null
+   */
+  private record Answered(Part part, BsonDocument reply, @Nullable IOException lost) {}
 
   SplitWrite(OpMsg command, List<RawBsonDocument> statements, boolean ordered, List<Part> parts) {
     this.command = command;
@@ -64,7 +71,9 @@ final class SplitWrite {
   }
 
   /**
-   * Runs all parts.
+   * Runs all parts. If the connection of one breaks, that is the outcome of all: the driver may
+   * send the whole again, and the mongoses know by its statements' numbers what they have carried
+   * out.
    *
    * @param failed an answer for a part that failed without one
    * @param run sends a part
@@ -73,13 +82,31 @@ final class SplitWrite {
     Function<Part, Mono<Answered>> answer =
         part ->
             run.run(part.route(), StatementLists.part(command, statements, part.indexes()))
-                .onErrorResume(failure -> Mono.just(failed.apply(failure)))
-                .map(reply -> new Answered(part, reply));
+                .map(reply -> new Answered(part, reply, null))
+                .onErrorResume(
+                    failure ->
+                        Mono.just(
+                            new Answered(
+                                part,
+                                failed.apply(failure),
+                                failure instanceof IOException lost
+                                        && !(failure instanceof PoolWaitException)
+                                    ? lost
+                                    : null)));
     Flux<Answered> answers =
         ordered
             ? Flux.fromIterable(parts).concatMap(answer, 1).takeUntil(SplitWrite::endsOrdered)
             : Flux.fromIterable(parts).flatMap(answer, Integer.MAX_VALUE);
-    return answers.collectList().map(SplitWrite::whole);
+    return answers
+        .collectList()
+        .flatMap(
+            all ->
+                all.stream()
+                    .map(Answered::lost)
+                    .filter(Objects::nonNull)
+                    .findFirst()
+                    .<Mono<BsonDocument>>map(Mono::error)
+                    .orElseGet(() -> Mono.just(whole(all))));
   }
 
   /** Sends one part. */

@@ -21,12 +21,11 @@ import dev.onehop.routing.internal.router.ProxiedChannels;
 import dev.onehop.routing.internal.router.RouterClients;
 import dev.onehop.routing.internal.router.RouterClients.Carrier;
 import dev.onehop.routing.internal.router.RouterClients.Face;
+import dev.onehop.routing.internal.wire.Connections;
 import dev.onehop.routing.internal.wire.ServerAddressName;
-import dev.onehop.routing.internal.wire.WirePool;
 import dev.onehop.routing.internal.wire.WireSettings;
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -35,13 +34,6 @@ import reactor.core.publisher.Mono;
 /** Makes the clients of targeted mode, on a {@link TargetedRouter}. */
 public final class TargetedMode {
   private static final ServerAddressName VIRTUAL = new ServerAddressName("onehop-targeted", 27017);
-
-  /**
-   * How soon the driver notices that no mongos is left, or one is back: it asks in this process.
-   */
-  private static final int HEARTBEAT_MILLIS = 500;
-
-  private static final int LEAST_HEARTBEAT_MILLIS = 50;
 
   private TargetedMode() {}
 
@@ -83,11 +75,14 @@ public final class TargetedMode {
     ClusterPin pin =
         new ClusterPin(
             probe::identify, cluster.getSrvHost() == null ? cluster.getHosts() : List.of());
-    WirePool pool = new WirePool(carrier.group(), wire);
+    Connections connections = new Connections(carrier.group(), wire);
     Mongoses mongoses =
         new Mongoses(
-            watching, connect, listening -> new ShardClients(watching, pin, listening), pool);
-    MongosConfig config = new MongosConfig(mongoses, pool);
+            watching,
+            connect,
+            listening -> new ShardClients(watching, pin, listening),
+            connections);
+    MongosConfig config = new MongosConfig(mongoses, connections.onEventLoops());
     AtomicReference<@Nullable ClusterWatch> known = new AtomicReference<>();
     RoutingCatalog catalog = new RoutingCatalog(config, refreshes(options.tables(), known));
     options.tables().agesFrom(catalog::age);
@@ -105,8 +100,9 @@ public final class TargetedMode {
     known.set(clusterWatch);
     TargetedRouter router =
         new TargetedRouter(
-            mongoses, catalog, pool, clusterWatch.affinityReady(), clusterWatch::close);
-    return clients(router, mongoses, asked, carrier, options.commands(), watch, release);
+            mongoses, catalog, connections, clusterWatch.affinityReady(), clusterWatch::close);
+    return clients(
+        router, mongoses, connections, asked, carrier, options.commands(), watch, release);
   }
 
   /**
@@ -129,20 +125,22 @@ public final class TargetedMode {
     WireSettings wire = RouterClients.wire(asked, carrier);
     ProxiedChannels.Watching watch = ProxiedChannels.watching(asked, wire.sockets(), monitoring);
     MongoClientSettings watching = watching(watch.settings());
-    WirePool pool = new WirePool(carrier.group(), wire);
+    Connections connections = new Connections(carrier.group(), wire);
     Mongoses mongoses =
         new Mongoses(
             watching,
             connect,
             listening -> new ShardClients(watching, ClusterPin.none(), listening),
-            pool);
-    TargetedRouter router = new TargetedRouter(mongoses, null, pool, Mono.empty(), () -> {});
-    return clients(router, mongoses, asked, carrier, commands, watch, release);
+            connections);
+    TargetedRouter router =
+        new TargetedRouter(mongoses, null, connections, Mono.empty(), () -> {});
+    return clients(router, mongoses, connections, asked, carrier, commands, watch, release);
   }
 
   private static RouterClients clients(
       TargetedRouter router,
       Mongoses mongoses,
+      Connections connections,
       MongoClientSettings asked,
       Carrier carrier,
       CommandMeter commands,
@@ -157,14 +155,10 @@ public final class TargetedMode {
               if (asked.getObservabilitySettings() != null) {
                 virtual.observabilitySettings(asked.getObservabilitySettings());
               }
-              virtual.applyToServerSettings(
-                  servers ->
-                      servers
-                          .heartbeatFrequency(HEARTBEAT_MILLIS, TimeUnit.MILLISECONDS)
-                          .minHeartbeatFrequency(LEAST_HEARTBEAT_MILLIS, TimeUnit.MILLISECONDS));
             });
     return RouterClients.over(
         router,
+        connections.blocking(),
         asked,
         carrier,
         face,

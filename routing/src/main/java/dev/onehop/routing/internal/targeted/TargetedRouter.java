@@ -17,6 +17,7 @@ import dev.onehop.routing.internal.direct.shard.CommandFailure;
 import dev.onehop.routing.internal.direct.shard.ErrorCodes;
 import dev.onehop.routing.internal.router.RouterHandles;
 import dev.onehop.routing.internal.wire.BsonFields.MalformedDocumentException;
+import dev.onehop.routing.internal.wire.Connections;
 import dev.onehop.routing.internal.wire.OpMsg;
 import dev.onehop.routing.internal.wire.ServerAddressName;
 import dev.onehop.routing.internal.wire.WirePool;
@@ -24,12 +25,10 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.EventLoop;
 import java.time.Duration;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeoutException;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
@@ -39,7 +38,6 @@ import org.bson.BsonSerializationException;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
@@ -76,12 +74,12 @@ public final class TargetedRouter implements CommandRouter {
 
   private final Mongoses mongoses;
   private final @Nullable RoutingCatalog catalog;
+  private final Connections connections;
   private final WirePool pool;
   private final Mono<Void> affinityReady;
   private final Runnable release;
   private final CursorPins cursors = new CursorPins();
   private final TransactionPins transactions = new TransactionPins();
-  private final Set<ServerAddressName> used = ConcurrentHashMap.newKeySet();
   private final EndedCursors endedCursors;
   private final Planner planner;
   private final Latencies latencies = new Latencies();
@@ -92,9 +90,9 @@ public final class TargetedRouter implements CommandRouter {
   private static final class UnsentException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
-    private final CommandFailure why;
+    private final Throwable why;
 
-    UnsentException(CommandFailure why) {
+    UnsentException(Throwable why) {
       super(why.getMessage(), why);
       this.why = why;
     }
@@ -102,19 +100,20 @@ public final class TargetedRouter implements CommandRouter {
 
   /**
    * @param catalog the routing tables, null to send everything to the nearest mongos
-   * @param pool connections to the mongoses; taken over
+   * @param connections to the mongoses; taken over
    * @param affinityReady completes when the mongoses beside the shards are known
    * @param release stops what keeps mongoses, catalog and affinity fresh, at the end
    */
   TargetedRouter(
       Mongoses mongoses,
       @Nullable RoutingCatalog catalog,
-      WirePool pool,
+      Connections connections,
       Mono<Void> affinityReady,
       Runnable release) {
     this.mongoses = mongoses;
     this.catalog = catalog;
-    this.pool = pool;
+    this.connections = connections;
+    this.pool = connections.onEventLoops();
     this.endedCursors = new EndedCursors(pool, cursors);
     this.planner = new Planner(mongoses, catalog, cursors, transactions);
     // What can't be read in a moment is waited for once, by all that come meanwhile.
@@ -185,7 +184,7 @@ public final class TargetedRouter implements CommandRouter {
               }
 
               @Override
-              public void unsent(CommandFailure why) {
+              public void unsent(Throwable why) {
                 // The frame is the caller's, who holds it until then.
                 command.restore();
                 outcome.notDone(false, Mono.empty());
@@ -328,7 +327,7 @@ public final class TargetedRouter implements CommandRouter {
                     }
 
                     @Override
-                    public void unsent(CommandFailure why) {
+                    public void unsent(Throwable why) {
                       sink.error(new UnsentException(why));
                     }
 
@@ -366,8 +365,8 @@ public final class TargetedRouter implements CommandRouter {
       command.setCursorId(cursor.id());
     }
     command.forbidExhaust();
-    used.add(route.server());
-    BooleanSupplier cancel = carrier.send(route.server(), command.message(), command.head(), sending);
+    BooleanSupplier cancel =
+        carrier.send(route.server(), command.message(), command.head(), sending);
     if (!command.endsTransaction() || !command.isRecoverable()) {
       return cancel;
     }
@@ -439,21 +438,10 @@ public final class TargetedRouter implements CommandRouter {
 
   private Mono<BsonDocument> ofSessions(OpMsg command) {
     transactions.forget(SessionCommands.ended(command));
-    // Blocking connections are not the pool's.
-    Set<ServerAddressName> servers = new HashSet<>(used);
-    servers.addAll(pool.servers());
+    Set<ServerAddressName> servers = connections.servers();
     return servers.isEmpty() && SessionCommands.isOfAll(command.commandName())
         ? run(command)
-        : Flux.fromIterable(servers)
-            .flatMap(
-                server ->
-                    pool.send(server, command)
-                        .map(reply -> (BsonDocument) reply.body())
-                        .timeout(SessionCommands.MOST_WAITING)
-                        .onErrorComplete(),
-                Integer.MAX_VALUE)
-            .collectList()
-            .map(SessionCommands::firstRefusal);
+        : SessionCommands.tell(pool, servers, command);
   }
 
   @Override
@@ -523,6 +511,6 @@ public final class TargetedRouter implements CommandRouter {
     closed = true;
     release.run();
     mongoses.close();
-    pool.close();
+    connections.close();
   }
 }

@@ -47,6 +47,7 @@ public final class BlockingConnection {
   private final Duration maxOpening;
   private final ScheduledExecutorService timer;
   private volatile boolean open = true;
+  private volatile @Nullable IOException lost;
   private volatile @Nullable Future<?> shaking;
   private @Nullable Compressor compressor;
   private @Nullable Lifetime lifetime;
@@ -330,6 +331,8 @@ public final class BlockingConnection {
     try {
       out.write(sent.array(), sent.arrayOffset() + sent.readerIndex(), sent.readableBytes());
       out.flush();
+    } catch (IOException e) {
+      throw broken(e);
     } finally {
       sent.release();
     }
@@ -433,11 +436,26 @@ public final class BlockingConnection {
       socket.setSoTimeout(timeout);
       readTimeout = timeout;
     }
-    int read = in.read(into.array(), into.arrayOffset() + into.writerIndex(), into.writableBytes());
+    int read;
+    try {
+      read = in.read(into.array(), into.arrayOffset() + into.writerIndex(), into.writableBytes());
+    } catch (SocketTimeoutException e) {
+      throw e;
+    } catch (IOException e) {
+      throw broken(e);
+    }
     if (read < 0) {
       throw new IOException("connection to " + server + " is closed");
     }
     into.writerIndex(into.writerIndex() + read);
+  }
+
+  /** What the socket says, with the server's name, or why it was closed here. */
+  private IOException broken(IOException e) {
+    IOException why = lost;
+    return why == null
+        ? new IOException("connection to " + server + " failed: " + e.getMessage(), e)
+        : new IOException(why.getMessage(), e);
   }
 
   ServerAddressName server() {
@@ -460,6 +478,12 @@ public final class BlockingConnection {
 
   Lifetime lifetime() {
     return Objects.requireNonNull(lifetime);
+  }
+
+  /** Closes it as {@link #close}; a thread that waits for an answer is told why. */
+  void close(IOException why) {
+    lost = why;
+    close();
   }
 
   /** Closes it; a thread that waits for an answer gets an {@link IOException}. Thread-safe. */

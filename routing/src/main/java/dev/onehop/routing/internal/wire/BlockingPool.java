@@ -6,10 +6,12 @@ import java.net.SocketException;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
+import java.util.HashSet;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
@@ -24,8 +26,8 @@ import org.jspecify.annotations.Nullable;
  * Blocking connections to any number of servers, for threads that send and wait themselves. Keeps
  * to the limits of {@link WireSettings.PoolLimits} by itself, so that a {@link WirePool} beside it
  * may have as many connections to the same server. {@code minSize} is not kept: a thread that needs
- * a connection opens it. Is cleared as a {@link ServerPool} is, but for connections that threads
- * are opening at the time.
+ * a connection opens it. Is cleared and reset as a {@link ServerPool} is, but connections that
+ * threads are opening at the time end only if requests under way fail, too.
  *
  * <p>Thread-safe. A thread that waits for a connection is interruptible.
  */
@@ -85,7 +87,7 @@ public final class BlockingPool implements AutoCloseable {
     connection.close();
     Server server = servers.get(connection.server());
     if (server != null) {
-      server.released();
+      server.released(connection);
     }
   }
 
@@ -96,6 +98,23 @@ public final class BlockingPool implements AutoCloseable {
     if (server != null) {
       server.clear(connection.lifetime().generation());
     }
+  }
+
+  /**
+   * Uses no connection to a server again that was opened before, for the server is gone or was.
+   *
+   * @param interrupt whether what is under way there fails now, too, with {@code why}
+   */
+  public void reset(ServerAddressName server, boolean interrupt, IOException why) {
+    Server pool = servers.get(server);
+    if (pool != null) {
+      pool.reset(interrupt, why);
+    }
+  }
+
+  /** The servers that anything was sent to. */
+  public Set<ServerAddressName> servers() {
+    return Set.copyOf(servers.keySet());
   }
 
   /** Closes the connections that are idle now, the others when they are given back. */
@@ -110,6 +129,10 @@ public final class BlockingPool implements AutoCloseable {
   private final class Server {
     private final ServerAddressName name;
     private final Deque<BlockingConnection> idle = new ArrayDeque<>();
+    // Those that are open, idle or not.
+    private final Set<BlockingConnection> connections = new HashSet<>();
+    // Ends those that are being opened.
+    private final Set<Abort> openings = new HashSet<>();
     // A connection, or nothing: then one may be opened.
     private final Deque<CompletableFuture<Optional<BlockingConnection>>> waiting =
         new ArrayDeque<>();
@@ -168,19 +191,27 @@ public final class BlockingPool implements AutoCloseable {
     }
 
     private BlockingConnection open(TimeLimit limit, Abort abort) throws IOException {
+      Abort ending = new Abort();
+      abort.by(ending::abort);
       int born;
       synchronized (this) {
         born = generation;
+        openings.add(ending);
       }
       BlockingConnection opened;
       try {
-        opened = BlockingConnection.open(name, settings, timer, limit, abort);
+        opened = BlockingConnection.open(name, settings, timer, limit, ending);
       } catch (Throwable failure) {
+        synchronized (this) {
+          openings.remove(ending);
+        }
         notOpened(born, isOfTheCaller(failure, abort) ? null : failure);
         throw failure;
       }
       synchronized (this) {
         opening--;
+        openings.remove(ending);
+        connections.add(opened);
         opened.opened(new Lifetime(born, System.nanoTime()));
       }
       letOpen();
@@ -282,9 +313,10 @@ public final class BlockingPool implements AutoCloseable {
     }
 
     /** There is one connection less. */
-    void released() {
+    void released(BlockingConnection connection) {
       synchronized (this) {
         open--;
+        connections.remove(connection);
       }
       letOpen();
     }
@@ -342,24 +374,48 @@ public final class BlockingPool implements AutoCloseable {
       close(old);
     }
 
-    private void close(List<BlockingConnection> connections) {
-      for (BlockingConnection connection : connections) {
+    /** The server is gone, or was: no connection from before is used again. */
+    void reset(boolean interrupt, IOException why) {
+      List<BlockingConnection> unused;
+      List<BlockingConnection> used = List.of();
+      List<Abort> unopened = List.of();
+      List<CompletableFuture<Optional<BlockingConnection>>> never = List.of();
+      synchronized (this) {
+        generation++;
+        unused = List.copyOf(idle);
+        idle.clear();
+        if (interrupt) {
+          used = List.copyOf(connections);
+          unopened = List.copyOf(openings);
+          never = List.copyOf(waiting);
+          waiting.clear();
+        }
+      }
+      close(unused);
+      // Those that have them see to the rest.
+      used.forEach(each -> each.close(why));
+      unopened.forEach(Abort::abort);
+      never.forEach(each -> each.completeExceptionally(why));
+    }
+
+    private void close(List<BlockingConnection> ended) {
+      for (BlockingConnection connection : ended) {
         connection.close();
-        released();
+        released(connection);
       }
     }
 
     void close() {
       List<CompletableFuture<Optional<BlockingConnection>>> never;
-      List<BlockingConnection> connections;
+      List<BlockingConnection> unused;
       synchronized (this) {
         never = List.copyOf(waiting);
         waiting.clear();
-        connections = List.copyOf(idle);
+        unused = List.copyOf(idle);
         idle.clear();
       }
       never.forEach(each -> each.completeExceptionally(ServerPool.clientIsClosed()));
-      close(connections);
+      close(unused);
     }
   }
 }

@@ -6,12 +6,12 @@ import dev.onehop.routing.internal.command.Refreshes;
 import dev.onehop.routing.internal.direct.shard.CommandFailure;
 import dev.onehop.routing.internal.direct.shard.ServerSet;
 import dev.onehop.routing.internal.router.DirectMode;
+import dev.onehop.routing.internal.wire.Connections;
 import dev.onehop.routing.internal.wire.EventLoops;
 import dev.onehop.routing.internal.wire.LegacyHello;
 import dev.onehop.routing.internal.wire.OpMsg;
 import dev.onehop.routing.internal.wire.ServerAddressName;
 import dev.onehop.routing.internal.wire.WireFrames;
-import dev.onehop.routing.internal.wire.WirePool;
 import dev.onehop.routing.internal.wire.WireSettings;
 import dev.onehop.routing.transport.ScriptedPeer;
 import io.netty.buffer.ByteBuf;
@@ -133,12 +133,13 @@ public final class ScriptedCluster implements AutoCloseable {
                   return selectsNone ? Mono.empty() : super.select(readPreference);
                 }
               };
-      WirePool pool = new WirePool(group, WireSettings.plain(null, new BsonDocument(), Map.of()));
+      Connections connections =
+          new Connections(group, WireSettings.plain(null, new BsonDocument(), Map.of()));
       router =
           routers.create(
               seeds,
               watcher,
-              pool,
+              connections,
               new Refreshes(Duration.ofHours(1), RoutingCatalog.RefreshListener.NONE));
     }
     return router;

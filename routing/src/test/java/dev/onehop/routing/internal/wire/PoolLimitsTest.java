@@ -64,6 +64,57 @@ class PoolLimitsTest {
     }
   }
 
+  /** As the driver's pool, where the monitor's heartbeat has timed out. */
+  @ParameterizedTest
+  @EnumSource
+  void whatIsUnderWayAtALostServerFails(Kind kind) {
+    AtomicBoolean silent = new AtomicBoolean();
+    try (WireServer server = new WireServer((connection, command) -> silent.get() ? null : ok());
+        Client pool = server.pool(kind, limits(2, 0, 0, TIMEOUT))) {
+      pool.send(server.name(), ping()).block(TIMEOUT);
+      silent.set(true);
+      // One is sent, one opens a connection, one waits for either.
+      List<CompletableFuture<OpMsg>> pings = pings(pool, server, 3);
+      await().until(() -> server.accepted() == 2 && server.seen.size() == 4);
+
+      pool.reset(server.name(), true, new IOException(server.name() + " is lost"));
+      for (CompletableFuture<OpMsg> each : pings) {
+        assertThat(each)
+            .failsWithin(TIMEOUT)
+            .withThrowableThat()
+            .withMessageContaining(server.name().toString());
+      }
+      silent.set(false);
+      allAnswered(pings(pool, server, 3));
+      await().until(() -> server.open() <= 2);
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void whatIsUnderWayAtAServerThatWasGoneIsAnswered(Kind kind) {
+    AtomicBoolean silent = new AtomicBoolean(true);
+    try (WireServer server =
+            new WireServer(
+                (connection, command) ->
+                    silent.get() && command.getFirstKey().equals("find") ? null : ok());
+        Client pool = server.pool(kind, limits(0, 0, 0, TIMEOUT))) {
+      CompletableFuture<OpMsg> find =
+          pool.send(server.name(), OpMsg.command(BsonDocument.parse("{find: 'c', $db: 'it'}")))
+              .toFuture();
+      await().until(() -> server.seen.size() == 2);
+      pool.send(server.name(), ping()).block(TIMEOUT);
+      await().until(() -> server.open() == 2);
+
+      pool.reset(server.name(), false, new IOException("it was gone"));
+      await().until(() -> server.open() == 1);
+      assertThat(find).isNotDone();
+      pool.send(server.name(), ping()).block(TIMEOUT);
+      assertThat(server.accepted()).isEqualTo(3);
+      find.cancel(true);
+    }
+  }
+
   private static boolean isHello(BsonDocument command) {
     return command.getFirstKey().equals("hello");
   }

@@ -105,6 +105,8 @@ final class WireServer implements AutoCloseable {
   interface Client extends AutoCloseable {
     Mono<OpMsg> send(ServerAddressName server, OpMsg request);
 
+    void reset(ServerAddressName server, boolean interrupt, IOException why);
+
     @Override
     void close();
   }
@@ -144,6 +146,11 @@ final class WireServer implements AutoCloseable {
     }
 
     @Override
+    public void reset(ServerAddressName server, boolean interrupt, IOException why) {
+      pool.reset(server, interrupt, why);
+    }
+
+    @Override
     public void close() {
       pool.close();
     }
@@ -169,6 +176,11 @@ final class WireServer implements AutoCloseable {
             thread.setDaemon(true);
             thread.start();
           });
+    }
+
+    @Override
+    public void reset(ServerAddressName server, boolean interrupt, IOException why) {
+      pool.reset(server, interrupt, why);
     }
 
     private OpMsg exchange(ServerAddressName server, OpMsg request, Abort abort)

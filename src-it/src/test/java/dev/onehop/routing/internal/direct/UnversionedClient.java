@@ -37,8 +37,8 @@ public final class UnversionedClient {
             MongoClientSettings.builder().applyConnectionString(new ConnectionString(uri)).build(),
             new RouterClients.Carrier(group, null),
             transport,
-            (seeds, watcher, pool, refreshes) ->
-                new DirectRouter(seeds, watcher, pool, refreshes, Versions.OMITTED),
+            (seeds, watcher, connections, refreshes) ->
+                new DirectRouter(seeds, watcher, connections, refreshes, Versions.OMITTED),
             new DirectMode.Options(
                 Duration.ofSeconds(10),
                 null,

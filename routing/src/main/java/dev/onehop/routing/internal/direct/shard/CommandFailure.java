@@ -1,5 +1,6 @@
 package dev.onehop.routing.internal.direct.shard;
 
+import dev.onehop.routing.internal.wire.PoolWaitException;
 import java.io.IOException;
 import java.util.List;
 import org.bson.BsonArray;
@@ -94,6 +95,13 @@ public final class CommandFailure extends RuntimeException {
     if (!(failure instanceof IOException)) {
       log.warn("a command failed inside the router", failure);
       return error(ErrorCodes.INTERNAL_ERROR, "InternalError", failure.toString());
+    }
+    if (failure instanceof PoolWaitException) {
+      // As a mongos says it of its own pools; the driver does not retry that.
+      return error(
+          ErrorCodes.NETWORK_INTERFACE_EXCEEDED_TIME_LIMIT,
+          "NetworkInterfaceExceededTimeLimit",
+          String.valueOf(failure.getMessage()));
     }
     BsonDocument reply =
         error(ErrorCodes.HOST_UNREACHABLE, "HostUnreachable", String.valueOf(failure.getMessage()));

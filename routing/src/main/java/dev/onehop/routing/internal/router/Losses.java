@@ -1,0 +1,71 @@
+package dev.onehop.routing.internal.router;
+
+import com.mongodb.MongoSocketReadTimeoutException;
+import com.mongodb.ServerAddress;
+import com.mongodb.connection.ClusterDescription;
+import com.mongodb.connection.ServerDescription;
+import com.mongodb.event.ServerHeartbeatFailedEvent;
+import com.mongodb.event.ServerMonitorListener;
+import dev.onehop.routing.internal.wire.Connections;
+import dev.onehop.routing.internal.wire.ServerAddressName;
+import java.io.IOException;
+import java.util.IdentityHashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Resets the connections to servers that the driver's monitors have lost. As the driver does with
+ * its own: requests that are under way fail if a server says nothing any more; otherwise they may
+ * still be answered. Source: the drivers' specification "Server Discovery and Monitoring".
+ *
+ * <p>Thread-safe.
+ */
+public final class Losses implements ServerMonitorListener {
+  private final Connections connections;
+
+  public Losses(Connections connections) {
+    this.connections = connections;
+  }
+
+  /**
+   * Takes in what has changed, when no request is sent to a lost server any more: what fails now
+   * may be sent again at once.
+   *
+   * @param before null at the beginning
+   */
+  public void changed(@Nullable ClusterDescription before, ClusterDescription now) {
+    Map<Throwable, ServerDescription> known = new IdentityHashMap<>();
+    if (before != null) {
+      before.getServerDescriptions().forEach(each -> known.put(each.getException(), each));
+    }
+    for (ServerDescription server : now.getServerDescriptions()) {
+      Throwable failure = server.getException();
+      if (!server.isOk() && failure != null && !known.containsKey(failure)) {
+        reset(server.getAddress(), failure);
+      }
+    }
+  }
+
+  /**
+   * A server that stays silent changes nothing any more. What was sent to it at the last moment
+   * fails with the next heartbeat.
+   */
+  @Override
+  public void serverHeartbeatFailed(ServerHeartbeatFailedEvent event) {
+    if (event.getThrowable() instanceof MongoSocketReadTimeoutException silent) {
+      reset(event.getConnectionId().getServerId().getAddress(), silent);
+    }
+  }
+
+  private void reset(ServerAddress address, Throwable failure) {
+    connections.reset(
+        new ServerAddressName(address.getHost(), address.getPort()),
+        failure instanceof MongoSocketReadTimeoutException,
+        new IOException(
+            address.getHost()
+                + ":"
+                + address.getPort()
+                + " is lost: "
+                + MonitoredServers.rootMessage(failure)));
+  }
+}

@@ -1,0 +1,123 @@
+package dev.onehop.it;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.mongodb.reactivestreams.client.MongoClient;
+import com.mongodb.reactivestreams.client.MongoClients;
+import dev.onehop.testbed.RunningTestbed;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.bson.Document;
+import reactor.core.publisher.Mono;
+
+/** The process of one of a testbed's servers, to be ended and started again, or stopped a while. */
+final class ServerProcess implements AutoCloseable {
+  private static final Duration TIMEOUT = Duration.ofSeconds(30);
+
+  private final String address;
+  private ProcessHandle process;
+  private final ProcessBuilder command;
+  private boolean isOurs;
+
+  private ServerProcess(String address, ProcessHandle process) throws IOException {
+    this.address = address;
+    this.process = process;
+    this.command = commandOf(process);
+  }
+
+  /**
+   * Finds a process.
+   *
+   * @param topology the name of the testbed's topology
+   * @param address of the server
+   */
+  static ServerProcess of(String topology, String address) throws IOException {
+    return new ServerProcess(
+        address,
+        RunningTestbed.all().stream()
+            .filter(running -> running.topologyName().equals(topology))
+            .flatMap(running -> running.servers().stream())
+            .filter(status -> status.address().equals(address))
+            .map(status -> ProcessHandle.of(status.pid()).orElseThrow())
+            .findFirst()
+            .orElseThrow());
+  }
+
+  /** What starts a process once more, as it was started. */
+  private static ProcessBuilder commandOf(ProcessHandle process) throws IOException {
+    Path proc = Path.of("/proc", Long.toString(process.pid()));
+    ProcessBuilder builder =
+        new ProcessBuilder(List.of(Files.readString(proc.resolve("cmdline")).split("\0")))
+            .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+            .redirectError(ProcessBuilder.Redirect.DISCARD);
+    for (String variable : Files.readString(proc.resolve("environ")).split("\0", -1)) {
+      int equals = variable.indexOf('=');
+      if (equals > 0) {
+        builder.environment().put(variable.substring(0, equals), variable.substring(equals + 1));
+      }
+    }
+    return builder.directory(proc.resolve("cwd").toRealPath().toFile());
+  }
+
+  String address() {
+    return address;
+  }
+
+  /** Ends it at once, and waits until it is gone. */
+  void kill() throws InterruptedException {
+    assertThat(process.destroyForcibly()).isTrue();
+    for (long left = TIMEOUT.toMillis(); process.isAlive() && left > 0; left -= 10) {
+      pause(Duration.ofMillis(10));
+    }
+    assertThat(process.isAlive()).isFalse();
+  }
+
+  /** Starts it once more, and waits until it answers. */
+  void restart() throws IOException {
+    process = command.start().toHandle();
+    isOurs = true;
+    awaitAnswer();
+  }
+
+  /** Lets it do nothing until {@link #resume}; its sockets stay. */
+  void freeze() throws IOException, InterruptedException {
+    signal("STOP");
+  }
+
+  void resume() throws IOException, InterruptedException {
+    signal("CONT");
+  }
+
+  private void signal(String name) throws IOException, InterruptedException {
+    Process kill = new ProcessBuilder("kill", "-" + name, Long.toString(process.pid())).start();
+    assertThat(kill.waitFor(TIMEOUT.toSeconds(), TimeUnit.SECONDS)).isTrue();
+    assertThat(kill.exitValue()).isZero();
+  }
+
+  /** Waits until the server itself answers. */
+  void awaitAnswer() {
+    try (MongoClient direct =
+        MongoClients.create("mongodb://" + address + "/?directConnection=true")) {
+      Document pong =
+          Mono.from(direct.getDatabase("admin").runCommand(new Document("ping", 1))).block(TIMEOUT);
+      assertThat(pong).isNotNull();
+    }
+  }
+
+  @SuppressWarnings("ThreadSleep") // What else is to be seen of a process that is no child.
+  static void pause(Duration time) throws InterruptedException {
+    Thread.sleep(time.toMillis());
+  }
+
+  /** Ends what was started again: the testbed ends only what it has started itself. */
+  @Override
+  public void close() throws InterruptedException {
+    if (isOurs && process.isAlive()) {
+      kill();
+    }
+  }
+}
