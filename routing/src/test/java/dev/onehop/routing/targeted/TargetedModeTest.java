@@ -252,7 +252,7 @@ class TargetedModeTest {
 
       assertThatThrownBy(() -> once.block(TIMEOUT))
           .isInstanceOf(MongoSocketReadException.class)
-          .hasRootCauseMessage("connection to " + address + " is closed");
+          .hasRootCauseMessage(address + " closed the connection");
       assertThat(again.block(TIMEOUT)).isNotNull();
       assertThat(cluster.seen("m0", "update"))
           .singleElement()

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import com.mongodb.MongoException;
+import com.mongodb.MongoSocketException;
 import com.mongodb.MongoTimeoutException;
 import com.mongodb.event.ServerHeartbeatFailedEvent;
 import com.mongodb.event.ServerMonitorListener;
@@ -224,7 +225,7 @@ class MisbehavingPeerTest {
                   n ->
                       Mono.from(collection.insertOne(new Document()))
                           .map(inserted -> 0)
-                          .onErrorReturn(MongoException.class, 1),
+                          .onErrorReturn(MongoSocketException.class, 1),
                   2)
               .filter(outcome -> outcome == 1)
               .count()
@@ -241,7 +242,7 @@ class MisbehavingPeerTest {
         assertThatThrownBy(() -> find(client)).isNotNull();
       } else {
         assertThatThrownBy(() -> find(client))
-            .isInstanceOf(MongoException.class)
+            .isInstanceOf(MongoSocketException.class)
             .hasStackTraceContaining(words);
       }
     }

@@ -66,7 +66,7 @@ class PoolLimitsTest {
 
   /** As the driver's pool, where the monitor's heartbeat has timed out. */
   @ParameterizedTest
-  @EnumSource
+  @EnumSource(mode = Mode.EXCLUDE, names = "SHARED")
   void whatIsUnderWayAtALostServerFails(Kind kind) {
     AtomicBoolean silent = new AtomicBoolean();
     try (WireServer server = new WireServer((connection, command) -> silent.get() ? null : ok());
