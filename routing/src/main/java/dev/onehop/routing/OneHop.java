@@ -363,7 +363,10 @@ public final class OneHop implements AutoCloseable {
       if (reason == null) {
         return new OneHop(asked, targeted(asked, routing));
       }
-      log.warn("nothing is routed, and clients are the driver's own: {}", reason);
+      log.warn(
+          "nothing is routed{}, and clients are the driver's own: {}",
+          pipeliningSettings == null ? "" : " or pipelined",
+          reason);
       return new OneHop(asked, null);
     }
 
