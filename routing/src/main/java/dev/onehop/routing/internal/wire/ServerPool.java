@@ -30,6 +30,8 @@ final class ServerPool {
   private final EventLoopGroup group;
   private final WireSettings settings;
   private final PoolLimits limits;
+  private final ConnectionSlots slots;
+  private final ConnectionSlots.Pool forOthers = new ForOthers();
   // A shared socket that breaks takes its lanes with it, and says nothing of those on others.
   private final boolean hasLanes;
   private final Deque<WireConnection> idle = new ArrayDeque<>();
@@ -43,12 +45,44 @@ final class ServerPool {
   private boolean reachable;
   private boolean closed;
 
-  ServerPool(ServerAddressName server, EventLoopGroup group, WireSettings settings) {
+  ServerPool(
+      ServerAddressName server,
+      EventLoopGroup group,
+      WireSettings settings,
+      ConnectionSlots slots) {
     this.server = server;
     this.group = group;
     this.settings = settings;
     this.limits = settings.pool();
+    this.slots = slots;
+    slots.add(forOthers);
     this.hasLanes = InProcessChannel.class.isAssignableFrom(settings.sockets().channelClass());
+  }
+
+  private final class ForOthers implements ConnectionSlots.Pool {
+    @Override
+    public void mayOpen() {
+      grow(null);
+    }
+
+    @Override
+    public boolean isWaiting() {
+      synchronized (ServerPool.this) {
+        return !waiting.isEmpty();
+      }
+    }
+
+    @Override
+    public boolean closeIdle() {
+      WireConnection unused;
+      synchronized (ServerPool.this) {
+        unused = idle.pollLast();
+      }
+      if (unused != null) {
+        unused.close();
+      }
+      return unused != null;
+    }
   }
 
   /** Gives the exchange a connection, now or as soon as there is one. */
@@ -104,17 +138,26 @@ final class ServerPool {
     while (true) {
       Disposable.Swap connecting = Disposables.swap();
       int born;
+      boolean room;
+      boolean needed;
       synchronized (this) {
         boolean wanted = opening.size() < waiting.size() || (reachable && open < limits.minSize());
-        if (closed
-            || !wanted
-            || (limits.maxSize() > 0 && open >= limits.maxSize())
-            || (limits.maxConnecting() > 0 && opening.size() >= limits.maxConnecting())) {
+        if (closed || !wanted) {
           return;
         }
-        open++;
-        opening.add(connecting);
+        needed = opening.size() < waiting.size();
+        room = slots.tryOpen();
+        if (room) {
+          open++;
+          opening.add(connecting);
+        }
         born = generation;
+      }
+      if (!room) {
+        if (needed) {
+          slots.makeRoom(forOthers);
+        }
+        return;
       }
       connect(preferred == null ? group.next() : preferred, connecting, born);
     }
@@ -147,7 +190,7 @@ final class ServerPool {
     }
     connection.whenClosed(() -> closed(connection));
     giveBack(connection);
-    grow(null);
+    slots.opened();
   }
 
   private void notOpened(Disposable connecting, Throwable failure, int born) {
@@ -169,7 +212,7 @@ final class ServerPool {
       clear(born);
     }
     never.forEach(exchange -> exchange.unable(failure));
-    grow(null);
+    slots.notOpened();
   }
 
   /**
@@ -188,9 +231,14 @@ final class ServerPool {
       old = List.copyOf(idle);
       connecting = nextGeneration();
     }
-    connecting.forEach(Disposable::dispose);
+    connecting.forEach(this::giveUp);
     old.forEach(WireConnection::close);
     grow(null);
+  }
+
+  private void giveUp(Disposable connecting) {
+    connecting.dispose();
+    slots.notOpened();
   }
 
   private List<Disposable> nextGeneration() {
@@ -219,7 +267,7 @@ final class ServerPool {
         waiting.clear();
       }
     }
-    connecting.forEach(Disposable::dispose);
+    connecting.forEach(this::giveUp);
     ended.forEach(WireConnection::close);
     never.forEach(exchange -> exchange.unable(why));
     grow(null);
@@ -239,6 +287,7 @@ final class ServerPool {
       return;
     }
     Exchange next = null;
+    boolean wantedElsewhere = slots.isWantedElsewhere(forOthers);
     boolean old;
     synchronized (this) {
       long now = System.nanoTime();
@@ -246,7 +295,7 @@ final class ServerPool {
       old = closed || isOld(connection, now);
       if (!old) {
         next = waiting.pollFirst();
-        if (next == null) {
+        if (next == null && !wantedElsewhere) {
           idle.addFirst(connection);
           return;
         }
@@ -265,7 +314,7 @@ final class ServerPool {
       idle.remove(connection);
       connections.remove(connection);
     }
-    grow(null);
+    slots.closed();
   }
 
   synchronized void forget(Exchange exchange) {
@@ -325,7 +374,7 @@ final class ServerPool {
       opening.clear();
     }
     // The event loops may end before these do.
-    connecting.forEach(Disposable::dispose);
+    connecting.forEach(this::giveUp);
     unused.forEach(WireConnection::close);
     never.forEach(exchange -> exchange.unable(clientIsClosed()));
   }
