@@ -20,6 +20,7 @@ import dev.onehop.routing.internal.router.DirectClient;
 import dev.onehop.routing.internal.router.DirectClient.Carrier;
 import dev.onehop.routing.internal.router.DirectClient.Face;
 import dev.onehop.routing.internal.router.DirectClient.TableMeter;
+import dev.onehop.routing.internal.router.DriverObservations;
 import dev.onehop.routing.internal.wire.ServerAddressName;
 import dev.onehop.routing.internal.wire.WirePool;
 import java.time.Duration;
@@ -107,9 +108,7 @@ public final class TargetedClient {
             new TargetedIdentity(VIRTUAL, mongoses),
             true,
             virtual -> {
-              if (asked.getObservabilitySettings() != null) {
-                virtual.observabilitySettings(asked.getObservabilitySettings());
-              }
+              DriverObservations.copy(asked, virtual);
               virtual.applyToServerSettings(
                   servers ->
                       servers
