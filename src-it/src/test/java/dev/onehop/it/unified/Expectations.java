@@ -1,5 +1,6 @@
 package dev.onehop.it.unified;
 
+import dev.onehop.it.clients.Mode;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
