@@ -11,15 +11,15 @@ import com.mongodb.connection.TransportSettings;
 import com.mongodb.reactivestreams.client.MongoClient;
 import com.mongodb.reactivestreams.client.MongoClients;
 import com.mongodb.reactivestreams.client.MongoCollection;
-import dev.onehop.routing.internal.client.Explanations;
-import dev.onehop.routing.internal.client.RoutedMongoClient;
-import dev.onehop.routing.internal.client.RoutingMetrics;
-import dev.onehop.routing.internal.client.RoutingSettings;
-import dev.onehop.routing.internal.client.TableMetrics;
+import dev.onehop.routing.internal.affinity.ClusterWatch;
 import dev.onehop.routing.internal.direct.DirectRouter;
+import dev.onehop.routing.internal.metrics.AffinityMetrics;
+import dev.onehop.routing.internal.metrics.TableMetrics;
 import dev.onehop.routing.internal.router.CommandMeter;
-import dev.onehop.routing.internal.router.DirectClient;
-import dev.onehop.routing.internal.targeted.TargetedClient;
+import dev.onehop.routing.internal.router.DirectMode;
+import dev.onehop.routing.internal.router.Explanations;
+import dev.onehop.routing.internal.router.RouterClients;
+import dev.onehop.routing.internal.targeted.TargetedMode;
 import dev.onehop.routing.internal.transport.Lanes;
 import dev.onehop.routing.internal.wire.EventLoops;
 import dev.onehop.routing.internal.wire.ServerAddressName;
@@ -35,6 +35,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Properties;
@@ -45,6 +46,8 @@ import java.util.function.UnaryOperator;
 import org.bson.conversions.Bson;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * A router: it sends each operation that a shard key decides to where the owning shard is. Clients
@@ -66,10 +69,16 @@ import org.reactivestreams.Publisher;
  * <p>Thread-safe.
  */
 public final class OneHop implements AutoCloseable {
-  private final DirectClient direct;
+  private static final Logger log = LoggerFactory.getLogger(OneHop.class);
 
-  private OneHop(DirectClient direct) {
-    this.direct = direct;
+  private final MongoClientSettings asked;
+
+  /** Null if nothing is routed. */
+  private final @Nullable RouterClients router;
+
+  private OneHop(MongoClientSettings asked, @Nullable RouterClients router) {
+    this.asked = asked;
+    this.router = router;
   }
 
   /**
@@ -78,7 +87,7 @@ public final class OneHop implements AutoCloseable {
    * it, before the router.
    */
   public MongoClientSettings clientSettings() {
-    return direct.reactiveSettings();
+    return router == null ? asked : router.reactiveSettings();
   }
 
   /**
@@ -91,13 +100,19 @@ public final class OneHop implements AutoCloseable {
    * process. TLS to the servers is as it was set on the builder.
    */
   public MongoClientSettings syncClientSettings() {
-    return direct.syncSettings();
+    return router == null ? asked : router.syncSettings();
   }
 
   /** Ends the router. Operations of clients that are still open fail. */
   @Override
   public void close() {
-    direct.close();
+    if (router != null) {
+      router.close();
+    }
+  }
+
+  private MongoClientSettings closing(MongoClientSettings settings) {
+    return router == null ? settings : router.closing(settings);
   }
 
   /**
@@ -144,11 +159,6 @@ public final class OneHop implements AutoCloseable {
     private static final Duration DEFAULT_REFRESH = Duration.ofSeconds(10);
     private static final Duration DEFAULT_HISTORY = Duration.ofSeconds(2);
 
-    /**
-     * Until it is the only way: {@code -Donehop.targeted=below} for targeted mode below the driver.
-     */
-    private static final boolean BELOW = "below".equals(System.getProperty("onehop.targeted"));
-
     private final MongoClientSettings.Builder settings;
     private final boolean directConnection;
     private final Map<OneHopProperty, String> uriOptions;
@@ -158,7 +168,6 @@ public final class OneHop implements AutoCloseable {
     private @Nullable ObservationRegistry observations;
     private @Nullable PipeliningSettings pipeliningSettings;
     private RoutingMode mode = RoutingMode.TARGETED;
-    private boolean below = BELOW;
     private @Nullable Duration refreshEvery;
     private @Nullable Duration historyEvery;
     private @Nullable Boolean measure;
@@ -334,13 +343,23 @@ public final class OneHop implements AutoCloseable {
 
     /**
      * Creates a router for one or more clients, which connects in the background. The caller closes
-     * it. For {@link RoutingMode#DIRECT} only so far.
+     * it.
      *
      * @throws IllegalArgumentException if a property has a bad value, which the message names, or
      *     the settings don't fit the mode
      */
     public OneHop build() {
-      return new OneHop(router("a router for several clients"));
+      MongoClientSettings asked = settings.build();
+      RoutingSettings routing = routing();
+      if (mode == RoutingMode.DIRECT) {
+        return new OneHop(asked, direct(asked, routing));
+      }
+      String reason = passedThrough(asked);
+      if (reason == null) {
+        return new OneHop(asked, targeted(asked, routing));
+      }
+      log.warn("nothing is routed, and clients are the driver's own: {}", reason);
+      return new OneHop(asked, null);
     }
 
     /**
@@ -351,49 +370,28 @@ public final class OneHop implements AutoCloseable {
      *     the settings don't fit the mode
      */
     public MongoClient reactiveClient() {
-      RoutingSettings routing = routing();
-      if (mode != RoutingMode.DIRECT) {
-        return targeted(routing);
-      }
-      return reactive(direct(routing));
-    }
-
-    private static MongoClient reactive(DirectClient router) {
+      OneHop router = build();
       return orClosed(
-          router,
-          () -> MongoClients.create(router.closing(router.reactiveSettings()), ourselves()));
+          router, () -> MongoClients.create(router.closing(router.clientSettings()), ourselves()));
     }
 
     /**
      * Creates a synchronous client with a router of its own, which connects in the background and
-     * is closed with the client. The caller closes that. For {@link RoutingMode#DIRECT} only so
-     * far. Needs {@code mongodb-driver-sync}.
+     * is closed with the client. The caller closes that. Needs {@code mongodb-driver-sync}.
      *
      * @throws IllegalArgumentException if a property has a bad value, which the message names, or
      *     the settings don't fit the mode
      */
     public com.mongodb.client.MongoClient syncClient() {
-      DirectClient router = router("a synchronous client");
+      OneHop router = build();
       return orClosed(
           router,
           () ->
               com.mongodb.client.MongoClients.create(
-                  router.closing(router.syncSettings()), ourselves()));
+                  router.closing(router.syncClientSettings()), ourselves()));
     }
 
-    private DirectClient router(String what) {
-      if (mode == RoutingMode.DIRECT) {
-        return direct(routing());
-      }
-      MongoClientSettings asked = settings.build();
-      if (below && isForBelow(asked)) {
-        return below(asked, routing());
-      }
-      throw new IllegalArgumentException(
-          what + " needs routing(RoutingMode.DIRECT); targeted mode has reactiveClient() only");
-    }
-
-    private static <C> C orClosed(DirectClient router, Supplier<C> client) {
+    private static <C> C orClosed(OneHop router, Supplier<C> client) {
       try {
         return client.get();
       } catch (RuntimeException | Error failure) {
@@ -406,44 +404,52 @@ public final class OneHop implements AutoCloseable {
       return MongoDriverInformation.builder().driverName("onehop").build();
     }
 
-    /** For tests: targeted mode below the driver. */
-    Builder below() {
-      below = true;
-      return this;
+    /** Why targeted mode leaves clients as they are; null if it routes. */
+    private @Nullable String passedThrough(MongoClientSettings asked) {
+      ClusterSettings cluster = asked.getClusterSettings();
+      if (directConnection) {
+        return "directConnection=true asks for one server only";
+      }
+      if (cluster.getMode() == ClusterConnectionMode.LOAD_BALANCED) {
+        return "loadBalanced=true hides the mongoses behind a load balancer";
+      }
+      if (cluster.getRequiredReplicaSetName() != null) {
+        return "replicaSet=" + cluster.getRequiredReplicaSetName() + " asks for a replica set";
+      }
+      return cluster.getHosts().stream().anyMatch(host -> host instanceof UnixServerAddress)
+          ? "only the driver itself connects to Unix domain sockets"
+          : null;
     }
 
-    private DirectClient direct(RoutingSettings routing) {
-      MongoClientSettings asked = settings.build();
-      if (asked.getTransportSettings() != null) {
-        throw new IllegalArgumentException("direct mode brings a transport of its own");
-      }
+    private RouterClients direct(MongoClientSettings asked, RoutingSettings routing) {
+      refuseTransport(asked);
       refuseWhatIsForTargetedMode();
-      refuseWhatDirectModeCannot(asked, pipeliningSettings != null);
+      refuseWhatDirectModeCannot(asked);
       if (directConnection) {
         throw new IllegalArgumentException(
             "direct mode goes to every shard, directConnection=true to one server only");
       }
       Carriage carriage = carriage(asked, routing.meterRegistry());
-      return DirectClient.create(
+      return DirectMode.create(
           asked,
           carriage.carrier(),
           nettyOn(carriage.carrier().group()),
           DirectRouter::new,
-          new DirectClient.Options(
+          new DirectMode.Options(
               routing.refreshInterval(),
-              isMapped() ? routing.hostMapping() : null,
+              routing.hostMapping(),
               new TableMetrics(routing.meterRegistry()),
               new CommandMeter(routing.meterRegistry(), routing.observationRegistry())),
           carriage.release());
     }
 
-    private record Carriage(DirectClient.Carrier carrier, Runnable release) {}
+    private record Carriage(RouterClients.Carrier carrier, Runnable release) {}
 
     private Carriage carriage(MongoClientSettings asked, MeterRegistry meters) {
       if (pipeliningSettings == null) {
         EventLoopGroup group = newGroup();
         return new Carriage(
-            new DirectClient.Carrier(
+            new RouterClients.Carrier(
                 group,
                 EventLoops.socketChannelClass(),
                 asked.getConnectionPoolSettings().getMaxSize(),
@@ -452,16 +458,24 @@ public final class OneHop implements AutoCloseable {
       }
       Lanes lanes = new Lanes(pipeliningSettings, meters);
       return new Carriage(
-          new DirectClient.Carrier(
+          new RouterClients.Carrier(
               lanes.newGroup(), Lanes.channelClass(), pipeliningSettings.maxInFlight(), 0),
           lanes::close);
     }
 
-    private boolean isMapped() {
-      return mapping != null
-          || new PropertySources(uriOptions, given, System.getProperties())
-              .hostMapping()
-              .isPresent();
+    private void refuseTransport(MongoClientSettings asked) {
+      if (asked.getTransportSettings() != null) {
+        throw new IllegalArgumentException(named() + " brings a transport of its own");
+      }
+      if (pipeliningSettings != null
+          && asked.getSocketSettings().getProxySettings().isProxyEnabled()) {
+        throw new IllegalArgumentException(
+            named() + " does not connect through a proxy where it is pipelined");
+      }
+    }
+
+    private String named() {
+      return mode.name().toLowerCase(Locale.ROOT) + " mode";
     }
 
     private void refuseWhatIsForTargetedMode() {
@@ -484,11 +498,7 @@ public final class OneHop implements AutoCloseable {
       }
     }
 
-    private static void refuseWhatDirectModeCannot(MongoClientSettings asked, boolean pipelining) {
-      if (pipelining && asked.getSocketSettings().getProxySettings().isProxyEnabled()) {
-        throw new IllegalArgumentException(
-            "direct mode does not connect through a proxy where it is pipelined");
-      }
+    private static void refuseWhatDirectModeCannot(MongoClientSettings asked) {
       if (asked.getClusterSettings().getHosts().stream()
           .anyMatch(host -> host instanceof UnixServerAddress)) {
         throw new IllegalArgumentException("direct mode does not connect to Unix domain sockets");
@@ -515,56 +525,27 @@ public final class OneHop implements AutoCloseable {
           .build();
     }
 
-    /** Targeted mode below the driver, as direct mode is. */
-    private DirectClient below(MongoClientSettings asked, RoutingSettings routing) {
+    private RouterClients targeted(MongoClientSettings asked, RoutingSettings routing) {
+      refuseTransport(asked);
       Carriage carriage = carriage(asked, routing.meterRegistry());
-      RoutingMetrics metrics = new RoutingMetrics(routing.meterRegistry());
-      return TargetedClient.create(
+      UnaryOperator<ServerAddressName> names = routing.hostMapping();
+      return TargetedMode.create(
           asked,
           carriage.carrier(),
           nettyOn(carriage.carrier().group()),
           of -> MongoClients.create(of, ourselves()),
-          new TargetedClient.Options(
-              routing.watching(),
+          new TargetedMode.Options(
+              new ClusterWatch.Settings(
+                  routing.refreshInterval(),
+                  routing.historyInterval(),
+                  routing.measureRoundTrips(),
+                  routing.routers(),
+                  names == null ? UnaryOperator.identity() : names),
               new TableMetrics(routing.meterRegistry()),
-              metrics::affinity,
+              new AffinityMetrics(routing.meterRegistry())::accept,
               new CommandMeter(
                   routing.meterRegistry(), routing.observationRegistry(), RoutingMode.TARGETED)),
           carriage.release());
-    }
-
-    /** Whether the settings ask for nothing that only the driver's own sockets can. */
-    private boolean isForBelow(MongoClientSettings asked) {
-      ClusterSettings cluster = asked.getClusterSettings();
-      return !directConnection
-          && cluster.getMode() != ClusterConnectionMode.LOAD_BALANCED
-          && cluster.getRequiredReplicaSetName() == null
-          && asked.getTransportSettings() == null
-          && !asked.getSocketSettings().getProxySettings().isProxyEnabled();
-    }
-
-    private MongoClient targeted(RoutingSettings routing) {
-      MongoClientSettings asked = settings.build();
-      if (below && isForBelow(asked)) {
-        return reactive(below(asked, routing));
-      }
-      Runnable release = () -> {};
-      if (pipeliningSettings != null) {
-        // One event loop for all clients, where their lanes meet.
-        PipelinedTransport transport =
-            PipelinedTransport.create(pipeliningSettings, routing.meterRegistry());
-        MongoClientSettings.Builder pipelined = MongoClientSettings.builder(asked);
-        transport.applyTo(pipelined);
-        asked = pipelined.build();
-        release = transport::close;
-      } else if (asked.getTransportSettings() == null) {
-        // One group for all clients, however many shards there are.
-        EventLoopGroup own = newGroup();
-        release = () -> shutDown(own);
-        asked = MongoClientSettings.builder(asked).transportSettings(nettyOn(own)).build();
-      }
-      return RoutedMongoClient.create(
-          asked, routing, of -> MongoClients.create(of, ourselves()), release);
     }
 
     private RoutingSettings routing() {
@@ -588,8 +569,7 @@ public final class OneHop implements AutoCloseable {
           history,
           measured,
           shardRouters,
-          directConnection,
-          mapping != null ? mapping : sources.hostMapping().orElse(UnaryOperator.identity()),
+          mapping != null ? mapping : sources.hostMapping().orElse(null),
           meters,
           observations == null ? ObservationRegistry.NOOP : observations);
     }

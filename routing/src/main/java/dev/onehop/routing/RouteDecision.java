@@ -26,8 +26,6 @@ public enum RouteDecision {
   NO_TABLE,
   /** The operation is not the first of its transaction: the mongos of that one. */
   TRANSACTION,
-  /** Its session is none that this client has started: the nearest mongos, as it is. */
-  UNKNOWN_SESSION,
   /** Direct mode does not do it itself: a mongos of the URI. */
   HANDED_OVER;
 

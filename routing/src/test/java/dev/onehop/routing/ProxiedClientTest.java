@@ -8,13 +8,13 @@ import com.mongodb.reactivestreams.client.MongoCollection;
 import dev.onehop.routing.internal.direct.ScriptedCluster;
 import dev.onehop.routing.transport.ScriptedProxy;
 import java.time.Duration;
+import java.util.List;
 import org.bson.Document;
-import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import reactor.core.publisher.Mono;
 
-/**
- * A client of direct mode whose servers are behind a SOCKS5 proxy, which alone knows their names.
- */
+/** A client whose servers are behind a SOCKS5 proxy, which alone knows their names. */
 class ProxiedClientTest {
   private static final Duration TIMEOUT = Duration.ofSeconds(20);
   private static final int WIRE_6_0 = 17;
@@ -25,42 +25,61 @@ class ProxiedClientTest {
     return server + ".test.invalid:" + cluster.address(server).port();
   }
 
-  private OneHop.Builder builder(ScriptedProxy proxy) {
-    return OneHop.builder(
-            "mongodb://"
-                + name("config")
-                + "/?proxyHost=127.0.0.1&proxyUsername=me&proxyPassword=secret&proxyPort="
-                + proxy.port())
-        .routing(RoutingMode.DIRECT);
+  private OneHop.Builder builder(RoutingMode mode, ScriptedProxy proxy) {
+    String seed = mode == RoutingMode.DIRECT ? "config" : "m0";
+    OneHop.Builder builder =
+        OneHop.builder(
+                "mongodb://"
+                    + name(seed)
+                    + "/?proxyHost=127.0.0.1&proxyUsername=me&proxyPassword=secret&proxyPort="
+                    + proxy.port())
+            .routing(mode);
+    return mode == RoutingMode.DIRECT
+        ? builder
+        : builder.shardRouters("s0", name("m0")).shardRouters("s1", name("m1"));
   }
 
-  @Test
-  void theConnectionsOfSynchronousClientsDoToo() {
+  private static String from(RoutingMode mode, int shard) {
+    return (mode == RoutingMode.DIRECT ? "s" : "m") + shard;
+  }
+
+  private void assertAllAsked(RoutingMode mode, ScriptedProxy proxy) {
+    List<String> servers =
+        mode == RoutingMode.DIRECT ? List.of("config", "s0", "s1") : List.of("m0", "m1");
+    assertThat(proxy.asked()).containsAll(servers.stream().map(this::name).toList());
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void theConnectionsOfSynchronousClientsDoToo(RoutingMode mode) {
     try (cluster;
         ScriptedProxy proxy = new ScriptedProxy("me:secret", false);
-        com.mongodb.client.MongoClient client = builder(proxy).syncClient()) {
+        com.mongodb.client.MongoClient client = builder(mode, proxy).syncClient()) {
       com.mongodb.client.MongoCollection<Document> collection =
           client.getDatabase("it").getCollection("c");
       for (int i = 0; i < 3; i++) {
-        assertThat(collection.find(Filters.eq(-1)).first()).isEqualTo(new Document("from", "s0"));
-        assertThat(collection.find(Filters.eq(1)).first()).isEqualTo(new Document("from", "s1"));
+        assertThat(collection.find(Filters.eq(-1)).first())
+            .isEqualTo(new Document("from", from(mode, 0)));
+        assertThat(collection.find(Filters.eq(1)).first())
+            .isEqualTo(new Document("from", from(mode, 1)));
       }
-      assertThat(proxy.asked()).contains(name("config"), name("s0"), name("s1"));
+      assertAllAsked(mode, proxy);
     }
   }
 
-  @Test
-  void everyConnectionGoesThroughTheProxy() {
+  @ParameterizedTest
+  @EnumSource
+  void everyConnectionGoesThroughTheProxy(RoutingMode mode) {
     try (cluster;
         ScriptedProxy proxy = new ScriptedProxy("me:secret", false);
-        MongoClient client = builder(proxy).reactiveClient()) {
+        MongoClient client = builder(mode, proxy).reactiveClient()) {
       MongoCollection<Document> collection = client.getDatabase("it").getCollection("c");
 
       assertThat(Mono.from(collection.find(Filters.eq(-1)).first()).block(TIMEOUT))
-          .isEqualTo(new Document("from", "s0"));
+          .isEqualTo(new Document("from", from(mode, 0)));
       assertThat(Mono.from(collection.find(Filters.eq(1)).first()).block(TIMEOUT))
-          .isEqualTo(new Document("from", "s1"));
-      assertThat(proxy.asked()).contains(name("config"), name("s0"), name("s1"));
+          .isEqualTo(new Document("from", from(mode, 1)));
+      assertAllAsked(mode, proxy);
     }
   }
 }

@@ -1,6 +1,8 @@
 package dev.onehop.routing;
 
-import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.simpleNameEndingWith;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.simpleNameStartingWith;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
 
@@ -33,7 +35,7 @@ class StructureTest {
             "dev.onehop.core..",
             INTERNAL + "catalog..",
             INTERNAL + "direct..",
-            INTERNAL + "client..")
+            INTERNAL + "targeted..")
         .check(CLASSES);
   }
 
@@ -48,14 +50,27 @@ class StructureTest {
         .check(CLASSES);
   }
 
+  /** Each release of the driver adds to them. */
   @Test
-  void onlyTheEntryPointReachesIntoTheClient() {
-    classes()
-        .that()
-        .resideInAPackage(INTERNAL + "client..")
+  void nothingImplementsTheDriversClientApi() {
+    noClasses()
         .should()
-        .onlyHaveDependentClassesThat()
-        .resideInAnyPackage(INTERNAL + "client..", "dev.onehop.routing")
+        .implement(
+            resideInAnyPackage("com.mongodb.client", "com.mongodb.reactivestreams.client")
+                .and(
+                    simpleNameStartingWith("Mongo")
+                        .or(simpleNameEndingWith("Publisher"))
+                        .or(simpleNameStartingWith("ClientSession")))
+                .as("the driver's client API"))
+        .check(CLASSES);
+  }
+
+  @Test
+  void theDriversInternalsAreLeftAlone() {
+    noClasses()
+        .should()
+        .dependOnClassesThat()
+        .resideInAPackage("com.mongodb.internal..")
         .check(CLASSES);
   }
 

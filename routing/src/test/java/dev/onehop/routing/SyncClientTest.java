@@ -439,15 +439,4 @@ class SyncClientTest {
           .hasMessageContaining(cluster.address("s1").toString());
     }
   }
-
-  @Test
-  void targetedModeSaysThatItHasNone() {
-    OneHop.Builder targeted = OneHop.builder("mongodb://localhost:1/");
-    assertThatThrownBy(targeted::build)
-        .isInstanceOf(IllegalArgumentException.class)
-        .hasMessageContaining("RoutingMode.DIRECT");
-    assertThatThrownBy(targeted::syncClient)
-        .isInstanceOf(IllegalArgumentException.class)
-        .hasMessageContaining("RoutingMode.DIRECT");
-  }
 }

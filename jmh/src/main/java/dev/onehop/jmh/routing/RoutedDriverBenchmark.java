@@ -2,7 +2,6 @@ package dev.onehop.jmh.routing;
 
 import com.mongodb.client.model.Filters;
 import com.mongodb.client.model.Updates;
-import com.mongodb.reactivestreams.client.MongoClients;
 import com.mongodb.reactivestreams.client.MongoCollection;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
@@ -31,8 +30,7 @@ import reactor.core.scheduler.Schedulers;
 
 /**
  * The same as {@link RoutingOverheadBenchmark} with the official driver whole, whose transport
- * answers at once and on the same thread: what routing adds here is also what the driver spends on
- * a client with a server selector of its own.
+ * answers at once and on the same thread: the router's way from the driver and back comes with it.
  *
  * <pre>java -jar jmh/target/benchmarks.jar RoutedDriver -prof gc</pre>
  */
@@ -56,7 +54,7 @@ public class RoutedDriverBenchmark {
 
   @Setup
   public void open() {
-    open = new StubbedCollection(client, StubServers.settings(group), MongoClients::create);
+    open = new StubbedCollection(client, group);
   }
 
   @TearDown

@@ -1,19 +1,19 @@
 package dev.onehop.jmh.routing;
 
-import com.mongodb.ConnectionString;
-import com.mongodb.MongoClientSettings;
-import com.mongodb.client.model.Filters;
-import com.mongodb.client.model.Updates;
-import com.mongodb.reactivestreams.client.MongoCollection;
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.netty.channel.local.LocalIoHandler;
 import java.util.concurrent.TimeUnit;
-import org.bson.Document;
-import org.bson.conversions.Bson;
+import org.bson.BsonDocument;
+import org.bson.BsonString;
 import org.jspecify.annotations.Nullable;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
 import org.openjdk.jmh.annotations.Fork;
 import org.openjdk.jmh.annotations.Measurement;
 import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.annotations.OperationsPerInvocation;
 import org.openjdk.jmh.annotations.OutputTimeUnit;
 import org.openjdk.jmh.annotations.Param;
 import org.openjdk.jmh.annotations.Scope;
@@ -21,15 +21,11 @@ import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
-import org.openjdk.jmh.infra.Blackhole;
-import org.reactivestreams.Publisher;
-import org.reactivestreams.Subscription;
-import reactor.core.CoreSubscriber;
 
 /**
- * What routing adds to an operation, over a client that answers at once: the difference between the
- * same operation on {@code plain} and on {@code routed} (without meters) or {@code metered} (with
- * Micrometer's SimpleMeterRegistry). The bar is 1.5 µs and 512 bytes:
+ * What routing adds to an operation below the driver, where servers answer at once: the difference
+ * between the same bytes sent to a mongos, {@code plain}, and to the router of targeted mode,
+ * {@code routed} (without meters) or {@code metered} (with Micrometer's SimpleMeterRegistry).
  *
  * <pre>java -jar jmh/target/benchmarks.jar RoutingOverhead -prof gc</pre>
  */
@@ -40,20 +36,52 @@ import reactor.core.CoreSubscriber;
 @Measurement(iterations = 5, time = 1)
 @Fork(1)
 public class RoutingOverheadBenchmark {
+  private static final ByteBuf[] FINDS =
+      StubbedCommands.commands(
+          key ->
+              BsonDocument.parse("{find: 'usertable', limit: 1, singleBatch: true}")
+                  .append("filter", new BsonDocument("_id", key)));
+  private static final ByteBuf[] UPDATES =
+      StubbedCommands.commands(
+          key -> {
+            BsonDocument update =
+                BsonDocument.parse(
+                    "{update: 'usertable', ordered: true,"
+                        + " updates: [{u: {$set: {field0: 'value'}}}]}");
+            update
+                .getArray("updates")
+                .get(0)
+                .asDocument()
+                .append("q", new BsonDocument("_id", key));
+            return update;
+          });
+  private static final ByteBuf[] INSERTS =
+      StubbedCommands.commands(
+          key -> {
+            BsonDocument insert =
+                BsonDocument.parse("{insert: 'usertable', ordered: true, documents: [{}]}");
+            insert
+                .getArray("documents")
+                .get(0)
+                .asDocument()
+                .append("_id", key)
+                .append("field0", new BsonString("value"));
+            return insert;
+          });
+
   @Param({"plain", "routed", "metered"})
   String client = "";
 
-  private @Nullable StubbedCollection open;
+  private @Nullable StubbedCommands open;
+  private final EventLoopGroup group =
+      new MultiThreadIoEventLoopGroup(1, LocalIoHandler.newFactory());
 
   @Setup
   public void open() {
-    open =
-        new StubbedCollection(
-            client,
-            MongoClientSettings.builder()
-                .applyConnectionString(new ConnectionString(StubCluster.URI))
-                .build(),
-            StubCluster::client);
+    StubbedCommands commands = new StubbedCommands(client, group);
+    // The first one waits for the routing table.
+    commands.run(FINDS);
+    open = commands;
   }
 
   @TearDown
@@ -61,60 +89,32 @@ public class RoutingOverheadBenchmark {
     if (open != null) {
       open.close();
     }
+    group.shutdownGracefully(0, 1, TimeUnit.SECONDS).syncUninterruptibly();
   }
 
   @Benchmark
-  public void find(Blackhole sink) {
-    consume(collection().find(Filters.eq("_id", key())).first(), sink);
+  @OperationsPerInvocation(StubMetadata.CHUNKS)
+  public void find() {
+    run(FINDS);
   }
 
   @Benchmark
-  public void updateOne(Blackhole sink) {
-    Bson update = Updates.set("field0", "value");
-    consume(collection().updateOne(Filters.eq("_id", key()), update), sink);
+  @OperationsPerInvocation(StubMetadata.CHUNKS)
+  public void updateOne() {
+    run(UPDATES);
   }
 
   @Benchmark
-  public void insertOne(Blackhole sink) {
-    consume(collection().insertOne(new Document("_id", key()).append("field0", "value")), sink);
+  @OperationsPerInvocation(StubMetadata.CHUNKS)
+  public void insertOne() {
+    run(INSERTS);
   }
 
-  private MongoCollection<Document> collection() {
-    return stubbed().documents();
-  }
-
-  private String key() {
-    return stubbed().key();
-  }
-
-  private StubbedCollection stubbed() {
-    StubbedCollection here = open;
+  private void run(ByteBuf[] commands) {
+    StubbedCommands here = open;
     if (here == null) {
       throw new IllegalStateException("not open");
     }
-    return here;
-  }
-
-  private static <T> void consume(Publisher<T> publisher, Blackhole sink) {
-    publisher.subscribe(
-        new CoreSubscriber<>() {
-          @Override
-          public void onSubscribe(Subscription subscription) {
-            subscription.request(Long.MAX_VALUE);
-          }
-
-          @Override
-          public void onNext(T result) {
-            sink.consume(result);
-          }
-
-          @Override
-          public void onError(Throwable failure) {
-            throw new IllegalStateException(failure);
-          }
-
-          @Override
-          public void onComplete() {}
-        });
+    here.run(commands);
   }
 }

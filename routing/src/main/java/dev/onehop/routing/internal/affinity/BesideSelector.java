@@ -28,7 +28,6 @@ final class BesideSelector implements ServerSelector {
   private final ClusterPin pin;
   private final long createdNanos = System.nanoTime();
   private volatile boolean fallingBack;
-  private volatile @Nullable ServerAddress selected;
 
   /**
    * @param beside the preferred mongoses; empty to prefer none
@@ -46,14 +45,16 @@ final class BesideSelector implements ServerSelector {
         asked == null ? cluster.getServerDescriptions() : asked.select(cluster);
     List<ServerDescription> preferred = usable(candidates, true);
     if (!preferred.isEmpty()) {
-      note(preferred, false);
+      note(false);
       return preferred;
     }
     if (!beside.isEmpty() && isNew() && isUndecided(cluster)) {
       return List.of();
     }
     List<ServerDescription> others = usable(candidates, false);
-    note(others, !beside.isEmpty());
+    if (!others.isEmpty()) {
+      note(!beside.isEmpty());
+    }
     return others;
   }
 
@@ -80,22 +81,10 @@ final class BesideSelector implements ServerSelector {
     return fallingBack;
   }
 
-  /** The server selected last, or one of them if the driver had a choice; null before. */
-  @Nullable ServerAddress selected() {
-    return selected;
-  }
-
-  /** Written only when they change: every operation comes by here. */
-  private void note(List<ServerDescription> selection, boolean fallback) {
-    if (selection.isEmpty()) {
-      return;
-    }
+  /** Written only when it changes: every operation comes by here. */
+  private void note(boolean fallback) {
     if (fallback != fallingBack) {
       fallingBack = fallback;
-    }
-    ServerAddress first = selection.get(0).getAddress();
-    if (!first.equals(selected)) {
-      selected = first;
     }
   }
 

@@ -1,6 +1,5 @@
 package dev.onehop.routing.internal.affinity;
 
-import com.mongodb.reactivestreams.client.MongoClient;
 import dev.onehop.core.table.RoutingTable;
 import dev.onehop.routing.internal.affinity.RouterProbe.ShardRead;
 import dev.onehop.routing.internal.catalog.ChangeHistory;
@@ -38,9 +37,6 @@ import reactor.core.scheduler.Schedulers;
 public final class ClusterWatch implements AutoCloseable {
   private static final Logger log = LoggerFactory.getLogger(ClusterWatch.class);
   private static final BsonDocument ALL = new BsonDocument();
-
-  /** How long a replaced client has to be unused: operations may have chosen it just before. */
-  private static final Duration LINGER = Duration.ofMinutes(2);
 
   /** Measurements are taken again after that time. */
   private static final Duration MEASURED_FOR = Duration.ofMinutes(1);
@@ -148,10 +144,6 @@ public final class ClusterWatch implements AutoCloseable {
     return ready;
   }
 
-  public Affinity affinity() {
-    return affinity;
-  }
-
   /** A routing table came: its shards may be ones whose distances nobody could measure so far. */
   public void tableLoaded(RoutingTable table) {
     for (String shard : table.shards()) {
@@ -167,6 +159,7 @@ public final class ClusterWatch implements AutoCloseable {
   public void close() {
     watching.dispose();
     primaries.close();
+    probe.close();
   }
 
   private Mono<Void> readAgain() {
@@ -242,13 +235,7 @@ public final class ClusterWatch implements AutoCloseable {
     }
     affinity = next;
     listener.accept(next);
-    for (MongoClient unused : clients.update(next)) {
-      Mono.delay(LINGER, Schedulers.boundedElastic())
-          .map(later -> clients.end(unused))
-          .repeat()
-          .takeUntil(ended -> ended)
-          .subscribe();
-    }
+    clients.update(next);
   }
 
   /** Measures for the shards that have no mongos by name, if something of theirs is in use. */

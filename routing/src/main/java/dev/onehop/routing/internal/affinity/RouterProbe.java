@@ -14,6 +14,8 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import org.bson.BsonDocument;
@@ -27,8 +29,10 @@ import reactor.core.scheduler.Schedulers;
 /**
  * Asks a single mongos: which cluster it belongs to, and how far shards are by way of it. Each
  * question has a client of its own that lives for that question only.
+ *
+ * <p>Thread-safe.
  */
-public final class RouterProbe {
+public final class RouterProbe implements AutoCloseable {
   private static final Duration TIMEOUT = Duration.ofSeconds(5);
 
   /** So many that on a busy machine, too, one of them comes close to what the network takes. */
@@ -38,6 +42,8 @@ public final class RouterProbe {
 
   private final MongoClientSettings settings;
   private final Connector connector;
+  private final Set<MongoClient> open = ConcurrentHashMap.newKeySet();
+  private volatile boolean closed;
 
   /**
    * What a mongos says of itself.
@@ -142,18 +148,34 @@ public final class RouterProbe {
   /** Not on the event loops, which carry the answers: a client waits for them when it closes. */
   private <T> Mono<T> with(ServerAddressName router, Function<MongoClient, Mono<T>> question) {
     return Mono.usingWhen(
-            Mono.fromCallable(
-                    () ->
-                        SingleServer.connect(
-                            connector,
-                            settings,
-                            router,
-                            new ServerListener() {},
-                            TIMEOUT.toMillis()))
-                .subscribeOn(Schedulers.boundedElastic()),
+            Mono.fromCallable(() -> connect(router)).subscribeOn(Schedulers.boundedElastic()),
             question,
-            client -> Mono.fromRunnable(client::close).subscribeOn(Schedulers.boundedElastic()))
+            client ->
+                Mono.fromRunnable(() -> close(client)).subscribeOn(Schedulers.boundedElastic()))
         .timeout(TIMEOUT.multipliedBy(2));
+  }
+
+  private MongoClient connect(ServerAddressName router) {
+    MongoClient client =
+        SingleServer.connect(
+            connector, settings, router, new ServerListener() {}, TIMEOUT.toMillis());
+    open.add(client);
+    if (closed) {
+      close(client);
+    }
+    return client;
+  }
+
+  private void close(MongoClient client) {
+    open.remove(client);
+    client.close();
+  }
+
+  /** Ends the questions that were not answered yet. */
+  @Override
+  public void close() {
+    closed = true;
+    Set.copyOf(open).forEach(this::close);
   }
 
   private static @Nullable ObjectId id(BsonDocument version) {

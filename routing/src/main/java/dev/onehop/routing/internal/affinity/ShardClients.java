@@ -5,32 +5,26 @@ import com.mongodb.ServerAddress;
 import com.mongodb.connection.ClusterConnectionMode;
 import com.mongodb.connection.ClusterSettings;
 import com.mongodb.connection.ServerDescription;
-import com.mongodb.event.CommandListener;
-import com.mongodb.event.CommandSucceededEvent;
 import com.mongodb.reactivestreams.client.MongoClient;
 import dev.onehop.routing.internal.wire.ServerAddressName;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.IdentityHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Official clients that lead to the mongoses beside shards. The seed list of each is the mongoses
- * beside a shard and a few others, and it prefers the first as long as one of them is up. A mongos
- * that dies is then the driver's own failover, with the session and transaction number of a
- * retryable write unchanged.
+ * Official clients that watch the mongoses beside shards. The seed list of each is the mongoses
+ * beside a shard and a few others, and it prefers the first as long as one of them is up.
  *
- * <p>Shards beside the same mongoses share a client, and with it its pools, whose size is a bound
- * per mongos; where the application's own client has just these mongoses, they share that one.
+ * <p>Shards beside the same mongoses share a client; where the seeds of the application are just
+ * these mongoses, they share the one that watches the seeds.
  *
  * <p>Thread-safe.
  */
@@ -47,20 +41,16 @@ public final class ShardClients implements AutoCloseable {
   private final Connector connect;
   private volatile Map<String, ShardClient> clients = Map.of();
   private volatile Affinity affinity = Affinity.EMPTY;
-  private final IdentityHashMap<MongoClient, ShardClient> replaced = new IdentityHashMap<>();
   // The driver's first round trips include what a new connection takes.
   private final AtomicLong quickestRead = new AtomicLong(Long.MAX_VALUE);
-  private @Nullable MongoClient internal;
   private boolean closed;
 
-  /** A client whose operations the mongoses beside a shard serve. Compared by identity. */
+  /** A client that watches the mongoses beside a shard. Compared by identity. */
   public static final class ShardClient {
     private final Set<ServerAddress> beside;
     private final List<ServerAddress> seeds;
     private final MongoClient client;
     private final BesideSelector selector;
-    private final AtomicInteger uses = new AtomicInteger();
-    private volatile boolean usedLately;
 
     private ShardClient(
         Set<ServerAddress> beside,
@@ -90,48 +80,14 @@ public final class ShardClients implements AutoCloseable {
       return selector.select(client.getClusterDescription());
     }
 
-    /** Whether its operations go elsewhere now, since none of these mongoses is up. */
+    /** Whether operations go elsewhere now, since none of these mongoses is up. */
     public boolean isFallingBack() {
       return selector.isFallingBack();
-    }
-
-    /** The mongos that was selected last, or one of them where the driver had a choice. */
-    public @Nullable ServerAddress server() {
-      return selector.selected();
     }
 
     /** How far the nearest of its mongoses is. */
     public long roundTripNanos() {
       return ShardClients.roundTripNanos(client, beside::contains);
-    }
-
-    /**
-     * Keeps the client open, also when it is replaced: for an operation with its cursor, for a
-     * session with its transaction.
-     */
-    public void use() {
-      uses.incrementAndGet();
-      noteUse();
-    }
-
-    /** Ends what {@link #use} began. */
-    public void release() {
-      uses.decrementAndGet();
-      noteUse();
-    }
-
-    /** Written only when it changes: every operation comes by here. */
-    private void noteUse() {
-      if (!usedLately) {
-        usedLately = true;
-      }
-    }
-
-    /** Whether it is unused, and was since the last time that this was called. */
-    private boolean isIdle() {
-      boolean lately = usedLately;
-      usedLately = false;
-      return !lately && uses.get() == 0;
     }
 
     /** Whether it prefers these mongoses, and falls back on as many of the others as it should. */
@@ -159,11 +115,9 @@ public final class ShardClients implements AutoCloseable {
 
   private static MongoClientSettings guarded(
       MongoClientSettings settings, BesideSelector selector) {
-    return settings.getClusterSettings().getMode() == ClusterConnectionMode.LOAD_BALANCED
-        ? settings
-        : MongoClientSettings.builder(settings)
-            .applyToClusterSettings(builder -> builder.serverSelector(selector))
-            .build();
+    return MongoClientSettings.builder(settings)
+        .applyToClusterSettings(builder -> builder.serverSelector(selector))
+        .build();
   }
 
   /** The client that leads where the application's own settings do. */
@@ -183,28 +137,6 @@ public final class ShardClients implements AutoCloseable {
    */
   public void noteRead(long nanos) {
     quickestRead.accumulateAndGet(nanos, Math::min);
-  }
-
-  /** A client that leads there, too, for reads of our own; made when first needed. */
-  public synchronized MongoClient internal() {
-    MongoClient made = internal;
-    if (made == null) {
-      made =
-          connect.connect(
-              guarded(
-                  MongoClientSettings.builder(InternalSettings.of(settings))
-                      .addCommandListener(new Reads())
-                      .build(),
-                  new BesideSelector(
-                      Set.of(), settings.getClusterSettings().getServerSelector(), pin)));
-      internal = made;
-    }
-    return made;
-  }
-
-  /** The mongos that the nearest client selected last; null before. */
-  public @Nullable ServerAddress nearestServer() {
-    return nearestSelector.selected();
   }
 
   /** How far the nearest mongos is. */
@@ -238,13 +170,14 @@ public final class ShardClients implements AutoCloseable {
   }
 
   /**
-   * Follows a new affinity: clients that still lead to a shard's mongoses stay, others are
-   * replaced.
-   *
-   * @return the clients that new operations no longer take; the caller has them {@linkplain #end
-   *     ended}
+   * Follows a new affinity: clients that still lead to a shard's mongoses stay, others are replaced
+   * and closed.
    */
-  public synchronized List<MongoClient> update(Affinity next) {
+  public void update(Affinity next) {
+    replaced(next).forEach(MongoClient::close);
+  }
+
+  private synchronized List<MongoClient> replaced(Affinity next) {
     if (closed) {
       return List.of();
     }
@@ -265,35 +198,7 @@ public final class ShardClients implements AutoCloseable {
     clients = Map.copyOf(now);
     affinity = next;
     known.removeAll(now.values());
-    List<MongoClient> unneeded = new ArrayList<>();
-    owned(known)
-        .forEach(
-            each -> {
-              replaced.put(each.client(), each);
-              unneeded.add(each.client());
-            });
-    return unneeded;
-  }
-
-  /**
-   * Closes a client that was replaced if nothing uses it, nor has since this was called last: a
-   * cancelled cursor, too, is ended through it.
-   *
-   * @return whether it is closed, now or with all others before
-   */
-  public boolean end(MongoClient unneeded) {
-    synchronized (this) {
-      ShardClient client = replaced.get(unneeded);
-      if (client == null) {
-        return true;
-      }
-      if (!client.isIdle()) {
-        return false;
-      }
-      replaced.remove(unneeded);
-    }
-    unneeded.close();
-    return true;
+    return owned(known).stream().map(ShardClient::client).toList();
   }
 
   @Override
@@ -301,14 +206,9 @@ public final class ShardClients implements AutoCloseable {
     closed = true;
     pin.whileAllowingFarewells(
         () -> {
-          replaced.keySet().forEach(MongoClient::close);
           owned(Set.copyOf(clients.values())).forEach(each -> each.client().close());
           nearest.close();
-          if (internal != null) {
-            internal.close();
-          }
         });
-    replaced.clear();
     clients = Map.of();
   }
 
@@ -320,7 +220,6 @@ public final class ShardClients implements AutoCloseable {
     ClusterSettings asked = settings.getClusterSettings();
     boolean sameAsNearest =
         asked.getSrvHost() == null
-            && asked.getMode() != ClusterConnectionMode.LOAD_BALANCED
             && beside.containsAll(seeds)
             && beside.equals(Set.copyOf(asked.getHosts()));
     if (sameAsNearest) {
@@ -363,12 +262,5 @@ public final class ShardClients implements AutoCloseable {
                 builder ->
                     builder.applySettings(SingleServer.soonHeard(settings.getServerSettings())))
             .build());
-  }
-
-  private final class Reads implements CommandListener {
-    @Override
-    public void commandSucceeded(CommandSucceededEvent event) {
-      noteRead(event.getElapsedTime(TimeUnit.NANOSECONDS));
-    }
   }
 }

@@ -7,14 +7,13 @@ import dev.onehop.core.targeting.TargetingOptions;
 import dev.onehop.routing.internal.wire.CommandFields;
 import org.bson.BsonDocument;
 import org.bson.BsonValue;
-import org.bson.RawBsonDocument;
 
 /** Reads the statements of insert, update and delete commands. */
 public final class WriteTargets {
   private WriteTargets() {}
 
   /** Where a statement belongs under {@code table}. */
-  public static Target of(RoutingTable table, String command, RawBsonDocument statement) {
+  public static Target of(RoutingTable table, String command, BsonDocument statement) {
     return switch (command) {
       case "insert" -> Targeter.insert(table, statement);
       case "update" -> update(table, statement);
@@ -24,7 +23,7 @@ public final class WriteTargets {
     };
   }
 
-  private static Target update(RoutingTable table, RawBsonDocument statement) {
+  private static Target update(RoutingTable table, BsonDocument statement) {
     BsonDocument filter = statement.getDocument("q");
     BsonValue update = statement.get("u");
     boolean upsert = isUpsert(statement);

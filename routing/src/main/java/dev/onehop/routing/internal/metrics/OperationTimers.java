@@ -3,6 +3,7 @@ package dev.onehop.routing.internal.metrics;
 import dev.onehop.routing.RouteDecision;
 import dev.onehop.routing.RoutingMeters;
 import dev.onehop.routing.RoutingMode;
+import dev.onehop.routing.internal.wire.ServerAddressName;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.Timer;
@@ -15,23 +16,21 @@ import org.jspecify.annotations.Nullable;
  * The timers of {@link RoutingMeters#OPERATIONS} of one mode.
  *
  * <p>Thread-safe.
- *
- * @param <S> what names a server
  */
-public final class OperationTimers<S> {
+public final class OperationTimers {
   /** The tag's value where there is no shard or no server. */
   public static final String NONE = "none";
 
   private final MeterRegistry registry;
   private final String mode;
   // Looking a meter up by its tags costs more than routing does.
-  private final Map<Key<S>, Timer> timers = new ConcurrentHashMap<>();
+  private final Map<Key, Timer> timers = new ConcurrentHashMap<>();
 
-  private record Key<S>(
+  private record Key(
       String operation,
       RouteDecision decision,
       @Nullable String shard,
-      @Nullable S server,
+      @Nullable ServerAddressName server,
       Outcome outcome) {}
 
   public OperationTimers(MeterRegistry registry, RoutingMode mode) {
@@ -44,14 +43,14 @@ public final class OperationTimers<S> {
       String operation,
       RouteDecision decision,
       @Nullable String shard,
-      @Nullable S server,
+      @Nullable ServerAddressName server,
       Outcome outcome) {
-    Key<S> key = new Key<>(operation, decision, shard, server, outcome);
+    Key key = new Key(operation, decision, shard, server, outcome);
     Timer timer = timers.get(key);
     return timer != null ? timer : timers.computeIfAbsent(key, this::register);
   }
 
-  private Timer register(Key<S> key) {
+  private Timer register(Key key) {
     return registry.timer(
         RoutingMeters.OPERATIONS.meterName(),
         Tags.of(

@@ -28,7 +28,7 @@ import org.jspecify.annotations.Nullable;
 public final class CommandMeter {
   private final MeterRegistry registry;
   private final CommandObservations observations;
-  private final OperationTimers<ServerAddressName> timers;
+  private final OperationTimers timers;
   private final Counter handedOver;
 
   public CommandMeter(MeterRegistry registry, ObservationRegistry observations) {
@@ -41,7 +41,7 @@ public final class CommandMeter {
   public CommandMeter(MeterRegistry registry, ObservationRegistry observations, RoutingMode mode) {
     this.registry = registry;
     this.observations = new CommandObservations(observations, mode);
-    this.timers = new OperationTimers<>(registry, mode);
+    this.timers = new OperationTimers(registry, mode);
     // Targeted mode has no such.
     this.handedOver =
         (mode == RoutingMode.DIRECT ? registry : new CompositeMeterRegistry())

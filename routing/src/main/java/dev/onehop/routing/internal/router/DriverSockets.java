@@ -75,7 +75,7 @@ final class DriverSockets {
    *
    * @throws IllegalArgumentException if the credential lacks something, or has too much
    */
-  static WireSettings of(MongoClientSettings settings, DirectClient.Carrier carrier) {
+  static WireSettings of(MongoClientSettings settings, RouterClients.Carrier carrier) {
     List<Compressor> compressors =
         settings.getCompressorList().stream()
             .map(DriverSockets::compressor)
@@ -95,7 +95,7 @@ final class DriverSockets {
   }
 
   private static WireSettings.Sockets sockets(
-      SocketSettings settings, DirectClient.Carrier carrier) {
+      SocketSettings settings, RouterClients.Carrier carrier) {
     ProxySettings proxy = settings.getProxySettings();
     return new WireSettings.Sockets(
         carrier.channelClass(),
@@ -112,7 +112,7 @@ final class DriverSockets {
   }
 
   private static WireSettings.PoolLimits limits(
-      ConnectionPoolSettings settings, DirectClient.Carrier carrier) {
+      ConnectionPoolSettings settings, RouterClients.Carrier carrier) {
     return new WireSettings.PoolLimits(
         carrier.maxPoolSize(),
         settings.getMinSize(),

@@ -29,7 +29,7 @@ import java.util.concurrent.TimeUnit;
  *
  * <p>Thread-safe.
  */
-final class ProxiedChannels implements AutoCloseable {
+public final class ProxiedChannels implements AutoCloseable {
   private static final Map<Object, WireSettings.Sockets> SOCKETS = new ConcurrentHashMap<>();
   private static final byte[] NOWHERE = new byte[4];
 
@@ -40,12 +40,35 @@ final class ProxiedChannels implements AutoCloseable {
   /**
    * @param sockets with a proxy
    */
-  ProxiedChannels(WireSettings.Sockets sockets) {
+  private ProxiedChannels(WireSettings.Sockets sockets) {
     SOCKETS.put(group, sockets);
   }
 
-  /** The settings for clients that watch. */
-  MongoClientSettings applyTo(MongoClientSettings settings) {
+  /**
+   * What clients that watch servers are made with.
+   *
+   * @param settings of the clients
+   * @param release ends what they need, after they are closed
+   */
+  public record Watching(MongoClientSettings settings, Runnable release) {}
+
+  /**
+   * The settings for clients that watch servers, through the proxy if the sockets have one.
+   *
+   * @param asked the application's settings
+   * @param transport for where there is no proxy
+   */
+  public static Watching watching(
+      MongoClientSettings asked, WireSettings.Sockets sockets, TransportSettings transport) {
+    if (sockets.proxy() == null) {
+      return new Watching(
+          MongoClientSettings.builder(asked).transportSettings(transport).build(), () -> {});
+    }
+    ProxiedChannels channels = new ProxiedChannels(sockets);
+    return new Watching(channels.applyTo(asked), channels::close);
+  }
+
+  private MongoClientSettings applyTo(MongoClientSettings settings) {
     return MongoClientSettings.builder(withoutProxy(settings))
         // The proxy looks names up: the address only carries the name.
         .inetAddressResolver(host -> List.of(InetAddress.getByAddress(host, NOWHERE)))

@@ -71,15 +71,11 @@ class BesideSelectorTest {
   }
 
   @Test
-  void tellsWhatItSelected() {
-    assertThat(selector.selected()).isNull();
-
+  void tellsWhetherItFallsBack() {
     assertThat(select(up(OTHER), up(BESIDE))).isNotEmpty();
-    assertThat(selector.selected()).isEqualTo(BESIDE);
     assertThat(selector.isFallingBack()).isFalse();
 
     assertThat(select(up(OTHER), connecting(BESIDE, new IOException("refused")))).isNotEmpty();
-    assertThat(selector.selected()).isEqualTo(OTHER);
     assertThat(selector.isFallingBack()).isTrue();
   }
 

@@ -39,7 +39,7 @@ class ShardClientsTest {
 
   @Test
   void aShardWithoutAMongosBesideHasNoClient() {
-    assertThat(clients.update(affinity("a=127.0.0.9", "127.0.0.8:2"))).isEmpty();
+    clients.update(affinity("a=127.0.0.9", "127.0.0.8:2"));
 
     assertThat(clients.find("a")).isNull();
     assertThat(clients.find("unknown")).isNull();
@@ -47,8 +47,7 @@ class ShardClientsTest {
 
   @Test
   void shardsBesideTheSameMongosesShareAClient() {
-    var unused =
-        clients.update(affinity("a=127.0.0.8,b=127.0.0.8,c=127.0.0.9", "127.0.0.8:2,127.0.0.9:2"));
+    clients.update(affinity("a=127.0.0.8,b=127.0.0.8,c=127.0.0.9", "127.0.0.8:2,127.0.0.9:2"));
 
     assertThat(clientOf("a")).isSameAs(clientOf("b")).isNotSameAs(clientOf("c"));
     assertThat(clientOf("a").client()).isNotSameAs(nearest);
@@ -56,90 +55,60 @@ class ShardClientsTest {
 
   @Test
   void theApplicationsOwnClientServesShardsBesideItsOwnMongos() {
-    var unused = clients.update(affinity("a=127.0.0.1,b=127.0.0.1", "127.0.0.1:2"));
+    clients.update(affinity("a=127.0.0.1,b=127.0.0.1", "127.0.0.1:2"));
 
     assertThat(clientOf("a").client()).isSameAs(nearest);
-    assertThat(clients.update(affinity("a=127.0.0.1", ""))).isEmpty(); // it isn't ours to close
+    clients.update(affinity("a=127.0.0.9", "127.0.0.9:2"));
+    assertThat(closed).isEmpty(); // it watches the seeds
   }
 
   @Test
-  void whatDidNotChangeStaysAndTheRestIsHandedBack() {
-    var unused = clients.update(affinity("a=127.0.0.8,b=127.0.0.9", "127.0.0.8:2,127.0.0.9:2"));
+  void whatDidNotChangeStaysAndTheRestIsClosed() {
+    clients.update(affinity("a=127.0.0.8,b=127.0.0.9", "127.0.0.8:2,127.0.0.9:2"));
     ShardClient a = clientOf("a");
     ShardClient b = clientOf("b");
 
-    List<MongoClient> replaced =
-        clients.update(affinity("a=127.0.0.8,b=127.0.0.7", "127.0.0.7:2,127.0.0.8:2,127.0.0.9:2"));
+    for (int i = 0; i < 2; i++) {
+      clients.update(affinity("a=127.0.0.8,b=127.0.0.7", "127.0.0.7:2,127.0.0.8:2,127.0.0.9:2"));
 
-    // Not a's: it may still fall back on the mongoses that it knows.
-    assertThat(replaced).containsExactly(b.client());
-    assertThat(clientOf("a")).isSameAs(a);
-    assertThat(
-            clients.update(
-                affinity("a=127.0.0.8,b=127.0.0.7", "127.0.0.7:2,127.0.0.8:2,127.0.0.9:2")))
-        .isEmpty();
-    assertThat(clientOf("a")).isSameAs(a);
-    replaced.forEach(clients::end);
-    assertThat(closed).containsExactlyInAnyOrderElementsOf(replaced);
+      // Not a's: it may still fall back on the mongoses that it knows.
+      assertThat(closed).containsExactly(b.client());
+      assertThat(clientOf("a")).isSameAs(a);
+    }
   }
 
   @Test
   void aClientIsReplacedWhereItsFallbacksAreTooFewOrGone() {
-    var unused = clients.update(affinity("a=127.0.0.8", "127.0.0.8:2"));
+    clients.update(affinity("a=127.0.0.8", "127.0.0.8:2"));
     ShardClient alone = clientOf("a");
 
-    assertThat(clients.update(affinity("a=127.0.0.8", "127.0.0.8:2,127.0.0.9:2")))
-        .containsExactly(alone.client());
+    clients.update(affinity("a=127.0.0.8", "127.0.0.8:2,127.0.0.9:2"));
+    assertThat(closed).containsExactly(alone.client());
     ShardClient withTwo = clientOf("a");
-    assertThat(clients.update(affinity("a=127.0.0.8", "127.0.0.7:2,127.0.0.8:2,127.0.0.9:2")))
-        .isEmpty();
-    assertThat(clients.update(affinity("a=127.0.0.8", "127.0.0.7:2,127.0.0.8:2")))
-        .containsExactly(withTwo.client());
-  }
-
-  @Test
-  void whatRunsOnAReplacedClientGoesOn() {
-    var unused = clients.update(affinity("a=127.0.0.8", "127.0.0.8:2"));
-    ShardClient a = clientOf("a");
-    a.use();
-    a.use();
-    MongoClient replaced = clients.update(affinity("a=127.0.0.9", "127.0.0.9:2")).get(0);
-
-    for (int i = 0; i < 3; i++) {
-      assertThat(clients.end(replaced)).isFalse();
-    }
-    a.release();
-    assertThat(clients.end(replaced)).isFalse();
-    assertThat(clients.end(replaced)).isFalse();
-    a.release();
-    assertThat(clients.end(replaced)).as("just used").isFalse();
-    assertThat(closed).isEmpty();
-
-    assertThat(clients.end(replaced)).isTrue();
-    assertThat(closed).containsExactly(replaced);
-    assertThat(clients.end(replaced)).isTrue();
+    clients.update(affinity("a=127.0.0.8", "127.0.0.7:2,127.0.0.8:2,127.0.0.9:2"));
     assertThat(closed).hasSize(1);
+    clients.update(affinity("a=127.0.0.8", "127.0.0.7:2,127.0.0.8:2"));
+    assertThat(closed).containsExactly(alone.client(), withTwo.client());
   }
 
   @Test
-  void whatIsReplacedAndStillInUseIsClosedWithTheRestAndOnce() {
-    var unused = clients.update(affinity("a=127.0.0.8", "127.0.0.8:2"));
-    List<MongoClient> replaced = clients.update(affinity("a=127.0.0.9", "127.0.0.9:2"));
+  void everyClientIsClosedOnce() {
+    clients.update(affinity("a=127.0.0.8", "127.0.0.8:2"));
+    clients.update(affinity("a=127.0.0.9", "127.0.0.9:2"));
 
     clients.close();
-    replaced.forEach(clients::end);
 
-    assertThat(closed).containsOnlyOnceElementsOf(replaced).hasSize(3);
+    assertThat(closed).hasSize(3).doesNotHaveDuplicates();
   }
 
   @Test
   void afterClosingThereAreNone() {
-    var unused = clients.update(affinity("a=127.0.0.8", "127.0.0.8:2"));
+    clients.update(affinity("a=127.0.0.8", "127.0.0.8:2"));
 
     clients.close();
 
     assertThat(clients.find("a")).isNull();
-    assertThat(clients.update(affinity("a=127.0.0.8", "127.0.0.8:2"))).isEmpty();
+    clients.update(affinity("a=127.0.0.8", "127.0.0.8:2"));
     assertThat(clients.find("a")).isNull();
   }
 

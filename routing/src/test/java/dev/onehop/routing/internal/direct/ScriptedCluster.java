@@ -5,7 +5,7 @@ import dev.onehop.routing.internal.command.CommandRouter;
 import dev.onehop.routing.internal.command.Refreshes;
 import dev.onehop.routing.internal.direct.shard.CommandFailure;
 import dev.onehop.routing.internal.direct.shard.ServerSet;
-import dev.onehop.routing.internal.router.DirectClient;
+import dev.onehop.routing.internal.router.DirectMode;
 import dev.onehop.routing.internal.wire.EventLoops;
 import dev.onehop.routing.internal.wire.LegacyHello;
 import dev.onehop.routing.internal.wire.OpMsg;
@@ -81,7 +81,7 @@ public final class ScriptedCluster implements AutoCloseable {
   private final List<BsonDocument> seen = Collections.synchronizedList(new ArrayList<>());
   private final int maxWireVersion;
   private final UnaryOperator<String> naming;
-  private DirectClient.RouterFactory routers = DirectRouter::new;
+  private DirectMode.RouterFactory routers = DirectRouter::new;
   private @Nullable CommandRouter router;
   private volatile String seed = "config";
   private volatile boolean selectsNone;
@@ -145,7 +145,7 @@ public final class ScriptedCluster implements AutoCloseable {
   }
 
   /** Has another router than direct mode's execute the commands; before the first one. */
-  public synchronized ScriptedCluster routedBy(DirectClient.RouterFactory other) {
+  public synchronized ScriptedCluster routedBy(DirectMode.RouterFactory other) {
     routers = other;
     return this;
   }

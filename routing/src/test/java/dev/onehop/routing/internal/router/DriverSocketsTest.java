@@ -45,7 +45,7 @@ class DriverSocketsTest {
         MongoClientSettings.builder()
             .applyConnectionString(new ConnectionString("mongodb://h/?" + options))
             .build(),
-        new DirectClient.Carrier(group, EventLoops.socketChannelClass(), 7, 3));
+        new RouterClients.Carrier(group, EventLoops.socketChannelClass(), 7, 3));
   }
 
   @Test

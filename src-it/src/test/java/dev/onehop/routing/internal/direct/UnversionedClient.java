@@ -5,19 +5,17 @@ import com.mongodb.MongoClientSettings;
 import com.mongodb.connection.TransportSettings;
 import com.mongodb.reactivestreams.client.MongoClient;
 import com.mongodb.reactivestreams.client.MongoClients;
-import dev.onehop.core.table.RoutingTable;
 import dev.onehop.routing.internal.direct.shard.Versions;
+import dev.onehop.routing.internal.metrics.TableMetrics;
 import dev.onehop.routing.internal.router.CommandMeter;
-import dev.onehop.routing.internal.router.DirectClient;
+import dev.onehop.routing.internal.router.DirectMode;
+import dev.onehop.routing.internal.router.RouterClients;
 import dev.onehop.routing.internal.wire.EventLoops;
 import io.micrometer.core.instrument.composite.CompositeMeterRegistry;
 import io.micrometer.observation.ObservationRegistry;
 import io.netty.channel.EventLoopGroup;
 import java.time.Duration;
-import java.util.Optional;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Function;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Direct mode without versions, which loses and misreads data: for the test that shows it. In this
@@ -34,31 +32,19 @@ public final class UnversionedClient {
             .eventLoopGroup(group)
             .socketChannelClass(EventLoops.socketChannelClass())
             .build();
-    DirectClient router =
-        DirectClient.create(
+    RouterClients router =
+        DirectMode.create(
             MongoClientSettings.builder().applyConnectionString(new ConnectionString(uri)).build(),
-            new DirectClient.Carrier(group, EventLoops.socketChannelClass(), 100, 2),
+            new RouterClients.Carrier(group, EventLoops.socketChannelClass(), 100, 2),
             transport,
             (seeds, watcher, pool, refreshes) ->
                 new DirectRouter(seeds, watcher, pool, refreshes, Versions.OMITTED),
-            new DirectClient.Options(
+            new DirectMode.Options(
                 Duration.ofSeconds(10),
                 null,
-                new Unmeasured(),
+                new TableMetrics(new CompositeMeterRegistry()),
                 new CommandMeter(new CompositeMeterRegistry(), ObservationRegistry.NOOP)),
             () -> group.shutdownGracefully(0, 1, TimeUnit.SECONDS));
     return MongoClients.create(router.closing(router.reactiveSettings()));
-  }
-
-  private static final class Unmeasured implements DirectClient.TableMeter {
-    @Override
-    public void agesFrom(Function<String, Optional<Duration>> source) {}
-
-    @Override
-    public void refreshed(
-        String namespace,
-        @Nullable RoutingTable table,
-        Duration took,
-        @Nullable Throwable failure) {}
   }
 }

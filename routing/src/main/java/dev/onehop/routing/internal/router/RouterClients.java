@@ -7,27 +7,17 @@ import com.mongodb.connection.TransportSettings;
 import com.mongodb.event.ClusterClosedEvent;
 import com.mongodb.event.ClusterListener;
 import com.mongodb.event.ClusterOpeningEvent;
-import dev.onehop.routing.internal.catalog.RoutingCatalog;
 import dev.onehop.routing.internal.command.CommandRouter;
-import dev.onehop.routing.internal.command.Refreshes;
-import dev.onehop.routing.internal.direct.shard.ServerSet;
 import dev.onehop.routing.internal.wire.BlockingPool;
-import dev.onehop.routing.internal.wire.ServerAddressName;
-import dev.onehop.routing.internal.wire.WirePool;
 import dev.onehop.routing.internal.wire.WireSettings;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.socket.SocketChannel;
 import java.net.InetAddress;
-import java.time.Duration;
 import java.util.List;
-import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
-import java.util.function.Function;
-import java.util.function.UnaryOperator;
-import org.jspecify.annotations.Nullable;
 
 /**
  * A router, as official clients use it: the reactive ones on {@link VirtualMongos}, the synchronous
@@ -35,10 +25,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Thread-safe.
  */
-public final class DirectClient implements AutoCloseable {
-  /** As which the virtual mongos appears in errors and events. */
-  private static final ServerAddress VIRTUAL = new ServerAddress("onehop-direct", 27017);
-
+public final class RouterClients implements AutoCloseable {
   private static final int MAX_CONNECTING = 64;
 
   private final MongoClientSettings asked;
@@ -51,7 +38,7 @@ public final class DirectClient implements AutoCloseable {
   private final Runnable release;
   private final AtomicBoolean closed = new AtomicBoolean();
 
-  private DirectClient(
+  private RouterClients(
       CommandRouter router,
       MongoClientSettings asked,
       Carrier carrier,
@@ -103,87 +90,6 @@ public final class DirectClient implements AutoCloseable {
       int maxPoolSize,
       int maxConnecting) {}
 
-  /** Makes the router; another one only in tests. */
-  public interface RouterFactory {
-    CommandRouter create(
-        ServerSet seeds, ServerSet.Factory watcher, WirePool pool, Refreshes refreshes);
-  }
-
-  /**
-   * What is asked of direct mode beside the driver's own settings.
-   *
-   * @param refreshInterval how often the shards and the default concerns are read again
-   * @param hostMapping from the cluster's names to those that the application uses; null if these
-   *     are the same
-   * @param tables measures routing tables
-   * @param commands measures commands
-   */
-  public record Options(
-      Duration refreshInterval,
-      @Nullable UnaryOperator<ServerAddressName> hostMapping,
-      TableMeter tables,
-      CommandMeter commands) {}
-
-  /** Measures routing tables. */
-  public interface TableMeter extends RoutingCatalog.RefreshListener {
-    /** From where the ages of routing tables are asked. */
-    void agesFrom(Function<String, Optional<Duration>> source);
-  }
-
-  /**
-   * Connects in the background, like the official client.
-   *
-   * @param settings of the application: the seeds are the cluster's mongoses or config servers
-   * @param monitoring transport of the connections that watch the servers
-   * @param options what else is asked
-   * @param release stops what was started for this router, once it is closed
-   */
-  public static DirectClient create(
-      MongoClientSettings settings,
-      Carrier carrier,
-      TransportSettings monitoring,
-      RouterFactory routers,
-      Options options,
-      Runnable release) {
-    WireSettings wire = wire(settings, carrier);
-    ProxiedChannels proxied =
-        wire.sockets().proxy() == null ? null : new ProxiedChannels(wire.sockets());
-    MongoClientSettings watching =
-        proxied != null
-            ? proxied.applyTo(settings)
-            : MongoClientSettings.builder(settings).transportSettings(monitoring).build();
-    CommandRouter router =
-        routers.create(
-            MonitoredServers.of(watching, options.hostMapping()),
-            MonitoredServers.replicaSets(watching, options.hostMapping()),
-            new WirePool(carrier.group(), wire),
-            new Refreshes(options.refreshInterval(), options.tables()));
-    options.tables().agesFrom(router::tableAge);
-    Face face =
-        new Face(
-            VIRTUAL,
-            new DirectIdentity(router),
-            false,
-            // More than that for real servers, whose failure to be found is to be told.
-            virtual ->
-                virtual.applyToClusterSettings(
-                    cluster ->
-                        cluster.serverSelectionTimeout(
-                            selectionTimeoutMillis(settings), TimeUnit.MILLISECONDS)));
-    return over(
-        router,
-        settings,
-        carrier,
-        face,
-        options.commands(),
-        () -> {
-          if (proxied != null) {
-            proxied.close();
-          }
-          release.run();
-        });
-  }
-
   /**
    * What official clients use of a router.
    *
@@ -192,14 +98,14 @@ public final class DirectClient implements AutoCloseable {
    * @param commands measures commands
    * @param release stops what was started for this router, once it is closed
    */
-  public static DirectClient over(
+  public static RouterClients over(
       CommandRouter router,
       MongoClientSettings settings,
       Carrier carrier,
       Face face,
       CommandMeter commands,
       Runnable release) {
-    return new DirectClient(router, settings, carrier, face, commands, release);
+    return new RouterClients(router, settings, carrier, face, commands, release);
   }
 
   /** The settings of reactive clients. Their connections live on the router's event loops. */
@@ -309,10 +215,5 @@ public final class DirectClient implements AutoCloseable {
       builder.timeout(timeout, TimeUnit.MILLISECONDS);
     }
     return builder;
-  }
-
-  private static long selectionTimeoutMillis(MongoClientSettings settings) {
-    long asked = settings.getClusterSettings().getServerSelectionTimeout(TimeUnit.MILLISECONDS);
-    return asked < 0 ? asked : asked + 2 * VirtualMongos.START_TIMEOUT.toMillis();
   }
 }

@@ -30,18 +30,13 @@ import org.bson.BsonMinKey;
 import org.bson.Document;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.reactivestreams.Publisher;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/**
- * The essentials of targeted mode where it stands below the driver. A run of its own, with {@code
- * -Donehop.targeted=below}, until that is the only way.
- */
-@Tag("below")
-class TargetedBelowIT {
+/** The essentials of targeted mode on real servers. */
+class TargetedModeIT {
   private static final Duration TIMEOUT = Duration.ofSeconds(30);
   private static final int DOCUMENTS = 300;
   private static final int CONCURRENCY = 32;
@@ -49,9 +44,9 @@ class TargetedBelowIT {
   /** Three shards of one member, a mongos beside each and one beside the application. */
   private static final Topology TOPOLOGY =
       Topology.parse(
-          "below",
+          "targeted-mode",
           """
-          name: below
+          name: targeted-mode
           description: three shards on three hosts, each with a mongos, not far away
           regions: [here, there]
           roundTrips:
@@ -78,7 +73,6 @@ class TargetedBelowIT {
 
   @BeforeAll
   static void start() {
-    assertThat(System.getProperty("onehop.targeted")).isEqualTo("below");
     testbed = Testbed.builder(TOPOLOGY).start();
     client = OneHop.builder(testbed.url()).refreshInterval(Duration.ofSeconds(2)).reactiveClient();
   }
@@ -372,7 +366,7 @@ class TargetedBelowIT {
   }
 
   private static MongoCollection<Document> sharded() {
-    String name = "below" + ++collections;
+    String name = "targeted" + ++collections;
     testbed.shardCollection("it." + name, Numbered.KEY, Numbered.splitAt(100, 200));
     return client.getDatabase("it").getCollection(name);
   }

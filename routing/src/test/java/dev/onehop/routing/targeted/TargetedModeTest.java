@@ -1,4 +1,4 @@
-package dev.onehop.routing;
+package dev.onehop.routing.targeted;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -19,6 +19,7 @@ import com.mongodb.reactivestreams.client.ClientSession;
 import com.mongodb.reactivestreams.client.MongoClient;
 import com.mongodb.reactivestreams.client.MongoCollection;
 import com.mongodb.reactivestreams.client.MongoDatabase;
+import dev.onehop.routing.OneHop;
 import dev.onehop.routing.internal.direct.ScriptedCluster;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.time.Duration;
@@ -36,10 +37,10 @@ import org.reactivestreams.Publisher;
 import reactor.core.publisher.Mono;
 
 /**
- * Targeted mode below the driver, on scripted mongoses: {@code m0} is beside s0, which owns the
- * negative ids, {@code m1} beside s1, which owns the others.
+ * Targeted mode on scripted mongoses: {@code m0} is beside s0, which owns the negative ids, {@code
+ * m1} beside s1, which owns the others.
  */
-class TargetedBelowTest {
+class TargetedModeTest {
   private static final Duration TIMEOUT = Duration.ofSeconds(20);
   private static final int WIRE_6_0 = 17;
 
@@ -153,7 +154,7 @@ class TargetedBelowTest {
   @Test
   void aTransactionStaysWhereItBeganAndIsCommittedElsewhereIfThatIsDown() {
     for (String mongos : List.of("m0", "m1")) {
-      cluster.script(mongos, TargetedBelowTest::recoverable);
+      cluster.script(mongos, TargetedModeTest::recoverable);
     }
     try (MongoClient client = builder("").reactiveClient();
         ClientSession session = run(client.startSession())) {
@@ -287,7 +288,7 @@ class TargetedBelowTest {
   @Test
   void whereNoMongosEverWasTheDriverSaysSo() {
     String nowhere = "mongodb://127.0.0.1:1/?serverSelectionTimeoutMS=2000";
-    try (MongoClient client = OneHop.builder(nowhere).below().reactiveClient()) {
+    try (MongoClient client = OneHop.builder(nowhere).reactiveClient()) {
       assertThatThrownBy(() -> run(in(client).find(Filters.eq(5)).first()))
           .isInstanceOf(MongoTimeoutException.class)
           .hasMessageContaining("127.0.0.1:1: ")
@@ -301,14 +302,7 @@ class TargetedBelowTest {
   }
 
   private OneHop.Builder builder(String options) {
-    return builder(cluster, options);
-  }
-
-  static OneHop.Builder builder(ScriptedCluster cluster, String options) {
-    return OneHop.builder("mongodb://" + cluster.address("m0") + "/?" + options)
-        .shardRouters("s0", cluster.address("m0").toString())
-        .shardRouters("s1", cluster.address("m1").toString())
-        .below();
+    return Targeted.builder(cluster, options);
   }
 
   static BsonDocument cursors(String mongos, BsonDocument command) {

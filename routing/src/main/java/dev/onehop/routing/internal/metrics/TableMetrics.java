@@ -1,8 +1,8 @@
-package dev.onehop.routing.internal.client;
+package dev.onehop.routing.internal.metrics;
 
 import dev.onehop.core.table.RoutingTable;
 import dev.onehop.routing.RoutingMeters;
-import dev.onehop.routing.internal.router.DirectClient.TableMeter;
+import dev.onehop.routing.internal.catalog.RoutingCatalog.RefreshListener;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.TimeGauge;
@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Thread-safe.
  */
-public final class TableMetrics implements TableMeter {
+public final class TableMetrics implements RefreshListener {
   private static final Set<RoutingMeters> BY_NAMESPACE =
       EnumSet.of(
           RoutingMeters.REFRESHES,
@@ -39,7 +39,7 @@ public final class TableMetrics implements TableMeter {
     this.registry = registry;
   }
 
-  @Override
+  /** From where the ages of routing tables are asked. */
   public void agesFrom(Function<String, Optional<Duration>> source) {
     age = source;
   }

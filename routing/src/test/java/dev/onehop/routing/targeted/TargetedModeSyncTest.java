@@ -1,4 +1,4 @@
-package dev.onehop.routing;
+package dev.onehop.routing.targeted;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -20,6 +20,7 @@ import com.mongodb.client.model.InsertOneModel;
 import com.mongodb.client.model.UpdateOneModel;
 import com.mongodb.client.model.UpdateOptions;
 import com.mongodb.client.model.Updates;
+import dev.onehop.routing.OneHop;
 import dev.onehop.routing.internal.direct.ScriptedCluster;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.time.Duration;
@@ -36,9 +37,9 @@ import org.junit.jupiter.api.Test;
 
 /**
  * The synchronous driver on targeted mode's router, on the scripted mongoses of {@link
- * TargetedBelowTest}.
+ * TargetedModeTest}.
  */
-class TargetedBelowSyncTest {
+class TargetedModeSyncTest {
   private static final Duration TIMEOUT = Duration.ofSeconds(20);
   private static final int WIRE_6_0 = 17;
 
@@ -129,7 +130,7 @@ class TargetedBelowSyncTest {
   @Test
   void cursorsOfTwoMongosesWithOneIdStayApart() {
     for (String mongos : List.of("m0", "m1")) {
-      cluster.script(mongos, command -> TargetedBelowTest.cursors(mongos, command));
+      cluster.script(mongos, command -> TargetedModeTest.cursors(mongos, command));
     }
     try (MongoClient client = builder("").syncClient()) {
       try (MongoCursor<Document> first = in(client).find(Filters.eq(5)).batchSize(1).cursor();
@@ -151,7 +152,7 @@ class TargetedBelowSyncTest {
   @Test
   void aTransactionStaysWhereItBegan() {
     for (String mongos : List.of("m0", "m1")) {
-      cluster.script(mongos, TargetedBelowTest::recoverable);
+      cluster.script(mongos, TargetedModeTest::recoverable);
     }
     try (MongoClient client = builder("").syncClient();
         ClientSession session = client.startSession()) {
@@ -169,7 +170,7 @@ class TargetedBelowSyncTest {
   @Test
   void aTransactionIsCommittedElsewhereIfItsMongosIsDownOrSaysNothing() {
     for (String mongos : List.of("m0", "m1")) {
-      cluster.script(mongos, TargetedBelowTest::recoverable);
+      cluster.script(mongos, TargetedModeTest::recoverable);
     }
     try (MongoClient client = builder("socketTimeoutMS=1000").syncClient();
         ClientSession session = client.startSession()) {
@@ -318,7 +319,7 @@ class TargetedBelowSyncTest {
   }
 
   private OneHop.Builder builder(String options) {
-    return TargetedBelowTest.builder(cluster, options);
+    return Targeted.builder(cluster, options);
   }
 
   private static Document id(int id) {

@@ -15,14 +15,16 @@ import dev.onehop.routing.internal.affinity.RouterProbe;
 import dev.onehop.routing.internal.affinity.ShardClients;
 import dev.onehop.routing.internal.catalog.RoutingCatalog;
 import dev.onehop.routing.internal.catalog.RoutingCatalog.RefreshListener;
+import dev.onehop.routing.internal.metrics.TableMetrics;
 import dev.onehop.routing.internal.router.CommandMeter;
-import dev.onehop.routing.internal.router.DirectClient;
-import dev.onehop.routing.internal.router.DirectClient.Carrier;
-import dev.onehop.routing.internal.router.DirectClient.Face;
-import dev.onehop.routing.internal.router.DirectClient.TableMeter;
 import dev.onehop.routing.internal.router.DriverObservations;
+import dev.onehop.routing.internal.router.ProxiedChannels;
+import dev.onehop.routing.internal.router.RouterClients;
+import dev.onehop.routing.internal.router.RouterClients.Carrier;
+import dev.onehop.routing.internal.router.RouterClients.Face;
 import dev.onehop.routing.internal.wire.ServerAddressName;
 import dev.onehop.routing.internal.wire.WirePool;
+import dev.onehop.routing.internal.wire.WireSettings;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -30,8 +32,8 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** Makes the client of targeted mode: the official one, on a {@link TargetedRouter}. */
-public final class TargetedClient {
+/** Makes the clients of targeted mode, on a {@link TargetedRouter}. */
+public final class TargetedMode {
   private static final ServerAddressName VIRTUAL = new ServerAddressName("onehop-targeted", 27017);
 
   /**
@@ -41,7 +43,7 @@ public final class TargetedClient {
 
   private static final int LEAST_HEARTBEAT_MILLIS = 50;
 
-  private TargetedClient() {}
+  private TargetedMode() {}
 
   /**
    * What is asked of targeted mode beside the driver's own settings.
@@ -53,7 +55,7 @@ public final class TargetedClient {
    */
   public record Options(
       ClusterWatch.Settings watching,
-      TableMeter tables,
+      TableMetrics tables,
       Consumer<Affinity> affinity,
       CommandMeter commands) {}
 
@@ -65,22 +67,23 @@ public final class TargetedClient {
    * @param connect makes the official clients that watch servers
    * @param release stops what was started for this client, once it is closed
    */
-  public static DirectClient create(
+  public static RouterClients create(
       MongoClientSettings asked,
       Carrier carrier,
       TransportSettings monitoring,
       Connector connect,
       Options options,
       Runnable release) {
-    MongoClientSettings settings =
-        MongoClientSettings.builder(asked).transportSettings(monitoring).build();
+    WireSettings wire = RouterClients.wire(asked, carrier);
+    ProxiedChannels.Watching watch = ProxiedChannels.watching(asked, wire.sockets(), monitoring);
+    MongoClientSettings settings = watch.settings();
     MongoClientSettings watching = watching(settings);
     RouterProbe probe = new RouterProbe(settings, connect);
     ClusterSettings cluster = settings.getClusterSettings();
     ClusterPin pin =
         new ClusterPin(
             probe::identify, cluster.getSrvHost() == null ? cluster.getHosts() : List.of());
-    WirePool pool = new WirePool(carrier.group(), DirectClient.wire(asked, carrier));
+    WirePool pool = new WirePool(carrier.group(), wire);
     Mongoses mongoses =
         new Mongoses(
             watching, connect, listening -> new ShardClients(watching, pin, listening), pool);
@@ -88,7 +91,7 @@ public final class TargetedClient {
     AtomicReference<@Nullable ClusterWatch> known = new AtomicReference<>();
     RoutingCatalog catalog = new RoutingCatalog(config, refreshes(options.tables(), known));
     options.tables().agesFrom(catalog::age);
-    ClusterWatch watch =
+    ClusterWatch clusterWatch =
         new ClusterWatch(
             config,
             catalog,
@@ -99,9 +102,10 @@ public final class TargetedClient {
             probe,
             changed ->
                 new PrimaryWatch(settings, connect, options.watching().hostMapping(), changed));
-    known.set(watch);
+    known.set(clusterWatch);
     TargetedRouter router =
-        new TargetedRouter(mongoses, catalog, pool, watch.affinityReady(), watch::close);
+        new TargetedRouter(
+            mongoses, catalog, pool, clusterWatch.affinityReady(), clusterWatch::close);
     Face face =
         new Face(
             new ServerAddress(VIRTUAL.host(), VIRTUAL.port()),
@@ -115,7 +119,16 @@ public final class TargetedClient {
                           .heartbeatFrequency(HEARTBEAT_MILLIS, TimeUnit.MILLISECONDS)
                           .minHeartbeatFrequency(LEAST_HEARTBEAT_MILLIS, TimeUnit.MILLISECONDS));
             });
-    return DirectClient.over(router, asked, carrier, face, options.commands(), release);
+    return RouterClients.over(
+        router,
+        asked,
+        carrier,
+        face,
+        options.commands(),
+        () -> {
+          watch.release().run();
+          release.run();
+        });
   }
 
   /** The application's listeners get what happens to the real servers, too. */
@@ -130,7 +143,7 @@ public final class TargetedClient {
   }
 
   private static RefreshListener refreshes(
-      TableMeter tables, AtomicReference<@Nullable ClusterWatch> known) {
+      TableMetrics tables, AtomicReference<@Nullable ClusterWatch> known) {
     return new RefreshListener() {
       @Override
       public void refreshed(

@@ -1,0 +1,18 @@
+package dev.onehop.jmh.routing;
+
+/** Keys in the chunks of {@link StubMetadata}, one after the other. */
+final class StubKeys {
+  private final String[] keys = new String[StubMetadata.CHUNKS];
+  private int next;
+
+  StubKeys() {
+    for (int i = 0; i < keys.length; i++) {
+      keys[i] = StubMetadata.key(i) + "x";
+    }
+  }
+
+  String next() {
+    next = next + 1 == keys.length ? 0 : next + 1;
+    return keys[next];
+  }
+}

@@ -1,0 +1,123 @@
+package dev.onehop.jmh.routing;
+
+import dev.onehop.routing.internal.router.RouterClients;
+import dev.onehop.routing.internal.router.VirtualMongos;
+import dev.onehop.routing.internal.wire.OpMsg;
+import dev.onehop.routing.internal.wire.WireFrames;
+import io.netty.bootstrap.Bootstrap;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInitializer;
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.SimpleChannelInboundHandler;
+import io.netty.channel.socket.SocketChannel;
+import io.netty.util.concurrent.Promise;
+import java.net.InetSocketAddress;
+import java.util.function.Function;
+import org.bson.BsonDocument;
+import org.bson.BsonString;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The bytes of commands, sent one after the other: to a stubbed mongos itself, or to a router
+ * before the stubbed cluster.
+ */
+final class StubbedCommands implements AutoCloseable {
+  private final @Nullable RouterClients router;
+  private final Channel channel;
+  private final Answers answers = new Answers();
+
+  /**
+   * Connects, and waits until all is known that routing needs.
+   *
+   * @param kind {@code plain}, {@code routed} or {@code metered}
+   */
+  StubbedCommands(String kind, EventLoopGroup group) {
+    router = kind.equals("plain") ? null : StubServers.router(group, kind.equals("metered"));
+    channel =
+        new Bootstrap()
+            .group(group)
+            .channel(router == null ? StubChannel.class : VirtualMongos.class)
+            .handler(
+                new ChannelInitializer<SocketChannel>() {
+                  @Override
+                  protected void initChannel(SocketChannel made) {
+                    made.pipeline().addLast(new WireFrames(), answers);
+                  }
+                })
+            .connect(InetSocketAddress.createUnresolved("h0", StubMetadata.MONGOS_PORT))
+            .syncUninterruptibly()
+            .channel();
+  }
+
+  /**
+   * Makes a command for each chunk.
+   *
+   * @param body of the command for a key
+   */
+  static ByteBuf[] commands(Function<BsonString, BsonDocument> body) {
+    StubKeys keys = new StubKeys();
+    ByteBuf[] commands = new ByteBuf[StubMetadata.CHUNKS];
+    for (int i = 0; i < commands.length; i++) {
+      BsonDocument command = body.apply(new BsonString(keys.next()));
+      ByteBuf bytes = Unpooled.buffer();
+      OpMsg.command(command.append("$db", new BsonString("ycsb"))).encode(bytes);
+      commands[i] = Unpooled.unreleasableBuffer(bytes);
+    }
+    return commands;
+  }
+
+  /** Sends all, each when the one before it is answered. */
+  void run(ByteBuf[] commands) {
+    Promise<Void> done = channel.eventLoop().newPromise();
+    channel.eventLoop().execute(() -> answers.begin(commands, done));
+    done.syncUninterruptibly();
+  }
+
+  @Override
+  public void close() {
+    channel.close().syncUninterruptibly();
+    if (router != null) {
+      router.close();
+    }
+  }
+
+  private final class Answers extends SimpleChannelInboundHandler<ByteBuf> {
+    private ByteBuf[] commands = {};
+    private @Nullable Promise<Void> done;
+    private int next;
+
+    void begin(ByteBuf[] asked, Promise<Void> whenDone) {
+      commands = asked;
+      done = whenDone;
+      next = 0;
+      send();
+    }
+
+    private void send() {
+      ByteBuf command = commands[next++];
+      ByteBuf copy = channel.alloc().buffer(command.readableBytes());
+      copy.writeBytes(command, 0, command.readableBytes());
+      channel.writeAndFlush(copy, channel.voidPromise());
+    }
+
+    @Override
+    protected void channelRead0(ChannelHandlerContext context, ByteBuf answer) {
+      if (next < commands.length) {
+        // Not within the answer, or they would be as deep as there are commands.
+        channel.eventLoop().execute(this::send);
+      } else if (done != null) {
+        done.setSuccess(null);
+      }
+    }
+
+    @Override
+    public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
+      if (done != null) {
+        done.tryFailure(cause);
+      }
+    }
+  }
+}

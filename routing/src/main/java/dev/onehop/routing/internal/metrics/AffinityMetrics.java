@@ -1,0 +1,54 @@
+package dev.onehop.routing.internal.metrics;
+
+import dev.onehop.routing.RoutingMeters;
+import dev.onehop.routing.internal.affinity.Affinity;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.MultiGauge;
+import io.micrometer.core.instrument.MultiGauge.Row;
+import io.micrometer.core.instrument.Tags;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * Measures in a Micrometer registry which mongoses stand beside which shards.
+ *
+ * <p>Thread-safe.
+ */
+public final class AffinityMetrics {
+  private final AtomicInteger shardsWithRouter;
+  private final MultiGauge shardRouters;
+
+  public AffinityMetrics(MeterRegistry registry) {
+    this.shardsWithRouter =
+        registry.gauge(RoutingMeters.SHARDS_WITH_ROUTER.meterName(), new AtomicInteger());
+    this.shardRouters =
+        MultiGauge.builder(RoutingMeters.SHARD_ROUTERS.meterName()).register(registry);
+  }
+
+  /** So it is as of now. */
+  public void accept(Affinity affinity) {
+    int besides = 0;
+    for (Affinity.Beside beside : affinity.shards().values()) {
+      besides += beside.isBeside() ? 1 : 0;
+    }
+    shardsWithRouter.set(besides);
+    List<Row<?>> rows =
+        affinity.shards().entrySet().stream()
+            .<Row<?>>map(
+                each ->
+                    Row.of(
+                        Tags.of(
+                            "shard",
+                            each.getKey(),
+                            "source",
+                            each.getValue()
+                                .source()
+                                .name()
+                                .toLowerCase(Locale.ROOT)
+                                .replace('_', '-')),
+                        each.getValue().routers().size()))
+            .toList();
+    shardRouters.register(rows, true);
+  }
+}

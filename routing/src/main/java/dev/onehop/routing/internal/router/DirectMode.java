@@ -1,0 +1,98 @@
+package dev.onehop.routing.internal.router;
+
+import com.mongodb.MongoClientSettings;
+import com.mongodb.ServerAddress;
+import com.mongodb.connection.TransportSettings;
+import dev.onehop.routing.internal.command.CommandRouter;
+import dev.onehop.routing.internal.command.Refreshes;
+import dev.onehop.routing.internal.direct.shard.ServerSet;
+import dev.onehop.routing.internal.metrics.TableMetrics;
+import dev.onehop.routing.internal.wire.ServerAddressName;
+import dev.onehop.routing.internal.wire.WirePool;
+import dev.onehop.routing.internal.wire.WireSettings;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import java.util.function.UnaryOperator;
+import org.jspecify.annotations.Nullable;
+
+/** Makes the clients of direct mode. */
+public final class DirectMode {
+  /** As which the virtual mongos appears in errors and events. */
+  private static final ServerAddress VIRTUAL = new ServerAddress("onehop-direct", 27017);
+
+  private DirectMode() {}
+
+  /** Makes the router; another one only in tests. */
+  public interface RouterFactory {
+    CommandRouter create(
+        ServerSet seeds, ServerSet.Factory watcher, WirePool pool, Refreshes refreshes);
+  }
+
+  /**
+   * What is asked of direct mode beside the driver's own settings.
+   *
+   * @param refreshInterval how often the shards and the default concerns are read again
+   * @param hostMapping from the cluster's names to those that the application uses; null if these
+   *     are the same
+   * @param tables measures routing tables
+   * @param commands measures commands
+   */
+  public record Options(
+      Duration refreshInterval,
+      @Nullable UnaryOperator<ServerAddressName> hostMapping,
+      TableMetrics tables,
+      CommandMeter commands) {}
+
+  /**
+   * Connects in the background, like the official client.
+   *
+   * @param settings of the application: the seeds are the cluster's mongoses or config servers
+   * @param monitoring transport of the connections that watch the servers
+   * @param options what else is asked
+   * @param release stops what was started for this router, once it is closed
+   */
+  public static RouterClients create(
+      MongoClientSettings settings,
+      RouterClients.Carrier carrier,
+      TransportSettings monitoring,
+      RouterFactory routers,
+      Options options,
+      Runnable release) {
+    WireSettings wire = RouterClients.wire(settings, carrier);
+    ProxiedChannels.Watching watching =
+        ProxiedChannels.watching(settings, wire.sockets(), monitoring);
+    CommandRouter router =
+        routers.create(
+            MonitoredServers.of(watching.settings(), options.hostMapping()),
+            MonitoredServers.replicaSets(watching.settings(), options.hostMapping()),
+            new WirePool(carrier.group(), wire),
+            new Refreshes(options.refreshInterval(), options.tables()));
+    options.tables().agesFrom(router::tableAge);
+    RouterClients.Face face =
+        new RouterClients.Face(
+            VIRTUAL,
+            new DirectIdentity(router),
+            false,
+            // More than that for real servers, whose failure to be found is to be told.
+            virtual ->
+                virtual.applyToClusterSettings(
+                    cluster ->
+                        cluster.serverSelectionTimeout(
+                            selectionTimeoutMillis(settings), TimeUnit.MILLISECONDS)));
+    return RouterClients.over(
+        router,
+        settings,
+        carrier,
+        face,
+        options.commands(),
+        () -> {
+          watching.release().run();
+          release.run();
+        });
+  }
+
+  private static long selectionTimeoutMillis(MongoClientSettings settings) {
+    long asked = settings.getClusterSettings().getServerSelectionTimeout(TimeUnit.MILLISECONDS);
+    return asked < 0 ? asked : asked + 2 * VirtualMongos.START_TIMEOUT.toMillis();
+  }
+}

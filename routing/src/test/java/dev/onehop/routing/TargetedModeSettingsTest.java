@@ -1,0 +1,117 @@
+package dev.onehop.routing;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
+import com.mongodb.ConnectionString;
+import com.mongodb.MongoClientSettings;
+import com.mongodb.connection.ClusterConnectionMode;
+import com.mongodb.connection.TransportSettings;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.slf4j.LoggerFactory;
+
+/**
+ * What targeted mode can't route is left to the driver, and said; what it can't have is refused.
+ */
+class TargetedModeSettingsTest {
+  private final Logger logger = (Logger) LoggerFactory.getLogger(OneHop.class);
+  private final ListAppender<ILoggingEvent> said = new ListAppender<>();
+
+  @BeforeEach
+  void listen() {
+    said.start();
+    logger.addAppender(said);
+  }
+
+  @AfterEach
+  void stop() {
+    logger.detachAppender(said);
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "mongodb://localhost:1/?directConnection=true, directConnection=true",
+    "mongodb://localhost:1/?loadBalanced=true, loadBalanced=true",
+    "mongodb://localhost:1/?replicaSet=rs0, replicaSet=rs0",
+    "mongodb://%2Ftmp%2Fmongodb.sock/, Unix domain sockets"
+  })
+  void whatCannotBeRoutedIsTheDriversAsItIs(String uri, String why) {
+    try (OneHop router = OneHop.builder(uri).build()) {
+      MongoClientSettings plain =
+          MongoClientSettings.builder().applyConnectionString(new ConnectionString(uri)).build();
+      for (MongoClientSettings settings :
+          new MongoClientSettings[] {router.clientSettings(), router.syncClientSettings()}) {
+        assertThat(settings.getClusterSettings()).isEqualTo(plain.getClusterSettings());
+        assertThat(settings.getTransportSettings()).isNull();
+        assertThat(settings.getSslSettings()).isEqualTo(plain.getSslSettings());
+      }
+    }
+    assertThat(said.list)
+        .singleElement()
+        .satisfies(
+            event -> {
+              assertThat(event.getLevel()).isEqualTo(Level.WARN);
+              assertThat(event.getFormattedMessage()).contains("nothing is routed", why);
+            });
+  }
+
+  /** Their transport is then the driver's, too. */
+  @Test
+  void whatIsNotRoutedHasTheTransportThatIsAsked() {
+    TransportSettings netty = TransportSettings.nettyBuilder().build();
+    try (OneHop router =
+        OneHop.builder("mongodb://localhost:1/?directConnection=true")
+            .applyToClientSettings(settings -> settings.transportSettings(netty))
+            .build()) {
+      assertThat(router.clientSettings().getTransportSettings()).isSameAs(netty);
+    }
+  }
+
+  @Test
+  void oneMongosIsRoutedAllTheSame() {
+    try (OneHop router = OneHop.builder("mongodb://localhost:1/").build()) {
+      assertThat(router.clientSettings().getClusterSettings().getMode())
+          .isEqualTo(ClusterConnectionMode.SINGLE);
+      assertThat(router.clientSettings().getClusterSettings().getHosts().toString())
+          .contains("onehop-targeted");
+    }
+    assertThat(said.list).isEmpty();
+  }
+
+  @Test
+  void aTransportOfTheApplicationIsRefused() {
+    OneHop.Builder builder =
+        OneHop.builder("mongodb://localhost:1/")
+            .applyToClientSettings(
+                settings -> settings.transportSettings(TransportSettings.nettyBuilder().build()));
+
+    assertThatThrownBy(builder::build)
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessage("targeted mode brings a transport of its own");
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void aProxyIsUsedUnlessItIsPipelined(boolean pipelined) {
+    OneHop.Builder builder =
+        OneHop.builder("mongodb://localhost:1/?proxyHost=localhost&proxyPort=2");
+    if (pipelined) {
+      assertThatThrownBy(builder.pipelining(settings -> {})::build)
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessageContaining("targeted mode")
+          .hasMessageContaining("proxy");
+    } else {
+      assertThatCode(() -> builder.build().close()).doesNotThrowAnyException();
+    }
+  }
+}
