@@ -74,7 +74,8 @@ final class BenchCommand implements Callable<Integer> {
       split = ",",
       paramLabel = "MODE",
       description =
-          "Modes to measure: legacy, async, targeted-async, direct-async, direct-sync."
+          "Modes to measure: legacy, async, targeted-async, targeted-sync, direct-async,"
+              + " direct-sync."
               + " Default: the first four.")
   @Nullable List<String> modes;
 

@@ -60,6 +60,7 @@ class UpstreamDropInIT {
     "legacy, dev.onehop.ycsb.LegacyClient",
     "async, dev.onehop.ycsb.AsyncClient",
     "targeted-async, dev.onehop.ycsb.TargetedAsyncClient",
+    "targeted-sync, dev.onehop.ycsb.TargetedSyncClient",
     "direct-async, dev.onehop.ycsb.DirectAsyncClient",
     "direct-sync, dev.onehop.ycsb.DirectSyncClient"
   })

@@ -13,6 +13,7 @@ import dev.onehop.ycsb.DirectAsyncClient;
 import dev.onehop.ycsb.DirectSyncClient;
 import dev.onehop.ycsb.LegacyClient;
 import dev.onehop.ycsb.TargetedAsyncClient;
+import dev.onehop.ycsb.TargetedSyncClient;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -50,6 +51,7 @@ class YcsbOperationsIT {
         Arguments.of("legacy", (Supplier<DB>) LegacyClient::new),
         Arguments.of("async", (Supplier<DB>) AsyncClient::new),
         Arguments.of("targeted", (Supplier<DB>) TargetedAsyncClient::new),
+        Arguments.of("targeted-sync", (Supplier<DB>) TargetedSyncClient::new),
         Arguments.of("direct", (Supplier<DB>) DirectAsyncClient::new),
         Arguments.of("direct-sync", (Supplier<DB>) DirectSyncClient::new));
   }

@@ -1,6 +1,10 @@
 package dev.onehop.ycsb;
 
+import dev.onehop.routing.RoutingMeters;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Timer;
 import java.util.Map;
+import java.util.TreeMap;
 
 /** How often each routing decision was taken, for the run's summary. */
 @FunctionalInterface
@@ -8,6 +12,17 @@ interface RouteCounts {
 
   /** A client that takes no routing decisions. */
   RouteCounts NONE = Map::of;
+
+  /** What a router has counted in its meters. */
+  static RouteCounts of(MeterRegistry meters) {
+    return () -> {
+      Map<String, Long> counts = new TreeMap<>();
+      for (Timer timer : meters.find(RoutingMeters.OPERATIONS.meterName()).timers()) {
+        counts.merge(timer.getId().getTag("decision"), timer.count(), Long::sum);
+      }
+      return counts;
+    };
+  }
 
   /**
    * Returns the number of operations by decision since the client was opened, warm-up included.

@@ -17,11 +17,18 @@ import org.jspecify.annotations.Nullable;
 final class SyncStore implements DocumentStore {
   private final MongoClient client;
   private final MongoDatabase database;
+  private final RouteCounts routeCounts;
 
   /** Takes over {@code client}: {@link #close} closes it. */
   SyncStore(MongoClient client, String database) {
+    this(client, database, RouteCounts.NONE);
+  }
+
+  /** Takes over {@code client}: {@link #close} closes it. */
+  SyncStore(MongoClient client, String database, RouteCounts routeCounts) {
     this.client = client;
     this.database = client.getDatabase(database);
+    this.routeCounts = routeCounts;
   }
 
   @Override
@@ -71,7 +78,7 @@ final class SyncStore implements DocumentStore {
 
   @Override
   public Map<String, Long> routes() {
-    return Map.of();
+    return routeCounts.counts();
   }
 
   @Override

@@ -1,12 +1,8 @@
 package dev.onehop.ycsb;
 
 import dev.onehop.routing.OneHop;
-import dev.onehop.routing.RoutingMeters;
 import io.micrometer.core.instrument.MeterRegistry;
-import io.micrometer.core.instrument.Timer;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
-import java.util.Map;
-import java.util.TreeMap;
 
 /**
  * YCSB binding {@code targeted-async}: the reactive driver through OneHop, which sends every
@@ -30,14 +26,6 @@ public final class TargetedAsyncClient extends MongoBinding {
       client.pipelining(options::applyTo);
     }
     return new ReactiveStore(
-        client.reactiveClient(), options.database(), () -> operationsByDecision(meters));
-  }
-
-  private static Map<String, Long> operationsByDecision(MeterRegistry meters) {
-    Map<String, Long> counts = new TreeMap<>();
-    for (Timer timer : meters.find(RoutingMeters.OPERATIONS.meterName()).timers()) {
-      counts.merge(timer.getId().getTag("decision"), timer.count(), Long::sum);
-    }
-    return counts;
+        client.reactiveClient(), options.database(), RouteCounts.of(meters));
   }
 }

@@ -1,8 +1,9 @@
 /**
  * YCSB bindings for MongoDB: the official sync driver ({@code legacy}), the official reactive
- * driver ({@code async}) and the reactive driver behind OneHop ({@code targeted-async}).
+ * driver ({@code async}), and both behind OneHop ({@code targeted-sync}, {@code targeted-async},
+ * {@code direct-sync}, {@code direct-async}).
  *
- * <p>The three differ in the client they open and in nothing else, so that a difference between
+ * <p>They differ in the client they open and in nothing else, so that a difference between
  * their results comes from the client.
  */
 @NullMarked

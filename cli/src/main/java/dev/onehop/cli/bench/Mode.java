@@ -14,6 +14,8 @@ public enum Mode {
   ASYNC("dev.onehop.ycsb.AsyncClient"),
   /** OneHop: each operation to the router beside its owning shard. */
   TARGETED_ASYNC("dev.onehop.ycsb.TargetedAsyncClient"),
+  /** The sync driver over OneHop: each operation to the router beside its owning shard. */
+  TARGETED_SYNC("dev.onehop.ycsb.TargetedSyncClient"),
   /** OneHop: each operation to the server of its owning shard. */
   DIRECT_ASYNC("dev.onehop.ycsb.DirectAsyncClient"),
   /** The sync driver over OneHop: each operation to the server of its owning shard. */

@@ -59,7 +59,8 @@ public final class ResultsTable {
       Comparator.<String>comparingInt(
               mode -> {
                 int at =
-                    List.of("legacy", "async", "targeted-async", "direct-async", "direct-sync")
+                    List.of(
+                            "legacy", "async", "targeted-async", "targeted-sync", "direct-async", "direct-sync")
                         .indexOf(mode);
                 return at < 0 ? Integer.MAX_VALUE : at;
               })

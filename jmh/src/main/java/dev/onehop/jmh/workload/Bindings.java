@@ -5,6 +5,7 @@ import dev.onehop.ycsb.DirectAsyncClient;
 import dev.onehop.ycsb.DirectSyncClient;
 import dev.onehop.ycsb.LegacyClient;
 import dev.onehop.ycsb.TargetedAsyncClient;
+import dev.onehop.ycsb.TargetedSyncClient;
 import site.ycsb.DB;
 
 /** The YCSB bindings by the names of their modes. */
@@ -18,6 +19,7 @@ final class Bindings {
       case "legacy" -> new LegacyClient();
       case "async" -> new AsyncClient();
       case "targeted-async" -> new TargetedAsyncClient();
+      case "targeted-sync" -> new TargetedSyncClient();
       case "direct-async" -> new DirectAsyncClient();
       case "direct-sync" -> new DirectSyncClient();
       default -> throw new IllegalArgumentException("unknown mode \"%s\"".formatted(mode));

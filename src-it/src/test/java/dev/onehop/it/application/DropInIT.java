@@ -4,10 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
-import static org.awaitility.Awaitility.await;
+import static org.junit.jupiter.api.Assumptions.assumeFalse;
 
 import com.mongodb.ClientSessionOptions;
-import com.mongodb.ConnectionString;
 import com.mongodb.MongoBulkWriteException;
 import com.mongodb.MongoClientSettings;
 import com.mongodb.MongoCommandException;
@@ -16,6 +15,14 @@ import com.mongodb.MongoWriteException;
 import com.mongodb.ReadConcern;
 import com.mongodb.TransactionOptions;
 import com.mongodb.WriteConcern;
+import com.mongodb.client.ChangeStreamIterable;
+import com.mongodb.client.ClientSession;
+import com.mongodb.client.MongoChangeStreamCursor;
+import com.mongodb.client.MongoClient;
+import com.mongodb.client.MongoCollection;
+import com.mongodb.client.MongoCursor;
+import com.mongodb.client.MongoDatabase;
+import com.mongodb.client.gridfs.GridFSBucket;
 import com.mongodb.client.model.Filters;
 import com.mongodb.client.model.InsertManyOptions;
 import com.mongodb.client.model.UpdateOneModel;
@@ -25,28 +32,20 @@ import com.mongodb.client.model.changestream.OperationType;
 import com.mongodb.event.CommandListener;
 import com.mongodb.event.CommandStartedEvent;
 import com.mongodb.event.CommandSucceededEvent;
-import com.mongodb.reactivestreams.client.ChangeStreamPublisher;
-import com.mongodb.reactivestreams.client.ClientSession;
-import com.mongodb.reactivestreams.client.MongoClient;
-import com.mongodb.reactivestreams.client.MongoClients;
-import com.mongodb.reactivestreams.client.MongoCollection;
-import com.mongodb.reactivestreams.client.MongoDatabase;
-import com.mongodb.reactivestreams.client.gridfs.GridFSBucket;
-import com.mongodb.reactivestreams.client.gridfs.GridFSBuckets;
-import dev.onehop.routing.OneHop;
-import dev.onehop.routing.RoutingMode;
+import dev.onehop.it.clients.Accounts;
+import dev.onehop.it.clients.BlockingView;
+import dev.onehop.it.clients.Mode;
 import dev.onehop.testbed.Testbed;
 import dev.onehop.testbed.Topology;
-import java.nio.ByteBuffer;
-import java.time.Duration;
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.function.Consumer;
 import java.util.stream.IntStream;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
 import org.bson.BsonString;
@@ -64,24 +63,21 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedClass;
 import org.junit.jupiter.params.provider.EnumSource;
-import org.reactivestreams.Publisher;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
+import org.springframework.data.mongodb.core.MongoOperations;
+import org.springframework.data.mongodb.core.MongoTemplate;
 import org.springframework.data.mongodb.core.ReactiveMongoTemplate;
 import org.springframework.data.mongodb.core.query.Criteria;
 import org.springframework.data.mongodb.core.query.Query;
 import org.springframework.data.mongodb.core.query.Update;
-import reactor.core.Disposable;
-import reactor.core.publisher.Flux;
-import reactor.core.publisher.Mono;
 
 /**
- * What an existing application does, on the official client and on ours: the same code twice, and
- * nothing in it but who makes the client knows which.
+ * What an existing application does, on the official clients and on ours: the same code each time,
+ * and nothing in it but who makes the client knows which.
  */
 @ParameterizedClass
-@EnumSource
+@EnumSource(mode = EnumSource.Mode.MATCH_NONE, names = ".*_PIPELINED")
 class DropInIT {
-  private static final Duration TIMEOUT = Duration.ofSeconds(30);
   private static final int PER_SHARD = 100;
   private static final int WRITE_CONFLICT = 112;
   private static final int DUPLICATE_KEY = 11000;
@@ -89,42 +85,13 @@ class DropInIT {
   private static Testbed testbed;
   private static int collections;
 
-  @Parameter private ClientKind kind;
+  @Parameter private Mode mode;
 
   private final ConcurrentLinkedQueue<CommandStartedEvent> started = new ConcurrentLinkedQueue<>();
   private final ConcurrentLinkedQueue<CommandSucceededEvent> succeeded =
       new ConcurrentLinkedQueue<>();
   private MongoClient client;
   private MongoDatabase database;
-
-  enum ClientKind {
-    OFFICIAL {
-      @Override
-      MongoClient connect(String url, Consumer<MongoClientSettings.Builder> change) {
-        MongoClientSettings.Builder settings =
-            MongoClientSettings.builder().applyConnectionString(new ConnectionString(url));
-        change.accept(settings);
-        return MongoClients.create(settings.build());
-      }
-    },
-    ROUTED {
-      @Override
-      MongoClient connect(String url, Consumer<MongoClientSettings.Builder> change) {
-        return OneHop.builder(url).applyToClientSettings(change).reactiveClient();
-      }
-    },
-    DIRECT {
-      @Override
-      MongoClient connect(String url, Consumer<MongoClientSettings.Builder> change) {
-        return OneHop.builder(url)
-            .applyToClientSettings(change)
-            .routing(RoutingMode.DIRECT)
-            .reactiveClient();
-      }
-    };
-
-    abstract MongoClient connect(String url, Consumer<MongoClientSettings.Builder> change);
-  }
 
   @BeforeAll
   static void start() {
@@ -158,90 +125,110 @@ class DropInIT {
   @Test
   void springDataRepository() {
     try (AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext()) {
-      context.registerBean(
-          "client", MongoClient.class, () -> client, bean -> bean.setDestroyMethodName(""));
-      context.register(Application.class);
-      context.refresh();
-      OrderRepository orders = context.getBean(OrderRepository.class);
-      ReactiveMongoTemplate template = context.getBean(ReactiveMongoTemplate.class);
-      run(orders.deleteAll());
+      BlockingOrderRepository orders;
+      MongoOperations template;
+      if (BlockingView.unwrapped(client)
+          instanceof com.mongodb.reactivestreams.client.MongoClient reactive) {
+        start(
+            context,
+            com.mongodb.reactivestreams.client.MongoClient.class,
+            reactive,
+            Application.class);
+        orders =
+            BlockingView.of(BlockingOrderRepository.class, context.getBean(OrderRepository.class));
+        template =
+            BlockingView.of(MongoOperations.class, context.getBean(ReactiveMongoTemplate.class));
+      } else {
+        start(context, MongoClient.class, client, BlockingApplication.class);
+        orders = context.getBean(BlockingOrderRepository.class);
+        template = context.getBean(MongoTemplate.class);
+      }
+      orders.deleteAll();
 
-      all(
-          orders.saveAll(
-              List.of(
-                  new Order("1", "anna", 10, List.of("tea")),
-                  new Order("2", "karl", 20, List.of("tea", "milk")),
-                  new Order("3", "zoe", 30, List.of("milk")),
-                  new Order("4", "karl", 40, List.of()))));
-      run(orders.save(new Order("1", "anna", 11, List.of("tea", "sugar"))));
-      Order inserted = run(orders.insert(new Order(null, "zoe", 5, List.of())));
+      orders.saveAll(
+          List.of(
+              new Order("1", "anna", 10, List.of("tea")),
+              new Order("2", "karl", 20, List.of("tea", "milk")),
+              new Order("3", "zoe", 30, List.of("milk")),
+              new Order("4", "karl", 40, List.of())));
+      orders.save(new Order("1", "anna", 11, List.of("tea", "sugar")));
+      Order inserted = orders.insert(new Order(null, "zoe", 5, List.of()));
 
       assertThat(inserted.id()).isNotNull();
-      assertThat(run(orders.findById("1")).total()).isEqualTo(11);
-      assertThat(all(orders.findByCustomer("karl")))
+      assertThat(orders.findById("1").orElseThrow().total()).isEqualTo(11);
+      assertThat(orders.findByCustomer("karl"))
           .extracting(Order::total)
           .containsExactlyInAnyOrder(20, 40);
-      assertThat(all(orders.findByTotalGreaterThanOrderByTotal(10)))
+      assertThat(orders.findByTotalGreaterThanOrderByTotal(10))
           .extracting(Order::total)
           .containsExactly(11, 20, 30, 40);
-      assertThat(all(orders.withItem("karl", "milk"))).extracting(Order::id).containsExactly("2");
-      assertThat(run(orders.countByCustomer("zoe"))).isEqualTo(2);
-      assertThat(run(orders.existsByCustomer("nobody"))).isFalse();
-      assertThat(run(orders.count())).isEqualTo(5);
-      assertThat(run(orders.totalOf("karl")).total()).isEqualTo(60);
-      assertThat(run(orders.findAndAddToTotalByCustomer("karl", 1))).isEqualTo(2);
-      assertThat(run(orders.totalOf("karl")).total()).isEqualTo(62);
-      assertThat(run(orders.deleteByCustomer("karl"))).isEqualTo(2);
-      assertThat(run(orders.count())).isEqualTo(3);
+      assertThat(orders.withItem("karl", "milk")).extracting(Order::id).containsExactly("2");
+      assertThat(orders.countByCustomer("zoe")).isEqualTo(2);
+      assertThat(orders.existsByCustomer("nobody")).isFalse();
+      assertThat(orders.count()).isEqualTo(5);
+      assertThat(orders.totalOf("karl").total()).isEqualTo(60);
+      assertThat(orders.findAndAddToTotalByCustomer("karl", 1)).isEqualTo(2);
+      assertThat(orders.totalOf("karl").total()).isEqualTo(62);
+      assertThat(orders.deleteByCustomer("karl")).isEqualTo(2);
+      assertThat(orders.count()).isEqualTo(3);
 
       Query zoe = Query.query(Criteria.where("customer").is("zoe").and("id").is("3"));
-      Order before = run(template.findAndModify(zoe, new Update().inc("total", 3), Order.class));
+      Order before = template.findAndModify(zoe, new Update().inc("total", 3), Order.class);
       assertThat(before.total()).isEqualTo(30);
-      assertThat(run(template.findOne(zoe, Order.class)).total()).isEqualTo(33);
-      assertThat(all(template.findDistinct("customer", Order.class, String.class)))
+      assertThat(template.findOne(zoe, Order.class).total()).isEqualTo(33);
+      assertThat(template.findDistinct("customer", Order.class, String.class))
           .containsExactly("anna", "zoe");
-      assertThat(all(database.getCollection("orders").listIndexes()))
+      assertThat(database.getCollection("orders").listIndexes())
           .extracting(index -> index.getString("name"))
           .contains("_id_", "customer_1", "total");
     }
   }
 
+  private static <C> void start(
+      AnnotationConfigApplicationContext context, Class<C> type, C client, Class<?> application) {
+    context.registerBean("client", type, () -> client, bean -> bean.setDestroyMethodName(""));
+    context.register(application);
+    context.refresh();
+  }
+
   @Test
   void gridFs() {
-    GridFSBucket bucket = GridFSBuckets.create(database, "files" + ++collections);
+    GridFSBucket bucket = BlockingView.bucket(database, "files" + ++collections);
     byte[] content = new byte[3 * 1024 * 1024 + 7];
     new Random(1).nextBytes(content);
 
-    ObjectId id =
-        run(bucket.uploadFromPublisher("large", Flux.just(content).map(ByteBuffer::wrap)));
-    byte[] read = read(bucket.downloadToPublisher(id));
+    ObjectId id = bucket.uploadFromStream("large", new ByteArrayInputStream(content));
+    ByteArrayOutputStream read = new ByteArrayOutputStream();
+    bucket.downloadToStream(id, read);
 
-    assertThat(Arrays.equals(read, content)).isTrue();
-    assertThat(run(bucket.find(Filters.eq("filename", "large")).first()).getLength())
+    assertThat(read.toByteArray()).isEqualTo(content);
+    assertThat(bucket.find(Filters.eq("filename", "large")).first().getLength())
         .isEqualTo(content.length);
-    run(bucket.rename(id, "renamed"));
-    assertThat(Arrays.equals(read(bucket.downloadToPublisher("renamed")), content)).isTrue();
-    run(bucket.delete(id));
-    assertThat(all(bucket.find())).isEmpty();
-    run(bucket.drop());
+    bucket.rename(id, "renamed");
+    read.reset();
+    bucket.downloadToStream("renamed", read);
+    assertThat(read.toByteArray()).isEqualTo(content);
+    bucket.delete(id);
+    assertThat(bucket.find()).isEmpty();
+    bucket.drop();
   }
 
   @Test
   void committedTransactionOfOneShard() {
     MongoCollection<Document> accounts = accounts();
     MongoCollection<Document> asSeenByOthers = accounts.withReadConcern(ReadConcern.LOCAL);
-    try (ClientSession session = run(client.startSession())) {
+    try (ClientSession session = client.startSession()) {
       session.startTransaction();
       assertThat(session.hasActiveTransaction()).isTrue();
-      run(accounts.updateOne(session, Filters.eq(250), Updates.inc("balance", -10)));
-      run(accounts.updateOne(session, Filters.eq(251), Updates.inc("balance", 10)));
+      accounts.updateOne(session, Filters.eq(250), Updates.inc("balance", -10));
+      accounts.updateOne(session, Filters.eq(251), Updates.inc("balance", 10));
 
       assertThat(balance(accounts.find(session, Filters.eq(250)).first())).isEqualTo(90);
       assertThat(balance(asSeenByOthers.find(Filters.eq(250)).first())).isEqualTo(100);
-      assertThat(run(accounts.countDocuments(session, Filters.gt("balance", 100)))).isEqualTo(1);
-      run(session.commitTransaction());
+      assertThat(accounts.countDocuments(session, Filters.gt("balance", 100))).isEqualTo(1);
+      session.commitTransaction();
       assertThat(session.hasActiveTransaction()).isFalse();
-      run(session.commitTransaction()); // A commit may be said again.
+      session.commitTransaction(); // A commit may be said again.
 
       assertThat(balance(accounts.find(session, Filters.eq(250)).first())).isEqualTo(90);
       assertThat(balance(accounts.find(Filters.eq(251)).first())).isEqualTo(110);
@@ -251,7 +238,7 @@ class DropInIT {
   @Test
   void transactionOverSeveralShards() {
     MongoCollection<Document> accounts = accounts();
-    try (ClientSession session = run(client.startSession())) {
+    try (ClientSession session = client.startSession()) {
       for (boolean commit : new boolean[] {true, false}) {
         session.startTransaction(
             TransactionOptions.builder()
@@ -259,21 +246,28 @@ class DropInIT {
                 .writeConcern(WriteConcern.MAJORITY)
                 .build());
         assertThat(
-                run(accounts.updateOne(session, Filters.eq(10), Updates.inc("balance", -5)))
+                accounts
+                    .updateOne(session, Filters.eq(10), Updates.inc("balance", -5))
                     .getModifiedCount())
             .isEqualTo(1);
         assertThat(
-                run(accounts.updateOne(session, Filters.eq(110), Updates.inc("balance", 2)))
+                accounts
+                    .updateOne(session, Filters.eq(110), Updates.inc("balance", 2))
                     .getModifiedCount())
             .isEqualTo(1);
         assertThat(
-                run(accounts.updateOne(session, Filters.eq(210), Updates.inc("balance", 3)))
+                accounts
+                    .updateOne(session, Filters.eq(210), Updates.inc("balance", 3))
                     .getModifiedCount())
             .isEqualTo(1);
-        assertThat(all(accounts.find(session, Filters.in("_id", 10, 110, 210))))
+        assertThat(accounts.find(session, Filters.in("_id", 10, 110, 210)))
             .extracting(each -> each.getInteger("balance"))
             .contains(commit ? 95 : 90);
-        run(commit ? session.commitTransaction() : session.abortTransaction());
+        if (commit) {
+          session.commitTransaction();
+        } else {
+          session.abortTransaction();
+        }
       }
       // Outside of the session a shard may answer before it has heard of the commit.
       assertThat(balance(accounts.find(session, Filters.eq(10)).first())).isEqualTo(95);
@@ -285,18 +279,16 @@ class DropInIT {
   @Test
   void abortedTransactionLeavesNothing() {
     MongoCollection<Document> accounts = accounts();
-    try (ClientSession session = run(client.startSession())) {
+    try (ClientSession session = client.startSession()) {
       session.startTransaction();
-      run(accounts.insertOne(session, new Document("_id", 1000)));
-      run(
-          accounts.insertMany(
-              session, List.of(new Document("_id", 1001), new Document("_id", 5000))));
-      run(accounts.deleteOne(session, Filters.eq(3)));
-      run(session.abortTransaction());
+      accounts.insertOne(session, new Document("_id", 1000));
+      accounts.insertMany(session, List.of(new Document("_id", 1001), new Document("_id", 5000)));
+      accounts.deleteOne(session, Filters.eq(3));
+      session.abortTransaction();
 
-      assertThat(all(accounts.find(session, Filters.gte("_id", 1000)))).isEmpty();
-      assertThat(run(accounts.find(session, Filters.eq(3)).first())).isNotNull();
-      assertThatThrownBy(() -> run(session.commitTransaction()))
+      assertThat(accounts.find(session, Filters.gte("_id", 1000))).isEmpty();
+      assertThat(accounts.find(session, Filters.eq(3)).first()).isNotNull();
+      assertThatThrownBy(() -> session.commitTransaction())
           .isInstanceOf(IllegalStateException.class);
     }
   }
@@ -304,30 +296,24 @@ class DropInIT {
   @Test
   void writeConflictIsTransientAndTheLoopSucceeds() {
     MongoCollection<Document> accounts = accounts();
-    try (ClientSession first = run(client.startSession());
-        ClientSession second = run(client.startSession())) {
+    try (ClientSession first = client.startSession();
+        ClientSession second = client.startSession()) {
       first.startTransaction();
-      run(accounts.updateOne(first, Filters.eq(150), Updates.inc("balance", 1)));
+      accounts.updateOne(first, Filters.eq(150), Updates.inc("balance", 1));
       second.startTransaction();
 
       MongoCommandException conflict =
           catchThrowableOfType(
               MongoCommandException.class,
-              () -> run(accounts.updateOne(second, Filters.eq(150), Updates.inc("balance", 1))));
+              () -> accounts.updateOne(second, Filters.eq(150), Updates.inc("balance", 1)));
       assertThat(conflict.getErrorCode()).isEqualTo(WRITE_CONFLICT);
       assertThat(conflict.hasErrorLabel(MongoException.TRANSIENT_TRANSACTION_ERROR_LABEL)).isTrue();
-      run(second.abortTransaction());
-      run(first.commitTransaction());
+      second.abortTransaction();
+      first.commitTransaction();
 
-      Mono<Void> again =
-          Mono.defer(
-              () -> {
-                second.startTransaction();
-                return Mono.from(
-                        accounts.updateOne(second, Filters.eq(150), Updates.inc("balance", 1)))
-                    .then(Mono.from(second.commitTransaction()));
-              });
-      run(again);
+      second.startTransaction();
+      accounts.updateOne(second, Filters.eq(150), Updates.inc("balance", 1));
+      second.commitTransaction();
       assertThat(balance(accounts.find(Filters.eq(150)).first())).isEqualTo(102);
     }
   }
@@ -335,30 +321,30 @@ class DropInIT {
   @Test
   void whatTransactionsRefuse() {
     MongoCollection<Document> accounts = accounts();
-    try (ClientSession session = run(client.startSession());
+    try (ClientSession session = client.startSession();
         ClientSession snapshot =
-            run(client.startSession(ClientSessionOptions.builder().snapshot(true).build()))) {
-      assertThatThrownBy(() -> run(session.commitTransaction()))
+            client.startSession(ClientSessionOptions.builder().snapshot(true).build())) {
+      assertThatThrownBy(() -> session.commitTransaction())
           .isInstanceOf(IllegalStateException.class)
           .hasMessage("There is no transaction started");
       session.startTransaction();
       assertThatThrownBy(session::startTransaction)
           .isInstanceOf(IllegalStateException.class)
           .hasMessage("Transaction already in progress");
-      run(accounts.insertOne(session, new Document("_id", 2000)));
+      accounts.insertOne(session, new Document("_id", 2000));
       assertThatThrownBy(session::startTransaction)
           .isInstanceOf(IllegalStateException.class)
           .hasMessage("Transaction already in progress");
-      run(session.commitTransaction());
-      run(accounts.find(session, Filters.eq(10)).first());
-      assertThatThrownBy(() -> run(session.commitTransaction()))
+      session.commitTransaction();
+      accounts.find(session, Filters.eq(10)).first();
+      assertThatThrownBy(() -> session.commitTransaction())
           .isInstanceOf(IllegalStateException.class)
           .hasMessage("There is no transaction started");
       assertThatThrownBy(snapshot::startTransaction)
           .isInstanceOf(IllegalArgumentException.class)
           .hasMessage("Transactions are not supported in snapshot sessions");
       session.startTransaction();
-      run(session.commitTransaction()); // Nothing was done in it.
+      session.commitTransaction(); // Nothing was done in it.
     }
   }
 
@@ -368,16 +354,15 @@ class DropInIT {
     BsonDocument query =
         new BsonDocument("find", new BsonString(accounts.getNamespace().getCollectionName()))
             .append("filter", new BsonDocument("_id", new BsonInt32(205)));
-    try (ClientSession session = run(client.startSession())) {
+    try (ClientSession session = client.startSession()) {
       session.startTransaction();
-      Mono<Document> found =
-          Mono.from(accounts.updateOne(session, Filters.eq(205), Updates.set("balance", 7)))
-              .then(Mono.from(database.runCommand(session, query)));
+      accounts.updateOne(session, Filters.eq(205), Updates.set("balance", 7));
+      Document found = database.runCommand(session, query);
 
-      assertThat(run(found).get("cursor", Document.class).getList("firstBatch", Document.class))
+      assertThat(found.get("cursor", Document.class).getList("firstBatch", Document.class))
           .extracting(each -> each.getInteger("balance"))
           .containsExactly(7);
-      run(session.abortTransaction());
+      session.abortTransaction();
     }
   }
 
@@ -385,17 +370,16 @@ class DropInIT {
   void causallyConsistentSession() {
     MongoCollection<Document> accounts = accounts().withReadConcern(ReadConcern.MAJORITY);
     try (ClientSession session =
-        run(client.startSession(ClientSessionOptions.builder().causallyConsistent(true).build()))) {
+        client.startSession(ClientSessionOptions.builder().causallyConsistent(true).build())) {
       for (int round = 0; round < 5; round++) {
         int id = PER_SHARD * (round % 3) + round;
-        run(accounts.updateOne(session, Filters.eq(id), Updates.inc("balance", 1)));
+        accounts.updateOne(session, Filters.eq(id), Updates.inc("balance", 1));
         BsonTimestamp written = session.getOperationTime();
         assertThat(written).isNotNull();
         started.clear();
 
         assertThat(balance(accounts.find(session, Filters.eq(id)).first())).isEqualTo(101);
-        assertThat(run(accounts.find(session, Filters.eq((id + PER_SHARD) % 300)).first()))
-            .isNotNull();
+        assertThat(accounts.find(session, Filters.eq((id + PER_SHARD) % 300)).first()).isNotNull();
 
         assertThat(commands("find"))
             .hasSize(2)
@@ -412,15 +396,13 @@ class DropInIT {
   void snapshotSessionReadsOneTimeEverywhere() {
     MongoCollection<Document> accounts = accounts();
     // Takes the cluster time of one shard ahead of what the others have heard of.
-    run(
-        accounts.bulkWrite(
-            Collections.nCopies(
-                500, new UpdateOneModel<>(Filters.eq(20), Updates.inc("touched", 1)))));
+    accounts.bulkWrite(
+        Collections.nCopies(500, new UpdateOneModel<>(Filters.eq(20), Updates.inc("touched", 1))));
     try (ClientSession session =
-        run(client.startSession(ClientSessionOptions.builder().snapshot(true).build()))) {
+        client.startSession(ClientSessionOptions.builder().snapshot(true).build())) {
       assertThat(balance(accounts.find(session, Filters.eq(20)).first())).isEqualTo(100);
-      run(accounts.updateOne(Filters.eq(220), Updates.inc("balance", 1)));
-      run(accounts.updateOne(Filters.eq(20), Updates.inc("balance", 1)));
+      accounts.updateOne(Filters.eq(220), Updates.inc("balance", 1));
+      accounts.updateOne(Filters.eq(20), Updates.inc("balance", 1));
 
       assertThat(balance(accounts.find(session, Filters.eq(220)).first())).isEqualTo(100);
       assertThat(balance(accounts.find(session, Filters.eq(20)).first())).isEqualTo(100);
@@ -432,14 +414,14 @@ class DropInIT {
   void sessionOfAnotherClientIsRefused() {
     MongoCollection<Document> accounts = accounts();
     try (MongoClient other = connected();
-        ClientSession session = run(other.startSession())) {
-      assertThatThrownBy(() -> run(accounts.find(session, Filters.eq(1)).first()))
+        ClientSession session = other.startSession()) {
+      assertThatThrownBy(() -> accounts.find(session, Filters.eq(1)).first())
           .isInstanceOf(IllegalStateException.class)
           .hasMessageContaining("ClientSession from same MongoClient");
-      assertThatThrownBy(() -> run(accounts.insertOne(session, new Document("_id", 9))))
+      assertThatThrownBy(() -> accounts.insertOne(session, new Document("_id", 9)))
           .isInstanceOf(IllegalStateException.class)
           .hasMessageContaining("ClientSession from same MongoClient");
-      assertThatThrownBy(() -> run(database.runCommand(session, new Document("ping", 1))))
+      assertThatThrownBy(() -> database.runCommand(session, new Document("ping", 1)))
           .isInstanceOf(IllegalStateException.class)
           .hasMessageContaining("ClientSession from same MongoClient");
     }
@@ -448,11 +430,11 @@ class DropInIT {
   @Test
   void closedSessionIsRefused() {
     MongoCollection<Document> accounts = accounts();
-    ClientSession session = run(client.startSession());
-    run(accounts.find(session, Filters.eq(1)).first());
+    ClientSession session = client.startSession();
+    accounts.find(session, Filters.eq(1)).first();
     session.close();
 
-    assertThatThrownBy(() -> run(accounts.find(session, Filters.eq(201)).first()))
+    assertThatThrownBy(() -> accounts.find(session, Filters.eq(201)).first())
         .isInstanceOf(IllegalStateException.class)
         .hasMessageContaining("open");
   }
@@ -462,14 +444,12 @@ class DropInIT {
     MongoCollection<Document> accounts = accounts();
     List<Document> documents =
         IntStream.of(1000, 10, -1, 210, -2).mapToObj(id -> new Document("_id", id)).toList();
-    try (ClientSession session = run(client.startSession())) {
+    try (ClientSession session = client.startSession()) {
       MongoBulkWriteException failure =
           catchThrowableOfType(
               MongoBulkWriteException.class,
               () ->
-                  run(
-                      accounts.insertMany(
-                          session, documents, new InsertManyOptions().ordered(false))));
+                  accounts.insertMany(session, documents, new InsertManyOptions().ordered(false)));
 
       assertThat(failure.getWriteErrors())
           .extracting(error -> error.getIndex())
@@ -480,23 +460,81 @@ class DropInIT {
   }
 
   @Test
+  void transactionByCallback() {
+    assumeFalse(BlockingView.isReactive(client), "the reactive driver has none");
+    MongoCollection<Document> accounts = accounts();
+    try (ClientSession session = client.startSession()) {
+      String result =
+          session.withTransaction(
+              () -> {
+                for (int id : new int[] {10, 110, 210}) {
+                  accounts.updateOne(session, Filters.eq(id), Updates.inc("balance", id));
+                }
+                return "done";
+              });
+
+      assertThat(result).isEqualTo("done");
+      assertThat(accounts.find(session, Filters.in("_id", 10, 110, 210)))
+          .extracting(DropInIT::balance)
+          .containsExactlyInAnyOrder(110, 210, 310);
+    }
+  }
+
+  @Test
+  void countsInASnapshotSession() {
+    MongoCollection<Document> accounts = accounts();
+    try (ClientSession snapshot =
+        client.startSession(ClientSessionOptions.builder().snapshot(true).build())) {
+      long before = accounts.countDocuments(snapshot);
+      accounts.insertOne(new Document("_id", 600));
+      assertThat(accounts.countDocuments(snapshot)).isEqualTo(before);
+    }
+  }
+
+  @Test
+  void cursorsOverSeveralBatchesAndShards() {
+    MongoCollection<Document> accounts = accounts();
+    List<Integer> read = new ArrayList<>();
+    try (MongoCursor<Document> cursor =
+        accounts.find().sort(new Document("_id", 1)).batchSize(7).iterator()) {
+      while (cursor.hasNext()) {
+        read.add(cursor.next().getInteger("_id"));
+        if (read.size() == 50) {
+          assertThat(balance(accounts.find(Filters.eq(299)).first())).isEqualTo(100);
+        }
+      }
+    }
+    assertThat(read).containsExactlyElementsOf(IntStream.range(0, 300).boxed().toList());
+  }
+
+  @Test
   void changeStreamGoesOnWhereItWasLeft() {
     MongoCollection<Document> accounts = accounts();
     List<ChangeStreamDocument<Document>> seen = new ArrayList<>();
-    Watcher first = new Watcher(accounts.watch());
-    for (int i = 0; i < 10; i++) {
-      run(accounts.insertOne(new Document("_id", 300 + i)));
-      run(accounts.updateOne(Filters.eq(PER_SHARD * (i % 3)), Updates.inc("balance", 1)));
+    BsonDocument token;
+    try (MongoChangeStreamCursor<ChangeStreamDocument<Document>> stream =
+        accounts.watch().cursor()) {
+      for (int i = 0; i < 10; i++) {
+        accounts.insertOne(new Document("_id", 300 + i));
+        accounts.updateOne(Filters.eq(PER_SHARD * (i % 3)), Updates.inc("balance", 1));
+      }
+      for (int i = 0; i < 9; i++) {
+        seen.add(stream.next());
+      }
+      token = stream.getResumeToken();
     }
-    seen.addAll(first.take(9));
     for (int i = 0; i < 5; i++) {
-      run(accounts.insertOne(new Document("_id", -1 - i)));
-      run(accounts.deleteOne(Filters.eq(250 + i)));
+      accounts.insertOne(new Document("_id", -1 - i));
+      accounts.deleteOne(Filters.eq(250 + i));
     }
-
-    Watcher second =
-        new Watcher(accounts.watch().resumeAfter(seen.get(seen.size() - 1).getResumeToken()));
-    seen.addAll(second.take(21));
+    try (MongoChangeStreamCursor<ChangeStreamDocument<Document>> stream =
+        accounts.watch().resumeAfter(token).cursor()) {
+      while (seen.size() < 30) {
+        seen.add(stream.next());
+      }
+      assertThat(stream.available()).isZero();
+      assertThat(stream.tryNext()).isNull();
+    }
 
     List<Integer> inserted =
         seen.stream()
@@ -521,33 +559,33 @@ class DropInIT {
   void changeStreamsOfDatabaseAndClusterAndFromATime() {
     MongoCollection<Document> accounts = accounts();
     MongoCollection<Document> unsharded = database.getCollection("plain" + ++collections);
-    run(unsharded.insertOne(new Document("_id", "before")));
-    try (ClientSession session = run(client.startSession())) {
+    unsharded.insertOne(new Document("_id", "before"));
+    try (ClientSession session = client.startSession()) {
       // Later than what any shard has done.
-      run(accounts.find(session, Filters.eq(1)).first());
-      run(accounts.find(session, Filters.eq(101)).first());
-      run(accounts.find(session, Filters.eq(201)).first());
+      accounts.find(session, Filters.eq(1)).first();
+      accounts.find(session, Filters.eq(101)).first();
+      accounts.find(session, Filters.eq(201)).first();
       BsonTimestamp from =
           new BsonTimestamp(
               session.getOperationTime().getTime(), session.getOperationTime().getInc() + 1);
-      run(unsharded.insertOne(session, new Document("_id", "one")));
-      run(accounts.insertOne(session, new Document("_id", 1001)));
-      run(accounts.insertOne(session, new Document("_id", -1001)));
+      unsharded.insertOne(session, new Document("_id", "one"));
+      accounts.insertOne(session, new Document("_id", 1001));
+      accounts.insertOne(session, new Document("_id", -1001));
 
-      Watcher ofDatabase = new Watcher(database.watch().startAtOperationTime(from));
-      Watcher ofCluster =
-          new Watcher(
-              client
-                  .watch(List.of(new Document("$match", new Document("operationType", "insert"))))
-                  .startAtOperationTime(from));
-
-      for (Watcher watcher : List.of(ofDatabase, ofCluster)) {
-        assertThat(watcher.take(3))
-            .extracting(event -> event.getDocumentKey().get("_id").toString())
-            .containsExactly(
-                new BsonString("one").toString(),
-                new BsonInt32(1001).toString(),
-                new BsonInt32(-1001).toString());
+      for (ChangeStreamIterable<Document> stream :
+          List.of(
+              database.watch(),
+              client.watch(
+                  List.of(new Document("$match", new Document("operationType", "insert")))))) {
+        try (MongoCursor<ChangeStreamDocument<Document>> events =
+            stream.startAtOperationTime(from).cursor()) {
+          assertThat(List.of(events.next(), events.next(), events.next()))
+              .extracting(event -> event.getDocumentKey().get("_id").toString())
+              .containsExactly(
+                  new BsonString("one").toString(),
+                  new BsonInt32(1001).toString(),
+                  new BsonInt32(-1001).toString());
+        }
       }
     }
   }
@@ -555,14 +593,16 @@ class DropInIT {
   @Test
   void commandListenersHearEveryCommand() {
     MongoCollection<Document> accounts = accounts();
-    run(accounts.find(Filters.eq(1)).first());
+    accounts.find(Filters.eq(1)).first();
     started.clear();
     succeeded.clear();
 
-    run(accounts.find(Filters.eq(1)).first());
-    run(accounts.updateOne(Filters.eq(201), Updates.inc("balance", 1)));
+    accounts.find(Filters.eq(1)).first();
+    accounts.updateOne(Filters.eq(201), Updates.inc("balance", 1));
 
-    await().atMost(TIMEOUT).until(() -> succeeded.size() >= 2);
+    assertThat(succeeded)
+        .extracting(CommandSucceededEvent::getCommandName)
+        .containsExactly("find", "update");
     assertThat(commands("find")).hasSize(1);
     assertThat(commands("update")).hasSize(1);
     assertThat(started)
@@ -585,11 +625,11 @@ class DropInIT {
     account.id = 777;
     account.balance = 5;
 
-    run(accounts.insertOne(account));
-    run(accounts.replaceOne(Filters.eq(777), account));
+    accounts.insertOne(account);
+    accounts.replaceOne(Filters.eq(777), account);
 
-    assertThat(run(accounts.find(Filters.eq(777)).first()).balance).isEqualTo(5);
-    assertThat(run(accounts.findOneAndDelete(Filters.eq(777))).id).isEqualTo(777);
+    assertThat(accounts.find(Filters.eq(777)).first().balance).isEqualTo(5);
+    assertThat(accounts.findOneAndDelete(Filters.eq(777)).id).isEqualTo(777);
   }
 
   /** Public fields are what the POJO codec maps here. */
@@ -604,59 +644,50 @@ class DropInIT {
 
     assertThat(
             catchThrowableOfType(
-                    MongoWriteException.class,
-                    () -> run(accounts.insertOne(new Document("_id", 1))))
+                    MongoWriteException.class, () -> accounts.insertOne(new Document("_id", 1)))
                 .getCode())
         .isEqualTo(DUPLICATE_KEY);
-    assertThatThrownBy(() -> run(accounts.find(Filters.eq("$bad", 1)).first()))
+    assertThatThrownBy(() -> accounts.find(Filters.eq("$bad", 1)).first())
         .isInstanceOf(MongoException.class);
-    assertThatThrownBy(() -> run(accounts.updateOne(Filters.eq(1), new Document("noOperator", 1))))
+    assertThatThrownBy(() -> accounts.updateOne(Filters.eq(1), new Document("noOperator", 1)))
         .isInstanceOf(IllegalArgumentException.class);
-    assertThatThrownBy(() -> run(accounts.updateOne(Filters.eq(1), (Document) null)))
+    assertThatThrownBy(() -> accounts.updateOne(Filters.eq(1), (Document) null))
         .isInstanceOf(IllegalArgumentException.class);
   }
 
   @Test
   void closedClientIsRefused() {
     MongoCollection<Document> accounts = accounts();
-    run(accounts.find(Filters.eq(1)).first());
+    accounts.find(Filters.eq(1)).first();
     client.close();
 
-    for (Publisher<?> operation :
-        List.<Publisher<?>>of(
-            Flux.defer(() -> accounts.find(Filters.eq(1))),
-            Mono.defer(() -> Mono.from(accounts.insertOne(new Document()))),
-            Mono.defer(() -> Mono.from(database.runCommand(new Document("ping", 1)))),
-            Flux.defer(() -> accounts.watch()),
-            Mono.defer(() -> Mono.from(client.startSession())))) {
-      Throwable failure = catchThrowable(() -> all(operation));
+    for (ThrowingCallable operation :
+        List.<ThrowingCallable>of(
+            () -> accounts.insertOne(new Document()),
+            () -> database.runCommand(new Document("ping", 1)),
+            () -> accounts.watch().cursor().close(),
+            () -> client.startSession())) {
+      Throwable failure = catchThrowable(operation);
       if (failure != null) {
         assertThat(failure).isInstanceOf(IllegalStateException.class).hasMessageContaining("open");
       }
     }
-    assertThatThrownBy(() -> all(accounts.find(Filters.eq(1)))).hasMessageContaining("open");
+    assertThatThrownBy(() -> accounts.find(Filters.eq(1)).first())
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessageContaining("open");
   }
 
   /** A collection of accounts 0 to 299, a hundred on each shard. */
   private MongoCollection<Document> accounts() {
     String name = "accounts" + ++collections;
-    testbed.shardCollection(
-        Application.DATABASE + "." + name,
-        new BsonDocument("_id", new BsonInt32(1)),
-        List.of(
-            new BsonDocument("_id", new BsonInt32(PER_SHARD)),
-            new BsonDocument("_id", new BsonInt32(2 * PER_SHARD))));
+    Accounts.shard(testbed, Application.DATABASE + "." + name);
     MongoCollection<Document> accounts = database.getCollection(name);
-    run(
-        accounts.insertMany(
-            IntStream.range(0, 3 * PER_SHARD)
-                .mapToObj(id -> new Document("_id", id).append("balance", 100))
-                .toList()));
+    accounts.insertMany(Accounts.documents());
     return accounts;
   }
 
   private MongoClient connected() {
-    return kind.connect(
+    return mode.client(
         testbed.url(), settings -> settings.addCommandListener(new Recorder(started, succeeded)));
   }
 
@@ -694,63 +725,7 @@ class DropInIT {
     }
   }
 
-  /** Reads a change stream from when it is open. */
-  private static final class Watcher {
-    private final ConcurrentLinkedQueue<ChangeStreamDocument<Document>> events =
-        new ConcurrentLinkedQueue<>();
-    private final Disposable reading;
-    private volatile Throwable failure;
-
-    Watcher(ChangeStreamPublisher<Document> stream) {
-      reading = Flux.from(stream).subscribe(events::add, e -> failure = e);
-      pauseUntilOpen();
-    }
-
-    @SuppressWarnings("ThreadSleep") // Nothing tells a subscriber that the stream is open.
-    private static void pauseUntilOpen() {
-      try {
-        Thread.sleep(2_000);
-      } catch (InterruptedException e) {
-        Thread.currentThread().interrupt();
-      }
-    }
-
-    List<ChangeStreamDocument<Document>> take(int number) {
-      await()
-          .atMost(TIMEOUT)
-          .untilAsserted(
-              () -> {
-                assertThat(failure).isNull();
-                assertThat(events).hasSizeGreaterThanOrEqualTo(number);
-              });
-      reading.dispose();
-      return List.copyOf(events).subList(0, number);
-    }
-  }
-
-  private static int balance(Publisher<Document> found) {
-    return run(found).getInteger("balance");
-  }
-
-  private static byte[] read(Publisher<ByteBuffer> content) {
-    return Flux.from(content)
-        .reduce(
-            new java.io.ByteArrayOutputStream(),
-            (out, buffer) -> {
-              byte[] bytes = new byte[buffer.remaining()];
-              buffer.get(bytes);
-              out.writeBytes(bytes);
-              return out;
-            })
-        .block(TIMEOUT)
-        .toByteArray();
-  }
-
-  private static <T> T run(Publisher<T> operation) {
-    return Mono.from(operation).block(TIMEOUT);
-  }
-
-  private static <T> List<T> all(Publisher<T> operation) {
-    return Flux.from(operation).collectList().block(TIMEOUT);
+  private static int balance(Document found) {
+    return found.getInteger("balance");
   }
 }

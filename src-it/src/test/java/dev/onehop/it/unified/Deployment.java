@@ -2,6 +2,7 @@ package dev.onehop.it.unified;
 
 import com.mongodb.ServerAddress;
 import com.mongodb.client.MongoClient;
+import dev.onehop.it.clients.Mode;
 import java.util.List;
 import org.bson.BsonArray;
 import org.bson.BsonDocument;

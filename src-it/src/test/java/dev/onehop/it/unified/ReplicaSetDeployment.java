@@ -8,6 +8,7 @@ import com.mongodb.client.MongoClients;
 import com.mongodb.client.MongoCollection;
 import com.mongodb.client.MongoDatabase;
 import dev.onehop.it.RealMongod;
+import dev.onehop.it.clients.Mode;
 import java.util.ArrayList;
 import java.util.List;
 import org.bson.BsonArray;

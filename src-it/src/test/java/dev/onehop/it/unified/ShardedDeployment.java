@@ -6,6 +6,7 @@ import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoClients;
 import com.mongodb.client.MongoCollection;
 import com.mongodb.client.model.Filters;
+import dev.onehop.it.clients.Mode;
 import dev.onehop.testbed.Testbed;
 import dev.onehop.testbed.Topology;
 import java.util.ArrayList;
@@ -129,7 +130,7 @@ final class ShardedDeployment implements Deployment {
   @Override
   public String cannot(SpecificationTest test, Mode mode) {
     Set<String> failPoints = test.failPoints();
-    if (mode != Mode.PLAIN && !failPoints.isEmpty()) {
+    if (!mode.isPlain() && !failPoints.isEmpty()) {
       // A direct client passes by the routers, and a targeted one finds them all: each would fail
       // once, and the client's own reads of config take failures that are counted.
       return "fail points of a router are for clients of that router only";

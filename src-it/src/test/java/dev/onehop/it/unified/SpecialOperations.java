@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import com.mongodb.ServerAddress;
 import com.mongodb.client.ClientSession;
+import dev.onehop.it.clients.DriverCannot;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;

@@ -2,6 +2,7 @@ package dev.onehop.it.unified;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.onehop.it.clients.Mode;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Collectors;

@@ -1,5 +1,7 @@
 package dev.onehop.it.unified;
 
+import dev.onehop.it.clients.Mode;
+
 /** The specification tests: {@link Mode#TARGETED}, {@link ReplicaSetDeployment}. */
 class UnifiedTargetedOnReplicaSetIT extends UnifiedSuite {
   UnifiedTargetedOnReplicaSetIT() {

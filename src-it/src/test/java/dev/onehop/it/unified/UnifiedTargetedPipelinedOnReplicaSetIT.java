@@ -1,5 +1,6 @@
 package dev.onehop.it.unified;
 
+import dev.onehop.it.clients.Mode;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 
 /** The specification tests: {@link Mode#TARGETED_PIPELINED}, {@link ReplicaSetDeployment}. */

@@ -2,10 +2,8 @@ package dev.onehop.routing.internal.router;
 
 import com.mongodb.MongoClientSettings;
 import com.mongodb.MongoDriverInformation;
-import com.mongodb.observability.ObservabilitySettings;
 import com.mongodb.reactivestreams.client.MongoClient;
 import com.mongodb.reactivestreams.client.MongoClients;
-import io.micrometer.observation.ObservationRegistry;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -31,21 +29,17 @@ final class PromptChecks implements MonitoredServers.Watching {
   private boolean closed;
 
   PromptChecks(MongoClientSettings settings) {
+    MongoClientSettings.Builder checking =
+        MongoClientSettings.builder(settings)
+            .applyToClusterSettings(
+                cluster ->
+                    cluster
+                        .serverSelector(servers -> List.of())
+                        .serverSelectionTimeout(FOR.toMillis(), TimeUnit.MILLISECONDS));
+    DriverObservations.turnOff(checking);
     this.client =
         MongoClients.create(
-            MongoClientSettings.builder(settings)
-                // That operation is not the application's.
-                .observabilitySettings(
-                    ObservabilitySettings.micrometerBuilder()
-                        .observationRegistry(ObservationRegistry.NOOP)
-                        .build())
-                .applyToClusterSettings(
-                    cluster ->
-                        cluster
-                            .serverSelector(servers -> List.of())
-                            .serverSelectionTimeout(FOR.toMillis(), TimeUnit.MILLISECONDS))
-                .build(),
-            MongoDriverInformation.builder().driverName("onehop").build());
+            checking.build(), MongoDriverInformation.builder().driverName("onehop").build());
   }
 
   @Override

@@ -17,6 +17,7 @@ import dev.onehop.routing.internal.catalog.RoutingCatalog;
 import dev.onehop.routing.internal.catalog.RoutingCatalog.RefreshListener;
 import dev.onehop.routing.internal.metrics.TableMetrics;
 import dev.onehop.routing.internal.router.CommandMeter;
+import dev.onehop.routing.internal.router.DriverObservations;
 import dev.onehop.routing.internal.router.ProxiedChannels;
 import dev.onehop.routing.internal.router.RouterClients;
 import dev.onehop.routing.internal.router.RouterClients.Carrier;
@@ -151,11 +152,7 @@ public final class TargetedMode {
             new ServerAddress(VIRTUAL.host(), VIRTUAL.port()),
             new TargetedIdentity(VIRTUAL, mongoses),
             true,
-            virtual -> {
-              if (asked.getObservabilitySettings() != null) {
-                virtual.observabilitySettings(asked.getObservabilitySettings());
-              }
-            });
+            virtual -> DriverObservations.copy(asked, virtual));
     return RouterClients.over(
         router,
         connections.blocking(),

@@ -172,7 +172,7 @@ public final class MergedCursor implements OpenCursor {
         toSkip--;
         continue;
       }
-      int size = next.buffer.element().getByteLength();
+      int size = next.buffer.element().getByteBuffer().remaining();
       if (!batch.hasRoomFor(size)) {
         break;
       }

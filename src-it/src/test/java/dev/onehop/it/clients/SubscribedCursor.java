@@ -1,9 +1,10 @@
-package dev.onehop.it.unified;
+package dev.onehop.it.clients;
 
 import com.mongodb.MongoTimeoutException;
 import com.mongodb.ServerAddress;
 import com.mongodb.ServerCursor;
 import com.mongodb.client.MongoChangeStreamCursor;
+import com.mongodb.client.model.changestream.ChangeStreamDocument;
 import java.util.NoSuchElementException;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -28,6 +29,7 @@ final class SubscribedCursor<T> implements MongoChangeStreamCursor<T> {
   private final boolean oneByOne;
   private boolean requested;
   private @Nullable Object current;
+  private @Nullable Object last;
 
   private final BaseSubscriber<T> subscriber =
       new BaseSubscriber<>() {
@@ -116,6 +118,7 @@ final class SubscribedCursor<T> implements MongoChangeStreamCursor<T> {
   @SuppressWarnings("unchecked")
   private T taken() {
     T value = (T) current;
+    last = value;
     current = null;
     requested = false;
     return value;
@@ -139,9 +142,10 @@ final class SubscribedCursor<T> implements MongoChangeStreamCursor<T> {
     return arrived.size();
   }
 
+  /** That of the last change: a publisher doesn't tell those of batches. */
   @Override
   public @Nullable BsonDocument getResumeToken() {
-    throw new UnsupportedOperationException();
+    return last instanceof ChangeStreamDocument<?> change ? change.getResumeToken() : null;
   }
 
   @Override

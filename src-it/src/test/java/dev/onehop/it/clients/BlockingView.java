@@ -1,4 +1,4 @@
-package dev.onehop.it.unified;
+package dev.onehop.it.clients;
 
 import com.mongodb.client.MongoDatabase;
 import com.mongodb.client.MongoIterable;
@@ -17,17 +17,18 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * An object of the reactive driver behind the interface that the synchronous driver has for the
- * same thing: their methods differ in little but in what they return. So the runner is written once
- * for both drivers.
+ * An object of the reactive driver, or of Spring Data on it, behind the interface that there is for
+ * the same thing on the synchronous driver: their methods differ in little but in what they return.
+ * So tests are written once for both drivers.
  */
-final class BlockingView implements InvocationHandler {
+public final class BlockingView implements InvocationHandler {
   private static final Duration AT_MOST = Duration.ofSeconds(60);
   private static final String SYNCHRONOUS = "com.mongodb.client.";
 
@@ -44,11 +45,16 @@ final class BlockingView implements InvocationHandler {
   /**
    * The view of a client, or of what comes from one.
    *
-   * @param type an interface of the synchronous driver
-   * @param reactive implements the reactive driver's counterpart
+   * @param type an interface on the synchronous driver
+   * @param reactive implements the counterpart
    */
   static <T> T of(Class<T> type, Object reactive, FirstReplies replies) {
     return of(type, reactive, replies, null);
+  }
+
+  /** The same of what has no cursors. */
+  public static <T> T of(Class<T> type, Object reactive) {
+    return of(type, reactive, new FirstReplies(), null);
   }
 
   private static <T> T of(
@@ -68,6 +74,9 @@ final class BlockingView implements InvocationHandler {
       return method.getName().equals("equals")
           ? (Object) (proxy == arguments[0])
           : method.invoke(reactive, arguments);
+    }
+    if (method.getDeclaringClass() == Iterable.class && method.isDefault()) {
+      return InvocationHandler.invokeDefault(proxy, method, arguments);
     }
     if (proxy instanceof MongoIterable) {
       switch (method.getName()) {
@@ -143,6 +152,9 @@ final class BlockingView implements InvocationHandler {
           expected == List.class
               ? Flux.from(publisher).collectList().block(AT_MOST)
               : Mono.from(publisher).block(AT_MOST);
+      if (expected == Optional.class) {
+        return Optional.ofNullable(value);
+      }
       if (expected.isPrimitive() && expected != void.class) {
         return value;
       }
@@ -181,7 +193,8 @@ final class BlockingView implements InvocationHandler {
     return type;
   }
 
-  private static @Nullable Object unwrapped(@Nullable Object argument) {
+  /** What a view shows, or the argument itself. */
+  public static @Nullable Object unwrapped(@Nullable Object argument) {
     return argument != null
             && Proxy.isProxyClass(argument.getClass())
             && Proxy.getInvocationHandler(argument) instanceof BlockingView view
@@ -190,7 +203,7 @@ final class BlockingView implements InvocationHandler {
   }
 
   /** A bucket of either driver. */
-  static GridFSBucket bucket(MongoDatabase database, String name) {
+  public static GridFSBucket bucket(MongoDatabase database, String name) {
     return Proxy.isProxyClass(database.getClass())
             && Proxy.getInvocationHandler(database) instanceof BlockingView view
         ? of(
@@ -202,7 +215,7 @@ final class BlockingView implements InvocationHandler {
   }
 
   /** Whether it fetches from its cursors as it likes. */
-  static boolean isReactive(Object client) {
+  public static boolean isReactive(Object client) {
     return unwrapped(client) != client;
   }
 }

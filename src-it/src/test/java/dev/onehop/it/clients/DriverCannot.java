@@ -1,10 +1,10 @@
-package dev.onehop.it.unified;
+package dev.onehop.it.clients;
 
 /** A test asks for what the Java driver, or its reactive client, does not have: it is skipped. */
-final class DriverCannot extends RuntimeException {
+public final class DriverCannot extends RuntimeException {
   private static final long serialVersionUID = 1;
 
-  DriverCannot(String what) {
+  public DriverCannot(String what) {
     super(what);
   }
 }

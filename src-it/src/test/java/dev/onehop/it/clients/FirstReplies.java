@@ -1,4 +1,4 @@
-package dev.onehop.it.unified;
+package dev.onehop.it.clients;
 
 import com.mongodb.event.CommandListener;
 import com.mongodb.event.CommandSucceededEvent;
