@@ -30,6 +30,8 @@ final class IntendedOperations {
   private final List<Step> steps = new ArrayList<>(2);
   private final Set<String> beingInserted = ConcurrentHashMap.newKeySet();
   private volatile @Nullable String newest;
+  // There is no answered record to take instead.
+  private boolean again;
 
   /**
    * An operation to be issued.
@@ -53,10 +55,14 @@ final class IntendedOperations {
 
   /** The workload's next operation; null if it has no more. */
   @Nullable Operation next() {
-    steps.clear();
-    boolean more = workload.doTransaction(taker, thread);
+    boolean more;
+    do {
+      steps.clear();
+      again = false;
+      more = workload.doTransaction(taker, thread);
+    } while (more && (again || steps.isEmpty()));
     if (steps.isEmpty()) {
-      return more ? next() : null;
+      return null;
     }
     Step first = steps.get(0);
     if (steps.size() == 1) {
@@ -70,8 +76,12 @@ final class IntendedOperations {
   }
 
   private String answered(String key) {
+    if (!beingInserted.contains(key)) {
+      return key;
+    }
     String other = newest;
-    return beingInserted.contains(key) && other != null ? other : key;
+    again |= other == null;
+    return other == null ? key : other;
   }
 
   private void add(String name, String key, Mono<Status> status) {

@@ -5,42 +5,37 @@ import java.io.FileOutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.HashMap;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import org.HdrHistogram.Histogram;
 import org.HdrHistogram.HistogramLogWriter;
-import org.HdrHistogram.Recorder;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Latencies of operations in microseconds: of all, and of each second in a file of HdrHistogram's
- * log format, version 2. Its tags are {@code OPERATION.intended[.SHARD]}, from the intended time,
- * {@code OPERATION.service[.SHARD]}, from when the operation was issued, and {@code
- * OPERATION.failed[.SHARD]}, from the intended time to the failure. An interval is that of the
- * answers.
+ * log format, whose tags are {@code OPERATION.KIND} or {@code OPERATION.KIND.SHARD}, with the kinds
+ * of {@link Kind}. A second is written when the operations that were to be issued in it have ended.
  *
- * <p>{@link #answered} and its like may be called by any thread, the rest by one.
+ * <p>Thread-safe.
  */
 final class LatencyLog implements AutoCloseable {
   private static final int DIGITS = 3;
-  private static final long LONGEST_MICROS = TimeUnit.HOURS.toMicros(1);
+  private static final long SECOND = TimeUnit.SECONDS.toNanos(1);
 
   /** What is measured of an operation. */
   enum Kind {
-    /** From the intended time to the answer. */
-    INTENDED("intended"),
-    /** From issuing it to the answer. */
-    SERVICE("service"),
-    /** From the intended time to the failure, or to the end of the run if there is no answer. */
-    FAILED("failed");
+    /** From the intended time to the answer, in the second of the intended time. */
+    INTENDED,
+    /** From issuing it to the answer, in the second of the intended time. */
+    SERVICE,
+    /** From the intended time to the answer, in the second of the answer. */
+    ANSWERED,
+    /** From the intended time to the failure, or to the end of the run, in the second of that. */
+    FAILED;
 
-    private final String tag;
-
-    Kind(String tag) {
-      this.tag = tag;
-    }
+    private final String tag = name().toLowerCase(java.util.Locale.ROOT);
   }
 
   private record Series(String operation, Kind kind, @Nullable String shard) {
@@ -49,16 +44,27 @@ final class LatencyLog implements AutoCloseable {
     }
   }
 
-  private final Map<Series, Recorder> recorders = new ConcurrentHashMap<>();
-  private final Map<Series, Histogram> totals = new ConcurrentHashMap<>();
-  private final @Nullable HistogramLogWriter writer;
+  /** A second of the run. */
+  private static final class Interval {
+    private final Map<Series, Histogram> histograms = new HashMap<>();
+    private int underWay;
+  }
+
+  private final long startNanos;
+  private final long startMillis = System.currentTimeMillis();
   private final @Nullable PrintStream file;
+  private final @Nullable HistogramLogWriter writer;
+  // By number.
+  private final TreeMap<Long, Interval> intervals = new TreeMap<>();
+  private final Map<Series, Histogram> totals = new HashMap<>();
 
   /**
    * @param path of the file, or null for none
-   * @throws InvalidPropertyException if it can't be written
+   * @param startNanos when the first second begins, as of {@link System#nanoTime}
+   * @throws InvalidPropertyException if the file can't be written
    */
-  LatencyLog(@Nullable Path path) {
+  LatencyLog(@Nullable Path path, long startNanos) {
+    this.startNanos = startNanos;
     if (path == null) {
       file = null;
       writer = null;
@@ -71,56 +77,94 @@ final class LatencyLog implements AutoCloseable {
     }
     writer = new HistogramLogWriter(file);
     writer.outputLogFormatVersion();
-    long now = System.currentTimeMillis();
-    writer.outputStartTime(now);
-    writer.setBaseTime(now);
+    writer.outputBaseTime(startMillis);
+    writer.setBaseTime(startMillis);
+    writer.outputStartTime(startMillis);
     writer.outputLegend();
   }
 
-  void record(String operation, Kind kind, @Nullable String shard, long nanos) {
-    recorders
-        .computeIfAbsent(
-            new Series(operation, kind, shard), series -> new Recorder(LONGEST_MICROS, DIGITS))
-        .recordValue(Math.min(LONGEST_MICROS, Math.max(0, TimeUnit.NANOSECONDS.toMicros(nanos))));
+  /** An operation is under way whose intended time this is. */
+  synchronized void begins(long intendedNanos) {
+    interval(intendedNanos).underWay++;
   }
 
-  /** Writes what was measured since the last time. */
-  void interval() {
-    recorders.forEach(
-        (series, recorder) -> {
-          Histogram interval = recorder.getIntervalHistogram();
-          if (interval.getTotalCount() > 0) {
-            totals
-                .computeIfAbsent(series, each -> new Histogram(LONGEST_MICROS, DIGITS))
-                .add(interval);
-            if (writer != null) {
-              interval.setTag(series.tag());
-              writer.outputIntervalHistogram(interval);
-            }
-          }
-        });
-    if (file != null) {
-      file.flush();
+  /** An operation was answered. */
+  synchronized void answered(
+      String operation, @Nullable String shard, long intended, long begun, long now) {
+    add(intended, new Series(operation, Kind.INTENDED, shard), now - intended);
+    add(intended, new Series(operation, Kind.SERVICE, shard), now - begun);
+    add(now, new Series(operation, Kind.ANSWERED, shard), now - intended);
+    interval(intended).underWay--;
+  }
+
+  /** An operation has failed, or is given up. */
+  synchronized void failed(String operation, @Nullable String shard, long intended, long now) {
+    add(now, new Series(operation, Kind.FAILED, shard), now - intended);
+    interval(intended).underWay--;
+  }
+
+  private void add(long when, Series series, long nanos) {
+    long micros = TimeUnit.NANOSECONDS.toMicros(Math.max(0, nanos));
+    interval(when)
+        .histograms
+        .computeIfAbsent(series, each -> new Histogram(DIGITS))
+        .recordValue(micros);
+    totals.computeIfAbsent(series, each -> new Histogram(DIGITS)).recordValue(micros);
+  }
+
+  private Interval interval(long nanos) {
+    return intervals.computeIfAbsent(
+        Math.max(0, nanos - startNanos) / SECOND, number -> new Interval());
+  }
+
+  /** Writes the seconds that are over and of which all is known. */
+  synchronized void flush(long now) {
+    long current = Math.max(0, now - startNanos) / SECOND;
+    intervals
+        .headMap(current)
+        .entrySet()
+        .removeIf(
+            each -> {
+              boolean complete = each.getValue().underWay == 0;
+              if (complete) {
+                write(each.getKey(), each.getValue());
+              }
+              return complete;
+            });
+  }
+
+  private void write(long number, Interval interval) {
+    if (writer == null || file == null) {
+      return;
     }
+    long from = startMillis + number * 1000;
+    interval.histograms.forEach(
+        (series, histogram) -> {
+          histogram.setTag(series.tag());
+          histogram.setStartTimeStamp(from);
+          histogram.setEndTimeStamp(from + 1000);
+          writer.outputIntervalHistogram(histogram);
+        });
+    file.flush();
   }
 
-  /** All that was measured up to the last interval, by operation, shards together. */
-  Map<String, Histogram> totals(Kind kind) {
+  /** What was measured so far, by operation, shards together. */
+  synchronized Map<String, Histogram> totals(Kind kind) {
     Map<String, Histogram> found = new TreeMap<>();
     totals.forEach(
         (series, histogram) -> {
           if (series.kind() == kind) {
-            found
-                .computeIfAbsent(series.operation(), each -> new Histogram(LONGEST_MICROS, DIGITS))
-                .add(histogram);
+            found.computeIfAbsent(series.operation(), each -> new Histogram(DIGITS)).add(histogram);
           }
         });
     return found;
   }
 
+  /** Writes what is not written yet. */
   @Override
-  public void close() {
-    interval();
+  public synchronized void close() {
+    intervals.forEach(this::write);
+    intervals.clear();
     if (file != null) {
       file.close();
     }

@@ -71,7 +71,7 @@ final class OpenLoop {
     this.shards = shards;
     this.drain = drain;
     this.status = status;
-    this.latencies = new LatencyLog(options.latencies());
+    this.latencies = new LatencyLog(options.latencies(), start);
     this.threads = blocking ? Executors.newFixedThreadPool(options.threads()) : null;
   }
 
@@ -93,7 +93,6 @@ final class OpenLoop {
   RunSummary.Intended run(PrintStream out) {
     try {
       RunSummary.Intended intended = drain(issueAll());
-      latencies.interval();
       print(out, intended);
       return intended;
     } finally {
@@ -122,6 +121,7 @@ final class OpenLoop {
       count++;
       Issue issue = new Issue(next, intended);
       underWay.add(issue);
+      latencies.begins(intended);
       if (underWay.size() > MOST_UNDER_WAY) {
         notIssuable++;
       } else if (threads == null) {
@@ -162,7 +162,7 @@ final class OpenLoop {
       long now = System.nanoTime();
       if (now - nextInterval >= 0) {
         nextInterval += SECOND;
-        latencies.interval();
+        latencies.flush(now);
         show(now);
       }
       long left = Math.min(nanos, nextInterval) - now;
@@ -268,10 +268,9 @@ final class OpenLoop {
       String shard = shards == null ? null : shards.shard(operation.key());
       String name = operation.name();
       if (result.isOk()) {
-        latencies.record(name, Kind.INTENDED, shard, now - intended);
-        latencies.record(name, Kind.SERVICE, shard, now - begun);
+        latencies.answered(name, shard, intended, begun, now);
       } else {
-        latencies.record(name, Kind.FAILED, shard, now - intended);
+        latencies.failed(name, shard, intended, now);
         MongoBinding.FAILURES.failed(name, result, why);
       }
       synchronized (tally) {
