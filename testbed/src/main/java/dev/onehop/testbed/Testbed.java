@@ -251,6 +251,18 @@ public final class Testbed implements AutoCloseable {
     link(address).setBlocked(blocked);
   }
 
+  /**
+   * Stops a server where it is (SIGSTOP), or lets it go on (SIGCONT). Its connections stay; nothing
+   * is answered meanwhile.
+   *
+   * @param address the server, as {@code host:port}
+   * @throws IllegalArgumentException if there is no such server
+   * @throws UnsupportedOperationException if servers are no processes of this machine
+   */
+  public void setFrozen(String address, boolean frozen) {
+    run.setFrozen(address, frozen);
+  }
+
   private Link link(String address) {
     return run.links().all().stream()
         .filter(

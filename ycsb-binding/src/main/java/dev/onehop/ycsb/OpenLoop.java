@@ -105,7 +105,7 @@ final class OpenLoop {
 
   /** Returns how many operations there were to be issued. */
   private long issueAll() {
-    long begin = System.nanoTime();
+    show(start);
     Duration limit = options.duration();
     long longest = limit == null ? Long.MAX_VALUE / 2 : limit.toNanos();
     double offset = 0;
@@ -115,7 +115,7 @@ final class OpenLoop {
       if (next == null) {
         break;
       }
-      long intended = begin + (long) offset;
+      long intended = start + (long) offset;
       offset += gapNanos();
       sleepUntil(intended);
       count++;
@@ -181,9 +181,11 @@ final class OpenLoop {
     synchronized (tally) {
       answered = tally.operations();
     }
+    // As YCSB's status lines are.
     status.printf(
         Locale.ROOT,
-        "open loop: %d operations; %d current ops/sec; %d under way%n",
+        "%d sec: %d operations; %d current ops/sec; %d under way%n",
+        (now - start) / SECOND,
         answered,
         answered - answeredBefore,
         underWay.size());

@@ -48,6 +48,13 @@ interface Cluster extends AutoCloseable {
    */
   Watch watch(String collection, double sampleRate);
 
+  /**
+   * Stops a shard's primary where it is, or lets it go on.
+   *
+   * @throws dev.onehop.cli.Failure if that can't be done from here
+   */
+  void setFrozen(String shard, boolean frozen);
+
   /** The processor time that servers and links have used so far. */
   CpuTimes cpuTimes();
 

@@ -185,6 +185,17 @@ final class TestbedCluster implements Cluster {
   }
 
   @Override
+  public void setFrozen(String shard, boolean frozen) {
+    String members = testbed.shardHosts().get(shard);
+    String first = members.substring(members.indexOf('/') + 1).split(",", -1)[0];
+    try {
+      testbed.setFrozen(first, frozen);
+    } catch (UnsupportedOperationException e) {
+      throw Failure.run("cannot freeze " + shard + ": " + e.getMessage(), e);
+    }
+  }
+
+  @Override
   public List<String> missing() {
     return List.of();
   }
