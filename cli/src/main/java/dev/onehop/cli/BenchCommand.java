@@ -132,7 +132,9 @@ final class BenchCommand implements Callable<Integer> {
       description =
           "Issue operations at a fixed rate while something happens, each client with the driver's"
               + " pool of 100, routed ones also pipelined over 5 sockets: shard-freeze (one shard's"
-              + " server stops for 8 of 25 seconds).")
+              + " server stops for 8 of 25 seconds), shard-slow (it is 200 ms further away),"
+              + " router-freeze, router-loss (the nearest mongos stops, or is cut off; clients know"
+              + " all).")
   @Nullable String scenario;
 
   @Option(
@@ -348,7 +350,7 @@ final class BenchCommand implements Callable<Integer> {
       }
     }
     Scenario chosen = Scenario.named(Objects.requireNonNull(scenario));
-    if (topology != null && topology.shards().size() < 2) {
+    if (chosen.ofShard() && topology != null && topology.shards().size() < 2) {
       throw Failure.usage(
           "--scenario " + chosen.label() + " needs a topology of two shards or more");
     }

@@ -252,6 +252,17 @@ public final class Testbed implements AutoCloseable {
   }
 
   /**
+   * Makes the way to a server longer than the topology has it.
+   *
+   * @param address the server, as {@code host:port}
+   * @param roundTrip by how much, both ways together; zero for no longer
+   * @throws IllegalArgumentException if no link leads there
+   */
+  public void setFurther(String address, Duration roundTrip) {
+    link(address).setFurther(roundTrip);
+  }
+
+  /**
    * Stops a server where it is (SIGSTOP), or lets it go on (SIGCONT). Its connections stay; nothing
    * is answered meanwhile.
    *

@@ -30,7 +30,7 @@ final class ScenarioRunner {
   private final YcsbCommand ycsb;
   private final Progress progress;
   private final Path out;
-  private final String shard;
+  private final String where;
   private @Nullable YcsbProcess running;
   private boolean stopped;
 
@@ -47,7 +47,10 @@ final class ScenarioRunner {
     this.ycsb = ycsb;
     this.progress = progress;
     this.out = out;
-    this.shard = new TreeSet<>(cluster.shardHosts().keySet()).last();
+    this.where =
+        plan.scenario().ofShard()
+            ? new TreeSet<>(cluster.shardHosts().keySet()).last()
+            : cluster.routers().get(0);
   }
 
   /** How long one client takes. */
@@ -59,8 +62,8 @@ final class ScenarioRunner {
   ScenarioResult result(List<Line> lines) {
     return new ScenarioResult(
         plan.scenario().label(),
-        plan.scenario().fault(shard),
-        shard,
+        plan.scenario().fault(where),
+        plan.scenario().ofShard() ? where : null,
         plan.rate(),
         plan.poisson() ? "poisson" : "constant",
         (int) plan.duration().toSeconds(),
@@ -80,7 +83,7 @@ final class ScenarioRunner {
       }
       process =
           YcsbProcess.start(
-              ycsb.scenario(client, folder, warmup, plan),
+              ycsb.scenario(client, folder, warmup, plan, url()),
               folder,
               status -> {
                 began.complete(System.nanoTime());
@@ -95,14 +98,27 @@ final class ScenarioRunner {
     }
     long begin = await(began, process);
     sleepUntil(begin + plan.from().toNanos());
-    plan.scenario().begin(cluster, shard);
+    plan.scenario().begin(cluster, where);
     try {
       sleepUntil(begin + plan.to().toNanos());
     } finally {
-      plan.scenario().end(cluster, shard);
+      plan.scenario().end(cluster, where);
     }
     YcsbOutput output = process.await(plan.duration().minus(plan.to()).plus(DRAIN), true);
     return line(client, folder, output);
+  }
+
+  /**
+   * Where a mongos is lost, clients know all of them; null for those that the cluster's URL has.
+   */
+  private @Nullable String url() {
+    return plan.scenario().ofShard()
+        ? null
+        : "mongodb://"
+            + String.join(",", cluster.routers())
+            + "/"
+            + TestbedCluster.DATABASE
+            + "?w=1";
   }
 
   private long await(CompletableFuture<Long> began, YcsbProcess process)
@@ -144,8 +160,8 @@ final class ScenarioRunner {
         output.errors(),
         output.overall("NotIssued"),
         output.overall("Unanswered"),
-        latencies.of(each -> !each.equals(shard), from, to),
-        latencies.of(shard::equals, from, to),
+        latencies.of(each -> !each.equals(where), from, to),
+        plan.scenario().ofShard() ? latencies.of(where::equals, from, to) : null,
         client.folder());
   }
 

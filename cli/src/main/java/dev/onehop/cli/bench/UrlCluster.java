@@ -214,11 +214,6 @@ final class UrlCluster implements Cluster {
   }
 
   @Override
-  public void setFrozen(String shard, boolean frozen) {
-    throw Failure.run("servers of a cluster that is there already are not frozen", null);
-  }
-
-  @Override
   public List<String> missing() {
     return List.copyOf(missing);
   }

@@ -101,9 +101,17 @@ final class YcsbCommand {
     return command;
   }
 
-  /** Runs operations at intended times. */
-  List<String> scenario(PointPlan point, Path folder, Duration warmup, ScenarioPlan plan) {
+  /**
+   * Runs operations at intended times.
+   *
+   * @param url another one than the cluster's, without a secret; null for that
+   */
+  List<String> scenario(
+      PointPlan point, Path folder, Duration warmup, ScenarioPlan plan, @Nullable String url) {
     List<String> command = start("run", point.mode(), point.threads());
+    if (url != null) {
+      property(command, "mongodb.url", url);
+    }
     property(command, "onehop.connections", point.connections());
     if (point.pipelining()) {
       property(command, "onehop.pipelining", true);

@@ -9,7 +9,9 @@ import dev.onehop.cli.results.ScenarioResult.Second;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.DoubleSummaryStatistics;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.function.Function;
 import java.util.function.Predicate;
@@ -29,12 +31,16 @@ final class ScenarioSection {
           "after",
           "done/s before",
           "during",
-          "well after",
-          "failed",
-          "frozen shard: done/s before",
-          "during",
+          "after",
           "well after",
           "failed");
+
+  private static final String NOTES =
+      """
+      Latencies in ms, from the intended time.
+      well after: seconds from the end of the fault until no operation takes more than twice the p99 before.
+      failed: with an error, or not issued or not answered by the end."""
+          .strip();
 
   private final ScenarioResult scenario;
 
@@ -46,14 +52,19 @@ final class ScenarioSection {
   static String sentence(ScenarioResult scenario) {
     Optional<Line> official = best(scenario, line -> OFFICIAL.contains(line.mode()));
     Optional<Line> routed = best(scenario, line -> !OFFICIAL.contains(line.mode()));
-    String what = "While " + scenario.fault() + ", operations on the other shards";
     if (official.isEmpty() && routed.isEmpty()) {
       return "No client was finished.";
     }
     List<String> parts = new ArrayList<>();
     official.ifPresent(line -> parts.add(part(line)));
     routed.ifPresent(line -> parts.add(part(line)));
-    return what + " " + String.join("; ", parts) + ".";
+    return "While "
+        + scenario.fault()
+        + ", operations "
+        + (scenario.shard() == null ? "" : "on the other shards ")
+        + "took, at the 99th percentile, "
+        + String.join("; ", parts)
+        + ".";
   }
 
   private static Optional<Line> best(ScenarioResult scenario, Predicate<Line> which) {
@@ -64,7 +75,7 @@ final class ScenarioSection {
 
   private static String part(Line line) {
     Group healthy = line.healthy();
-    return "took %s ms at the 99th percentile with %s, %s ms before, and %s a second were done, %s before"
+    return "%s ms with %s (%s before), and %s a second were done (%s before)"
         .formatted(
             Format.millis(healthy.during().latency().p99()),
             series(line).name(line.connections()),
@@ -78,7 +89,7 @@ final class ScenarioSection {
   }
 
   private String conditions() {
-    return "%s operations a second at %s intervals, whether or not those before were answered. From second %d to %d, %s."
+    return "%s operations a second at %s intervals, whether or not those before were answered. From second %d to %d %s."
         .formatted(
             Format.rate(scenario.rate()),
             scenario.arrivals().equals("poisson") ? "random" : "even",
@@ -89,44 +100,63 @@ final class ScenarioSection {
 
   /** For a terminal. */
   String table() {
-    List<List<String>> rows = new ArrayList<>();
-    rows.add(COLUMNS);
-    scenario.lines().forEach(line -> rows.add(row(line)));
-    int[] widths = ResultsTable.widths(rows);
     StringBuilder text = new StringBuilder("Scenario ").append(scenario.name()).append(": ");
-    text.append(conditions()).append("\n\n");
-    rows.forEach(row -> text.append(ResultsTable.line(row, widths)).append('\n'));
-    text.append('\n').append(notes()).append("\n\n").append(sentence(scenario)).append("\n\n");
+    text.append(conditions()).append("\n");
+    tables()
+        .forEach(
+            (title, rows) -> {
+              int[] widths = ResultsTable.widths(rows);
+              text.append('\n').append(title).append('\n');
+              rows.forEach(row -> text.append(ResultsTable.line(row, widths)).append('\n'));
+            });
+    text.append('\n').append(NOTES).append("\n\n").append(sentence(scenario)).append("\n\n");
     return text.toString();
   }
 
-  private static String notes() {
-    return """
-        Latencies in ms, from the intended time, of operations on the shards that are not frozen.
-        well after: seconds from the end of the fault until no operation takes more than twice p99 before.
-        failed: with an error, or not issued or not answered by the end."""
-        .strip();
+  /** The tables by their titles, each with a header. */
+  private Map<String, List<List<String>>> tables() {
+    Map<String, List<List<String>>> tables = new LinkedHashMap<>();
+    tables.put(others(), rows(Line::healthy));
+    if (scenario.shard() != null) {
+      tables.put("Operations on " + scenario.shard(), rows(Line::ill));
+    }
+    return tables;
   }
 
-  private static List<String> row(Line line) {
-    Group healthy = line.healthy();
-    Group ill = line.ill();
+  private String others() {
+    return scenario.shard() == null ? "All operations" : "Operations on the other shards";
+  }
+
+  private List<List<String>> rows(Function<Line, @Nullable Group> group) {
+    List<List<String>> rows = new ArrayList<>();
+    rows.add(COLUMNS);
+    for (Line line : scenario.lines()) {
+      Group its = group.apply(line);
+      if (its != null) {
+        rows.add(row(line, its));
+      }
+    }
+    return rows;
+  }
+
+  private static List<String> row(Line line, Group group) {
     return List.of(
         line.mode() + (line.pipelining() ? " (pipelined)" : ""),
         String.valueOf(line.connections()),
-        Format.millis(healthy.before().latency().p50()),
-        Format.millis(healthy.during().latency().p50()),
-        Format.millis(healthy.before().latency().p99()),
-        Format.millis(healthy.during().latency().p99()),
-        Format.millis(healthy.after().latency().p99()),
-        Format.rate(healthy.before().answeredPerSecond()),
-        Format.rate(healthy.during().answeredPerSecond()),
-        seconds(healthy.recoverySeconds()),
-        Format.count(failed(healthy)),
-        Format.rate(ill.before().answeredPerSecond()),
-        Format.rate(ill.during().answeredPerSecond()),
-        seconds(ill.recoverySeconds()),
-        Format.count(failed(ill)));
+        Format.millis(group.before().latency().p50()),
+        Format.millis(group.during().latency().p50()),
+        Format.millis(group.before().latency().p99()),
+        Format.millis(group.during().latency().p99()),
+        Format.millis(group.after().latency().p99()),
+        Format.rate(group.before().answeredPerSecond()),
+        Format.rate(group.during().answeredPerSecond()),
+        Format.rate(group.after().answeredPerSecond()),
+        seconds(group.recoverySeconds()),
+        Format.count(failed(group)));
+  }
+
+  private static List<Second> series(@Nullable Group group) {
+    return group == null ? List.of() : group.series();
   }
 
   private static long failed(Group group) {
@@ -146,25 +176,24 @@ final class ScenarioSection {
     html.append("</ul>\n<div class=\"grid\">\n");
     figure(
         html,
-        latency("Other shards: 99th percentile of latency by second", Line::healthy),
-        "Other shards: 99th percentile of latency, by the second in which operations were to be"
-            + " issued");
-    figure(
-        html,
-        answered("Other shards: operations answered by second", Line::healthy),
-        "Other shards: operations answered");
-    figure(
-        html,
-        answered("The frozen shard: operations answered by second", Line::ill),
-        "The frozen shard: operations answered");
-    html.append("</div>\n");
-    StringBuilder rows = Tables.open("Scenario " + scenario.name(), COLUMNS.toArray(String[]::new));
-    for (Line line : scenario.lines()) {
-      List<String> row = row(line);
-      Tables.row(rows, row.get(0), row.subList(1, row.size()).toArray(String[]::new));
+        latency(others() + ": 99th percentile of latency by second"),
+        others() + ": 99th percentile of latency, by the second in which they were to be issued");
+    figure(html, answered(others() + " by second", Line::healthy), others() + ": answered");
+    if (scenario.shard() != null) {
+      String there = "Operations on " + scenario.shard();
+      figure(html, answered(there + " by second", Line::ill), Html.escape(there) + ": answered");
     }
-    html.append(Tables.close(rows));
-    html.append("<p>").append(Html.escape(notes())).append("</p>\n</section>\n");
+    html.append("</div>\n");
+    tables()
+        .forEach(
+            (title, rows) -> {
+              StringBuilder table = Tables.open(title, rows.get(0).toArray(String[]::new));
+              for (List<String> row : rows.subList(1, rows.size())) {
+                Tables.row(table, row.get(0), row.subList(1, row.size()).toArray(String[]::new));
+              }
+              html.append(Tables.close(table));
+            });
+    html.append("<p>").append(Html.escape(NOTES)).append("</p>\n</section>\n");
   }
 
   private static void figure(StringBuilder html, String svg, String caption) {
@@ -172,13 +201,13 @@ final class ScenarioSection {
     html.append("</figcaption></figure>\n");
   }
 
-  private String latency(String title, Function<Line, Group> group) {
+  private String latency(String title) {
     DoubleSummaryStatistics millis = new DoubleSummaryStatistics();
     scenario
         .lines()
         .forEach(
             line -> {
-              for (Second second : group.apply(line).series()) {
+              for (Second second : line.healthy().series()) {
                 if (second.p99() != null) {
                   millis.accept(Math.max(0.01, second.p99() / 1000.0));
                 }
@@ -191,14 +220,14 @@ final class ScenarioSection {
         title,
         Axis.logarithmic("p99, ms (log scale)", millis.getMin(), millis.getMax()),
         millis.getMin(),
-        group,
+        Line::healthy,
         second -> second.p99() == null ? null : Math.max(0.01, second.p99() / 1000.0));
   }
 
-  private String answered(String title, Function<Line, Group> group) {
+  private String answered(String title, Function<Line, @Nullable Group> group) {
     double most =
         scenario.lines().stream()
-            .flatMap(line -> group.apply(line).series().stream())
+            .flatMap(line -> series(group.apply(line)).stream())
             .mapToDouble(Second::answered)
             .max()
             .orElse(1);
@@ -214,7 +243,7 @@ final class ScenarioSection {
       String title,
       Axis y,
       double foot,
-      Function<Line, Group> group,
+      Function<Line, @Nullable Group> group,
       Function<Second, @Nullable Double> value) {
     LineChart chart = new LineChart(title, Size.SMALL, Axis.seconds(scenario.seconds()), y);
     for (int moment : new int[] {scenario.from(), scenario.to()}) {
@@ -223,7 +252,7 @@ final class ScenarioSection {
     }
     for (Line line : scenario.lines()) {
       List<Spot> spots = new ArrayList<>();
-      List<Second> series = group.apply(line).series();
+      List<Second> series = series(group.apply(line));
       for (int i = 0; i < series.size(); i++) {
         Double at = value.apply(series.get(i));
         if (at != null) {

@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param name the scenario's name, such as {@code shard-freeze}
  * @param fault what happened, for a person
- * @param shard where
+ * @param shard where; null if it did not happen to a shard
  * @param rate operations per second that were to be issued
  * @param arrivals {@code constant} or {@code poisson}
  * @param seconds how long operations were issued
@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
 public record ScenarioResult(
     String name,
     String fault,
-    String shard,
+    @Nullable String shard,
     double rate,
     String arrivals,
     int seconds,
@@ -38,7 +38,7 @@ public record ScenarioResult(
    * @param notIssued operations that were not issued by the end, among the failed ones
    * @param unanswered operations that were not answered by the end, among the failed ones
    * @param healthy operations on the shards that nothing happened to
-   * @param ill operations on the shard with the fault
+   * @param ill operations on the shard with the fault; null if there is none
    * @param folder where its logs are, relative to the results' folder
    */
   public record Line(
@@ -50,7 +50,7 @@ public record ScenarioResult(
       long notIssued,
       long unanswered,
       Group healthy,
-      Group ill,
+      @Nullable Group ill,
       String folder) {}
 
   /**
