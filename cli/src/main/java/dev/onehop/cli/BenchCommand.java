@@ -306,6 +306,12 @@ final class BenchCommand implements Callable<Integer> {
    * @throws Failure if they contradict each other or are out of range
    */
   BenchPlan plan(long recordCount, @Nullable Topology topology) {
+    if (scenario != null) {
+      return scenarioPlan(recordCount, topology);
+    }
+    if (rate != null || arrivals != null) {
+      throw Failure.usage((rate != null ? "--rate" : "--arrivals") + " goes with --scenario");
+    }
     if (seedExperiment) {
       ParseResult parsed = spec.commandLine().getParseResult();
       for (String option : NOT_WITH_SEED) {
@@ -314,12 +320,6 @@ final class BenchCommand implements Callable<Integer> {
         }
       }
       return plan(SEED_THREADS, DEFAULT_CONNECTIONS, recordCount, SEED_OPERATIONS, null, topology);
-    }
-    if (scenario != null) {
-      return scenarioPlan(recordCount, topology);
-    }
-    if (rate != null || arrivals != null) {
-      throw Failure.usage((rate != null ? "--rate" : "--arrivals") + " goes with --scenario");
     }
     if (operations != null && duration != null) {
       throw Failure.usage("--operations and --duration exclude each other");
