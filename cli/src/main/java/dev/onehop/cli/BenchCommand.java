@@ -4,6 +4,8 @@ import dev.onehop.cli.bench.BenchPlan;
 import dev.onehop.cli.bench.ClusterSource;
 import dev.onehop.cli.bench.Mode;
 import dev.onehop.cli.bench.Pipelining;
+import dev.onehop.cli.bench.Scenario;
+import dev.onehop.cli.bench.ScenarioPlan;
 import dev.onehop.cli.bench.Workload;
 import dev.onehop.testbed.Topology;
 import java.io.PrintWriter;
@@ -47,6 +49,8 @@ import picocli.CommandLine.Spec;
       "  onehop bench --modes async,targeted-async --threads 8,32 --duration 20s",
       "  onehop bench --workload my.workload -p requestdistribution=uniform",
       "  ONEHOP_PASSWORD=... onehop bench --url 'mongodb://user@mongos1,mongos2/?tls=true'",
+      "  onehop bench --scenario shard-freeze --rate 300",
+      "                                   what one frozen shard does to the others' operations",
       "  onehop bench --seed-experiment   the experiment of 2014 (long)",
       "",
       "Exit code: 0 all points ran without errors, 1 the run or an operation failed,",
@@ -59,6 +63,20 @@ final class BenchCommand implements Callable<Integer> {
   private static final List<Integer> SEED_THREADS = List.of(10, 25, 50, 75, 100);
   private static final List<String> NOT_WITH_SEED =
       List.of("--quick", "--threads", "--connections", "--records", "--operations", "--duration");
+  private static final List<String> NOT_WITH_SCENARIO =
+      List.of(
+          "--seed-experiment",
+          "--threads",
+          "--connections",
+          "--pipelining",
+          "--operations",
+          "--duration",
+          "--rounds",
+          "--peer",
+          "--existing");
+  private static final double DEFAULT_RATE = 300;
+  private static final double MOST_RATE = 100_000;
+  private static final Duration SCENARIO_WARMUP = Duration.ofSeconds(15);
   private static final int MOST_THREADS = 4096;
   private static final long DEFAULT_RECORDS = 10_000;
   private static final int DEFAULT_CONNECTIONS = 5;
@@ -108,6 +126,31 @@ final class BenchCommand implements Callable<Integer> {
           "Many requests in flight on each connection, for all modes but those of the sync driver."
               + " Default: on for targeted-async and direct-async.")
   @Nullable String pipelining;
+
+  @Option(
+      names = "--scenario",
+      paramLabel = "NAME",
+      description =
+          "Issue operations at a fixed rate while something happens, each client with the driver's"
+              + " pool of 100, routed ones also pipelined over 5 sockets: shard-freeze (one shard's"
+              + " server stops for 8 of 25 seconds), shard-slow (it is 200 ms further away),"
+              + " router-freeze, router-loss (the nearest mongos stops, or is cut off; clients know"
+              + " all).")
+  @Nullable String scenario;
+
+  @Option(
+      names = "--rate",
+      paramLabel = "R",
+      description =
+          "With --scenario: operations per second, issued at intended times, from which latencies"
+              + " count. Default: 300.")
+  @Nullable Double rate;
+
+  @Option(
+      names = "--arrivals",
+      paramLabel = "constant|poisson",
+      description = "With --scenario: how the intended times are spread. Default: constant.")
+  @Nullable String arrivals;
 
   @Option(
       names = "--records",
@@ -190,7 +233,15 @@ final class BenchCommand implements Callable<Integer> {
 
   /** What excludes a cluster of one's own. */
   private static final List<String> NOT_WITH_URL =
-      List.of("--topology", "--mongod", "--mongos", "--fcv", "--existing", "--key-file", "--peer");
+      List.of(
+          "--topology",
+          "--mongod",
+          "--mongos",
+          "--fcv",
+          "--existing",
+          "--key-file",
+          "--peer",
+          "--scenario");
 
   @Override
   public Integer call() {
@@ -256,6 +307,12 @@ final class BenchCommand implements Callable<Integer> {
    * @throws Failure if they contradict each other or are out of range
    */
   BenchPlan plan(long recordCount, @Nullable Topology topology) {
+    if (scenario != null) {
+      return scenarioPlan(recordCount, topology);
+    }
+    if (rate != null || arrivals != null) {
+      throw Failure.usage((rate != null ? "--rate" : "--arrivals") + " goes with --scenario");
+    }
     if (seedExperiment) {
       ParseResult parsed = spec.commandLine().getParseResult();
       for (String option : NOT_WITH_SEED) {
@@ -286,6 +343,41 @@ final class BenchCommand implements Callable<Integer> {
     return plan(chosenThreads(), pool, recordCount, operations, measured, topology);
   }
 
+  private BenchPlan scenarioPlan(long recordCount, @Nullable Topology topology) {
+    ParseResult parsed = spec.commandLine().getParseResult();
+    for (String option : NOT_WITH_SCENARIO) {
+      if (parsed.hasMatchedOption(option)) {
+        throw Failure.usage(option + " and --scenario exclude each other");
+      }
+    }
+    Scenario chosen = Scenario.named(Objects.requireNonNull(scenario));
+    if (chosen.ofShard() && topology != null && topology.shards().size() < 2) {
+      throw Failure.usage(
+          "--scenario " + chosen.label() + " needs a topology of two shards or more");
+    }
+    double perSecond = rate == null ? DEFAULT_RATE : rate;
+    if (!(perSecond > 0) || perSecond > MOST_RATE) {
+      throw Failure.usage("--rate " + rate + ": must be above 0 and at most " + MOST_RATE);
+    }
+    if (arrivals != null && !arrivals.equals("constant") && !arrivals.equals("poisson")) {
+      throw Failure.usage("--arrivals takes constant or poisson, and not '" + arrivals + "'");
+    }
+    return new BenchPlan(
+        chosenModes(),
+        List.of(BenchPlan.LARGE_POOL),
+        BenchPlan.LARGE_POOL,
+        recordCount,
+        null,
+        Duration.ofSeconds(1),
+        warmup == null ? SCENARIO_WARMUP : warmup,
+        1,
+        0,
+        quick,
+        Pipelining.TARGETED,
+        properties,
+        ScenarioPlan.of(chosen, perSecond, "poisson".equals(arrivals)));
+  }
+
   private BenchPlan plan(
       List<Integer> threadCounts,
       int pool,
@@ -305,7 +397,8 @@ final class BenchCommand implements Callable<Integer> {
         BenchPlan.LARGE_POOL,
         quick,
         pipelining == null ? Pipelining.TARGETED : Pipelining.named(pipelining),
-        properties);
+        properties,
+        null);
   }
 
   private Duration defaultWarmup(@Nullable Topology topology) {

@@ -55,7 +55,7 @@ final class BenchRun {
     Results results = session.results();
     if (results != null) {
       Path report = Report.write(folder, results);
-      if (!results.points().isEmpty()) {
+      if (!results.points().isEmpty() || !results.scenarios().isEmpty()) {
         stdout.print(ResultsTable.render(results));
       }
       stdout.println("Results: " + folder.resolve("results.json"));

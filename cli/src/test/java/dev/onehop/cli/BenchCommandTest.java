@@ -73,6 +73,38 @@ class BenchCommandTest {
   }
 
   @Test
+  void aScenarioHasClientsWithTheDriversPoolAndPipelinedOnes() {
+    BenchPlan plan =
+        plan("--scenario", "shard-freeze", "--rate", "250", "--modes", "async,direct-async");
+
+    assertThat(plan.scenario()).isNotNull();
+    assertThat(plan.scenario().rate()).isEqualTo(250);
+    assertThat(plan.scenario().poisson()).isFalse();
+    assertThat(plan("--scenario", "shard-freeze", "--arrivals", "poisson").scenario().poisson())
+        .isTrue();
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      textBlock =
+          """
+          --scenario nothing | unknown scenario 'nothing'; scenarios: shard-freeze, shard-slow, router-freeze, router-loss
+          --scenario shard-freeze --rate 0 | --rate 0.0: must be above 0 and at most 100000.0
+          --scenario shard-freeze --rate NaN | --rate NaN: must be above 0 and at most 100000.0
+          --scenario shard-freeze --arrivals never | --arrivals takes constant or poisson, and not 'never'
+          --scenario shard-freeze --threads 4 | --threads and --scenario exclude each other
+          --scenario shard-freeze --seed-experiment | --seed-experiment and --scenario exclude each other
+          --rate 5 | --rate goes with --scenario
+          --arrivals poisson | --arrivals goes with --scenario
+          """)
+  void aScenarioThatCannotBeIsSaidInOneLine(String args, String message) {
+    assertThatThrownBy(() -> plan(args.split(" ", -1)))
+        .isInstanceOf(Failure.class)
+        .hasMessage(message);
+  }
+
+  @Test
   void theSeedExperimentHasItsOwnParameters() {
     BenchCommand command = parse("--seed-experiment");
     assertThat(command.workload().records()).isEqualTo(100_000);

@@ -87,6 +87,20 @@ final class Run implements AutoCloseable {
     return closing;
   }
 
+  /** Stops a server where it is, or lets it go on. */
+  void setFrozen(String advertised, boolean frozen) {
+    RunningServer running;
+    synchronized (this) {
+      running =
+          servers.stream()
+              .filter(each -> each.server().advertised().equals(advertised))
+              .map(Started::running)
+              .findFirst()
+              .orElseThrow(() -> new IllegalArgumentException("no server " + advertised));
+    }
+    running.setFrozen(frozen);
+  }
+
   /** What servers and links have used so far. */
   CpuTimes cpuTimes() {
     List<Started> all;

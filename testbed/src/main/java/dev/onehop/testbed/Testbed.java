@@ -251,6 +251,29 @@ public final class Testbed implements AutoCloseable {
     link(address).setBlocked(blocked);
   }
 
+  /**
+   * Makes the way to a server longer than the topology has it.
+   *
+   * @param address the server, as {@code host:port}
+   * @param roundTrip by how much, both ways together; zero for no longer
+   * @throws IllegalArgumentException if no link leads there
+   */
+  public void setFurther(String address, Duration roundTrip) {
+    link(address).setFurther(roundTrip);
+  }
+
+  /**
+   * Stops a server where it is (SIGSTOP), or lets it go on (SIGCONT). Its connections stay; nothing
+   * is answered meanwhile.
+   *
+   * @param address the server, as {@code host:port}
+   * @throws IllegalArgumentException if there is no such server
+   * @throws UnsupportedOperationException if servers are no processes of this machine
+   */
+  public void setFrozen(String address, boolean frozen) {
+    run.setFrozen(address, frozen);
+  }
+
   private Link link(String address) {
     return run.links().all().stream()
         .filter(

@@ -242,7 +242,7 @@ public final class Topology {
   }
 
   /** Mongos hosts by distance from the client, the nearest first. */
-  List<Host> mongosHostsByDistance() {
+  public List<Host> mongosHostsByDistance() {
     List<Host> sorted = new ArrayList<>(mongosHosts);
     sorted.sort(java.util.Comparator.comparing(host -> roundTrip(client, host)));
     return sorted;

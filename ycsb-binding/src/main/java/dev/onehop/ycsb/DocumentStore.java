@@ -7,37 +7,44 @@ import java.util.List;
 import java.util.Map;
 import org.bson.BsonDocument;
 import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
 
 /**
  * The few MongoDB operations YCSB needs, over one driver or another.
  *
- * <p>Each call blocks until the server has answered and throws the driver's own {@link
+ * <p>Each method gives a cold Mono, which fails with the driver's own {@link
  * com.mongodb.MongoException}s. Implementations are safe for use by many threads.
  */
 interface DocumentStore extends AutoCloseable {
 
-  /** Waits until the cluster answers a command. */
-  void ping();
+  /** Whether an operation occupies the thread that subscribes to it until the server answers. */
+  boolean isBlocking();
 
-  /** Returns the document that matches {@code filter}, or null. */
-  @Nullable BsonDocument findOne(
+  /** Completes when the cluster has answered a command. */
+  Mono<Void> ping();
+
+  /** The document that matches {@code filter}, empty if none does. */
+  Mono<BsonDocument> findOne(
       String collection, BsonDocument filter, @Nullable BsonDocument projection);
 
-  /** Returns the first {@code limit} documents that match {@code filter}, in order of _id. */
-  List<BsonDocument> findOrdered(
+  /** The first {@code limit} documents that match {@code filter}, in order of _id. */
+  Mono<List<BsonDocument>> findOrdered(
       String collection, BsonDocument filter, @Nullable BsonDocument projection, int limit);
 
-  void insert(String collection, BsonDocument document);
+  /** Inserts a document. */
+  Mono<Void> insert(String collection, BsonDocument document);
 
   /** Replaces the document that matches {@code filter}, or inserts it. */
-  void upsert(String collection, BsonDocument filter, BsonDocument document);
+  Mono<Void> upsert(String collection, BsonDocument filter, BsonDocument document);
 
-  UpdateResult update(String collection, BsonDocument filter, BsonDocument update);
+  /** Updates the document that matches {@code filter}. */
+  Mono<UpdateResult> update(String collection, BsonDocument filter, BsonDocument update);
 
-  DeleteResult delete(String collection, BsonDocument filter);
+  /** Deletes the document that matches {@code filter}. */
+  Mono<DeleteResult> delete(String collection, BsonDocument filter);
 
   /** Sends all writes in one unordered bulk. */
-  void bulkWrite(String collection, List<? extends WriteModel<BsonDocument>> writes);
+  Mono<Void> bulkWrite(String collection, List<? extends WriteModel<BsonDocument>> writes);
 
   /** Routing decisions so far, see {@link RouteCounts}. */
   Map<String, Long> routes();

@@ -60,7 +60,7 @@ final class InsertBatch {
       return;
     }
     try {
-      store.bulkWrite(collection, List.copyOf(pending));
+      store.bulkWrite(collection, List.copyOf(pending)).block();
     } catch (MongoBulkWriteException e) {
       throw new LostDocumentsException(pending.size() - written(e.getWriteResult()), e);
     } catch (RuntimeException e) {

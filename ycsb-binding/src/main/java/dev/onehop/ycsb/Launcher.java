@@ -11,10 +11,15 @@ import java.util.Arrays;
 import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
+import java.util.Properties;
 import java.util.concurrent.TimeUnit;
 import site.ycsb.Client;
 import site.ycsb.CommandLine;
 import site.ycsb.DB;
+import site.ycsb.Workload;
+import site.ycsb.WorkloadException;
+import site.ycsb.measurements.Measurements;
+import site.ycsb.workloads.CoreWorkload;
 
 /**
  * Runs YCSB with an exit code that can be trusted.
@@ -35,12 +40,17 @@ public final class Launcher {
   public static void main(String[] args) {
     LauncherArguments arguments;
     Optional<BindingOptions> options;
+    OpenLoopOptions openLoop;
     try {
       arguments = LauncherArguments.parse(Arrays.asList(args));
       options =
           isOurs(arguments)
               ? Optional.of(BindingOptions.of(arguments.properties()))
               : Optional.empty();
+      openLoop = options.isPresent() ? OpenLoopOptions.of(arguments.properties()) : null;
+      if (openLoop != null && arguments.command() != Command.RUN) {
+        throw new InvalidPropertyException(OpenLoopOptions.RATE + " is for the command run");
+      }
     } catch (InvalidPropertyException e) {
       exit(USAGE, Failures.oneLine(e));
       return;
@@ -65,7 +75,70 @@ public final class Launcher {
       // Client.main() ends in System.exit(0): a hook is the only place after it.
       Runtime.getRuntime().addShutdownHook(new Thread(Launcher::correctExitCode, "exit-code"));
     }
+    if (openLoop != null) {
+      try {
+        run(openLoop, options.orElseThrow(), arguments);
+      } catch (InvalidPropertyException e) {
+        System.err.println("onehop: " + Failures.oneLine(e));
+        Runtime.getRuntime().halt(USAGE);
+      } catch (RuntimeException | WorkloadException e) {
+        YcsbHost.failed(Failures.connecting(options.orElseThrow(), e));
+      }
+      System.exit(0);
+    }
     Client.main(arguments.forYcsb());
+  }
+
+  /** Does what YCSB's client does, but for the threads: operations have times of their own. */
+  private static void run(
+      OpenLoopOptions openLoop, BindingOptions options, LauncherArguments arguments)
+      throws WorkloadException {
+    Properties properties = arguments.properties();
+    Measurements.setProperties(properties);
+    Workload workload = create(properties.getProperty(Client.WORKLOAD_PROPERTY), Workload.class);
+    workload.init(properties);
+    MongoBinding binding = create(properties.getProperty(Client.DB_PROPERTY), MongoBinding.class);
+    SharedStore shared = SharedStore.acquire(binding.mode(), options, () -> binding.open(options));
+    Tally warmup = new Tally();
+    try {
+      if (!options.warmup().isZero()) {
+        new Warmup(shared.store(), properties).run(shared.warmupEndNanos(), warmup);
+      }
+      ShardRanges shards =
+          openLoop.byShard()
+              ? ShardRanges.read(
+                  options,
+                  properties.getProperty(
+                      CoreWorkload.TABLENAME_PROPERTY, CoreWorkload.TABLENAME_PROPERTY_DEFAULT))
+              : null;
+      IntendedOperations operations =
+          new IntendedOperations(
+              workload,
+              workload.initThread(properties, 0, 1),
+              new Operations(shared.store(), options.upsert()));
+      OpenLoop loop =
+          new OpenLoop(
+              openLoop,
+              operations,
+              shards,
+              shared.store().isBlocking(),
+              OpenLoop.DRAIN,
+              arguments.showsStatus() ? System.err : null);
+      shared.totals().openLoop(loop.run(System.out));
+      shared.totals().threadStarts();
+      shared.totals().threadFinishes(loop.tally());
+    } finally {
+      shared.release(warmup);
+      workload.cleanup();
+    }
+  }
+
+  private static <T> T create(String className, Class<T> type) {
+    try {
+      return Class.forName(className).asSubclass(type).getDeclaredConstructor().newInstance();
+    } catch (ReflectiveOperationException | ClassCastException e) {
+      throw new InvalidPropertyException("cannot use the class " + className, e);
+    }
   }
 
   /**
@@ -107,7 +180,7 @@ public final class Launcher {
     options.applyTo(settings);
     try (DocumentStore store =
         new SyncStore(MongoClients.create(settings.build()), options.database())) {
-      store.ping();
+      store.ping().block();
     }
   }
 

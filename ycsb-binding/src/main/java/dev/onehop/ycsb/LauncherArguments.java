@@ -81,6 +81,11 @@ record LauncherArguments(Command command, List<String> options, Properties prope
     return arguments;
   }
 
+  /** Whether progress is to be shown. */
+  boolean showsStatus() {
+    return options.contains("-s");
+  }
+
   /** The arguments for YCSB's main class of this command. */
   String[] forYcsb() {
     List<String> all = new ArrayList<>(options);

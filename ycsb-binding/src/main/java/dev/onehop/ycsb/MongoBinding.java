@@ -1,18 +1,15 @@
 package dev.onehop.ycsb;
 
-import com.mongodb.client.result.DeleteResult;
-import com.mongodb.client.result.UpdateResult;
 import dev.onehop.ycsb.InsertBatch.LostDocumentsException;
 import java.io.UncheckedIOException;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.Vector;
 import java.util.function.Supplier;
-import org.bson.BsonDocument;
 import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
 import site.ycsb.ByteIterator;
 import site.ycsb.DB;
 import site.ycsb.DBException;
@@ -25,16 +22,21 @@ import site.ycsb.Status;
  * and uses it from that thread only.
  */
 abstract class MongoBinding extends DB {
-  private static final FailureLog FAILURES = new FailureLog(System.err);
+  static final FailureLog FAILURES = new FailureLog(System.err);
 
   private final String mode;
   private final Tally tally = new Tally();
   private @Nullable SharedStore shared;
   private @Nullable InsertBatch batch;
-  private boolean upsert;
+  private @Nullable Operations operations;
 
   MongoBinding(String mode) {
     this.mode = mode;
+  }
+
+  /** The binding's name. */
+  String mode() {
+    return mode;
   }
 
   /** Opens the client that all threads of this mode will share. */
@@ -53,10 +55,10 @@ abstract class MongoBinding extends DB {
     } catch (RuntimeException e) {
       throw YcsbHost.initFailed(Failures.connecting(options, e), e);
     }
-    upsert = options.upsert();
+    operations = new Operations(shared.store(), options.upsert());
     batch =
         options.batchSize() > 1
-            ? new InsertBatch(shared.store(), options.batchSize(), upsert)
+            ? new InsertBatch(shared.store(), options.batchSize(), options.upsert())
             : null;
     if (!options.warmup().isZero()) {
       warmUp(options, shared);
@@ -70,6 +72,7 @@ abstract class MongoBinding extends DB {
       return; // init() failed, or this is the second time
     }
     shared = null;
+    operations = null;
     try {
       flush();
     } finally {
@@ -81,17 +84,7 @@ abstract class MongoBinding extends DB {
   @Override
   public Status read(
       String table, String key, @Nullable Set<String> fields, Map<String, ByteIterator> result) {
-    return measured(
-        "READ",
-        () -> {
-          BsonDocument found =
-              store().findOne(table, Documents.withKey(key), Documents.projection(fields));
-          if (found == null) {
-            return Status.NOT_FOUND;
-          }
-          Documents.read(found, result);
-          return Status.OK;
-        });
+    return measured("READ", () -> operations().read(table, key, fields, result));
   }
 
   @Override
@@ -102,74 +95,39 @@ abstract class MongoBinding extends DB {
       int recordCount,
       @Nullable Set<String> fields,
       Vector<HashMap<String, ByteIterator>> result) {
-    return measured(
-        "SCAN",
-        () -> {
-          List<BsonDocument> found =
-              store()
-                  .findOrdered(
-                      table,
-                      Documents.fromKey(startKey),
-                      Documents.projection(fields),
-                      recordCount);
-          for (BsonDocument document : found) {
-            HashMap<String, ByteIterator> row = new HashMap<>();
-            Documents.read(document, row);
-            result.add(row);
-          }
-          return Status.OK;
-        });
+    return measured("SCAN", () -> operations().scan(table, startKey, recordCount, fields, result));
   }
 
   @Override
   public Status update(String table, String key, Map<String, ByteIterator> values) {
-    return measured(
-        "UPDATE",
-        () -> {
-          UpdateResult updated =
-              store().update(table, Documents.withKey(key), Documents.set(values));
-          return !updated.wasAcknowledged() || updated.getMatchedCount() > 0
-              ? Status.OK
-              : Status.NOT_FOUND;
-        });
+    return measured("UPDATE", () -> operations().update(table, key, values));
   }
 
   @Override
   public Status insert(String table, String key, Map<String, ByteIterator> values) {
+    InsertBatch filling = batch;
     return measured(
         "INSERT",
-        () -> {
-          BsonDocument document = Documents.record(key, values);
-          if (batch != null) {
-            return batch.add(table, document) ? Status.OK : Status.BATCHED_OK;
-          }
-          if (upsert) {
-            store().upsert(table, Documents.withKey(key), document);
-          } else {
-            store().insert(table, document);
-          }
-          return Status.OK;
-        });
+        filling == null
+            ? () -> operations().insert(table, key, values)
+            : () ->
+                Mono.just(
+                    filling.add(table, Documents.record(key, values))
+                        ? Status.OK
+                        : Status.BATCHED_OK));
   }
 
   @Override
   public Status delete(String table, String key) {
-    return measured(
-        "DELETE",
-        () -> {
-          DeleteResult deleted = store().delete(table, Documents.withKey(key));
-          return !deleted.wasAcknowledged() || deleted.getDeletedCount() > 0
-              ? Status.OK
-              : Status.NOT_FOUND;
-        });
+    return measured("DELETE", () -> operations().delete(table, key));
   }
 
-  private Status measured(String operation, Supplier<Status> body) {
+  private Status measured(String operation, Supplier<Mono<Status>> body) {
     long start = System.nanoTime();
     Status status;
     String why = "";
     try {
-      status = body.get();
+      status = Objects.requireNonNull(body.get().block());
     } catch (LostDocumentsException e) {
       status = Statuses.of(e.getCause());
       why = Failures.oneLine(e.getCause());
@@ -219,7 +177,7 @@ abstract class MongoBinding extends DB {
     }
   }
 
-  private DocumentStore store() {
-    return Objects.requireNonNull(shared, "init() was not called").store();
+  private Operations operations() {
+    return Objects.requireNonNull(operations, "init() was not called");
   }
 }

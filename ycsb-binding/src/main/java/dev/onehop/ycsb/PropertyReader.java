@@ -24,6 +24,10 @@ final class PropertyReader {
           BindingOptions.PIPELINING,
           BindingOptions.WARMUP,
           BindingOptions.SUMMARY,
+          OpenLoopOptions.RATE,
+          OpenLoopOptions.ARRIVALS,
+          OpenLoopOptions.LATENCIES,
+          OpenLoopOptions.BY_SHARD,
           // Known to YCSB's binding, without a meaning in today's drivers, which have no such
           // limit.
           "mongodb.threadsAllowedToBlockForConnectionMultiplier");
@@ -75,6 +79,24 @@ final class PropertyReader {
     return number == null ? null : Math.toIntExact(number);
   }
 
+  /** Returns a number greater than 0, or null if there is none. */
+  @Nullable Double positiveDecimal(String name) {
+    String value = text(name);
+    if (value == null) {
+      return null;
+    }
+    try {
+      double number = Double.parseDouble(value);
+      if (number > 0 && Double.isFinite(number)) {
+        return number;
+      }
+    } catch (NumberFormatException e) {
+      // Said below, like a number that is too small.
+    }
+    throw new InvalidPropertyException(
+        "%s must be a number greater than 0, not \"%s\"".formatted(name, value));
+  }
+
   Duration millis(String name) {
     Long number = number(name, 0);
     return number == null ? Duration.ZERO : Duration.ofMillis(number);
@@ -100,7 +122,7 @@ final class PropertyReader {
     return oneOf(name, READ_PREFERENCES);
   }
 
-  private <T> @Nullable T oneOf(String name, Map<String, T> meanings) {
+  <T> @Nullable T oneOf(String name, Map<String, T> meanings) {
     String value = text(name);
     if (value == null) {
       return null;

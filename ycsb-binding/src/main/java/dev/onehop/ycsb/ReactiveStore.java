@@ -9,12 +9,12 @@ import com.mongodb.reactivestreams.client.MongoCollection;
 import com.mongodb.reactivestreams.client.MongoDatabase;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import org.bson.BsonDocument;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
 import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
 
 /** A store over any implementation of the reactive driver's interfaces. */
 final class ReactiveStore implements DocumentStore {
@@ -31,47 +31,51 @@ final class ReactiveStore implements DocumentStore {
   }
 
   @Override
-  public void ping() {
-    await(database.runCommand(Documents.PING));
+  public boolean isBlocking() {
+    return false;
   }
 
   @Override
-  public @Nullable BsonDocument findOne(
+  public Mono<Void> ping() {
+    return toEnd(database.runCommand(Documents.PING)).then();
+  }
+
+  @Override
+  public Mono<BsonDocument> findOne(
       String collection, BsonDocument filter, @Nullable BsonDocument projection) {
-    return awaitEnd(find(collection, filter, projection).first());
+    return toEnd(find(collection, filter, projection).first());
   }
 
   @Override
-  public List<BsonDocument> findOrdered(
+  public Mono<List<BsonDocument>> findOrdered(
       String collection, BsonDocument filter, @Nullable BsonDocument projection, int limit) {
-    return await(
-        Flux.from(find(collection, filter, projection).sort(Documents.BY_ID).limit(limit))
-            .collectList());
+    return Flux.from(find(collection, filter, projection).sort(Documents.BY_ID).limit(limit))
+        .collectList();
   }
 
   @Override
-  public void insert(String collection, BsonDocument document) {
-    await(collection(collection).insertOne(document));
+  public Mono<Void> insert(String collection, BsonDocument document) {
+    return toEnd(collection(collection).insertOne(document)).then();
   }
 
   @Override
-  public void upsert(String collection, BsonDocument filter, BsonDocument document) {
-    await(collection(collection).replaceOne(filter, document, Documents.UPSERT));
+  public Mono<Void> upsert(String collection, BsonDocument filter, BsonDocument document) {
+    return toEnd(collection(collection).replaceOne(filter, document, Documents.UPSERT)).then();
   }
 
   @Override
-  public UpdateResult update(String collection, BsonDocument filter, BsonDocument update) {
-    return await(collection(collection).updateOne(filter, update));
+  public Mono<UpdateResult> update(String collection, BsonDocument filter, BsonDocument update) {
+    return toEnd(collection(collection).updateOne(filter, update));
   }
 
   @Override
-  public DeleteResult delete(String collection, BsonDocument filter) {
-    return await(collection(collection).deleteOne(filter));
+  public Mono<DeleteResult> delete(String collection, BsonDocument filter) {
+    return toEnd(collection(collection).deleteOne(filter));
   }
 
   @Override
-  public void bulkWrite(String collection, List<? extends WriteModel<BsonDocument>> writes) {
-    await(collection(collection).bulkWrite(writes, Documents.UNORDERED));
+  public Mono<Void> bulkWrite(String collection, List<? extends WriteModel<BsonDocument>> writes) {
+    return toEnd(collection(collection).bulkWrite(writes, Documents.UNORDERED)).then();
   }
 
   @Override
@@ -94,12 +98,8 @@ final class ReactiveStore implements DocumentStore {
         name, missing -> database.getCollection(missing, BsonDocument.class));
   }
 
-  private static <T> T await(Publisher<T> publisher) {
-    return Objects.requireNonNull(awaitEnd(publisher), "the driver completed without a result");
-  }
-
-  /** Not just for the result: the run's last operation may not be in the route counts before. */
-  private static <T> @Nullable T awaitEnd(Publisher<T> publisher) {
-    return Flux.from(publisher).takeLast(1).next().block();
+  /** Not just to the result: the run's last operation may not be in the route counts before. */
+  private static <T> Mono<T> toEnd(Publisher<T> publisher) {
+    return Flux.from(publisher).takeLast(1).next();
   }
 }

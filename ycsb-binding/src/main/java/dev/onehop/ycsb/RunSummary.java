@@ -11,6 +11,7 @@ import org.bson.BsonDouble;
 import org.bson.BsonInt64;
 import org.bson.BsonString;
 import org.bson.json.JsonWriterSettings;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A run in a few numbers, as the file {@code onehop.summary} holds them.
@@ -26,6 +27,7 @@ import org.bson.json.JsonWriterSettings;
  *     batch that could not be written
  * @param warmupOperations unmeasured reads before the first operation
  * @param routes operations by routing decision, warm-up included; empty without routing
+ * @param openLoop what became of the intended operations; null in a closed loop
  */
 record RunSummary(
     String mode,
@@ -34,7 +36,25 @@ record RunSummary(
     long operations,
     long errors,
     long warmupOperations,
-    Map<String, Long> routes) {
+    Map<String, Long> routes,
+    @Nullable Intended openLoop) {
+
+  /**
+   * Operations that were to be issued at their times.
+   *
+   * @param rate operations per second
+   * @param operations how many there were to be issued
+   * @param notIssued how many of these were not issued by the end
+   * @param unanswered how many were issued and not answered by the end
+   */
+  record Intended(double rate, long operations, long notIssued, long unanswered) {
+    BsonDocument toDocument() {
+      return new BsonDocument("rate", new BsonDouble(rate))
+          .append("operations", new BsonInt64(operations))
+          .append("notIssued", new BsonInt64(notIssued))
+          .append("unanswered", new BsonInt64(unanswered));
+    }
+  }
 
   double measuredSeconds() {
     return (lastOperationNanos - firstOperationNanos) / 1e9;
@@ -43,16 +63,20 @@ record RunSummary(
   String toJson() {
     BsonDocument counts = new BsonDocument();
     new TreeMap<>(routes).forEach((decision, n) -> counts.put(decision, new BsonInt64(n)));
-    return new BsonDocument("mode", new BsonString(mode))
-        .append("firstOperationNanos", new BsonInt64(firstOperationNanos))
-        .append("lastOperationNanos", new BsonInt64(lastOperationNanos))
-        .append("measuredSeconds", new BsonDouble(measuredSeconds()))
-        .append("operations", new BsonInt64(operations))
-        .append("errors", new BsonInt64(errors))
-        .append("mongoDriver", new BsonString(MongoDriverVersion.VERSION))
-        .append("warmupOperations", new BsonInt64(warmupOperations))
-        .append("routes", counts)
-        .toJson(JsonWriterSettings.builder().indent(true).build());
+    BsonDocument summary =
+        new BsonDocument("mode", new BsonString(mode))
+            .append("firstOperationNanos", new BsonInt64(firstOperationNanos))
+            .append("lastOperationNanos", new BsonInt64(lastOperationNanos))
+            .append("measuredSeconds", new BsonDouble(measuredSeconds()))
+            .append("operations", new BsonInt64(operations))
+            .append("errors", new BsonInt64(errors))
+            .append("mongoDriver", new BsonString(MongoDriverVersion.VERSION))
+            .append("warmupOperations", new BsonInt64(warmupOperations))
+            .append("routes", counts);
+    if (openLoop != null) {
+      summary.append("openLoop", openLoop.toDocument());
+    }
+    return summary.toJson(JsonWriterSettings.builder().indent(true).build());
   }
 
   /** Writes the summary to {@code file}, and the folder it is in if that is not there. */

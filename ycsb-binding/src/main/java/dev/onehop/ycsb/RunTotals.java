@@ -14,6 +14,7 @@ final class RunTotals {
 
   private final String mode;
   private final Map<String, Long> routes = new HashMap<>();
+  private RunSummary.@Nullable Intended openLoop;
   private int unfinishedThreads;
   private long operations;
   private long errors;
@@ -74,6 +75,11 @@ final class RunTotals {
     counts.forEach((decision, count) -> routes.merge(decision, count, Long::sum));
   }
 
+  /** Says what became of operations that were to be issued at their times. */
+  synchronized void openLoop(RunSummary.Intended intended) {
+    openLoop = intended;
+  }
+
   synchronized RunSummary summary() {
     return new RunSummary(
         mode,
@@ -82,7 +88,8 @@ final class RunTotals {
         operations,
         errors,
         warmupOperations,
-        Map.copyOf(routes));
+        Map.copyOf(routes),
+        openLoop);
   }
 
   private record Key(String mode, @Nullable Path summary) {}

@@ -60,6 +60,11 @@ final class SharedStore {
     return opened().warmupEndNanos;
   }
 
+  /** What all threads of the run did. */
+  RunTotals totals() {
+    return totals;
+  }
+
   /**
    * Hands in what a thread did. The last thread closes the client and writes the summary.
    *
@@ -91,7 +96,7 @@ final class SharedStore {
     DocumentStore store = null;
     try {
       store = opener.get();
-      store.ping();
+      store.ping().block();
       long warmupEndNanos = System.nanoTime() + options.warmup().toNanos();
       opening.complete(new Opened(store, warmupEndNanos));
     } catch (RuntimeException | Error e) {

@@ -4,8 +4,6 @@ import com.mongodb.MongoClientSettings;
 import com.mongodb.ServerAddress;
 import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoClients;
-import com.mongodb.client.MongoDatabase;
-import com.mongodb.client.model.Filters;
 import com.mongodb.client.model.WriteModel;
 import com.mongodb.client.result.DeleteResult;
 import com.mongodb.client.result.UpdateResult;
@@ -13,13 +11,13 @@ import com.mongodb.connection.ClusterConnectionMode;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.NavigableMap;
-import java.util.TreeMap;
+import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 import org.bson.BsonDocument;
-import org.bson.BsonValue;
 import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
 
 /**
  * A store for each shard, used by the range that a record is in. It shows how fast the official
@@ -29,12 +27,10 @@ import org.jspecify.annotations.Nullable;
  */
 final class StraightStore implements DocumentStore {
   private final Map<String, DocumentStore> shards;
-  private final Function<String, NavigableMap<String, DocumentStore>> reader;
-  private final Map<String, NavigableMap<String, DocumentStore>> ranges = new ConcurrentHashMap<>();
+  private final Function<String, ShardRanges> reader;
+  private final Map<String, ShardRanges> ranges = new ConcurrentHashMap<>();
 
-  private StraightStore(
-      Map<String, DocumentStore> shards,
-      Function<String, NavigableMap<String, DocumentStore>> reader) {
+  private StraightStore(Map<String, DocumentStore> shards, Function<String, ShardRanges> reader) {
     this.shards = shards;
     this.reader = reader;
   }
@@ -47,7 +43,7 @@ final class StraightStore implements DocumentStore {
     Map<String, DocumentStore> shards = new HashMap<>();
     try (MongoClient cluster = MongoClients.create(options.clientSettings())) {
       for (BsonDocument shard :
-          config(cluster).getCollection("shards", BsonDocument.class).find()) {
+          cluster.getDatabase("config").getCollection("shards", BsonDocument.class).find()) {
         String host = shard.getString("host").getValue().replaceFirst(".*/", "");
         shards.put(
             shard.getString("_id").getValue(),
@@ -60,86 +56,59 @@ final class StraightStore implements DocumentStore {
                     .build()));
       }
     }
-    return new StraightStore(shards, collection -> ranges(options, collection, shards));
-  }
-
-  private static MongoDatabase config(MongoClient cluster) {
-    return cluster.getDatabase("config");
-  }
-
-  private static NavigableMap<String, DocumentStore> ranges(
-      BindingOptions options, String collection, Map<String, DocumentStore> shards) {
-    NavigableMap<String, DocumentStore> found = new TreeMap<>();
-    try (MongoClient cluster = MongoClients.create(options.clientSettings())) {
-      String namespace = options.database() + "." + collection;
-      BsonDocument entry =
-          config(cluster)
-              .getCollection("collections", BsonDocument.class)
-              .find(Filters.eq(namespace))
-              .first();
-      if (entry == null) {
-        throw new IllegalStateException(namespace + " is not sharded");
-      }
-      for (BsonDocument chunk :
-          config(cluster)
-              .getCollection("chunks", BsonDocument.class)
-              .find(Filters.eq("uuid", entry.get("uuid")))) {
-        BsonValue from = chunk.getDocument("min").get("_id");
-        // The lowest key is no string, and keys are.
-        found.put(
-            from != null && from.isString() ? from.asString().getValue() : "",
-            shards.get(chunk.getString("shard").getValue()));
-      }
-    }
-    return found;
+    return new StraightStore(shards, collection -> ShardRanges.read(options, collection));
   }
 
   private DocumentStore owner(String collection, BsonDocument filter) {
-    return ranges
-        .computeIfAbsent(collection, reader)
-        .floorEntry(filter.getString("_id").getValue())
-        .getValue();
+    String shard =
+        ranges.computeIfAbsent(collection, reader).shard(filter.getString("_id").getValue());
+    return Objects.requireNonNull(shards.get(shard), shard);
   }
 
   @Override
-  public void ping() {
-    shards.values().forEach(DocumentStore::ping);
+  public boolean isBlocking() {
+    return shards.values().stream().anyMatch(DocumentStore::isBlocking);
   }
 
   @Override
-  public @Nullable BsonDocument findOne(
+  public Mono<Void> ping() {
+    return Flux.fromIterable(shards.values()).concatMap(DocumentStore::ping).then();
+  }
+
+  @Override
+  public Mono<BsonDocument> findOne(
       String collection, BsonDocument filter, @Nullable BsonDocument projection) {
     return owner(collection, filter).findOne(collection, filter, projection);
   }
 
   @Override
-  public List<BsonDocument> findOrdered(
+  public Mono<List<BsonDocument>> findOrdered(
       String collection, BsonDocument filter, @Nullable BsonDocument projection, int limit) {
     throw ofOneShardOnly();
   }
 
   @Override
-  public void insert(String collection, BsonDocument document) {
-    owner(collection, document).insert(collection, document);
+  public Mono<Void> insert(String collection, BsonDocument document) {
+    return owner(collection, document).insert(collection, document);
   }
 
   @Override
-  public void upsert(String collection, BsonDocument filter, BsonDocument document) {
-    owner(collection, filter).upsert(collection, filter, document);
+  public Mono<Void> upsert(String collection, BsonDocument filter, BsonDocument document) {
+    return owner(collection, filter).upsert(collection, filter, document);
   }
 
   @Override
-  public UpdateResult update(String collection, BsonDocument filter, BsonDocument update) {
+  public Mono<UpdateResult> update(String collection, BsonDocument filter, BsonDocument update) {
     return owner(collection, filter).update(collection, filter, update);
   }
 
   @Override
-  public DeleteResult delete(String collection, BsonDocument filter) {
+  public Mono<DeleteResult> delete(String collection, BsonDocument filter) {
     return owner(collection, filter).delete(collection, filter);
   }
 
   @Override
-  public void bulkWrite(String collection, List<? extends WriteModel<BsonDocument>> writes) {
+  public Mono<Void> bulkWrite(String collection, List<? extends WriteModel<BsonDocument>> writes) {
     throw ofOneShardOnly();
   }
 

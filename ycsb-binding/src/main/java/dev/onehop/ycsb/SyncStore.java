@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Map;
 import org.bson.BsonDocument;
 import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
 
 /** A store over the synchronous driver. */
 final class SyncStore implements DocumentStore {
@@ -32,48 +33,56 @@ final class SyncStore implements DocumentStore {
   }
 
   @Override
-  public void ping() {
-    database.runCommand(Documents.PING);
+  public boolean isBlocking() {
+    return true;
   }
 
   @Override
-  public @Nullable BsonDocument findOne(
+  public Mono<Void> ping() {
+    return Mono.fromRunnable(() -> database.runCommand(Documents.PING));
+  }
+
+  @Override
+  public Mono<BsonDocument> findOne(
       String collection, BsonDocument filter, @Nullable BsonDocument projection) {
-    return find(collection, filter, projection).first();
+    return Mono.fromCallable(() -> find(collection, filter, projection).first());
   }
 
   @Override
-  public List<BsonDocument> findOrdered(
+  public Mono<List<BsonDocument>> findOrdered(
       String collection, BsonDocument filter, @Nullable BsonDocument projection, int limit) {
-    return find(collection, filter, projection)
-        .sort(Documents.BY_ID)
-        .limit(limit)
-        .into(new ArrayList<>());
+    return Mono.fromCallable(
+        () ->
+            find(collection, filter, projection)
+                .sort(Documents.BY_ID)
+                .limit(limit)
+                .into(new ArrayList<>()));
   }
 
   @Override
-  public void insert(String collection, BsonDocument document) {
-    collection(collection).insertOne(document);
+  public Mono<Void> insert(String collection, BsonDocument document) {
+    return Mono.fromRunnable(() -> collection(collection).insertOne(document));
   }
 
   @Override
-  public void upsert(String collection, BsonDocument filter, BsonDocument document) {
-    collection(collection).replaceOne(filter, document, Documents.UPSERT);
+  public Mono<Void> upsert(String collection, BsonDocument filter, BsonDocument document) {
+    return Mono.fromRunnable(
+        () -> collection(collection).replaceOne(filter, document, Documents.UPSERT));
   }
 
   @Override
-  public UpdateResult update(String collection, BsonDocument filter, BsonDocument update) {
-    return collection(collection).updateOne(filter, update);
+  public Mono<UpdateResult> update(String collection, BsonDocument filter, BsonDocument update) {
+    return Mono.fromCallable(() -> collection(collection).updateOne(filter, update));
   }
 
   @Override
-  public DeleteResult delete(String collection, BsonDocument filter) {
-    return collection(collection).deleteOne(filter);
+  public Mono<DeleteResult> delete(String collection, BsonDocument filter) {
+    return Mono.fromCallable(() -> collection(collection).deleteOne(filter));
   }
 
   @Override
-  public void bulkWrite(String collection, List<? extends WriteModel<BsonDocument>> writes) {
-    collection(collection).bulkWrite(writes, Documents.UNORDERED);
+  public Mono<Void> bulkWrite(String collection, List<? extends WriteModel<BsonDocument>> writes) {
+    return Mono.fromRunnable(() -> collection(collection).bulkWrite(writes, Documents.UNORDERED));
   }
 
   @Override

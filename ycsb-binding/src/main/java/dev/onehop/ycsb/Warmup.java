@@ -142,9 +142,9 @@ final class Warmup {
 
   private void operate(String key) {
     if (updates && ThreadLocalRandom.current().nextBoolean()) {
-      var unused = store.update(table, Documents.withKey(key + NO_RECORD), UPDATE);
+      var unused = store.update(table, Documents.withKey(key + NO_RECORD), UPDATE).block();
     } else {
-      BsonDocument found = store.findOne(table, Documents.withKey(key), null);
+      BsonDocument found = store.findOne(table, Documents.withKey(key), null).block();
       if (found != null) {
         Documents.read(found, new HashMap<>()); // the decoding is warmed up too
       }

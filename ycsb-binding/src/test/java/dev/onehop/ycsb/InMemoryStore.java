@@ -5,16 +5,19 @@ import com.mongodb.client.model.ReplaceOneModel;
 import com.mongodb.client.model.WriteModel;
 import com.mongodb.client.result.DeleteResult;
 import com.mongodb.client.result.UpdateResult;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
 import java.util.TreeMap;
+import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.bson.BsonDocument;
 import org.bson.BsonValue;
 import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
 
 /** Collections in memory, and failures on demand. Understands the commands bindings send. */
 final class InMemoryStore implements DocumentStore {
@@ -28,77 +31,98 @@ final class InMemoryStore implements DocumentStore {
   /** Thrown by every operation from now on. */
   volatile @Nullable RuntimeException failure;
 
+  /** How long each answer takes. */
+  volatile Duration delay = Duration.ZERO;
+
   @Override
-  public void ping() {
-    pings.incrementAndGet();
-    failIfAsked();
+  public boolean isBlocking() {
+    return false;
   }
 
   @Override
-  public @Nullable BsonDocument findOne(
+  public Mono<Void> ping() {
+    return answer(pings::incrementAndGet).then();
+  }
+
+  @Override
+  public Mono<BsonDocument> findOne(
       String collection, BsonDocument filter, @Nullable BsonDocument projection) {
     reads.incrementAndGet();
-    failIfAsked();
-    BsonDocument found = of(collection).get(id(filter));
-    return found == null ? null : project(found, projection);
+    return answer(
+        () -> {
+          BsonDocument found = of(collection).get(id(filter));
+          return found == null ? null : project(found, projection);
+        });
   }
 
   @Override
-  public List<BsonDocument> findOrdered(
+  public Mono<List<BsonDocument>> findOrdered(
       String collection, BsonDocument filter, @Nullable BsonDocument projection, int limit) {
-    failIfAsked();
     String from = filter.getDocument("_id").getString("$gte").getValue();
-    return of(collection).tailMap(from).values().stream()
-        .limit(limit)
-        .map(found -> project(found, projection))
-        .toList();
+    return answer(
+        () ->
+            of(collection).tailMap(from).values().stream()
+                .limit(limit)
+                .map(found -> project(found, projection))
+                .toList());
   }
 
   @Override
-  public void insert(String collection, BsonDocument document) {
-    failIfAsked();
-    if (of(collection).putIfAbsent(id(document), document) != null) {
-      throw new IllegalStateException("duplicate key");
-    }
+  public Mono<Void> insert(String collection, BsonDocument document) {
+    return answer(
+            () -> {
+              if (of(collection).putIfAbsent(id(document), document) != null) {
+                throw new IllegalStateException("duplicate key");
+              }
+              return document;
+            })
+        .then();
   }
 
   @Override
-  public void upsert(String collection, BsonDocument filter, BsonDocument document) {
-    failIfAsked();
-    of(collection).put(id(filter), document);
+  public Mono<Void> upsert(String collection, BsonDocument filter, BsonDocument document) {
+    return answer(() -> of(collection).put(id(filter), document)).then();
   }
 
   @Override
-  public UpdateResult update(String collection, BsonDocument filter, BsonDocument update) {
+  public Mono<UpdateResult> update(String collection, BsonDocument filter, BsonDocument update) {
     updates.incrementAndGet();
-    failIfAsked();
-    BsonDocument found = of(collection).get(id(filter));
-    if (found == null) {
-      return UpdateResult.acknowledged(0, 0L, null);
-    }
-    found.putAll(update.getDocument("$set"));
-    return UpdateResult.acknowledged(1, 1L, null);
+    return answer(
+        () -> {
+          BsonDocument found = of(collection).get(id(filter));
+          if (found == null) {
+            return UpdateResult.acknowledged(0, 0L, null);
+          }
+          found.putAll(update.getDocument("$set"));
+          return UpdateResult.acknowledged(1, 1L, null);
+        });
   }
 
   @Override
-  public DeleteResult delete(String collection, BsonDocument filter) {
-    failIfAsked();
-    return DeleteResult.acknowledged(of(collection).remove(id(filter)) == null ? 0 : 1);
+  public Mono<DeleteResult> delete(String collection, BsonDocument filter) {
+    return answer(
+        () -> DeleteResult.acknowledged(of(collection).remove(id(filter)) == null ? 0 : 1));
   }
 
   @Override
-  public void bulkWrite(String collection, List<? extends WriteModel<BsonDocument>> writes) {
-    failIfAsked();
-    bulkSizes.add(writes.size());
-    for (WriteModel<BsonDocument> write : writes) {
-      if (write instanceof InsertOneModel<BsonDocument> insert) {
-        insert(collection, insert.getDocument());
-      } else if (write instanceof ReplaceOneModel<BsonDocument> replace) {
-        upsert(collection, replace.getFilter().toBsonDocument(), replace.getReplacement());
-      } else {
-        throw new IllegalArgumentException(write.toString());
-      }
-    }
+  public Mono<Void> bulkWrite(String collection, List<? extends WriteModel<BsonDocument>> writes) {
+    return answer(
+            () -> {
+              bulkSizes.add(writes.size());
+              return writes;
+            })
+        .flatMapIterable(all -> all)
+        .concatMap(
+            write -> {
+              if (write instanceof InsertOneModel<BsonDocument> insert) {
+                return insert(collection, insert.getDocument());
+              } else if (write instanceof ReplaceOneModel<BsonDocument> replace) {
+                return upsert(
+                    collection, replace.getFilter().toBsonDocument(), replace.getReplacement());
+              }
+              throw new IllegalArgumentException(write.toString());
+            })
+        .then();
   }
 
   @Override
@@ -115,11 +139,17 @@ final class InMemoryStore implements DocumentStore {
     return collections.computeIfAbsent(collection, name -> new TreeMap<>());
   }
 
-  private void failIfAsked() {
-    RuntimeException asked = failure;
-    if (asked != null) {
-      throw asked;
-    }
+  private <T> Mono<T> answer(Callable<@Nullable T> body) {
+    Mono<T> answer =
+        Mono.fromCallable(
+            () -> {
+              RuntimeException asked = failure;
+              if (asked != null) {
+                throw asked;
+              }
+              return body.call();
+            });
+    return delay.isZero() ? answer : answer.delaySubscription(delay);
   }
 
   private static String id(BsonDocument document) {

@@ -19,7 +19,8 @@ class RunSummaryTest {
           10_000_000_000L,
           2,
           7,
-          Map.of("owner", 9L, "no-table", 1L));
+          Map.of("owner", 9L, "no-table", 1L),
+          null);
 
   @Test
   void theFileIsPlainJson(@TempDir Path folder) throws IOException {

@@ -7,6 +7,7 @@ import dev.onehop.cli.results.Results;
 import dev.onehop.cli.results.ResultsFile;
 import dev.onehop.cli.results.RunFacts;
 import dev.onehop.cli.results.RunFacts.Placement;
+import dev.onehop.cli.results.ScenarioResult;
 import dev.onehop.ycsb.KeyPopulation;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -15,6 +16,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -38,11 +40,13 @@ public final class Bench {
   private final Cluster cluster;
   private final Progress progress;
   private final PointRunner runner;
+  private final @Nullable ScenarioRunner scenario;
   private final Path out;
   private final MachineFacts machine;
   private final String started;
   private final String command;
   private final Map<PointPlan, List<Point>> measured = new LinkedHashMap<>();
+  private final List<ScenarioResult.Line> lines = new ArrayList<>();
   private @Nullable Placement placement;
   private @Nullable String stopReason;
   private final CompletableFuture<String> serverDeath = new CompletableFuture<>();
@@ -62,6 +66,11 @@ public final class Bench {
     this.cluster = cluster;
     this.progress = progress;
     this.runner = new PointRunner(plan, workload, cluster, ycsb, progress, out);
+    ScenarioPlan asked = plan.scenario();
+    this.scenario =
+        asked == null
+            ? null
+            : new ScenarioRunner(asked, plan.warmup(), cluster, ycsb, progress, out);
     this.out = out;
     this.machine = machine;
     this.started = started;
@@ -80,7 +89,11 @@ public final class Bench {
         throw Failure.run("round trips are not as configured: " + String.join("; ", off), null);
       }
       prepare();
-      measure();
+      if (scenario == null) {
+        measure();
+      } else {
+        measure(scenario);
+      }
     } catch (IOException e) {
       throw fail(Failure.run(Failure.firstLine(e), e));
     } catch (InterruptedException e) {
@@ -124,6 +137,20 @@ public final class Bench {
     }
   }
 
+  private void measure(ScenarioRunner asked) throws IOException, InterruptedException {
+    List<PointPlan> clients = plan.points();
+    Duration each = ScenarioRunner.estimate(Objects.requireNonNull(plan.scenario()), plan.warmup());
+    for (int i = 0; i < clients.size(); i++) {
+      progress.remaining(each.multipliedBy(clients.size() - i));
+      progress.client(i + 1, clients.size(), clients.get(i).title());
+      ScenarioResult.Line line = asked.run(clients.get(i));
+      synchronized (this) {
+        lines.add(line);
+        ResultsFile.write(out, results());
+      }
+    }
+  }
+
   private synchronized void add(PointPlan planned, Point point) {
     measured.computeIfAbsent(planned.inRound(0), first -> new ArrayList<>()).add(point);
     ResultsFile.write(out, results());
@@ -154,7 +181,7 @@ public final class Bench {
   /** A server of the cluster ended by itself: ends the run. Callable from any thread. */
   void serverDied(String message) {
     boolean unused = serverDeath.complete(message);
-    runner.stop();
+    stop();
   }
 
   /** Ends the run from outside, keeping the finished points. Callable from any thread. */
@@ -162,14 +189,21 @@ public final class Bench {
     synchronized (this) {
       stopReason = "interrupted";
     }
-    runner.stop();
+    stop();
     ResultsFile.write(out, results());
+  }
+
+  private void stop() {
+    runner.stop();
+    if (scenario != null) {
+      scenario.stop();
+    }
   }
 
   /** What was found so far. */
   synchronized Results results() {
     List<Point> points = measured.values().stream().map(Point::median).toList();
-    int done = measured.values().stream().mapToInt(List::size).sum();
+    int done = measured.values().stream().mapToInt(List::size).sum() + lines.size();
     return new Results(
         new RunFacts(
             started,
@@ -186,6 +220,7 @@ public final class Bench {
         cluster.server(),
         machine,
         DetourPrediction.of(cluster.topology(), cluster.shardHosts(), points),
-        points);
+        points,
+        scenario == null ? List.of() : List.of(scenario.result(List.copyOf(lines))));
   }
 }

@@ -24,6 +24,7 @@ import org.jspecify.annotations.Nullable;
  * @param largePoolAtMostThreadsOnly whether only the largest thread count is shown with it
  * @param pipelining which modes keep many requests in flight on each connection
  * @param properties YCSB properties that were given on the command line
+ * @param scenario what is run in place of points; null for points
  */
 public record BenchPlan(
     List<Mode> modes,
@@ -37,7 +38,8 @@ public record BenchPlan(
     int largePool,
     boolean largePoolAtMostThreadsOnly,
     Pipelining pipelining,
-    Map<String, String> properties) {
+    Map<String, String> properties,
+    @Nullable ScenarioPlan scenario) {
 
   /** The pool size that shows what the routers alone cost, without the cap. */
   public static final int LARGE_POOL = 100;
@@ -64,10 +66,14 @@ public record BenchPlan(
   }
 
   /**
-   * The points in the order they run: by thread count, the modes rotated by one from each thread
-   * count to the next, so that no mode always runs first or last.
+   * The points, or the scenario's clients, in the order they run. Points are by thread count, the
+   * modes rotated by one from each thread count to the next, so that no mode always runs first or
+   * last.
    */
   List<PointPlan> points() {
+    if (scenario != null) {
+      return scenario.contenders(modes);
+    }
     List<PointPlan> points = new ArrayList<>();
     List<Mode> order = new ArrayList<>(modes);
     int mostThreads = threads.get(threads.size() - 1);
@@ -135,6 +141,9 @@ public record BenchPlan(
 
   /** {@link #estimate} over all measurements. */
   Duration estimate(double meanRoundTripMillis) {
+    if (scenario != null) {
+      return ScenarioRunner.estimate(scenario, warmup).multipliedBy(points().size());
+    }
     return measurements().stream()
         .map(point -> estimate(point, meanRoundTripMillis))
         .reduce(Duration.ZERO, Duration::plus);

@@ -93,7 +93,7 @@ public final class BenchSession {
     Duration estimate = plan.estimate(PointRunner.meanShardRoundTripMillis(opened));
     progress.note(
         plan.points().size()
-            + " points, "
+            + (plan.scenario() == null ? " points, " : " clients, ")
             + (plan.rounds() == 1 ? "" : plan.rounds() + " times each, ")
             + "about "
             + Progress.about(estimate)

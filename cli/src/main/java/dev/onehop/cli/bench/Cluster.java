@@ -1,9 +1,11 @@
 package dev.onehop.cli.bench;
 
+import dev.onehop.cli.Failure;
 import dev.onehop.cli.results.RunFacts.Placement;
 import dev.onehop.cli.results.ServerFacts;
 import dev.onehop.cli.results.TopologyFacts;
 import dev.onehop.testbed.evidence.CpuTimes;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
@@ -47,6 +49,47 @@ interface Cluster extends AutoCloseable {
    * @param sampleRate the fraction of operations to look at closely, above 0 and up to 1
    */
   Watch watch(String collection, double sampleRate);
+
+  /** A shard's first member, as {@code host:port}. */
+  default String primaryOf(String shard) {
+    throw notOurs();
+  }
+
+  /** Every mongos as {@code host:port}, the nearest first. */
+  default List<String> routers() {
+    throw notOurs();
+  }
+
+  /**
+   * Stops a server where it is, or lets it go on.
+   *
+   * @throws dev.onehop.cli.Failure if that can't be done from here
+   */
+  default void setFrozen(String server, boolean frozen) {
+    throw notOurs();
+  }
+
+  /**
+   * Makes the way to a server longer.
+   *
+   * @throws dev.onehop.cli.Failure if that can't be done from here
+   */
+  default void setFurther(String server, Duration roundTrip) {
+    throw notOurs();
+  }
+
+  /**
+   * Breaks connections to a server and refuses new ones, or lets them be.
+   *
+   * @throws dev.onehop.cli.Failure if that can't be done from here
+   */
+  default void setCutOff(String server, boolean cutOff) {
+    throw notOurs();
+  }
+
+  private static Failure notOurs() {
+    return Failure.run("nothing is done to servers that the bench has not started", null);
+  }
 
   /** The processor time that servers and links have used so far. */
   CpuTimes cpuTimes();

@@ -185,6 +185,42 @@ final class TestbedCluster implements Cluster {
   }
 
   @Override
+  public String primaryOf(String shard) {
+    String members = testbed.shardHosts().get(shard);
+    return members.substring(members.indexOf('/') + 1).split(",", -1)[0];
+  }
+
+  @Override
+  public List<String> routers() {
+    return testbed.topology().mongosHostsByDistance().stream()
+        .map(host -> host.address() + ":" + Topology.MONGOS_PORT)
+        .toList();
+  }
+
+  @Override
+  public void setFrozen(String server, boolean frozen) {
+    change("freeze", server, () -> testbed.setFrozen(server, frozen));
+  }
+
+  @Override
+  public void setFurther(String server, Duration roundTrip) {
+    change("slow down", server, () -> testbed.setFurther(server, roundTrip));
+  }
+
+  @Override
+  public void setCutOff(String server, boolean cutOff) {
+    change("cut off", server, () -> testbed.setBlocked(server, cutOff));
+  }
+
+  private static void change(String what, String server, Runnable change) {
+    try {
+      change.run();
+    } catch (UnsupportedOperationException | IllegalArgumentException e) {
+      throw Failure.run("cannot " + what + " " + server + ": " + e.getMessage(), e);
+    }
+  }
+
+  @Override
   public List<String> missing() {
     return List.of();
   }

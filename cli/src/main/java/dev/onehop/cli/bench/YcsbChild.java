@@ -1,11 +1,13 @@
 package dev.onehop.cli.bench;
 
+import dev.onehop.ycsb.Launcher;
 import java.io.IOException;
 import site.ycsb.Client;
 
 /**
- * Main class of the bench's YCSB processes: YCSB's own client, which ends with the bench. A bench
- * that is killed can't stop its children, but the pipe to their standard input breaks.
+ * Main class of the bench's YCSB processes: YCSB's own client, or ours for operations at intended
+ * times, which ends with the bench. A bench that is killed can't stop its children, but the pipe to
+ * their standard input breaks.
  */
 final class YcsbChild {
 
@@ -13,12 +15,16 @@ final class YcsbChild {
 
   private YcsbChild() {}
 
-  /** Runs {@link Client} with these arguments. */
+  /** Runs {@link Launcher}, if the first argument is its command, or {@link Client} with these. */
   public static void main(String[] args) {
     Thread watch = new Thread(YcsbChild::endWithTheBench, "end-with-bench");
     watch.setDaemon(true);
     watch.start();
-    Client.main(args);
+    if (args[0].equals("run")) {
+      Launcher.main(args);
+    } else {
+      Client.main(args);
+    }
   }
 
   private static void endWithTheBench() {

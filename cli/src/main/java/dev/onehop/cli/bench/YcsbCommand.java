@@ -101,6 +101,40 @@ final class YcsbCommand {
     return command;
   }
 
+  /**
+   * Runs operations at intended times.
+   *
+   * @param url another one than the cluster's, without a secret; null for that
+   */
+  List<String> scenario(
+      PointPlan point, Path folder, Duration warmup, ScenarioPlan plan, @Nullable String url) {
+    List<String> command = start("run", point.mode(), point.threads());
+    if (url != null) {
+      property(command, "mongodb.url", url);
+    }
+    property(command, "onehop.connections", point.connections());
+    if (point.pipelining()) {
+      property(command, "onehop.pipelining", true);
+    }
+    property(command, "onehop.warmup", warmup.toMillis());
+    property(command, "onehop.summary", summary(folder));
+    property(command, "onehop.rate", plan.rate());
+    property(command, "onehop.arrivals", plan.poisson() ? "poisson" : "constant");
+    property(command, "onehop.latencies", latencies(folder));
+    property(command, "onehop.byshard", true);
+    property(command, "operationcount", Integer.MAX_VALUE);
+    property(command, "maxexecutiontime", plan.duration().toSeconds());
+    if (workload.inserts()) {
+      property(command, "mongodb.upsert", true);
+    }
+    return command;
+  }
+
+  /** The file with the latencies of each second of a scenario. */
+  static Path latencies(Path folder) {
+    return folder.resolve("latencies.hlog");
+  }
+
   /** YCSB's clock starts before {@code init()}, where connecting and the warm-up happen. */
   static long executionSeconds(Duration warmup, Duration measured, Duration connecting) {
     return Math.max(1, Math.round(warmup.plus(measured).plus(connecting).toMillis() / 1000.0));

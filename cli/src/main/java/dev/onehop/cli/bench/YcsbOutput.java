@@ -12,11 +12,12 @@ import java.util.regex.Pattern;
  * What a YCSB process printed at its end. YCSB's exit code is 0 in most failures, so this is what
  * tells whether a run came to its end, and with which errors.
  *
- * @param complete whether the final measurements were printed
+ * @param overall the final measurements of the run; empty if they were not printed
  * @param operations operations per kind, failed ones excluded
  * @param failures failed operations, by kind and status such as {@code READ ERROR}
  */
-record YcsbOutput(boolean complete, Map<String, Long> operations, Map<String, Long> failures) {
+record YcsbOutput(
+    Map<String, Double> overall, Map<String, Long> operations, Map<String, Long> failures) {
 
   private static final Pattern LINE = Pattern.compile("\\[([^]]+)], ([^,]+), ([-0-9.Ee]+)\\s*");
   private static final String FAILED = "-FAILED";
@@ -30,7 +31,7 @@ record YcsbOutput(boolean complete, Map<String, Long> operations, Map<String, Lo
     Map<String, Long> operations = new TreeMap<>();
     Map<String, Long> byStatus = new TreeMap<>();
     Map<String, Long> failedSeries = new TreeMap<>();
-    boolean complete = false;
+    Map<String, Double> overall = new TreeMap<>();
     for (String line : text.lines().toList()) {
       Matcher matcher = LINE.matcher(line);
       if (!matcher.matches()) {
@@ -40,7 +41,7 @@ record YcsbOutput(boolean complete, Map<String, Long> operations, Map<String, Lo
       String name = matcher.group(2);
       long value = (long) Double.parseDouble(matcher.group(3));
       if (series.equals("OVERALL")) {
-        complete = true;
+        overall.put(name, Double.parseDouble(matcher.group(3)));
       } else if (name.startsWith("Return=")) {
         String status = name.substring("Return=".length());
         if (!status.equals("OK") && !status.equals("BATCHED_OK")) {
@@ -50,7 +51,7 @@ record YcsbOutput(boolean complete, Map<String, Long> operations, Map<String, Lo
         (series.endsWith(FAILED) ? failedSeries : operations).put(series, value);
       }
     }
-    return new YcsbOutput(complete, operations, merge(byStatus, failedSeries));
+    return new YcsbOutput(overall, operations, merge(byStatus, failedSeries));
   }
 
   /** A failure shows as a status and in a {@code -FAILED} series: neither alone is relied on. */
@@ -75,6 +76,16 @@ record YcsbOutput(boolean complete, Map<String, Long> operations, Map<String, Lo
     return series.endsWith(FAILED)
         ? series.substring(0, series.length() - FAILED.length())
         : series;
+  }
+
+  /** Whether the final measurements were printed. */
+  boolean complete() {
+    return !overall.isEmpty();
+  }
+
+  /** A count among the final measurements, 0 if it is not there. */
+  long overall(String name) {
+    return Math.round(overall.getOrDefault(name, 0.0));
   }
 
   /** All failed operations. */

@@ -70,6 +70,15 @@ final class YcsbProcess {
    * @throws Failure if it took too long or did not come to its end
    */
   YcsbOutput await(Duration atMost) throws InterruptedException {
+    return await(atMost, false);
+  }
+
+  /**
+   * Waits for its end and reads what it printed.
+   *
+   * @param mayFail whether operations may have failed, which the exit code says, too
+   */
+  YcsbOutput await(Duration atMost, boolean mayFail) throws InterruptedException {
     if (!process.waitFor(atMost.toMillis(), TimeUnit.MILLISECONDS)) {
       stop();
       throw Failure.run(
@@ -83,7 +92,7 @@ final class YcsbProcess {
       throw Failure.run("cannot read YCSB's output in " + folder, e);
     }
     // YCSB's own exit code is 0 whatever happened, but the binding's and the JVM's are not.
-    if (!output.complete() || process.exitValue() != 0) {
+    if (!output.complete() || process.exitValue() > (mayFail ? 1 : 0)) {
       throw Failure.run(
           "YCSB broke off (exit code "
               + process.exitValue()
@@ -118,6 +127,11 @@ final class YcsbProcess {
   /** The processor time that it has used so far; null once it has ended. */
   @Nullable Duration cpuTime() {
     return process.info().totalCpuDuration().orElse(null);
+  }
+
+  /** Whether it has not ended yet. */
+  boolean isAlive() {
+    return process.isAlive();
   }
 
   /** Stops it at once; no-op if it has ended. */

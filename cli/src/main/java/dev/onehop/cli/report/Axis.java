@@ -84,6 +84,15 @@ record Axis(String label, List<Tick> ticks, double low, double high, DoubleUnary
         "threads", ticks, least - margin, most + margin, DoubleUnaryOperator.identity());
   }
 
+  /** An axis of time. */
+  static Axis seconds(int length) {
+    List<Tick> ticks = new ArrayList<>();
+    for (int second = 0; second <= length; second += 5) {
+      ticks.add(new Tick(second, String.valueOf(second)));
+    }
+    return new Axis("seconds", ticks, 0, length, DoubleUnaryOperator.identity());
+  }
+
   /**
    * An axis of percentiles on the scale 1 / (1 − p), which gives each further nine the same room.
    *

@@ -14,6 +14,9 @@ final class Headline {
 
   /** At most threads and the smallest pool, targeting against the better of its peers. */
   static String of(Results results) {
+    if (!results.scenarios().isEmpty()) {
+      return ScenarioSection.sentence(results.scenarios().get(0));
+    }
     List<Point> points = results.points();
     if (points.isEmpty()) {
       return "No point was finished.";

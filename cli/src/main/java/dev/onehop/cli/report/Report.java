@@ -7,6 +7,7 @@ import dev.onehop.cli.results.LatencySummary;
 import dev.onehop.cli.results.MachineFacts;
 import dev.onehop.cli.results.Results;
 import dev.onehop.cli.results.RunFacts;
+import dev.onehop.cli.results.ScenarioResult;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -77,6 +78,7 @@ public final class Report {
     KeyFigures.of(results).appendTo(html);
     notices(html);
     contents(html);
+    results.scenarios().forEach(scenario -> new ScenarioSection(scenario).appendTo(html));
     if (!results.points().isEmpty()) {
       throughput(html);
       results.operations().forEach(operation -> latency(html, operation));
@@ -95,10 +97,10 @@ public final class Report {
       notice(
           html,
           "Unfinished run: "
-              + results.points().size()
+              + finished()
               + " of "
               + run.pointsPlanned()
-              + " points"
+              + (results.scenarios().isEmpty() ? " points" : " clients")
               + (run.stopped() == null ? "." : " (" + run.stopped() + ")."));
     }
     if (results.errors() > 0) {
@@ -122,12 +124,21 @@ public final class Report {
     }
   }
 
+  private int finished() {
+    return results.points().size()
+        + results.scenarios().stream().mapToInt(scenario -> scenario.lines().size()).sum();
+  }
+
   private static void notice(StringBuilder html, String text) {
     html.append("<p class=\"notice\">").append(Html.escape(text)).append("</p>\n");
   }
 
   private void contents(StringBuilder html) {
     html.append("<nav aria-label=\"Sections\">");
+    for (ScenarioResult scenario : results.scenarios()) {
+      html.append("<a href=\"#").append(Html.escape(scenario.name())).append("\">");
+      html.append(Html.escape(scenario.name())).append("</a>");
+    }
     if (!results.points().isEmpty()) {
       html.append("<a href=\"#throughput\">Throughput</a>");
       for (String operation : results.operations()) {
@@ -182,12 +193,7 @@ public final class Report {
 
   private String legend(boolean ofThroughput) {
     StringBuilder html = new StringBuilder("<ul class=\"legend\">");
-    for (Series one : charts.series()) {
-      html.append("<li><svg viewBox=\"-16 -8 32 16\" aria-hidden=\"true\"><g class=\"series ");
-      html.append(one.cssClass()).append("\"><path class=\"line\" d=\"M-15 0H15\"/>");
-      html.append("<path class=\"mark\" d=\"").append(one.marker()).append("\"/></g></svg>");
-      html.append(Html.escape(one.label())).append("</li>");
-    }
+    charts.series().forEach(one -> one.appendTo(html));
     if (ofThroughput) {
       legendBound(html, "limit", "closed-loop limit");
       legendBound(html, "pool", "pool bound");

@@ -24,6 +24,11 @@ public final class ResultsTable {
 
   /** The table with its title and notes, lines ending in newlines. */
   public static String render(Results results) {
+    if (!results.scenarios().isEmpty()) {
+      StringBuilder scenarios = new StringBuilder(title(results)).append("\n\n");
+      results.scenarios().forEach(each -> scenarios.append(new ScenarioSection(each).table()));
+      return scenarios.append(standIn(results)).toString();
+    }
     List<String> operations = List.copyOf(results.operations());
     List<String> shards = results.shards();
     List<List<String>> rows = new ArrayList<>();
@@ -136,7 +141,7 @@ public final class ResultsTable {
     return limit == null ? null : point.throughput() / limit;
   }
 
-  private static int[] widths(List<List<String>> rows) {
+  static int[] widths(List<List<String>> rows) {
     int[] widths = new int[rows.get(0).size()];
     for (List<String> row : rows) {
       for (int i = 0; i < widths.length; i++) {
@@ -164,7 +169,7 @@ public final class ResultsTable {
     return line.toString().stripTrailing();
   }
 
-  private static String line(List<String> row, int[] widths) {
+  static String line(List<String> row, int[] widths) {
     StringBuilder line = new StringBuilder();
     for (int i = 0; i < widths.length; i++) {
       String cell = row.get(i);
@@ -200,13 +205,15 @@ public final class ResultsTable {
     if (results.points().stream().anyMatch(point -> point.mode().startsWith("straight-"))) {
       notes.append("straight-..: ").append(Format.STRAIGHT).append('\n');
     }
-    if (results.server().router().isStandIn()) {
-      notes.append(
-          """
+    return notes.append(standIn(results)).toString();
+  }
+
+  private static String standIn(Results results) {
+    return results.server().router().isStandIn()
+        ? """
           The routers are OneHop's stand-in, not mongos: it serves one request at a time per
           connection as mongos does, but says nothing of a mongos' own speed.
-          """);
-    }
-    return notes.toString();
+          """
+        : "";
   }
 }

@@ -53,6 +53,14 @@ record Series(String mode, int connections, boolean pipelining, boolean alternat
         + (connections == 1 ? " connection" : " connections");
   }
 
+  /** Adds it to a legend. */
+  void appendTo(StringBuilder legend) {
+    legend.append("<li><svg viewBox=\"-16 -8 32 16\" aria-hidden=\"true\"><g class=\"series ");
+    legend.append(cssClass()).append("\"><path class=\"line\" d=\"M-15 0H15\"/>");
+    legend.append("<path class=\"mark\" d=\"").append(marker()).append("\"/></g></svg>");
+    legend.append(Html.escape(label())).append("</li>");
+  }
+
   /** As short as it can be told from the others of a chart, most of which have a pool size. */
   String name(int usualConnections) {
     return mode

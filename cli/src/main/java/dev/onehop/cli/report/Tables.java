@@ -231,7 +231,7 @@ final class Tables {
     cell(html, String.valueOf(point.threads()));
   }
 
-  private static StringBuilder open(String caption, String... columns) {
+  static StringBuilder open(String caption, String... columns) {
     StringBuilder html =
         new StringBuilder("<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"")
             .append(Html.escape(caption))
@@ -243,7 +243,7 @@ final class Tables {
     return html.append("</tr></thead><tbody>\n");
   }
 
-  private static void row(StringBuilder html, String name, String... cells) {
+  static void row(StringBuilder html, String name, String... cells) {
     html.append("<tr><th scope=\"row\">").append(Html.escape(name)).append("</th>");
     for (String cell : cells) {
       cell(html, cell);
@@ -255,7 +255,7 @@ final class Tables {
     html.append("<td>").append(Html.escape(text)).append("</td>");
   }
 
-  private static String close(StringBuilder html) {
+  static String close(StringBuilder html) {
     return html.append("</tbody></table></div>\n").toString();
   }
 }

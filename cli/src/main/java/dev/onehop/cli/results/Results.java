@@ -16,6 +16,7 @@ import org.jspecify.annotations.Nullable;
  * @param machine which machine and software it ran on
  * @param detour what targeting saves in distance; null where a router stands on the client's host
  * @param points the finished points in the order they ran
+ * @param scenarios what faults did to operations at a fixed rate
  */
 public record Results(
     @Nullable RunFacts run,
@@ -23,11 +24,24 @@ public record Results(
     ServerFacts server,
     @Nullable MachineFacts machine,
     @JsonInclude(Include.NON_NULL) @Nullable Detour detour,
-    List<Point> points) {
+    List<Point> points,
+    @JsonInclude(Include.NON_EMPTY) List<ScenarioResult> scenarios) {
+
+  /** Results without a scenario. */
+  public Results(
+      @Nullable RunFacts run,
+      TopologyFacts topology,
+      ServerFacts server,
+      @Nullable MachineFacts machine,
+      @Nullable Detour detour,
+      List<Point> points) {
+    this(run, topology, server, machine, detour, points, List.of());
+  }
 
   /** Points that a file left out are none. */
   public Results {
     points = points == null ? List.of() : List.copyOf(points);
+    scenarios = scenarios == null ? List.of() : List.copyOf(scenarios);
   }
 
   /** Operations that failed, over all points. */

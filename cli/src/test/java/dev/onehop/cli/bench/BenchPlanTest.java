@@ -24,7 +24,8 @@ class BenchPlanTest {
         BenchPlan.LARGE_POOL,
         largePoolAtMostOnly,
         Pipelining.TARGETED,
-        Map.of());
+        Map.of(),
+        null);
   }
 
   private static BenchPlan fourThreads(List<Mode> modes, int rounds, Pipelining pipelining) {
@@ -40,7 +41,8 @@ class BenchPlanTest {
         0,
         true,
         pipelining,
-        Map.of());
+        Map.of(),
+        null);
   }
 
   private static List<String> order(BenchPlan plan) {

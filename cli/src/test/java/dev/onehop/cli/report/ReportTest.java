@@ -43,6 +43,30 @@ class ReportTest {
     assertThat(charts.get(0)).contains("bound limit", "bound pool", "aria-label=\"Throughput");
   }
 
+  @Test
+  void aScenarioIsShownOverTimeAndInFigures() throws Exception {
+    Results frozen = SampleResults.frozen(SampleResults.us2014());
+    String html = Report.html(frozen, folder);
+
+    assertThat(charts(html))
+        .hasSize(3)
+        .allSatisfy(
+            chart ->
+                assertThat(chart)
+                    .contains("bound fault", "m-async\"", "m-targeted-async\"", " piped\""));
+    assertThat(html)
+        .contains(
+            "<p class=\"lede\">While the server of or1 is frozen (SIGSTOP), operations on the other"
+                + " shards took, at the 99th percentile, 4,502 ms with async (64.0 before), and 0.0"
+                + " a second were done (200 before); 64.5 ms with targeted-async",
+            "href=\"#shard-freeze\"",
+            "Operations on or1");
+    assertThat(ResultsTable.render(frozen))
+        .contains("300 operations a second at even intervals", "targeted-async (pipelined)")
+        .contains("Operations on the other shards\nclient", "STAND-IN");
+    assertThat(ResultsFile.toJson(frozen)).contains("\"recoverySeconds\" : null");
+  }
+
   /** 64 threads and a pool of five: the limit is thirteen times what can be reached. */
   @Test
   void slowestAndFastestRoundAreDrawn() {

@@ -152,6 +152,69 @@ public final class SampleResults {
             .toList());
   }
 
+  /** {@code sample} with a scenario in place of points. */
+  public static Results frozen(Results sample) {
+    List<ScenarioResult.Line> lines = new ArrayList<>();
+    for (String mode : List.of("async", "targeted-async")) {
+      for (boolean pipelining : mode.equals("async") ? List.of(false) : List.of(false, true)) {
+        long during = mode.equals("async") ? 4_500_000 : 64_500;
+        lines.add(
+            new ScenarioResult.Line(
+                mode,
+                pipelining ? 5 : 100,
+                pipelining,
+                7_500,
+                3,
+                1,
+                2,
+                group(64_000, during, 200),
+                group(64_000, 4_500_000, 100),
+                "points/" + mode));
+      }
+    }
+    return new Results(
+        sample.run(),
+        sample.topology(),
+        sample.server(),
+        sample.machine(),
+        null,
+        List.of(),
+        List.of(
+            new ScenarioResult(
+                "shard-freeze",
+                "the server of or1 is frozen (SIGSTOP)",
+                "or1",
+                300,
+                "constant",
+                25,
+                8,
+                16,
+                lines)));
+  }
+
+  private static ScenarioResult.Group group(long before, long during, double perSecond) {
+    List<ScenarioResult.Second> series = new ArrayList<>();
+    for (int second = 0; second < 25; second++) {
+      boolean ill = second >= 8 && second < 16;
+      long micros = ill ? during : before;
+      series.add(
+          new ScenarioResult.Second(
+              ill && during > 1_000_000 ? 0 : (long) perSecond, 0, micros, micros + 5_000));
+    }
+    return new ScenarioResult.Group(
+        phase(before, perSecond),
+        phase(during, during > 1_000_000 ? 0 : perSecond),
+        phase(before, perSecond),
+        during > 1_000_000 ? null : (Integer) 0,
+        series);
+  }
+
+  private static ScenarioResult.Phase phase(long micros, double perSecond) {
+    Histogram histogram = new Histogram(3);
+    histogram.recordValueWithCount(micros, 1_000);
+    return new ScenarioResult.Phase(LatencySummary.of(histogram), perSecond, 1);
+  }
+
   /** Writes HdrHistogram logs for the points, as YCSB would. */
   public static void writeLogs(Results results, Path folder) throws IOException {
     for (Point point : results.points()) {

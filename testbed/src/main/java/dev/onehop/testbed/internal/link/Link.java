@@ -13,6 +13,7 @@ import io.netty.channel.group.ChannelGroup;
 import io.netty.channel.group.DefaultChannelGroup;
 import io.netty.util.concurrent.GlobalEventExecutor;
 import java.net.InetSocketAddress;
+import java.time.Duration;
 import java.util.function.LongSupplier;
 
 /**
@@ -28,6 +29,7 @@ public final class Link {
   private final ChannelGroup callers = new DefaultChannelGroup(GlobalEventExecutor.INSTANCE);
   private final Channel listener;
   private volatile boolean blocked;
+  private volatile long furtherNanos;
 
   Link(Links links, String host, InetSocketAddress advertised, InetSocketAddress server) {
     this.links = links;
@@ -88,6 +90,15 @@ public final class Link {
     }
   }
 
+  /**
+   * Makes the way longer than the topology has it.
+   *
+   * @param roundTrip by how much, both ways together
+   */
+  public void setFurther(Duration roundTrip) {
+    furtherNanos = roundTrip.toNanos() / 2;
+  }
+
   /** How many connections there are. */
   public int connectionCount() {
     return callers.size();
@@ -123,7 +134,7 @@ public final class Link {
   }
 
   private void connect(LinkConnection connection, Channel caller, String from) {
-    LongSupplier oneWayNanos = () -> links.oneWayNanos(from, host);
+    LongSupplier oneWayNanos = () -> links.oneWayNanos(from, host) + furtherNanos;
     Bootstrap onward =
         new Bootstrap()
             .group(caller.eventLoop())

@@ -28,6 +28,15 @@ public interface RunningServer {
   /** Calls back once if it ends without {@link #kill} having been called. */
   void onDeath(Consumer<ProcessFailure> listener);
 
+  /**
+   * Stops it where it is (SIGSTOP), or lets it go on (SIGCONT). Its connections stay.
+   *
+   * @throws UnsupportedOperationException if that can't be done from here
+   */
+  default void setFrozen(boolean frozen) {
+    throw new UnsupportedOperationException("only servers that run as processes can be frozen");
+  }
+
   /** Ends it at once. */
   void kill();
 

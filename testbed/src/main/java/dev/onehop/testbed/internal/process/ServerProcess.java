@@ -118,6 +118,23 @@ public final class ServerProcess implements RunningServer {
     }
   }
 
+  @Override
+  public void setFrozen(boolean frozen) {
+    String signal = frozen ? "-STOP" : "-CONT";
+    try {
+      Process kill = new ProcessBuilder("kill", signal, String.valueOf(pid())).inheritIO().start();
+      int exit = kill.waitFor();
+      if (exit != 0) {
+        throw new TestbedException("kill " + signal + " " + name + " ended with " + exit);
+      }
+    } catch (IOException e) {
+      throw new TestbedException("cannot run kill: " + e.getMessage(), e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new TestbedException("interrupted", e);
+    }
+  }
+
   /**
    * Ends the process at once. Its data is thrown away with the run, so there is nothing to be
    * gained from an orderly shutdown, which for a primary takes up to 15 seconds.

@@ -1,0 +1,141 @@
+package dev.onehop.ycsb;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.Vector;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+import site.ycsb.ByteIterator;
+import site.ycsb.DB;
+import site.ycsb.Status;
+import site.ycsb.Workload;
+
+/**
+ * What a workload would do next, without doing it: its keys, fields and proportions stay YCSB's.
+ *
+ * <p>YCSB offers a new record to other operations when its insert has returned, which it does at
+ * once here. A record whose insert is not answered yet is replaced by the newest that is.
+ *
+ * <p>Used by one thread, but for what the inserts report.
+ */
+final class IntendedOperations {
+  private final Workload workload;
+  private final Object thread;
+  private final Operations operations;
+  private final Taker taker = new Taker();
+  private final List<Step> steps = new ArrayList<>(2);
+  private final Set<String> beingInserted = ConcurrentHashMap.newKeySet();
+  private volatile @Nullable String newest;
+  // There is no answered record to take instead.
+  private boolean again;
+
+  /**
+   * An operation to be issued.
+   *
+   * @param name as YCSB calls it
+   * @param key of the record
+   * @param status of the operation; subscribing issues it
+   */
+  record Operation(String name, String key, Mono<Status> status) {}
+
+  private record Step(String name, String key, Mono<Status> status) {}
+
+  /**
+   * @param thread what the workload keeps for a client thread
+   */
+  IntendedOperations(Workload workload, Object thread, Operations operations) {
+    this.workload = workload;
+    this.thread = thread;
+    this.operations = operations;
+  }
+
+  /** The workload's next operation; null if it has no more. */
+  @Nullable Operation next() {
+    boolean more;
+    do {
+      steps.clear();
+      again = false;
+      more = workload.doTransaction(taker, thread);
+    } while (more && (again || steps.isEmpty()));
+    if (steps.isEmpty()) {
+      return null;
+    }
+    Step first = steps.get(0);
+    if (steps.size() == 1) {
+      return new Operation(first.name(), first.key(), first.status());
+    }
+    Mono<Status> all = first.status();
+    for (Step step : steps.subList(1, steps.size())) {
+      all = all.flatMap(status -> status.isOk() ? step.status() : Mono.just(status));
+    }
+    return new Operation("READ-MODIFY-WRITE", first.key(), all);
+  }
+
+  private String answered(String key) {
+    if (!beingInserted.contains(key)) {
+      return key;
+    }
+    String other = newest;
+    again |= other == null;
+    return other == null ? key : other;
+  }
+
+  private void add(String name, String key, Mono<Status> status) {
+    steps.add(new Step(name, key, status));
+  }
+
+  private final class Taker extends DB {
+    @Override
+    public Status read(
+        String table, String key, @Nullable Set<String> fields, Map<String, ByteIterator> result) {
+      String there = answered(key);
+      add("READ", there, operations.read(table, there, fields, new HashMap<>()));
+      return Status.OK;
+    }
+
+    @Override
+    @SuppressWarnings("NonApiType") // YCSB's signature
+    public Status scan(
+        String table,
+        String startKey,
+        int recordCount,
+        @Nullable Set<String> fields,
+        Vector<HashMap<String, ByteIterator>> result) {
+      add(
+          "SCAN",
+          startKey,
+          operations.scan(table, startKey, recordCount, fields, new ArrayList<>()));
+      return Status.OK;
+    }
+
+    @Override
+    public Status update(String table, String key, Map<String, ByteIterator> values) {
+      String there = answered(key);
+      add("UPDATE", there, operations.update(table, there, values));
+      return Status.OK;
+    }
+
+    @Override
+    public Status insert(String table, String key, Map<String, ByteIterator> values) {
+      beingInserted.add(key);
+      add(
+          "INSERT",
+          key,
+          operations
+              .insert(table, key, values)
+              .doOnSuccess(status -> newest = key)
+              .doFinally(end -> beingInserted.remove(key)));
+      return Status.OK;
+    }
+
+    @Override
+    public Status delete(String table, String key) {
+      add("DELETE", key, operations.delete(table, key));
+      return Status.OK;
+    }
+  }
+}

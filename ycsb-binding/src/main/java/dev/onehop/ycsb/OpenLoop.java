@@ -1,0 +1,284 @@
+package dev.onehop.ycsb;
+
+import dev.onehop.ycsb.IntendedOperations.Operation;
+import dev.onehop.ycsb.LatencyLog.Kind;
+import dev.onehop.ycsb.OpenLoopOptions.Arrivals;
+import java.io.PrintStream;
+import java.time.Duration;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import org.HdrHistogram.Histogram;
+import org.jspecify.annotations.Nullable;
+import site.ycsb.Status;
+
+/**
+ * Issues operations at intended times, whether or not those before are answered, and measures
+ * latencies from the intended time. So an operation that waits because the one before it is slow
+ * shows how long its user would have waited; a closed loop issues fewer operations then and omits
+ * them (coordinated omission).
+ *
+ * <p>A reactive driver needs no thread per operation. A synchronous one has a limited number of
+ * threads; an operation that finds none free waits for one, and that counts. Operations that are
+ * not issued or not answered at the end count with the time they have waited by then.
+ */
+final class OpenLoop {
+  private static final long SECOND = TimeUnit.SECONDS.toNanos(1);
+
+  /** How long to wait for answers after the last operation. */
+  static final Duration DRAIN = Duration.ofSeconds(30);
+
+  /** More are not issued: the process would run out of memory, and say nothing of the cluster. */
+  private static final int MOST_UNDER_WAY = 200_000;
+
+  private final OpenLoopOptions options;
+  private final IntendedOperations operations;
+  private final @Nullable ShardRanges shards;
+  private final LatencyLog latencies;
+  private final @Nullable ExecutorService threads;
+  private final Duration drain;
+  private final @Nullable PrintStream status;
+  private final Set<Issue> underWay = ConcurrentHashMap.newKeySet();
+  // Used under its lock.
+  private final Tally tally = new Tally();
+  private final long start = System.nanoTime();
+  private long nextInterval = start + SECOND;
+  private long answeredBefore;
+  private long notIssuable;
+
+  /**
+   * @param shards tells the shard that has a record; null if latencies are not told apart by it
+   * @param blocking whether an operation occupies a thread
+   * @param drain how long to wait for answers after the last operation
+   * @param status where progress is shown each second, or null for nowhere
+   * @throws InvalidPropertyException if the file of the latencies can't be written
+   */
+  OpenLoop(
+      OpenLoopOptions options,
+      IntendedOperations operations,
+      @Nullable ShardRanges shards,
+      boolean blocking,
+      Duration drain,
+      @Nullable PrintStream status) {
+    this.options = options;
+    this.operations = operations;
+    this.shards = shards;
+    this.drain = drain;
+    this.status = status;
+    this.latencies = new LatencyLog(options.latencies(), start);
+    this.threads = blocking ? Executors.newFixedThreadPool(options.threads()) : null;
+  }
+
+  /** Latencies of the operations that succeeded, by operation. */
+  Map<String, Histogram> latencies(Kind kind) {
+    return latencies.totals(kind);
+  }
+
+  /** What was done. */
+  Tally tally() {
+    return tally;
+  }
+
+  /**
+   * Runs to the end. Callable once.
+   *
+   * @param out where the measurements are printed, as YCSB does
+   */
+  RunSummary.Intended run(PrintStream out) {
+    try {
+      RunSummary.Intended intended = drain(issueAll());
+      print(out, intended);
+      return intended;
+    } finally {
+      latencies.close();
+      if (threads != null) {
+        threads.shutdownNow();
+      }
+    }
+  }
+
+  /** Returns how many operations there were to be issued. */
+  private long issueAll() {
+    show(start);
+    Duration limit = options.duration();
+    long longest = limit == null ? Long.MAX_VALUE / 2 : limit.toNanos();
+    double offset = 0;
+    long count = 0;
+    while (count < options.operations() && offset < longest) {
+      Operation next = operations.next();
+      if (next == null) {
+        break;
+      }
+      long intended = start + (long) offset;
+      offset += gapNanos();
+      sleepUntil(intended);
+      count++;
+      Issue issue = new Issue(next, intended);
+      underWay.add(issue);
+      latencies.begins(intended);
+      if (underWay.size() > MOST_UNDER_WAY) {
+        notIssuable++;
+      } else if (threads == null) {
+        issue.begin();
+      } else {
+        threads.execute(issue::begin);
+      }
+    }
+    return count;
+  }
+
+  /** Waits for what is under way, and counts what remains. */
+  private RunSummary.Intended drain(long count) {
+    long end = System.nanoTime() + drain.toNanos();
+    while (underWay.size() > notIssuable && System.nanoTime() - end < 0) {
+      sleepUntil(System.nanoTime() + SECOND / 100);
+    }
+    long notIssued = 0;
+    long unanswered = 0;
+    for (Issue issue : underWay) {
+      if (issue.end(Status.ERROR, "no answer by the end of the run")) {
+        notIssued += issue.begun == 0 ? 1 : 0;
+        unanswered += issue.begun == 0 ? 0 : 1;
+      }
+    }
+    return new RunSummary.Intended(options.rate(), count, notIssued, unanswered);
+  }
+
+  private double gapNanos() {
+    double mean = SECOND / options.rate();
+    return options.arrivals() == Arrivals.CONSTANT
+        ? mean
+        : -Math.log(1 - ThreadLocalRandom.current().nextDouble()) * mean;
+  }
+
+  private void sleepUntil(long nanos) {
+    while (true) {
+      long now = System.nanoTime();
+      if (now - nextInterval >= 0) {
+        nextInterval += SECOND;
+        latencies.flush(now);
+        show(now);
+      }
+      long left = Math.min(nanos, nextInterval) - now;
+      if (nanos - now <= 0) {
+        return;
+      }
+      LockSupport.parkNanos(Math.max(1, left));
+    }
+  }
+
+  private void show(long now) {
+    if (status == null) {
+      return;
+    }
+    long answered;
+    synchronized (tally) {
+      answered = tally.operations();
+    }
+    // As YCSB's status lines are.
+    status.printf(
+        Locale.ROOT,
+        "%d sec: %d operations; %d current ops/sec; %d under way%n",
+        (now - start) / SECOND,
+        answered,
+        answered - answeredBefore,
+        underWay.size());
+    answeredBefore = answered;
+  }
+
+  /** Prints the measurements in YCSB's form. */
+  private void print(PrintStream out, RunSummary.Intended intended) {
+    double seconds;
+    long answered;
+    synchronized (tally) {
+      seconds = Math.max(1, tally.lastOperationNanos() - tally.firstOperationNanos()) / 1e9;
+      answered = tally.operations() - intended.notIssued() - intended.unanswered();
+    }
+    line(out, "OVERALL", "RunTime(ms)", Math.round(seconds * 1000));
+    line(out, "OVERALL", "Rate(ops/sec)", intended.rate());
+    line(out, "OVERALL", "Throughput(ops/sec)", answered / seconds);
+    line(out, "OVERALL", "Intended", intended.operations());
+    line(out, "OVERALL", "NotIssued", intended.notIssued());
+    line(out, "OVERALL", "Unanswered", intended.unanswered());
+    print(out, "", latencies.totals(Kind.INTENDED), "Latency(us)");
+    print(out, "", latencies.totals(Kind.SERVICE), "ServiceTime(us)");
+    print(out, "-FAILED", latencies.totals(Kind.FAILED), "Latency(us)");
+  }
+
+  private static void print(
+      PrintStream out, String suffix, Map<String, Histogram> histograms, String what) {
+    histograms.forEach(
+        (operation, histogram) -> {
+          String name = operation + suffix;
+          line(out, name, "Operations", histogram.getTotalCount());
+          line(out, name, "Average" + what, histogram.getMean());
+          line(out, name, "Max" + what, histogram.getMaxValue());
+          for (int percentile : new int[] {50, 95, 99}) {
+            line(
+                out,
+                name,
+                percentile + "thPercentile" + what,
+                histogram.getValueAtPercentile(percentile));
+          }
+          line(out, name, "99.9Percentile" + what, histogram.getValueAtPercentile(99.9));
+        });
+  }
+
+  private static void line(PrintStream out, String group, String what, Number value) {
+    out.printf(Locale.ROOT, "[%s], %s, %s%n", group, what, value);
+  }
+
+  /** An operation from its intended time on. */
+  private final class Issue {
+    private final Operation operation;
+    private final long intended;
+    private volatile long begun;
+
+    Issue(Operation operation, long intended) {
+      this.operation = operation;
+      this.intended = intended;
+    }
+
+    void begin() {
+      long now = System.nanoTime();
+      begun = now == 0 ? 1 : now;
+      operation
+          .status()
+          .subscribe(
+              status -> end(status, status.getDescription()),
+              failure -> {
+                RuntimeException cause =
+                    failure instanceof RuntimeException known
+                        ? known
+                        : new IllegalStateException(failure);
+                end(Statuses.of(cause), Failures.oneLine(cause));
+              });
+    }
+
+    /** Counts it, unless that was done. */
+    boolean end(Status result, String why) {
+      if (!underWay.remove(this)) {
+        return false;
+      }
+      long now = System.nanoTime();
+      String shard = shards == null ? null : shards.shard(operation.key());
+      String name = operation.name();
+      if (result.isOk()) {
+        latencies.answered(name, shard, intended, begun, now);
+      } else {
+        latencies.failed(name, shard, intended, now);
+        MongoBinding.FAILURES.failed(name, result, why);
+      }
+      synchronized (tally) {
+        tally.operation(start, now, result.isOk());
+      }
+      return true;
+    }
+  }
+}

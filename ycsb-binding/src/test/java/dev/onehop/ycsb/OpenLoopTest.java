@@ -1,0 +1,232 @@
+package dev.onehop.ycsb;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.onehop.ycsb.LatencyLog.Kind;
+import dev.onehop.ycsb.OpenLoopOptions.Arrivals;
+import java.io.ByteArrayOutputStream;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Properties;
+import java.util.concurrent.TimeUnit;
+import org.HdrHistogram.Histogram;
+import org.bson.BsonDocument;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import reactor.core.publisher.Mono;
+import site.ycsb.ByteIterator;
+import site.ycsb.Client;
+import site.ycsb.StringByteIterator;
+import site.ycsb.measurements.Measurements;
+import site.ycsb.workloads.CoreWorkload;
+
+/** Times are compared with wide margins: the machine may be busy. */
+class OpenLoopTest {
+  private static final int RECORDS = 100;
+
+  private final InMemoryStore store = new InMemoryStore();
+  private final ByteArrayOutputStream printed = new ByteArrayOutputStream();
+  private final Properties properties = new Properties();
+
+  @TempDir Path folder;
+
+  @BeforeEach
+  void load() {
+    properties.setProperty(Client.RECORD_COUNT_PROPERTY, String.valueOf(RECORDS));
+    properties.setProperty(CoreWorkload.FIELD_COUNT_PROPERTY, "1");
+    KeyPopulation keys =
+        KeyPopulation.of(java.util.Map.of(Client.RECORD_COUNT_PROPERTY, String.valueOf(RECORDS)));
+    for (int i = 0; i < RECORDS; i++) {
+      ByteIterator value = new StringByteIterator("v");
+      store
+          .insert("usertable", Documents.record(keys.key(i), java.util.Map.of("field0", value)))
+          .block();
+    }
+  }
+
+  /** What a closed loop omits: it would issue one operation during the pause. */
+  @Test
+  void aServerThatPausesForASecondShowsInThePercentilesOfIntendedTime() throws Exception {
+    proportions("1", "0", "0");
+    long begin = System.nanoTime();
+    DocumentStore pausing =
+        new Delegating(store) {
+          @Override
+          public Mono<BsonDocument> findOne(
+              String collection, BsonDocument filter, @Nullable BsonDocument projection) {
+            long now = System.nanoTime() - begin;
+            long left = TimeUnit.SECONDS.toNanos(2) - now;
+            Mono<BsonDocument> found = super.findOne(collection, filter, projection);
+            return now < TimeUnit.SECONDS.toNanos(1) || left <= 0
+                ? found
+                : found.delaySubscription(Duration.ofNanos(left));
+          }
+        };
+
+    OpenLoop loop = loop(options(200, 600, null, 1), pausing, false);
+    RunSummary.Intended ended = loop.run(new PrintStream(printed));
+
+    assertThat(ended).isEqualTo(new RunSummary.Intended(200, 600, 0, 0));
+    Histogram latencies = loop.latencies(Kind.INTENDED).get("READ");
+    assertThat(latencies.getTotalCount()).isEqualTo(600);
+    // 200 operations come during the pause, 100 of them in its first half.
+    assertThat(latencies.getCountBetweenValues(500_000, 1_500_000)).isBetween(80L, 200L);
+    assertThat(latencies.getValueAtPercentile(99)).isGreaterThan(900_000);
+    assertThat(latencies.getValueAtPercentile(50)).isLessThan(500_000);
+    assertThat(printed.toString(StandardCharsets.UTF_8))
+        .contains("[OVERALL], Intended, 600\n", "[READ], 99thPercentileLatency(us), ");
+  }
+
+  @Test
+  void waitingForAThreadOfTheSynchronousDriverCounts() throws Exception {
+    proportions("1", "0", "0");
+    DocumentStore slow =
+        new Delegating(store) {
+          @Override
+          public boolean isBlocking() {
+            return true;
+          }
+
+          @Override
+          public Mono<BsonDocument> findOne(
+              String collection, BsonDocument filter, @Nullable BsonDocument projection) {
+            return Mono.fromRunnable(() -> sleep(50))
+                .then(super.findOne(collection, filter, projection));
+          }
+        };
+
+    OpenLoop loop = loop(options(100, 40, null, 1), slow, true);
+    loop.run(new PrintStream(printed));
+
+    Histogram intended = loop.latencies(Kind.INTENDED).get("READ");
+    Histogram service = loop.latencies(Kind.SERVICE).get("READ");
+    assertThat(intended.getTotalCount()).isEqualTo(40);
+    // The last is to be issued after 0.4 s, and is after 1.95 s.
+    assertThat(intended.getMaxValue()).isGreaterThan(1_400_000);
+    assertThat(service.getValueAtPercentile(50)).isBetween(50_000L, 200_000L);
+  }
+
+  @Test
+  void whatIsNotAnsweredByTheEndCountsAsFailed() throws Exception {
+    proportions("1", "0", "0");
+    DocumentStore silent =
+        new Delegating(store) {
+          @Override
+          public Mono<BsonDocument> findOne(
+              String collection, BsonDocument filter, @Nullable BsonDocument projection) {
+            return Mono.never();
+          }
+        };
+
+    OpenLoop loop = loop(options(100, 10, null, 1), silent, false);
+    RunSummary.Intended ended = loop.run(new PrintStream(printed));
+
+    assertThat(ended).isEqualTo(new RunSummary.Intended(100, 10, 0, 10));
+    assertThat(loop.tally().errors()).isEqualTo(10);
+    assertThat(loop.latencies(Kind.INTENDED)).isEmpty();
+    assertThat(loop.latencies(Kind.FAILED).get("READ").getTotalCount()).isEqualTo(10);
+  }
+
+  @Test
+  void whatFoundNoThreadByTheEndWasNotIssued() throws Exception {
+    proportions("1", "0", "0");
+    DocumentStore stuck =
+        new Delegating(store) {
+          @Override
+          public Mono<BsonDocument> findOne(
+              String collection, BsonDocument filter, @Nullable BsonDocument projection) {
+            return Mono.fromRunnable(() -> sleep(5_000));
+          }
+        };
+
+    OpenLoop loop = loop(options(100, 10, null, 2), stuck, true);
+    RunSummary.Intended ended = loop.run(new PrintStream(printed));
+
+    assertThat(ended).isEqualTo(new RunSummary.Intended(100, 10, 8, 2));
+    assertThat(loop.tally().errors()).isEqualTo(10);
+  }
+
+  /** YCSB offers a record to reads once its insert has returned. */
+  @Test
+  void aRecordIsNotReadBeforeItsInsertIsAnswered() throws Exception {
+    proportions("0.5", "0", "0.5");
+    properties.setProperty(CoreWorkload.REQUEST_DISTRIBUTION_PROPERTY, "latest");
+    store.delay = Duration.ofMillis(100);
+
+    OpenLoop loop = loop(options(500, 500, null, 1), store, false);
+    loop.run(new PrintStream(printed));
+
+    assertThat(loop.tally().operations()).isEqualTo(500);
+    assertThat(loop.tally().errors()).isZero();
+  }
+
+  @Test
+  void theRateIsKeptWithPoissonArrivals() throws Exception {
+    proportions("0.5", "0.5", "0");
+
+    OpenLoop loop =
+        loop(
+            new OpenLoopOptions(
+                400, Arrivals.POISSON, Long.MAX_VALUE, Duration.ofSeconds(2), 1, null, false),
+            store,
+            false);
+    RunSummary.Intended ended = loop.run(new PrintStream(printed));
+
+    // Six standard deviations.
+    assertThat(ended.operations()).isBetween(630L, 970L);
+    assertThat(loop.latencies(Kind.INTENDED)).containsOnlyKeys("READ", "UPDATE");
+    assertThat(loop.tally().errors()).isZero();
+  }
+
+  @Test
+  void theFileHasTheLatenciesOfEachSecond() throws Exception {
+    proportions("1", "0", "0");
+    Path file = folder.resolve("latencies.hlog");
+
+    loop(options(100, 250, file, 1), store, false).run(new PrintStream(printed));
+
+    List<String> lines = Files.readAllLines(file);
+    assertThat(lines).filteredOn(line -> line.startsWith("Tag=READ.intended,")).hasSize(3);
+    assertThat(lines).filteredOn(line -> line.startsWith("Tag=READ.service,")).hasSize(3);
+  }
+
+  private static void sleep(long millis) {
+    try {
+      Thread.sleep(millis);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private void proportions(String reads, String updates, String inserts) {
+    properties.setProperty(CoreWorkload.READ_PROPORTION_PROPERTY, reads);
+    properties.setProperty(CoreWorkload.UPDATE_PROPORTION_PROPERTY, updates);
+    properties.setProperty(CoreWorkload.INSERT_PROPORTION_PROPERTY, inserts);
+  }
+
+  private static OpenLoopOptions options(
+      double rate, long operations, @Nullable Path latencies, int threads) {
+    return new OpenLoopOptions(
+        rate, Arrivals.CONSTANT, operations, null, threads, latencies, false);
+  }
+
+  private OpenLoop loop(OpenLoopOptions options, DocumentStore of, boolean blocking)
+      throws Exception {
+    Measurements.setProperties(properties);
+    CoreWorkload workload = new CoreWorkload();
+    workload.init(properties);
+    return new OpenLoop(
+        options,
+        new IntendedOperations(workload, new Object(), new Operations(of, false)),
+        null,
+        blocking,
+        Duration.ofSeconds(3),
+        null);
+  }
+}
