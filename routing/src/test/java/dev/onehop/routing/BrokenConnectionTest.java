@@ -148,10 +148,12 @@ class BrokenConnectionTest {
 
   private OneHop.Builder builder(RoutingMode mode, String options) {
     OneHop.Builder builder =
-        mode == RoutingMode.TARGETED
-            ? TargetedBelowTest.builder(cluster, options)
-            : OneHop.builder("mongodb://" + cluster.address("m0") + "/?" + options);
-    return builder.routing(mode);
+        OneHop.builder("mongodb://" + cluster.address("m0") + "/?" + options).routing(mode);
+    return mode == RoutingMode.TARGETED
+        ? builder
+            .shardRouters("s0", cluster.address("m0").toString())
+            .shardRouters("s1", cluster.address("m1").toString())
+        : builder;
   }
 
   /** What an operation ends with whose server breaks the connection, and can be reached again. */
