@@ -100,7 +100,8 @@ public final class Transactions {
   /**
    * A failure of one of a transaction's commands, with the labels that the drivers' specification
    * "Transactions" asks for if a server was not reached: after a statement the whole transaction
-   * may be tried again; after its end only that, be it at another router.
+   * may be tried again; after its end only that, be it at another router. A broken connection stays
+   * its cause.
    */
   static Throwable labelled(OpMsg command, Throwable failure) {
     boolean unreachable = failure instanceof IOException;
@@ -110,16 +111,23 @@ public final class Transactions {
     if (!isPart(command) || !(unreachable || notFound)) {
       return failure;
     }
-    return new CommandFailure(
-        unreachable ? ErrorCodes.HOST_UNREACHABLE : ErrorCodes.FAILED_TO_SATISFY_READ_PREFERENCE,
-        unreachable ? "HostUnreachable" : "FailedToSatisfyReadPreference",
-        String.valueOf(failure.getMessage()),
-        switch (command.commandName()) {
-          case "commitTransaction" ->
-              List.of("RetryableWriteError", "UnknownTransactionCommitResult");
-          case "abortTransaction" -> List.of("RetryableWriteError");
-          default -> List.of(CommandFailure.TRANSIENT_TRANSACTION_ERROR);
-        });
+    CommandFailure labelled =
+        new CommandFailure(
+            unreachable
+                ? ErrorCodes.HOST_UNREACHABLE
+                : ErrorCodes.FAILED_TO_SATISFY_READ_PREFERENCE,
+            unreachable ? "HostUnreachable" : "FailedToSatisfyReadPreference",
+            String.valueOf(failure.getMessage()),
+            switch (command.commandName()) {
+              case "commitTransaction" ->
+                  List.of("RetryableWriteError", "UnknownTransactionCommitResult");
+              case "abortTransaction" -> List.of("RetryableWriteError");
+              default -> List.of(CommandFailure.TRANSIENT_TRANSACTION_ERROR);
+            });
+    if (unreachable) {
+      labelled.initCause(failure);
+    }
+    return labelled;
   }
 
   /**

@@ -425,14 +425,19 @@ public final class RequestLoop {
       return;
     }
     measured(reply);
-    if (head.expectsReply
-        && failure instanceof IOException broken
-        && !(failure instanceof PoolWaitException)
-        && replies.lost(broken)) {
+    IOException broken = brokenConnection(failure);
+    if (head.expectsReply && broken != null && replies.lost(broken)) {
       done();
     } else {
       finish(head, reply);
     }
+  }
+
+  private static @Nullable IOException brokenConnection(Throwable failure) {
+    Throwable cause = failure instanceof CommandFailure ? failure.getCause() : failure;
+    return cause instanceof IOException broken && !(cause instanceof PoolWaitException)
+        ? broken
+        : null;
   }
 
   private void finish(Head head, BsonDocument reply) {

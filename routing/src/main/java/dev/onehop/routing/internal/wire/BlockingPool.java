@@ -20,14 +20,14 @@ import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Blocking connections to any number of servers, for threads that send and wait themselves. Keeps
- * to the limits of {@link WireSettings.PoolLimits} by itself, so that a {@link WirePool} beside it
- * may have as many connections to the same server. {@code minSize} is not kept: a thread that needs
- * a connection opens it. Is cleared and reset as a {@link ServerPool} is, but connections that
- * threads are opening at the time end only if requests under way fail, too.
+ * Blocking connections to any number of servers, for threads that send and wait themselves. {@code
+ * minSize} is not kept: a thread that needs a connection opens it. Is cleared and reset as a {@link
+ * ServerPool} is, but connections that threads are opening at the time end only if requests under
+ * way fail, too.
  *
  * <p>Thread-safe. A thread that waits for a connection is interruptible.
  */
@@ -36,6 +36,7 @@ public final class BlockingPool implements AutoCloseable {
 
   private final WireSettings settings;
   private final WireSettings.PoolLimits limits;
+  private final Function<ServerAddressName, ConnectionSlots> slotsOf;
   private final ScheduledExecutorService timer;
   private final Map<ServerAddressName, Server> servers = new ConcurrentHashMap<>();
   private final Future<?> sweeping;
@@ -45,6 +46,18 @@ public final class BlockingPool implements AutoCloseable {
    * @param timer ends what takes too long; stays the caller's
    */
   public BlockingPool(WireSettings settings, ScheduledExecutorService timer) {
+    this(settings, timer, server -> new ConnectionSlots(settings.pool()));
+  }
+
+  /**
+   * @param timer ends what takes too long; stays the caller's
+   * @param slots of each server, which other pools may use, too
+   */
+  BlockingPool(
+      WireSettings settings,
+      ScheduledExecutorService timer,
+      Function<ServerAddressName, ConnectionSlots> slots) {
+    this.slotsOf = slots;
     this.settings = settings;
     this.limits = settings.pool();
     this.timer = timer;
@@ -126,8 +139,9 @@ public final class BlockingPool implements AutoCloseable {
   }
 
   /** The connections to one server. Nothing foreign is called under the lock. */
-  private final class Server {
+  private final class Server implements ConnectionSlots.Pool {
     private final ServerAddressName name;
+    private final ConnectionSlots slots;
     private final Deque<BlockingConnection> idle = new ArrayDeque<>();
     // Those that are open, idle or not.
     private final Set<BlockingConnection> connections = new HashSet<>();
@@ -136,13 +150,12 @@ public final class BlockingPool implements AutoCloseable {
     // A connection, or nothing: then one may be opened.
     private final Deque<CompletableFuture<Optional<BlockingConnection>>> waiting =
         new ArrayDeque<>();
-    // Those that are being opened are among them.
-    private int open;
-    private int opening;
     private int generation;
 
     Server(ServerAddressName name) {
       this.name = name;
+      this.slots = slotsOf.apply(name);
+      slots.add(this);
     }
 
     BlockingConnection take(TimeLimit limit, Abort abort) throws IOException {
@@ -154,14 +167,15 @@ public final class BlockingPool implements AutoCloseable {
           throw ServerPool.clientIsClosed();
         }
         ready = pollIdle(old);
-        if (ready == null && !mayOpen()) {
+        if (ready == null && !slots.tryOpen()) {
           turn = new CompletableFuture<>();
           waiting.addLast(turn);
-        } else if (ready == null) {
-          beginOpening();
         }
       }
       close(old);
+      if (turn != null) {
+        slots.makeRoom(this);
+      }
       if (ready != null) {
         return ready;
       }
@@ -178,16 +192,6 @@ public final class BlockingPool implements AutoCloseable {
         next = idle.pollFirst();
       }
       return next;
-    }
-
-    private boolean mayOpen() {
-      return (limits.maxSize() <= 0 || open < limits.maxSize())
-          && (limits.maxConnecting() <= 0 || opening < limits.maxConnecting());
-    }
-
-    private void beginOpening() {
-      open++;
-      opening++;
     }
 
     private BlockingConnection open(TimeLimit limit, Abort abort) throws IOException {
@@ -209,12 +213,11 @@ public final class BlockingPool implements AutoCloseable {
         throw failure;
       }
       synchronized (this) {
-        opening--;
         openings.remove(ending);
         connections.add(opened);
         opened.opened(new Lifetime(born, System.nanoTime()));
       }
-      letOpen();
+      slots.opened();
       return opened;
     }
 
@@ -231,8 +234,6 @@ public final class BlockingPool implements AutoCloseable {
     private void notOpened(int born, @Nullable Throwable failure) {
       List<CompletableFuture<Optional<BlockingConnection>>> never = List.of();
       synchronized (this) {
-        opening--;
-        open--;
         if (failure != null && born == generation) {
           never = List.copyOf(waiting);
           waiting.clear();
@@ -242,7 +243,7 @@ public final class BlockingPool implements AutoCloseable {
         clear(born);
         never.forEach(each -> each.completeExceptionally(failure));
       }
-      letOpen();
+      slots.notOpened();
     }
 
     private Optional<BlockingConnection> await(
@@ -293,6 +294,7 @@ public final class BlockingPool implements AutoCloseable {
       }
       while (connection.isOpen()) {
         CompletableFuture<Optional<BlockingConnection>> next;
+        boolean wantedElsewhere = slots.isWantedElsewhere(this);
         synchronized (this) {
           long now = System.nanoTime();
           connection.lifetime().idleSince(now);
@@ -300,6 +302,9 @@ public final class BlockingPool implements AutoCloseable {
             break;
           }
           next = waiting.pollFirst();
+          if (next == null && wantedElsewhere) {
+            break;
+          }
           if (next == null) {
             idle.addFirst(connection);
             return;
@@ -315,30 +320,47 @@ public final class BlockingPool implements AutoCloseable {
     /** There is one connection less. */
     void released(BlockingConnection connection) {
       synchronized (this) {
-        open--;
         connections.remove(connection);
       }
-      letOpen();
+      slots.closed();
     }
 
     /** Lets threads that wait open connections, as many as may be. */
-    private void letOpen() {
+    @Override
+    public void mayOpen() {
       while (true) {
         CompletableFuture<Optional<BlockingConnection>> next;
         synchronized (this) {
-          next = mayOpen() ? waiting.pollFirst() : null;
-          if (next == null) {
+          if (waiting.isEmpty()) {
             return;
           }
-          beginOpening();
+          next = slots.tryOpen() ? waiting.pollFirst() : null;
+        }
+        if (next == null) {
+          slots.makeRoom(this);
+          return;
         }
         if (!next.complete(Optional.empty())) {
-          synchronized (this) {
-            opening--;
-            open--;
-          }
+          slots.notOpened();
         }
       }
+    }
+
+    @Override
+    public synchronized boolean isWaiting() {
+      return !waiting.isEmpty();
+    }
+
+    @Override
+    public boolean closeIdle() {
+      BlockingConnection unused;
+      synchronized (this) {
+        unused = idle.pollLast();
+      }
+      if (unused != null) {
+        close(List.of(unused));
+      }
+      return unused != null;
     }
 
     void sweep() {
@@ -354,6 +376,8 @@ public final class BlockingPool implements AutoCloseable {
         }
       }
       close(old);
+      // What another pool has given up meanwhile without a word.
+      mayOpen();
     }
 
     /**

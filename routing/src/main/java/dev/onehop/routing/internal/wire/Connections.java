@@ -3,11 +3,14 @@ package dev.onehop.routing.internal.wire;
 import io.netty.channel.EventLoopGroup;
 import java.io.IOException;
 import java.util.HashSet;
+import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Function;
 
 /**
  * All connections of one router: those on event loops, and those of threads that send and wait
- * themselves.
+ * themselves. Together they keep to {@link WireSettings.PoolLimits}.
  *
  * <p>Thread-safe.
  */
@@ -19,8 +22,11 @@ public final class Connections implements AutoCloseable {
    * @param group event loops, which also time what threads wait for; stays the caller's
    */
   public Connections(EventLoopGroup group, WireSettings settings) {
-    this.onEventLoops = new WirePool(group, settings);
-    this.blocking = new BlockingPool(settings, group);
+    Map<ServerAddressName, ConnectionSlots> slots = new ConcurrentHashMap<>();
+    Function<ServerAddressName, ConnectionSlots> ofServer =
+        server -> slots.computeIfAbsent(server, name -> new ConnectionSlots(settings.pool()));
+    this.onEventLoops = new WirePool(group, settings, ofServer);
+    this.blocking = new BlockingPool(settings, group, ofServer);
   }
 
   public WirePool onEventLoops() {

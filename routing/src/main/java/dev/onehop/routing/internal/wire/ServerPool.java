@@ -30,6 +30,8 @@ final class ServerPool implements Exchange.Pool {
   private final EventLoopGroup group;
   private final WireSettings settings;
   private final PoolLimits limits;
+  private final ConnectionSlots slots;
+  private final ConnectionSlots.Pool forOthers = new ForOthers();
   private final @Nullable SharedConnections shared;
   private final @Nullable SharingMeters meters;
   private final Deque<WireConnection> idle = new ArrayDeque<>();
@@ -43,11 +45,17 @@ final class ServerPool implements Exchange.Pool {
   private boolean reachable;
   private boolean closed;
 
-  ServerPool(ServerAddressName server, EventLoopGroup group, WireSettings settings) {
+  ServerPool(
+      ServerAddressName server,
+      EventLoopGroup group,
+      WireSettings settings,
+      ConnectionSlots slots) {
     this.server = server;
     this.group = group;
     this.settings = settings;
     this.limits = settings.pool();
+    this.slots = slots;
+    slots.add(forOthers);
     WireSettings.Sharing sharing = settings.sharing();
     if (sharing == null) {
       this.meters = null;
@@ -79,9 +87,7 @@ final class ServerPool implements Exchange.Pool {
     @Override
     public boolean hasRoom() {
       synchronized (ServerPool.this) {
-        return !idle.isEmpty()
-            || limits.maxSize() == 0
-            || open - opening.size() + waiting.size() < limits.maxSize();
+        return !idle.isEmpty() || slots.hasRoomBeside(waiting.size() - opening.size());
       }
     }
 
@@ -103,6 +109,32 @@ final class ServerPool implements Exchange.Pool {
   @Override
   public boolean isShared() {
     return shared != null;
+  }
+
+  private final class ForOthers implements ConnectionSlots.Pool {
+    @Override
+    public void mayOpen() {
+      grow(null);
+    }
+
+    @Override
+    public boolean isWaiting() {
+      synchronized (ServerPool.this) {
+        return !waiting.isEmpty();
+      }
+    }
+
+    @Override
+    public boolean closeIdle() {
+      WireConnection unused;
+      synchronized (ServerPool.this) {
+        unused = idle.pollLast();
+      }
+      if (unused != null) {
+        unused.close();
+      }
+      return unused != null;
+    }
   }
 
   /** Gives the exchange a connection, now or as soon as there is one. */
@@ -169,17 +201,26 @@ final class ServerPool implements Exchange.Pool {
     while (true) {
       Disposable.Swap connecting = Disposables.swap();
       int born;
+      boolean room;
+      boolean needed;
       synchronized (this) {
         boolean wanted = opening.size() < waiting.size() || (reachable && open < limits.minSize());
-        if (closed
-            || !wanted
-            || (limits.maxSize() > 0 && open >= limits.maxSize())
-            || (limits.maxConnecting() > 0 && opening.size() >= limits.maxConnecting())) {
+        if (closed || !wanted) {
           return;
         }
-        open++;
-        opening.add(connecting);
+        needed = opening.size() < waiting.size();
+        room = slots.tryOpen();
+        if (room) {
+          open++;
+          opening.add(connecting);
+        }
         born = generation;
+      }
+      if (!room) {
+        if (needed) {
+          slots.makeRoom(forOthers);
+        }
+        return;
       }
       connect(preferred == null ? group.next() : preferred, connecting, born);
     }
@@ -212,7 +253,7 @@ final class ServerPool implements Exchange.Pool {
     }
     connection.whenClosed(() -> closed(connection));
     giveBack(connection);
-    grow(null);
+    slots.opened();
   }
 
   private void notOpened(Disposable connecting, Throwable failure, int born) {
@@ -230,7 +271,7 @@ final class ServerPool implements Exchange.Pool {
     failed();
     clear(born);
     never.forEach(exchange -> exchange.unable(failure));
-    grow(null);
+    slots.notOpened();
   }
 
   @Override
@@ -246,12 +287,17 @@ final class ServerPool implements Exchange.Pool {
       connecting = nextGeneration();
       next = generation;
     }
-    connecting.forEach(Disposable::dispose);
+    connecting.forEach(this::giveUp);
     old.forEach(WireConnection::close);
     if (shared != null) {
       shared.clear(next, null);
     }
     grow(null);
+  }
+
+  private void giveUp(Disposable connecting) {
+    connecting.dispose();
+    slots.notOpened();
   }
 
   private List<Disposable> nextGeneration() {
@@ -282,7 +328,7 @@ final class ServerPool implements Exchange.Pool {
         waiting.clear();
       }
     }
-    connecting.forEach(Disposable::dispose);
+    connecting.forEach(this::giveUp);
     ended.forEach(WireConnection::close);
     never.forEach(exchange -> exchange.unable(why));
     if (shared != null) {
@@ -311,6 +357,7 @@ final class ServerPool implements Exchange.Pool {
       return;
     }
     Exchange next = null;
+    boolean wantedElsewhere = slots.isWantedElsewhere(forOthers);
     boolean old;
     synchronized (this) {
       long now = System.nanoTime();
@@ -318,7 +365,7 @@ final class ServerPool implements Exchange.Pool {
       old = closed || isOld(connection, now);
       if (!old) {
         next = waiting.pollFirst();
-        if (next == null) {
+        if (next == null && !wantedElsewhere) {
           idle.addFirst(connection);
           return;
         }
@@ -337,7 +384,7 @@ final class ServerPool implements Exchange.Pool {
       idle.remove(connection);
       connections.remove(connection);
     }
-    grow(null);
+    slots.closed();
   }
 
   @Override
@@ -413,7 +460,7 @@ final class ServerPool implements Exchange.Pool {
       opening.clear();
     }
     // The event loops may end before these do.
-    connecting.forEach(Disposable::dispose);
+    connecting.forEach(this::giveUp);
     unused.forEach(WireConnection::close);
     never.forEach(exchange -> exchange.unable(clientIsClosed()));
     if (shared != null) {

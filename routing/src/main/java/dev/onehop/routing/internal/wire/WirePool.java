@@ -11,6 +11,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
@@ -26,6 +27,7 @@ public final class WirePool implements AutoCloseable {
 
   private final EventLoopGroup group;
   private final WireSettings settings;
+  private final Function<ServerAddressName, ConnectionSlots> slots;
   private final Map<ServerAddressName, ServerPool> servers = new ConcurrentHashMap<>();
   private final Future<?> sweeping;
   private volatile boolean closed;
@@ -34,6 +36,17 @@ public final class WirePool implements AutoCloseable {
    * @param group event loops of the connections; stays the caller's
    */
   public WirePool(EventLoopGroup group, WireSettings settings) {
+    this(group, settings, server -> new ConnectionSlots(settings.pool()));
+  }
+
+  /**
+   * @param slots of each server, which other pools may use, too
+   */
+  WirePool(
+      EventLoopGroup group,
+      WireSettings settings,
+      Function<ServerAddressName, ConnectionSlots> slots) {
+    this.slots = slots;
     this.group = group;
     this.settings = settings;
     this.sweeping =
@@ -126,7 +139,8 @@ public final class WirePool implements AutoCloseable {
       SharingRules.Use use,
       Exchange.Outcome outcome) {
     ServerPool pool =
-        servers.computeIfAbsent(server, name -> new ServerPool(name, group, settings));
+        servers.computeIfAbsent(
+            server, name -> new ServerPool(name, group, settings, slots.apply(name)));
     Exchange exchange = new Exchange(pool, message, expectsReply, use, outcome);
     if (closed) {
       exchange.unable(ServerPool.clientIsClosed());

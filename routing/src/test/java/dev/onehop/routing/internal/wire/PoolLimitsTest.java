@@ -12,6 +12,7 @@ import dev.onehop.routing.internal.wire.WireServer.Kind;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -127,6 +128,47 @@ class PoolLimitsTest {
       allAnswered(pings(pool, server, 200));
 
       assertThat(server.accepted()).isLessThanOrEqualTo(3);
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void noMoreConnectionsThanAllowedOverBothKinds(Kind first) {
+    Kind second = first == Kind.BLOCKING ? Kind.EVENT_LOOP : Kind.BLOCKING;
+    AtomicBoolean silent = new AtomicBoolean();
+    try (WireServer server =
+        new WireServer((connection, command) -> silent.get() && !isHello(command) ? null : ok())) {
+      Map<Kind, Client> pools = server.pools(limits(3, 0, 0, TIMEOUT));
+      try (Client one = pools.get(first);
+          Client other = pools.get(second)) {
+        // Idle ones of one kind make room for the other.
+        allAnswered(pings(one, server, 20));
+        allAnswered(pings(other, server, 20));
+        allAnswered(pings(one, server, 20));
+        await().until(() -> server.open() <= 3);
+
+        silent.set(true);
+        int before = server.seen.size();
+        List<CompletableFuture<OpMsg>> stuck = pings(one, server, 2);
+        await().until(() -> sent(server, before) == 2);
+        List<CompletableFuture<OpMsg>> others = pings(other, server, 5);
+        await().until(() -> sent(server, before) == 3);
+        await()
+            .during(Duration.ofMillis(700))
+            .until(() -> server.open() <= 3 && sent(server, before) == 3);
+
+        // A connection that is given up by one kind serves the other.
+        silent.set(false);
+        stuck.forEach(each -> each.cancel(true));
+        await().until(() -> others.stream().filter(CompletableFuture::isDone).count() == 4);
+        others.forEach(each -> each.cancel(true));
+      }
+    }
+  }
+
+  private static long sent(WireServer server, int after) {
+    synchronized (server.seen) {
+      return server.seen.stream().skip(after).filter(each -> !isHello(each)).count();
     }
   }
 

@@ -249,8 +249,7 @@ final class SimulatedLinks implements SharedConnections.Pool, Exchange.Pool, Aut
     void answer() {
       Sent next = pending.remove();
       reply(
-          next,
-          new BsonDocument("ok", new BsonInt32(1)).append("tag", new BsonString(next.tag())));
+          next, new BsonDocument("ok", new BsonInt32(1)).append("tag", new BsonString(next.tag())));
     }
 
     void answer(int code) {

@@ -108,7 +108,7 @@ class WirePoolTest {
   @Test
   void whoMayWaitForEverIsNotSweptAway() {
     try (ScriptedPeer silent = silent()) {
-      ServerPool pool = new ServerPool(address(silent), group, settings(1, Duration.ofMillis(-1)));
+      ServerPool pool = pool(silent, Duration.ofMillis(-1));
       Outcomes first = new Outcomes();
       Outcomes second = new Outcomes();
       pool.take(null, exchange(pool, first));
@@ -126,7 +126,7 @@ class WirePoolTest {
   @Test
   void whatIsCancelledInTimeIsToldNothing() {
     try (ScriptedPeer silent = silent()) {
-      ServerPool pool = new ServerPool(address(silent), group, settings(1, TIMEOUT));
+      ServerPool pool = pool(silent, TIMEOUT);
       Outcomes outcome = new Outcomes();
       Exchange exchange = exchange(pool, outcome);
       pool.take(null, exchange);
@@ -201,6 +201,11 @@ class WirePoolTest {
     ByteBuf message = UnpooledByteBufAllocator.DEFAULT.buffer();
     PING.encode(message);
     return new Exchange(pool, message, true, SharingRules.Use.OWN, outcome);
+  }
+
+  private ServerPool pool(ScriptedPeer server, Duration maxWait) {
+    WireSettings settings = settings(1, maxWait);
+    return new ServerPool(address(server), group, settings, new ConnectionSlots(settings.pool()));
   }
 
   private WirePool pool(int connections, Duration maxWait) {

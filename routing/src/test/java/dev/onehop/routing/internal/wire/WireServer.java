@@ -121,22 +121,39 @@ final class WireServer implements AutoCloseable {
       @Nullable Mechanism mechanism,
       WireSettings.@Nullable Proxy proxy,
       List<Compressor> compressors) {
-    WireSettings settings =
-        new WireSettings(
-            new WireSettings.Sockets(
-                EventLoops.socketChannelClass(), null, Duration.ofSeconds(10), 0, 0, proxy),
-            limits,
-            null,
-            new HandshakeSettings(
-                new BsonDocument(), compressors.stream().map(Compressor::name).toList(), mechanism),
-            compressors,
-            new Addresses(Addresses.Lookup.SYSTEM, Map.of()),
-            kind == Kind.SHARED
-                ? new WireSettings.Sharing(2, 64, 1 << 18, new SimpleMeterRegistry())
-                : null);
+    WireSettings settings = settings(kind, limits, mechanism, proxy, compressors);
     return kind == Kind.BLOCKING
         ? new BlockingClient(new BlockingPool(settings, group))
         : new LoopClient(new WirePool(group, settings));
+  }
+
+  /** Pools of each kind, which have their limits together. */
+  Map<Kind, Client> pools(WireSettings.PoolLimits limits) {
+    Connections connections =
+        new Connections(group, settings(Kind.EVENT_LOOP, limits, null, null, List.of()));
+    return Map.of(
+        Kind.BLOCKING, new BlockingClient(connections.blocking()),
+        Kind.EVENT_LOOP, new LoopClient(connections.onEventLoops()));
+  }
+
+  private static WireSettings settings(
+      Kind kind,
+      WireSettings.PoolLimits limits,
+      @Nullable Mechanism mechanism,
+      WireSettings.@Nullable Proxy proxy,
+      List<Compressor> compressors) {
+    return new WireSettings(
+        new WireSettings.Sockets(
+            EventLoops.socketChannelClass(), null, Duration.ofSeconds(10), 0, 0, proxy),
+        limits,
+        null,
+        new HandshakeSettings(
+            new BsonDocument(), compressors.stream().map(Compressor::name).toList(), mechanism),
+        compressors,
+        new Addresses(Addresses.Lookup.SYSTEM, Map.of()),
+        kind == Kind.SHARED
+            ? new WireSettings.Sharing(2, 64, 1 << 18, new SimpleMeterRegistry())
+            : null);
   }
 
   private record LoopClient(WirePool pool) implements Client {
