@@ -127,7 +127,7 @@ final class ExplainCommand implements Callable<Integer> {
     long millis = timeout.toMillis();
     settings
         .applyToClusterSettings(c -> c.serverSelectionTimeout(millis, TimeUnit.MILLISECONDS))
-        .applyToSocketSettings(s -> s.connectTimeout((int) millis, TimeUnit.MILLISECONDS));
+        .applyToSocketSettings(s -> s.connectTimeout(millis, TimeUnit.MILLISECONDS));
   }
 
   private static void print(

@@ -9,7 +9,6 @@ import com.mongodb.client.model.Updates;
 import dev.onehop.routing.internal.direct.ScriptedCluster;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
-import java.util.function.Function;
 import org.assertj.core.api.InstanceOfAssertFactories;
 import org.bson.BsonDocument;
 import org.bson.Document;
@@ -80,17 +79,24 @@ class BrokenConnectionTest {
   }
 
   private enum Operation {
-    FIND("find", Client::find),
-    INSERT("insert", Client::insert),
-    UPDATE_MANY("update", Client::updateMany),
-    INSERT_IN_TRANSACTION("insert", Client::insertInTransaction);
+    FIND("find"),
+    INSERT("insert"),
+    UPDATE_MANY("update"),
+    INSERT_IN_TRANSACTION("insert");
 
     private final String command;
-    private final Function<Client, Object> run;
 
-    Operation(String command, Function<Client, Object> run) {
+    Operation(String command) {
       this.command = command;
-      this.run = run;
+    }
+
+    Object run(Client client) {
+      return switch (this) {
+        case FIND -> client.find();
+        case INSERT -> client.insert();
+        case UPDATE_MANY -> client.updateMany();
+        case INSERT_IN_TRANSACTION -> client.insertInTransaction();
+      };
     }
   }
 
@@ -161,8 +167,7 @@ class BrokenConnectionTest {
     assertThat(client.find()).isNotNull();
     int before = cluster.seen(server, operation.command).size();
     cluster.hold(server, command -> command.getFirstKey().equals(operation.command));
-    CompletableFuture<Object> running =
-        CompletableFuture.supplyAsync(() -> operation.run.apply(client));
+    CompletableFuture<Object> running = CompletableFuture.supplyAsync(() -> operation.run(client));
     await().until(() -> cluster.seen(server, operation.command).size() > before);
     cluster.stop(server);
     cluster.release();

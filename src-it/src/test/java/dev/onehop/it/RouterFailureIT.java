@@ -99,7 +99,7 @@ class RouterFailureIT {
   }
 
   @Test
-  void killedAndStartedAgain() throws IOException, InterruptedException {
+  void killedAndStartedAgain() throws IOException {
     Load load = new Load(collection);
     await().atMost(TIMEOUT).until(() -> load.operations() > 500);
 

@@ -1,6 +1,7 @@
 package dev.onehop.it;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import com.mongodb.reactivestreams.client.MongoClient;
 import com.mongodb.reactivestreams.client.MongoClients;
@@ -68,12 +69,9 @@ final class ServerProcess implements AutoCloseable {
   }
 
   /** Ends it at once, and waits until it is gone. */
-  void kill() throws InterruptedException {
+  void kill() {
     assertThat(process.destroyForcibly()).isTrue();
-    for (long left = TIMEOUT.toMillis(); process.isAlive() && left > 0; left -= 10) {
-      pause(Duration.ofMillis(10));
-    }
-    assertThat(process.isAlive()).isFalse();
+    await().atMost(TIMEOUT).until(() -> !process.isAlive());
   }
 
   /** Starts it once more, and waits until it answers. */
@@ -108,14 +106,15 @@ final class ServerProcess implements AutoCloseable {
     }
   }
 
-  @SuppressWarnings("ThreadSleep") // What else is to be seen of a process that is no child.
+  /** Lets time pass. */
+  @SuppressWarnings("ThreadSleep") // The test lets time pass under load.
   static void pause(Duration time) throws InterruptedException {
     Thread.sleep(time.toMillis());
   }
 
   /** Ends what was started again: the testbed ends only what it has started itself. */
   @Override
-  public void close() throws InterruptedException {
+  public void close() {
     if (isOurs && process.isAlive()) {
       kill();
     }

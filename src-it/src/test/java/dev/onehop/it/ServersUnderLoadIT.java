@@ -115,10 +115,8 @@ class ServersUnderLoadIT {
   }
 
   @AfterAll
-  static void stop() throws InterruptedException {
-    for (ServerProcess each : processes) {
-      each.close();
-    }
+  static void stop() {
+    processes.forEach(ServerProcess::close);
     if (plain != null) {
       plain.close();
     }

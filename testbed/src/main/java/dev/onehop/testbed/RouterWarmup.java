@@ -15,6 +15,7 @@ import dev.onehop.testbed.internal.cluster.Admin;
 import dev.onehop.testbed.internal.cluster.Cluster;
 import dev.onehop.testbed.internal.cluster.ReplicaSet;
 import dev.onehop.testbed.internal.cluster.Server;
+import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -105,7 +106,8 @@ final class RouterWarmup {
   }
 
   private MongoClient pipelined(Server router) {
-    return OneHop.builder("mongodb://" + router.name())
+    InetSocketAddress address = router.listenAddress();
+    return OneHop.builder("mongodb://" + address.getHostString() + ":" + address.getPort())
         .applyToClientSettings(settings -> applyTo(settings, router))
         .routing(RoutingMode.NONE)
         .pipelining(sockets -> sockets.socketsPerServer(PIPELINED_SOCKETS))

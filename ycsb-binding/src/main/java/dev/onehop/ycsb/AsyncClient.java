@@ -6,8 +6,8 @@ import dev.onehop.routing.OneHop;
 import dev.onehop.routing.RoutingMode;
 
 /**
- * YCSB binding {@code async}: the official reactive streams driver; pipelined, on a router that does
- * not route.
+ * YCSB binding {@code async}: the official reactive streams driver; pipelined, on a router that
+ * does not route.
  *
  * <p>YCSB measures an operation on the thread that asked for it, so each operation blocks that
  * thread until the answer is there. One instance belongs to one YCSB client thread; all instances

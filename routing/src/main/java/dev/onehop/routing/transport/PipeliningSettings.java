@@ -19,8 +19,8 @@ package dev.onehop.routing.transport;
  * <p>When a socket breaks, the requests on it fail with a network error; as on any broken
  * connection, whether they were carried out is not known. An operation that is cancelled or times
  * out disturbs no other. Every kind of credential, TLS, compression and proxies work as without
- * pipelining. Not for load balancers ({@code loadBalanced=true}). Synchronous clients, whose threads
- * read their answers themselves, do not share.
+ * pipelining. Not for load balancers ({@code loadBalanced=true}). Synchronous clients, whose
+ * threads read their answers themselves, do not share.
  *
  * <p>The numbers are per server and per client. The sockets of single requests come on top, as many
  * as {@code maxPoolSize} allows, and those for monitoring.

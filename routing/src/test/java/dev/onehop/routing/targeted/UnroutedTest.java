@@ -33,9 +33,7 @@ class UnroutedTest {
   }
 
   private void assertUnrouted() {
-    assertThat(cluster.seen("m0", "find"))
-        .hasSize(2)
-        .noneMatch(Targeted::isInternal);
+    assertThat(cluster.seen("m0", "find")).hasSize(2).noneMatch(Targeted::isInternal);
     assertThat(cluster.seen("m0", "insert")).hasSize(1);
     assertThat(cluster.seen("m0", "aggregate")).isEmpty();
     assertThat(cluster.seen("m1", "hello")).isEmpty();

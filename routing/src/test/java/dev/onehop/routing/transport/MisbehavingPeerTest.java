@@ -46,6 +46,7 @@ class MisbehavingPeerTest {
   private static final Duration TIMEOUT = Duration.ofSeconds(30);
 
   private final SimpleMeterRegistry meters = new SimpleMeterRegistry();
+
   @AfterEach
   void close() {
     await()

@@ -7,9 +7,7 @@ import io.netty.buffer.ByteBuf;
 import org.bson.RawBsonDocument;
 import org.jspecify.annotations.Nullable;
 
-/**
- * What {@link OneShardForwarding} wants to know of a command with one statement.
- */
+/** What {@link OneShardForwarding} wants to know of a command with one statement. */
 final class Statement {
   private final CommandHead head;
   private Kind kind = Kind.BY_FILTER;

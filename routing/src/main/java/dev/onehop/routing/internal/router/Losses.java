@@ -9,8 +9,8 @@ import com.mongodb.event.ServerMonitorListener;
 import dev.onehop.routing.internal.wire.Connections;
 import dev.onehop.routing.internal.wire.ServerAddressName;
 import java.io.IOException;
-import java.util.IdentityHashMap;
-import java.util.Map;
+import java.util.HashSet;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -34,13 +34,13 @@ public final class Losses implements ServerMonitorListener {
    * @param before null at the beginning
    */
   public void changed(@Nullable ClusterDescription before, ClusterDescription now) {
-    Map<Throwable, ServerDescription> known = new IdentityHashMap<>();
+    Set<@Nullable Throwable> known = new HashSet<>();
     if (before != null) {
-      before.getServerDescriptions().forEach(each -> known.put(each.getException(), each));
+      before.getServerDescriptions().forEach(each -> known.add(each.getException()));
     }
     for (ServerDescription server : now.getServerDescriptions()) {
       Throwable failure = server.getException();
-      if (!server.isOk() && failure != null && !known.containsKey(failure)) {
+      if (!server.isOk() && failure != null && !known.contains(failure)) {
         reset(server.getAddress(), failure);
       }
     }

@@ -133,8 +133,7 @@ public final class TargetedMode {
             connect,
             listening -> new ShardClients(watching, ClusterPin.none(), listening),
             connections);
-    TargetedRouter router =
-        new TargetedRouter(mongoses, null, connections, Mono.empty(), () -> {});
+    TargetedRouter router = new TargetedRouter(mongoses, null, connections, Mono.empty(), () -> {});
     return clients(router, mongoses, connections, asked, carrier, commands, watch, release);
   }
 

@@ -400,9 +400,7 @@ public final class TargetedRouter implements CommandRouter {
   /** The way of a command, once the table is there that it needs, and a mongos. */
   private Mono<Plan> planned(TargetedCommand command) {
     Mono<Plan> plan = mongoses.awaited(() -> planner.plan(command));
-    return catalog != null
-            && Plan.needsTable(command)
-            && isToBeLoaded(command.namespace())
+    return catalog != null && Plan.needsTable(command) && isToBeLoaded(command.namespace())
         ? firstTable(catalog, command).then(plan)
         : plan;
   }

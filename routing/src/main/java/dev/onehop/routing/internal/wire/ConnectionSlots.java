@@ -47,6 +47,15 @@ final class ConnectionSlots {
     return true;
   }
 
+  /**
+   * Whether there may be more connections than there are. May be used under a pool's lock.
+   *
+   * @param wanted how many are wanted beside those that are being opened; may be negative
+   */
+  boolean hasRoomBeside(int wanted) {
+    return limits.maxSize() == 0 || open + wanted < limits.maxSize();
+  }
+
   private boolean isFull() {
     return limits.maxSize() > 0 && open >= limits.maxSize();
   }

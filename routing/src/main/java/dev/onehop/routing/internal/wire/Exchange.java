@@ -88,11 +88,7 @@ public final class Exchange {
    * @param use whether it may be sent among others, if the pool has connections for that
    */
   Exchange(
-      Pool pool,
-      ByteBuf message,
-      boolean expectsReply,
-      SharingRules.Use use,
-      Outcome outcome) {
+      Pool pool, ByteBuf message, boolean expectsReply, SharingRules.Use use, Outcome outcome) {
     this.pool = pool;
     this.message = message;
     this.expectsReply = expectsReply;

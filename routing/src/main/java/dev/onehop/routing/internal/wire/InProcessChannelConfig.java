@@ -10,7 +10,9 @@ import io.netty.channel.socket.SocketChannelConfig;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** The socket options of a channel that has no socket: the driver sets them, and nothing uses them. */
+/**
+ * The socket options of a channel that has no socket: the driver sets them, and nothing uses them.
+ */
 final class InProcessChannelConfig extends DefaultChannelConfig implements SocketChannelConfig {
   private int receiveBufferSize;
   private int sendBufferSize;

@@ -30,10 +30,10 @@ final class ServerPool implements Exchange.Pool {
   private final EventLoopGroup group;
   private final WireSettings settings;
   private final PoolLimits limits;
-  private final @Nullable SharedConnections shared;
-  private final @Nullable SharingMeters meters;
   private final ConnectionSlots slots;
   private final ConnectionSlots.Pool forOthers = new ForOthers();
+  private final @Nullable SharedConnections shared;
+  private final @Nullable SharingMeters meters;
   private final Deque<WireConnection> idle = new ArrayDeque<>();
   private final Deque<Exchange> waiting = new ArrayDeque<>();
   private final Set<Disposable> opening = new HashSet<>();
@@ -87,9 +87,7 @@ final class ServerPool implements Exchange.Pool {
     @Override
     public boolean hasRoom() {
       synchronized (ServerPool.this) {
-        return !idle.isEmpty()
-            || limits.maxSize() == 0
-            || open - opening.size() + waiting.size() < limits.maxSize();
+        return !idle.isEmpty() || slots.hasRoomBeside(waiting.size() - opening.size());
       }
     }
 

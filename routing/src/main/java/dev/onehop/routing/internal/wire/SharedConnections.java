@@ -263,8 +263,7 @@ final class SharedConnections {
     long now = now();
     refused = false;
     SharedConnection connection =
-        new SharedConnection(
-            this, link, new Lifetime(one.born(), now), meters.takeNumber(), now);
+        new SharedConnection(this, link, new Lifetime(one.born(), now), meters.takeNumber(), now);
     connections.add(connection);
     link.whenClosed(() -> onLoop(() -> closed(connection), () -> {}));
     link.whenWritable(() -> drain(now()));

@@ -38,8 +38,7 @@ final class SharingRules {
   private static final Map<String, Predicate<CommandHead>> SHARED =
       Map.ofEntries(
           // A cursor without a limit goes on with getMore, and its first batch may scan.
-          entry(
-              "find", c -> !c.isTailable() && !c.isLasting() && (c.hasLimit() || c.isById())),
+          entry("find", c -> !c.isTailable() && !c.isLasting() && (c.hasLimit() || c.isById())),
           entry("insert", SharingRules::always),
           entry("update", c -> !c.touchesMany()),
           entry("delete", c -> !c.touchesMany()),

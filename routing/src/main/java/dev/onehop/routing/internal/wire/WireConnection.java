@@ -461,8 +461,7 @@ final class WireConnection implements Link {
         if (next == null || wrong != null) {
           WireProtocolException why = new WireProtocolException(server + " " + wrong);
           if (next != null) {
-            next.handler()
-                .failed(new IOException("unreadable answer: " + why.getMessage(), why));
+            next.handler().failed(new IOException("unreadable answer: " + why.getMessage(), why));
           }
           // Nothing on this connection can be trusted any more.
           throw why;

@@ -65,8 +65,7 @@ public record WireSettings(
 
     /** Without proxy, and with the system's buffers. */
     public static Sockets of(Duration connectTimeout) {
-      return new Sockets(
-          EventLoops.socketChannelClass(), null, connectTimeout, 0, 0, null);
+      return new Sockets(EventLoops.socketChannelClass(), null, connectTimeout, 0, 0, null);
     }
   }
 

@@ -50,7 +50,9 @@ class DriverSocketsTest {
 
   @Test
   void limitsOfThePool() {
-    assertThat(of("maxPoolSize=7&maxConnecting=3&minPoolSize=2&waitQueueTimeoutMS=11&maxIdleTimeMS=12&maxLifeTimeMS=13").pool())
+    assertThat(
+            of("maxPoolSize=7&maxConnecting=3&minPoolSize=2&waitQueueTimeoutMS=11&maxIdleTimeMS=12&maxLifeTimeMS=13")
+                .pool())
         .isEqualTo(
             new WireSettings.PoolLimits(
                 7, 2, 3, Duration.ofMillis(11), Duration.ofMillis(12), Duration.ofMillis(13)));

@@ -50,8 +50,7 @@ final class SimulatedLinks implements SharedConnections.Pool, Exchange.Pool, Aut
         new SharedConnections(
             SERVER,
             loop.eventLoop(),
-            new PoolLimits(
-                100, 0, 2, Duration.ofSeconds(120), Duration.ZERO, Duration.ofMinutes(30)),
+            new PoolLimits(100, 0, 2, Duration.ofMinutes(2), Duration.ZERO, Duration.ofMinutes(30)),
             new Sharing(connections, maxInFlight, 1 << 18, registry),
             meters,
             this,
@@ -249,8 +248,7 @@ final class SimulatedLinks implements SharedConnections.Pool, Exchange.Pool, Aut
     void answer() {
       Sent next = pending.remove();
       reply(
-          next,
-          new BsonDocument("ok", new BsonInt32(1)).append("tag", new BsonString(next.tag())));
+          next, new BsonDocument("ok", new BsonInt32(1)).append("tag", new BsonString(next.tag())));
     }
 
     void answer(int code) {

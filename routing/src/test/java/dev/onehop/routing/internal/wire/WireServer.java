@@ -129,7 +129,8 @@ final class WireServer implements AutoCloseable {
 
   /** Pools of each kind, which have their limits together. */
   Map<Kind, Client> pools(WireSettings.PoolLimits limits) {
-    Connections connections = new Connections(group, settings(Kind.EVENT_LOOP, limits, null, null, List.of()));
+    Connections connections =
+        new Connections(group, settings(Kind.EVENT_LOOP, limits, null, null, List.of()));
     return Map.of(
         Kind.BLOCKING, new BlockingClient(connections.blocking()),
         Kind.EVENT_LOOP, new LoopClient(connections.onEventLoops()));

@@ -53,21 +53,21 @@ public final class Admin implements AutoCloseable {
   /** The same for settings that are there. */
   public static void applyTo(MongoClientSettings.Builder settings, Server server, Access access) {
     settings
-            .applicationName(APPLICATION)
-            .applyToClusterSettings(
-                cluster ->
-                    cluster
-                        .mode(ClusterConnectionMode.SINGLE)
-                        .hosts(
-                            List.of(
-                                new ServerAddress(
-                                    server.listenAddress().getHostString(),
-                                    server.listenAddress().getPort())))
-                        .serverSelectionTimeout(10, TimeUnit.SECONDS))
-            .applyToConnectionPoolSettings(pool -> pool.maxSize(8))
-            .readPreference(ReadPreference.primaryPreferred())
-            .retryReads(false)
-            .retryWrites(false);
+        .applicationName(APPLICATION)
+        .applyToClusterSettings(
+            cluster ->
+                cluster
+                    .mode(ClusterConnectionMode.SINGLE)
+                    .hosts(
+                        List.of(
+                            new ServerAddress(
+                                server.listenAddress().getHostString(),
+                                server.listenAddress().getPort())))
+                    .serverSelectionTimeout(10, TimeUnit.SECONDS))
+        .applyToConnectionPoolSettings(pool -> pool.maxSize(8))
+        .readPreference(ReadPreference.primaryPreferred())
+        .retryReads(false)
+        .retryWrites(false);
     access.applyTo(settings);
   }
 
