@@ -32,6 +32,7 @@ import com.mongodb.client.model.changestream.OperationType;
 import com.mongodb.event.CommandListener;
 import com.mongodb.event.CommandStartedEvent;
 import com.mongodb.event.CommandSucceededEvent;
+import dev.onehop.it.clients.Accounts;
 import dev.onehop.it.clients.BlockingView;
 import dev.onehop.it.clients.Mode;
 import dev.onehop.testbed.Testbed;
@@ -679,17 +680,9 @@ class DropInIT {
   /** A collection of accounts 0 to 299, a hundred on each shard. */
   private MongoCollection<Document> accounts() {
     String name = "accounts" + ++collections;
-    testbed.shardCollection(
-        Application.DATABASE + "." + name,
-        new BsonDocument("_id", new BsonInt32(1)),
-        List.of(
-            new BsonDocument("_id", new BsonInt32(PER_SHARD)),
-            new BsonDocument("_id", new BsonInt32(2 * PER_SHARD))));
+    Accounts.shard(testbed, Application.DATABASE + "." + name);
     MongoCollection<Document> accounts = database.getCollection(name);
-    accounts.insertMany(
-        IntStream.range(0, 3 * PER_SHARD)
-            .mapToObj(id -> new Document("_id", id).append("balance", 100))
-            .toList());
+    accounts.insertMany(Accounts.documents());
     return accounts;
   }
 

@@ -6,6 +6,8 @@ import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoClients;
 import dev.onehop.routing.OneHop;
 import dev.onehop.routing.RoutingMode;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.util.Locale;
 import java.util.function.Consumer;
 
@@ -40,8 +42,20 @@ public enum Mode {
 
   /** A new client, seen through the interfaces of the synchronous driver. */
   public MongoClient client(String uri, Consumer<MongoClientSettings.Builder> change) {
+    return client(uri, change, new SimpleMeterRegistry());
+  }
+
+  /**
+   * The same.
+   *
+   * @param meters get what a router measures
+   */
+  public MongoClient client(
+      String uri, Consumer<MongoClientSettings.Builder> change, MeterRegistry meters) {
     if (isSync()) {
-      return isPlain() ? MongoClients.create(plain(uri, change)) : routed(uri, change).syncClient();
+      return isPlain()
+          ? MongoClients.create(plain(uri, change))
+          : routed(uri, change, meters).syncClient();
     }
     FirstReplies replies = new FirstReplies();
     Consumer<MongoClientSettings.Builder> all =
@@ -53,7 +67,7 @@ public enum Mode {
         MongoClient.class,
         isPlain()
             ? com.mongodb.reactivestreams.client.MongoClients.create(plain(uri, all))
-            : routed(uri, all).reactiveClient(),
+            : routed(uri, all, meters).reactiveClient(),
         replies);
   }
 
@@ -65,10 +79,12 @@ public enum Mode {
     return settings.build();
   }
 
-  private OneHop.Builder routed(String uri, Consumer<MongoClientSettings.Builder> change) {
+  private OneHop.Builder routed(
+      String uri, Consumer<MongoClientSettings.Builder> change, MeterRegistry meters) {
     OneHop.Builder builder =
         OneHop.builder(uri)
             .applyToClientSettings(change)
+            .meterRegistry(meters)
             .routing(isDirect() ? RoutingMode.DIRECT : RoutingMode.TARGETED);
     return this == TARGETED_PIPELINED || this == DIRECT_PIPELINED
         ? builder.pipelining(pipelining -> {})

@@ -201,7 +201,7 @@ final class ChangeStreamCursor implements OpenCursor {
           || (bound != null && bound.compareTo(leastToken) < 0)) {
         return;
       }
-      int size = least.buffer.element().getByteLength();
+      int size = least.buffer.element().getByteBuffer().remaining();
       if (!events.hasRoomFor(size)) {
         return;
       }
