@@ -1,0 +1,12 @@
+package dev.onehop.it.unified;
+
+import dev.onehop.it.clients.Mode;
+import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
+
+/** The specification tests: {@link Mode#PLAIN_SYNC}, {@link ReplicaSetDeployment}. */
+@EnabledIfSystemProperty(named = UnifiedSuite.ALL, matches = ".*")
+class UnifiedPlainSyncOnReplicaSetIT extends UnifiedSuite {
+  UnifiedPlainSyncOnReplicaSetIT() {
+    super(Mode.PLAIN_SYNC, ReplicaSetDeployment::new);
+  }
+}
