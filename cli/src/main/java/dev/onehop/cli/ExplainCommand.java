@@ -2,34 +2,29 @@ package dev.onehop.cli;
 
 import com.mongodb.ConnectionString;
 import com.mongodb.MongoClientSettings;
-import com.mongodb.MongoCommandException;
 import com.mongodb.MongoException;
-import com.mongodb.MongoSecurityException;
+import com.mongodb.MongoNamespace;
 import com.mongodb.MongoTimeoutException;
-import com.mongodb.client.MongoClient;
-import com.mongodb.client.MongoClients;
-import dev.onehop.cli.cluster.ClusterMetadata;
+import com.mongodb.reactivestreams.client.MongoClient;
 import dev.onehop.core.table.Chunk;
-import dev.onehop.core.table.InconsistentRoutingTableException;
-import dev.onehop.core.table.RoutingTable;
 import dev.onehop.core.targeting.Target;
 import dev.onehop.core.targeting.TargetExplanation;
-import dev.onehop.core.targeting.Targeter;
-import dev.onehop.core.targeting.TargetingOptions;
+import dev.onehop.routing.OneHop;
+import dev.onehop.routing.RouteExplanation;
 import java.io.PrintWriter;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 import org.bson.BsonDocument;
-import org.bson.BsonInt32;
 import org.bson.json.JsonParseException;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
+import reactor.core.publisher.Mono;
 
 /** {@code onehop explain}. */
 @Command(
@@ -41,7 +36,7 @@ import picocli.CommandLine.Spec;
       "",
       "Reads the routing table of a collection through a mongos of any sharded cluster and shows"
           + " which chunks and shards a query with this filter must touch, what decided it, and"
-          + " which mongos stand beside these shards. Reads the config database only.",
+          + " which mongos it would go to. Nothing is read but the config database.",
       ""
     },
     footer = {
@@ -84,21 +79,30 @@ final class ExplainCommand implements Callable<Integer> {
       throw Failure.usage("'" + namespace + "' is no namespace; write database.collection");
     }
     BsonDocument filter = filter(filterJson);
-    ConnectionString connection = connection(url);
-    String hosts = String.join(",", connection.getHosts());
-    try (MongoClient client = MongoClients.create(settings(connection))) {
-      requireRouter(client, hosts);
-      explain(new ClusterMetadata(client), filter);
+    String hosts = String.join(",", connection(url).getHosts());
+    try (MongoClient client =
+        OneHop.builder(url).applyToClientSettings(this::limit).reactiveClient()) {
+      MongoNamespace asked = new MongoNamespace(namespace);
+      RouteExplanation explanation =
+          Mono.from(
+                  OneHop.explain(
+                      client
+                          .getDatabase(asked.getDatabaseName())
+                          .getCollection(asked.getCollectionName()),
+                      filter))
+              .blockOptional()
+              .orElseThrow();
+      Target target = explanation.target();
+      if (target == null) {
+        throw Failure.run(explanation.reason(), null);
+      }
+      print(spec.commandLine().getOut(), explanation, target, filter);
     } catch (MongoTimeoutException e) {
       throw Failure.run("cannot reach " + hosts + " within " + timeout.toSeconds() + " s", e);
-    } catch (MongoSecurityException e) {
-      throw Failure.run("cannot authenticate at " + hosts, e);
-    } catch (MongoCommandException e) {
-      throw Failure.run(hosts + " refuses: " + e.getErrorMessage(), e);
     } catch (MongoException e) {
       throw Failure.run("cannot use " + hosts + ": " + Failure.firstLine(e), e);
-    } catch (InconsistentRoutingTableException e) {
-      throw Failure.run("chunks changed while they were read; try again", e);
+    } catch (IllegalArgumentException e) {
+      throw Failure.usage("--url: " + Failure.firstLine(e));
     }
     return 0;
   }
@@ -119,56 +123,16 @@ final class ExplainCommand implements Callable<Integer> {
     }
   }
 
-  private MongoClientSettings settings(ConnectionString connection) {
+  private void limit(MongoClientSettings.Builder settings) {
     long millis = timeout.toMillis();
-    return MongoClientSettings.builder()
-        .applyConnectionString(connection)
+    settings
         .applyToClusterSettings(c -> c.serverSelectionTimeout(millis, TimeUnit.MILLISECONDS))
-        .applyToSocketSettings(s -> s.connectTimeout(millis, TimeUnit.MILLISECONDS))
-        .build();
+        .applyToSocketSettings(s -> s.connectTimeout(millis, TimeUnit.MILLISECONDS));
   }
 
-  private static void requireRouter(MongoClient client, String hosts) {
-    BsonDocument hello =
-        client
-            .getDatabase("admin")
-            .runCommand(new BsonDocument("hello", new BsonInt32(1)), BsonDocument.class);
-    if (!hello.containsKey("msg") || !hello.getString("msg").getValue().equals("isdbgrid")) {
-      throw Failure.run(hosts + " is not a mongos: a routing table needs a sharded cluster", null);
-    }
-  }
-
-  private void explain(ClusterMetadata metadata, BsonDocument filter) {
-    RoutingTable table =
-        metadata
-            .routingTable(namespace)
-            .orElseThrow(
-                () -> {
-                  String database = namespace.substring(0, namespace.indexOf('.'));
-                  return Failure.run("the cluster has no database '" + database + "'", null);
-                });
-    Target target = Targeter.find(table, filter, TargetingOptions.NONE);
-    PrintWriter out = spec.commandLine().getOut();
-    print(out, target.explain(MAX_CHUNKS), filter);
-    List<String> routers = metadata.routers();
-    Map<String, List<String>> members = metadata.shardMembers();
-    for (String shard : target.shards()) {
-      List<String> hosts = members.getOrDefault(shard, List.of());
-      List<String> beside = ClusterMetadata.beside(hosts, routers);
-      out.println(
-          "  "
-              + shard
-              + " on "
-              + String.join(", ", hosts)
-              + (beside.isEmpty()
-                  ? "; no mongos on its hosts"
-                  : "; mongos beside it: " + String.join(", ", beside)));
-    }
-    out.flush();
-  }
-
-  /** Prints what a target explains. */
-  static void print(PrintWriter out, TargetExplanation explanation, BsonDocument filter) {
+  private static void print(
+      PrintWriter out, RouteExplanation route, Target target, BsonDocument filter) {
+    TargetExplanation explanation = target.explain(MAX_CHUNKS);
     out.println("collection  " + explanation.namespace());
     BsonDocument key = explanation.shardKey();
     out.println(
@@ -187,10 +151,22 @@ final class ExplainCommand implements Callable<Integer> {
         out.println("  and " + more + " more");
       }
     }
-    int count = explanation.shards().size();
+    List<String> shards = explanation.shards();
     out.println(
         "goes to     "
-            + (count == 1 ? "one shard" : count + " shards")
+            + (shards.size() == 1 ? "one shard, " : shards.size() + " shards, ")
+            + String.join(", ", shards)
             + (explanation.broadcast() ? ", as nothing in the filter bounds the shard key" : ""));
+    String routers =
+        route.routers().stream()
+            .map(router -> router.getHost() + ":" + router.getPort())
+            .collect(Collectors.joining(", "));
+    out.println(
+        "by way of   "
+            + (routers.isEmpty() ? "the nearest mongos" : routers)
+            + " ("
+            + route.decision().tag()
+            + ")");
+    out.flush();
   }
 }

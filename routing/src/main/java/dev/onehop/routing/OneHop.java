@@ -54,9 +54,8 @@ import org.slf4j.LoggerFactory;
  * of the official drivers work on it, several if need be.
  *
  * <pre>{@code
- * MongoClient client = OneHop.builder("mongodb://mongos1,mongos2/").meterRegistry(registry).reactiveClient();
- *
- * OneHop router = OneHop.builder("mongodb://mongos1,mongos2/").routing(RoutingMode.DIRECT).build();
+ * OneHop router = OneHop.builder("mongodb://mongos1,mongos2/").meterRegistry(registry).build();
+ * MongoClient reactive = MongoClients.create(router.clientSettings());
  * com.mongodb.client.MongoClient sync = com.mongodb.client.MongoClients.create(router.syncClientSettings());
  * }</pre>
  *
@@ -85,6 +84,10 @@ public final class OneHop implements AutoCloseable {
    * The settings of a client on this router, for the reactive, the Kotlin coroutine and the Scala
    * driver. They hold what was set on the builder. The application creates the client and closes
    * it, before the router.
+   *
+   * <p>They name one server, {@code onehop-targeted} or {@code onehop-direct}, which is the router
+   * in this process. Events of commands and connection pools name that one; events of clusters and
+   * servers name the real servers, too.
    */
   public MongoClientSettings clientSettings() {
     return router == null ? asked : router.reactiveSettings();
@@ -116,8 +119,9 @@ public final class OneHop implements AutoCloseable {
   }
 
   /**
-   * Starts from a connection string with its usual options. With {@code directConnection=true}
-   * nothing is routed.
+   * Starts from a connection string with its usual options. In targeted mode nothing is routed with
+   * {@code directConnection=true}, {@code loadBalanced=true}, {@code replicaSet} or Unix domain
+   * sockets: settings and clients are then the driver's own, and the log says so once.
    *
    * @param uri {@code mongodb://} or {@code mongodb+srv://}, also with the options of {@link
    *     OneHopProperty}
@@ -131,7 +135,7 @@ public final class OneHop implements AutoCloseable {
    * Tells where a read with this filter would go, before it runs. Where it went afterwards, {@link
    * RoutingObservationContext#servers} tells.
    *
-   * @param collection of a client that was built here
+   * @param collection of a client on a router
    * @return a cold publisher of one explanation, or of an {@link IllegalArgumentException} if the
    *     collection is another client's
    */
@@ -141,7 +145,8 @@ public final class OneHop implements AutoCloseable {
   }
 
   /**
-   * Tells where a write would go, before it runs. Nothing is written.
+   * Tells where a write would go, before it runs. Nothing is written, but a document to insert that
+   * has no {@code _id} gets one.
    *
    * @param collection of a client that was built here
    * @param write one write of any kind
@@ -196,7 +201,7 @@ public final class OneHop implements AutoCloseable {
 
     /**
      * Changes the driver's own settings, which hold for every connection: credentials, TLS, pools,
-     * codecs, listeners. The transport is Netty unless it is set here.
+     * codecs, listeners. A transport can't be set where the router brings its own.
      */
     public Builder applyToClientSettings(Consumer<MongoClientSettings.Builder> change) {
       Objects.requireNonNull(change, "change").accept(settings);
@@ -358,7 +363,10 @@ public final class OneHop implements AutoCloseable {
       if (reason == null) {
         return new OneHop(asked, targeted(asked, routing));
       }
-      log.warn("nothing is routed, and clients are the driver's own: {}", reason);
+      log.warn(
+          "nothing is routed{}, and clients are the driver's own: {}",
+          pipeliningSettings == null ? "" : " or pipelined",
+          reason);
       return new OneHop(asked, null);
     }
 

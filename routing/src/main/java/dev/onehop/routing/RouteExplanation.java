@@ -1,6 +1,7 @@
 package dev.onehop.routing;
 
 import com.mongodb.ServerAddress;
+import dev.onehop.core.targeting.Target;
 import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -17,6 +18,7 @@ import org.jspecify.annotations.Nullable;
  *     mode the primaries of the shards, as far as they are known
  * @param reason what decided, in words
  * @param tableAge how long ago the routing table was found to be the newest; null if there is none
+ * @param target the chunks that can be touched; null if there is no routing table
  */
 public record RouteExplanation(
     String namespace,
@@ -24,7 +26,8 @@ public record RouteExplanation(
     List<String> shards,
     List<ServerAddress> routers,
     String reason,
-    @Nullable Duration tableAge) {
+    @Nullable Duration tableAge,
+    @Nullable Target target) {
   public RouteExplanation {
     shards = List.copyOf(shards);
     routers = List.copyOf(routers);

@@ -1,33 +1,28 @@
 package dev.onehop.routing;
 
 /**
- * The Micrometer meters of a routed client, by name. They are what the client knows; what the
- * servers saw, only they can tell.
+ * The Micrometer meters of a router, by name. They are what the router knows; what the servers saw,
+ * only they can tell.
  */
 public enum RoutingMeters {
   /**
-   * Timer: operations from subscription to their end; a read's end is when its last document was
-   * taken. A bulk write counts once for each part that goes its own way. Tags:
+   * Timer: commands that read or write documents, from their arrival at the router in this process
+   * to its answer, with the retries of the router between; a read ends with its first batch. A
+   * write counts once for each part that goes its own way. In direct mode all commands count. Tags:
    *
    * <ul>
-   *   <li>{@code operation}: the method of the collection, such as {@code updateOne}
+   *   <li>{@code operation}: the command, such as {@code update}
    *   <li>{@code mode}: {@code targeted} or {@code direct}
    *   <li>{@code decision}: {@link RouteDecision#tag()}
    *   <li>{@code shard}: the owner's id, {@code none} where there is not one
-   *   <li>{@code server}: the mongos, as {@code host:port}. It is the one that the route's client
-   *       selected last: in the moment of a failover, or where several stand beside one shard, an
-   *       ESTIMATE. A {@link RoutingObservationContext} has the very one.
+   *   <li>{@code server}: the very server that has answered, as {@code host:port}; {@code none} if
+   *       it was several
    *   <li>{@code outcome}: {@code ok}, {@code failed} or {@code cancelled}
    * </ul>
-   *
-   * <p>In direct mode it is commands that are measured, from their arrival at the router in this
-   * process to its answer, with the stale retries between: {@code operation} is the command, such
-   * as {@code update}, a read ends with its first batch, and {@code server} is the very server that
-   * has answered, {@code none} if it was several.
    */
   OPERATIONS("onehop.operations"),
   /**
-   * Counter: operations on one shard that went to another mongos than the ones beside it. Tags:
+   * Counter: commands on one shard that went to another mongos than the ones beside it. Tags:
    * {@code shard}, {@code reason} ({@code no-router-beside} or {@code router-down}). In direct mode
    * commands that were handed to a mongos: {@code shard} is {@code none}, {@code reason} is {@code
    * handed-over}.

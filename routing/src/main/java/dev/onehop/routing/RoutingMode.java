@@ -1,6 +1,6 @@
 package dev.onehop.routing;
 
-/** Where a routed client sends an operation that one shard owns. */
+/** Where a router sends an operation that one shard owns. */
 public enum RoutingMode {
   /** To the mongos beside the owning shard. What MongoDB supports, and safe whatever happens. */
   TARGETED,

@@ -21,7 +21,7 @@ public final class RoutingObservationContext extends Observation.Context {
   private volatile @Nullable String shard;
   private final List<ServerAddress> servers = new CopyOnWriteArrayList<>();
 
-  /** For the routed client itself. */
+  /** For the router itself. */
   public RoutingObservationContext(
       String namespace, String operation, RouteDecision decision, @Nullable String shard) {
     this.namespace = namespace;
@@ -35,12 +35,12 @@ public final class RoutingObservationContext extends Observation.Context {
     return namespace;
   }
 
-  /** The method of the collection, such as {@code updateOne}; in direct mode the command. */
+  /** The command, such as {@code update}. */
   public String operation() {
     return operation;
   }
 
-  /** What was decided; in direct mode it is known when the command has ended. */
+  /** What was decided; known when the command has ended. */
   public RouteDecision decision() {
     return decision;
   }
@@ -51,20 +51,20 @@ public final class RoutingObservationContext extends Observation.Context {
   }
 
   /**
-   * The servers that the operation's commands were sent to, in order: the last one has answered.
-   * More than one after a retry, and for a read one entry for each batch. Empty before the first.
+   * The servers that the command was sent to, in order: the last one has answered. More than one
+   * after a retry of the router, or of a command that has parts. Known when the command has ended.
    */
   public List<ServerAddress> servers() {
     return List.copyOf(servers);
   }
 
-  /** For the routed client itself: the decision fell later than the observation began. */
+  /** For the router itself: the decision fell later than the observation began. */
   public void decided(RouteDecision later, @Nullable String owner) {
     decision = later;
     shard = owner;
   }
 
-  /** For the routed client itself: a command was sent. */
+  /** For the router itself: a command was sent. */
   public void sentTo(ServerAddress server) {
     servers.add(server);
   }

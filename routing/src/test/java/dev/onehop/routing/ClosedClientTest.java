@@ -67,6 +67,23 @@ class ClosedClientTest {
   }
 
   @Test
+  void whileAMongosIsAskedForItsCluster() throws InterruptedException {
+    cluster.delay(
+        "m0",
+        command ->
+            command.getString("$db").getValue().equals("config")
+                ? Duration.ofSeconds(6)
+                : Duration.ZERO);
+    MongoClient client =
+        OneHop.builder("mongodb://" + cluster.address("m0") + "/").reactiveClient();
+    TimeUnit.SECONDS.sleep(1);
+    client.close();
+    Thread.sleep(START_TIMEOUT.toMillis());
+
+    assertThat(errors()).isEmpty();
+  }
+
+  @Test
   void whileShardsAreAtWork() throws InterruptedException {
     CountDownLatch asked = new CountDownLatch(2);
     CountDownLatch closed = new CountDownLatch(1);

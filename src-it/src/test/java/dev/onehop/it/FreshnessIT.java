@@ -172,7 +172,7 @@ class FreshnessIT {
           .hasSize(2)
           .allSatisfy(each -> assertThat(each.servers()).isEqualTo(insert.routers()))
           .extracting(RoutingObservationContext::operation)
-          .containsExactly("insertOne", "find");
+          .containsExactly("insert", "find");
       assertThat(ended)
           .filteredOn(each -> each.decision() == RouteDecision.SEVERAL_SHARDS)
           .singleElement()
@@ -185,7 +185,7 @@ class FreshnessIT {
               meters
                   .get("onehop.operations")
                   .tags(
-                      "operation", "insertOne",
+                      "operation", "insert",
                       "mode", "targeted",
                       "decision", "owner",
                       "shard", "shard-or",

@@ -37,6 +37,8 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.reactivestreams.Publisher;
 import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Flux;
@@ -188,13 +190,15 @@ class RoutedOperationsIT {
   }
 
   /** A shard's own replica set stands for any that is no sharded cluster. */
-  @Test
-  void aReplicaSetIsUsedAsByTheOfficialClientAndThatIsSaidOnce() {
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void aReplicaSetIsUsedAsByTheOfficialClientAndThatIsSaidOnce(boolean named) {
     String shard = cluster.testbed("shard of its own").shardHosts().get("shard-va");
+    String set = shard.substring(0, shard.indexOf('/'));
     String url =
-        "mongodb://%s/?replicaSet=%s"
-            .formatted(
-                shard.substring(shard.indexOf('/') + 1), shard.substring(0, shard.indexOf('/')));
+        "mongodb://"
+            + shard.substring(shard.indexOf('/') + 1)
+            + (named ? "/?replicaSet=" + set : "/");
     ListAppender<ILoggingEvent> said = new ListAppender<>();
     Logger logger = (Logger) LoggerFactory.getLogger("dev.onehop.routing");
     said.start();
@@ -217,7 +221,11 @@ class RoutedOperationsIT {
     assertThat(said.list)
         .extracting(ILoggingEvent::getFormattedMessage)
         .containsOnlyOnce(
-            "the URI leads to a replica set, not to a mongos: nothing will be routed");
+            named
+                ? "nothing is routed, and clients are the driver's own: replicaSet="
+                    + set
+                    + " asks for a replica set"
+                : "the URI leads to a replica set, not to a mongos: nothing will be routed");
     assertThat(meters.find("onehop.operations").tag("decision", "owner").timers()).isEmpty();
   }
 

@@ -78,10 +78,7 @@ public class RoutingOverheadBenchmark {
 
   @Setup
   public void open() {
-    StubbedCommands commands = new StubbedCommands(client, group);
-    // The first one waits for the routing table.
-    commands.run(FINDS);
-    open = commands;
+    open = new StubbedCommands(client, group, FINDS);
   }
 
   @TearDown

@@ -60,43 +60,58 @@ final class StubServers {
         .build();
   }
 
-  /**
-   * A router of targeted mode before the cluster, which knows what stands beside the shards.
-   *
-   * @param metered whether it has meters
-   */
-  static RouterClients router(EventLoopGroup group, boolean metered) {
-    MeterRegistry meters = metered ? new SimpleMeterRegistry() : new CompositeMeterRegistry();
-    CountDownLatch known = new CountDownLatch(1);
-    RouterClients router =
-        TargetedMode.create(
-            asked(),
-            new RouterClients.Carrier(group, StubChannel.class, CONNECTIONS, 0),
-            transport(group),
-            MongoClients::create,
-            new TargetedMode.Options(
-                new ClusterWatch.Settings(
-                    RARELY, Duration.ZERO, true, Map.of(), UnaryOperator.identity()),
-                new TableMetrics(meters),
-                affinity -> {
-                  if (affinity.shardsWithRouter().size() == StubMetadata.SHARDS) {
-                    known.countDown();
-                  }
-                },
-                new CommandMeter(meters, ObservationRegistry.NOOP, RoutingMode.TARGETED)),
-            () -> {});
-    try {
-      if (!known.await(10, TimeUnit.SECONDS)) {
-        throw new IllegalStateException("nothing is routed");
-      }
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new IllegalStateException(e);
+  /** A router of targeted mode before the cluster. */
+  static final class Router implements AutoCloseable {
+    private final CountDownLatch known = new CountDownLatch(1);
+    private final RouterClients clients;
+
+    /**
+     * @param metered whether it has meters
+     */
+    Router(EventLoopGroup group, boolean metered) {
+      MeterRegistry meters = metered ? new SimpleMeterRegistry() : new CompositeMeterRegistry();
+      clients =
+          TargetedMode.create(
+              asked(),
+              new RouterClients.Carrier(group, StubChannel.class, CONNECTIONS, 0),
+              transport(group),
+              MongoClients::create,
+              new TargetedMode.Options(
+                  new ClusterWatch.Settings(
+                      RARELY, Duration.ZERO, true, Map.of(), UnaryOperator.identity()),
+                  new TableMetrics(meters),
+                  affinity -> {
+                    if (affinity.shardsWithRouter().size() == StubMetadata.SHARDS) {
+                      known.countDown();
+                    }
+                  },
+                  new CommandMeter(meters, ObservationRegistry.NOOP, RoutingMode.TARGETED)),
+              () -> {});
     }
-    return router;
+
+    RouterClients clients() {
+      return clients;
+    }
+
+    /** Waits for what the first command has begun to read. */
+    void awaitAffinity() {
+      try {
+        if (!known.await(10, TimeUnit.SECONDS)) {
+          throw new IllegalStateException("nothing is routed");
+        }
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+        throw new IllegalStateException(e);
+      }
+    }
+
+    @Override
+    public void close() {
+      clients.close();
+    }
   }
 
-  private static InetAddress named(String host) {
+  static InetAddress named(String host) {
     try {
       return InetAddress.getByAddress(host, LOOPBACK);
     } catch (UnknownHostException e) {

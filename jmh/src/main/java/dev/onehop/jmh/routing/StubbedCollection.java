@@ -4,7 +4,6 @@ import com.mongodb.client.model.Filters;
 import com.mongodb.reactivestreams.client.MongoClient;
 import com.mongodb.reactivestreams.client.MongoClients;
 import com.mongodb.reactivestreams.client.MongoCollection;
-import dev.onehop.routing.internal.router.RouterClients;
 import io.netty.channel.EventLoopGroup;
 import org.bson.Document;
 import reactor.core.publisher.Mono;
@@ -21,16 +20,20 @@ final class StubbedCollection implements AutoCloseable {
    * @param kind {@code plain}, {@code routed} or {@code metered}
    */
   StubbedCollection(String kind, EventLoopGroup group) {
-    if (kind.equals("plain")) {
-      client = MongoClients.create(StubServers.plain(group));
-    } else {
-      RouterClients router = StubServers.router(group, kind.equals("metered"));
-      client = MongoClients.create(router.closing(router.reactiveSettings()));
-    }
+    StubServers.Router router =
+        kind.equals("plain") ? null : new StubServers.Router(group, kind.equals("metered"));
+    client =
+        MongoClients.create(
+            router == null
+                ? StubServers.plain(group)
+                : router.clients().closing(router.clients().reactiveSettings()));
     documents = client.getDatabase("ycsb").getCollection("usertable");
-    // The first operation waits for the routing table.
+    // The first operation waits for the routing table, and has the mongoses looked for.
     if (Mono.from(documents.find(Filters.eq("_id", key())).first()).block() == null) {
       throw new IllegalStateException("nothing is found");
+    }
+    if (router != null) {
+      router.awaitAffinity();
     }
   }
 

@@ -1,6 +1,5 @@
 package dev.onehop.jmh.routing;
 
-import dev.onehop.routing.internal.router.RouterClients;
 import dev.onehop.routing.internal.router.VirtualMongos;
 import dev.onehop.routing.internal.wire.OpMsg;
 import dev.onehop.routing.internal.wire.WireFrames;
@@ -25,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  * before the stubbed cluster.
  */
 final class StubbedCommands implements AutoCloseable {
-  private final @Nullable RouterClients router;
+  private final StubServers.@Nullable Router router;
   private final Channel channel;
   private final Answers answers = new Answers();
 
@@ -33,9 +32,10 @@ final class StubbedCommands implements AutoCloseable {
    * Connects, and waits until all is known that routing needs.
    *
    * @param kind {@code plain}, {@code routed} or {@code metered}
+   * @param first commands that have the router read what it needs
    */
-  StubbedCommands(String kind, EventLoopGroup group) {
-    router = kind.equals("plain") ? null : StubServers.router(group, kind.equals("metered"));
+  StubbedCommands(String kind, EventLoopGroup group, ByteBuf[] first) {
+    router = kind.equals("plain") ? null : new StubServers.Router(group, kind.equals("metered"));
     channel =
         new Bootstrap()
             .group(group)
@@ -47,9 +47,13 @@ final class StubbedCommands implements AutoCloseable {
                     made.pipeline().addLast(new WireFrames(), answers);
                   }
                 })
-            .connect(InetSocketAddress.createUnresolved("h0", StubMetadata.MONGOS_PORT))
+            .connect(new InetSocketAddress(StubServers.named("h0"), StubMetadata.MONGOS_PORT))
             .syncUninterruptibly()
             .channel();
+    run(first);
+    if (router != null) {
+      router.awaitAffinity();
+    }
   }
 
   /**

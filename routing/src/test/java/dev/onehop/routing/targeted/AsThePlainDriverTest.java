@@ -43,6 +43,8 @@ import org.bson.codecs.ValueCodecProvider;
 import org.bson.codecs.configuration.CodecRegistries;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import reactor.core.publisher.Flux;
 
 /**
@@ -153,10 +155,11 @@ class AsThePlainDriverTest {
         .hasMessageContaining("directConnection");
   }
 
-  @Test
-  void onAReplicaSetTheServerPicksTheTimeOfASnapshot() {
+  @ParameterizedTest
+  @ValueSource(strings = {"?replicaSet=s0", ""})
+  void onAReplicaSetTheServerPicksTheTimeOfASnapshot(String options) {
     cluster.script("s0", AsThePlainDriverTest::replyWithTimes);
-    String uri = "mongodb://" + cluster.address("s0") + "/?replicaSet=s0";
+    String uri = "mongodb://" + cluster.address("s0") + "/" + options;
     try (MongoClient plain = MongoClients.create(uri);
         MongoClient client = OneHop.builder(uri).reactiveClient()) {
       for (MongoClient each : List.of(plain, client)) {
@@ -170,6 +173,38 @@ class AsThePlainDriverTest {
         .filteredOn(command -> command.getString("$db").getValue().equals("it"))
         .extracting(command -> command.getDocument("readConcern").containsKey("atClusterTime"))
         .containsExactly(false, true, false, true);
+  }
+
+  /** What a read asks of it, the driver adds to the command. */
+  @Test
+  void aSecondaryByItselfIsRead() {
+    cluster.script(
+        "s0",
+        command ->
+            command.getFirstKey().equalsIgnoreCase("hello")
+                    || command.getFirstKey().equalsIgnoreCase("ismaster")
+                ? BsonDocument.parse(
+                    """
+                    {ok: 1, helloOk: true, ismaster: false, isWritablePrimary: false,
+                     secondary: true, setName: 's0', hosts: ['%1$s'], me: '%1$s',
+                     minWireVersion: 0, maxWireVersion: 17, logicalSessionTimeoutMinutes: 30,
+                     maxBsonObjectSize: 16777216, maxMessageSizeBytes: 48000000,
+                     maxWriteBatchSize: 100000}
+                    """
+                        .formatted(cluster.address("s0")))
+                : null);
+    String uri = "mongodb://" + cluster.address("s0") + "/";
+    try (MongoClient plain = MongoClients.create(uri);
+        MongoClient client = OneHop.builder(uri).reactiveClient()) {
+      for (MongoClient each : List.of(plain, client)) {
+        assertThat(run(in(each).find(Filters.eq(-5)).first())).containsEntry("from", "s0");
+      }
+    }
+    assertThat(cluster.seen("s0", "find"))
+        .filteredOn(command -> command.getString("$db").getValue().equals("it"))
+        .extracting(command -> command.get("$readPreference"))
+        .hasSize(2)
+        .containsOnly(BsonDocument.parse("{mode: 'primaryPreferred'}"));
   }
 
   private static BsonDocument changeStream(BsonDocument command) {

@@ -1,4 +1,4 @@
-/** Which mongos stands beside which shard, and the clients that lead there. */
+/** Which mongos stands beside which shard, and which of them are up. */
 @NullMarked
 package dev.onehop.routing.internal.affinity;
 

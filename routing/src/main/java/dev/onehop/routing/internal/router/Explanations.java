@@ -186,16 +186,20 @@ public final class Explanations {
                       .map(server -> new ServerAddress(server.host(), server.port()))
                       .toList(),
                   target.reason(),
-                  router.tableAge(namespace).orElse(null));
+                  router.tableAge(namespace).orElse(null),
+                  target);
             })
-        .onErrorReturn(
+        .onErrorResume(
             UnknownNamespaceException.class,
-            new RouteExplanation(
-                namespace,
-                RouteDecision.NO_TABLE,
-                List.of(),
-                List.of(),
-                "there is no routing table",
-                null));
+            why ->
+                Mono.just(
+                    new RouteExplanation(
+                        namespace,
+                        RouteDecision.NO_TABLE,
+                        List.of(),
+                        List.of(),
+                        "there is no routing table: " + why.getMessage(),
+                        null,
+                        null)));
   }
 }

@@ -102,9 +102,7 @@ public final class LocalCommands {
         new BsonDocument("ismaster", BsonBoolean.TRUE)
             .append("isWritablePrimary", BsonBoolean.TRUE)
             .append("helloOk", BsonBoolean.TRUE);
-    if (identity.isMongos()) {
-      hello.append("msg", new BsonString("isdbgrid"));
-    }
+    hello.putAll(identity.role());
     return ok(
         hello
             .append("maxBsonObjectSize", new BsonInt32(16 * 1024 * 1024))

@@ -70,7 +70,7 @@ public final class RouterHandles {
   /**
    * The router behind a collection.
    *
-   * @return an {@link IllegalArgumentException} if the collection is no direct client's
+   * @return an {@link IllegalArgumentException} if no router is behind the collection
    */
   public static Mono<CommandRouter> of(MongoCollection<?> collection) {
     return Mono.from(

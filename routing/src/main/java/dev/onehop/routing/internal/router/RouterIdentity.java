@@ -3,6 +3,7 @@ package dev.onehop.routing.internal.router;
 import dev.onehop.routing.internal.wire.ServerAddressName;
 import java.time.Duration;
 import org.bson.BsonDocument;
+import org.bson.BsonString;
 
 /** Who a router says it is. Thread-safe. */
 public interface RouterIdentity {
@@ -17,9 +18,9 @@ public interface RouterIdentity {
 
   Duration uptime();
 
-  /** Whether clients may take it for a mongos; a standalone server they may not. */
-  default boolean isMongos() {
-    return true;
+  /** The fields of its {@code hello} that say what clients may take it for, if not a standalone. */
+  default BsonDocument role() {
+    return new BsonDocument("msg", new BsonString("isdbgrid"));
   }
 
   /** Fields that every answer of its own bears, which say what it really is. */

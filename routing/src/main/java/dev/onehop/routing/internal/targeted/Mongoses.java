@@ -4,6 +4,7 @@ import com.mongodb.MongoClientSettings;
 import com.mongodb.MongoSocketReadTimeoutException;
 import com.mongodb.ReadPreference;
 import com.mongodb.ServerAddress;
+import com.mongodb.connection.ClusterConnectionMode;
 import com.mongodb.connection.ClusterDescription;
 import com.mongodb.connection.ClusterType;
 import com.mongodb.connection.ServerDescription;
@@ -173,7 +174,8 @@ final class Mongoses implements ServerSet {
   @Nullable ServerAddressName nearest(@Nullable BsonDocument readPreference) {
     List<ServerDescription> usable = clients.nearestUsable();
     ClusterDescription cluster = clients.nearest().getClusterDescription();
-    if (cluster.getType() == ClusterType.REPLICA_SET) {
+    if (cluster.getType() == ClusterType.REPLICA_SET
+        && cluster.getConnectionMode() != ClusterConnectionMode.SINGLE) {
       ReadPreference wanted =
           readPreference == null
               ? ReadPreference.primary()
@@ -360,6 +362,15 @@ final class Mongoses implements ServerSet {
   /** What the URI leads to. */
   ClusterType type() {
     return clients.nearest().getClusterDescription().getType();
+  }
+
+  /** The member of a replica set that the URI names alone; null if there is none. */
+  @Nullable ServerDescription onlyMember() {
+    ClusterDescription cluster = clients.nearest().getClusterDescription();
+    return cluster.getType() == ClusterType.REPLICA_SET
+            && cluster.getConnectionMode() == ClusterConnectionMode.SINGLE
+        ? cluster.getServerDescriptions().get(0)
+        : null;
   }
 
   @Override

@@ -6,21 +6,12 @@ import com.mongodb.connection.ClusterType;
 public final class NotShardedException extends RuntimeException {
   private static final long serialVersionUID = 1L;
 
-  private NotShardedException(String message) {
-    super(message);
-  }
-
-  public static NotShardedException directConnection() {
-    return new NotShardedException("the URI says directConnection=true");
-  }
-
   public NotShardedException(ClusterType type) {
     super(
         "the URI leads to "
             + switch (type) {
               case REPLICA_SET -> "a replica set";
               case STANDALONE -> "a standalone server";
-              case LOAD_BALANCED -> "a load balancer";
               default -> type.name();
             }
             + ", not to a mongos");

@@ -1,11 +1,15 @@
 package dev.onehop.routing.internal.targeted;
 
 import com.mongodb.connection.ClusterType;
+import com.mongodb.connection.ServerDescription;
 import dev.onehop.routing.internal.router.RouterIdentity;
 import dev.onehop.routing.internal.wire.ServerAddressName;
 import java.time.Duration;
+import java.util.List;
+import org.bson.BsonArray;
 import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
+import org.bson.BsonString;
 
 /** The virtual mongos of targeted mode; speaks as the oldest of the mongoses does. */
 final class TargetedIdentity implements RouterIdentity {
@@ -39,9 +43,22 @@ final class TargetedIdentity implements RouterIdentity {
     return Duration.ofNanos(System.nanoTime() - startedNanos);
   }
 
+  /** One member of a replica set stands for itself, so that the driver treats it as one. */
   @Override
-  public boolean isMongos() {
-    return mongoses.type() != ClusterType.STANDALONE;
+  public BsonDocument role() {
+    ServerDescription member = mongoses.onlyMember();
+    if (member != null) {
+      BsonString me = new BsonString(advertised.toString());
+      return new BsonDocument("setName", new BsonString(String.valueOf(member.getSetName())))
+          .append("hosts", new BsonArray(List.of(me)))
+          .append("me", me)
+          .append("ismaster", BsonBoolean.valueOf(member.isPrimary()))
+          .append("isWritablePrimary", BsonBoolean.valueOf(member.isPrimary()))
+          .append("secondary", BsonBoolean.valueOf(member.isSecondary()));
+    }
+    return mongoses.type() == ClusterType.STANDALONE
+        ? new BsonDocument()
+        : RouterIdentity.super.role();
   }
 
   @Override

@@ -478,11 +478,14 @@ public final class TargetedRouter implements CommandRouter {
 
   @Override
   public Mono<RoutingTable> table(String namespace) {
-    Mono<RoutingTable> none = Mono.error(() -> new UnknownNamespaceException(namespace));
     return affinityReady
         .then(catalog.soon(namespace))
-        .onErrorResume(failure -> none)
-        .switchIfEmpty(none);
+        .switchIfEmpty(Mono.error(() -> new TimeoutException("the cluster has not answered yet")))
+        .onErrorMap(
+            failure ->
+                failure instanceof UnknownNamespaceException
+                    ? failure
+                    : new UnknownNamespaceException(failure));
   }
 
   @Override
