@@ -25,7 +25,6 @@ public final class TargetedAsyncClient extends MongoBinding {
     if (options.pipelining()) {
       client.pipelining(options::applyTo);
     }
-    return new ReactiveStore(
-        client.reactiveClient(), options.database(), RouteCounts.of(meters));
+    return new ReactiveStore(client.reactiveClient(), options.database(), RouteCounts.of(meters));
   }
 }

@@ -3,8 +3,8 @@
  * driver ({@code async}), and both behind OneHop ({@code targeted-sync}, {@code targeted-async},
  * {@code direct-sync}, {@code direct-async}).
  *
- * <p>They differ in the client they open and in nothing else, so that a difference between
- * their results comes from the client.
+ * <p>They differ in the client they open and in nothing else, so that a difference between their
+ * results comes from the client.
  */
 @NullMarked
 package dev.onehop.ycsb;

@@ -65,7 +65,12 @@ public final class ResultsTable {
               mode -> {
                 int at =
                     List.of(
-                            "legacy", "async", "targeted-async", "targeted-sync", "direct-async", "direct-sync")
+                            "legacy",
+                            "async",
+                            "targeted-async",
+                            "targeted-sync",
+                            "direct-async",
+                            "direct-sync")
                         .indexOf(mode);
                 return at < 0 ? Integer.MAX_VALUE : at;
               })

@@ -80,8 +80,7 @@ class DriverVersionIT {
     assertThat(meters.find("onehop.operations").tags("operation", "find").timers())
         .filteredOn(timer -> "owner".equals(timer.getId().getTag("decision")))
         .extracting(timer -> timer.getId().getTag("shard"))
-        .containsAll(
-            testbed.topology().shards().stream().map(Shard::name).toList());
+        .containsAll(testbed.topology().shards().stream().map(Shard::name).toList());
   }
 
   private static void reads(MongoCollection<Document> accounts) {

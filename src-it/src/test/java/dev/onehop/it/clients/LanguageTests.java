@@ -74,8 +74,7 @@ abstract class LanguageTests {
   void operationsAreSentToTheirShards(RoutingMode mode) {
     SimpleMeterRegistry meters = new SimpleMeterRegistry();
     Accounts.shard(testbed, "languages." + mode);
-    try (OneHop router =
-            OneHop.builder(testbed.url()).routing(mode).meterRegistry(meters).build();
+    try (OneHop router = OneHop.builder(testbed.url()).routing(mode).meterRegistry(meters).build();
         Client accounts = open(router.clientSettings(), "languages", mode.name())) {
       accounts.insertMany(Accounts.documents());
       for (int id : new int[] {10, 110, 210}) {
@@ -108,7 +107,6 @@ abstract class LanguageTests {
     assertThat(meters.find("onehop.operations").tags("operation", "find").timers())
         .filteredOn(timer -> "owner".equals(timer.getId().getTag("decision")))
         .extracting(timer -> timer.getId().getTag("shard"))
-        .containsAll(
-            testbed.topology().shards().stream().map(Shard::name).toList());
+        .containsAll(testbed.topology().shards().stream().map(Shard::name).toList());
   }
 }

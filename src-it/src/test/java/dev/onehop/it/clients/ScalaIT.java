@@ -65,8 +65,7 @@ class ScalaIT extends LanguageTests {
 
     @Override
     public List<ChangeStreamDocument<Document>> changes(BsonTimestamp from, int count) {
-      return Flux.from(
-              collection.<Document>watch(null, DOCUMENT).startAtOperationTime(from))
+      return Flux.from(collection.<Document>watch(null, DOCUMENT).startAtOperationTime(from))
           .take(count)
           .collectList()
           .block(TIMEOUT);

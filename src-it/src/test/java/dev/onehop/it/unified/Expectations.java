@@ -57,7 +57,8 @@ final class Expectations {
       Matcher header = HEADER.matcher(line);
       if (header.matches()) {
         List<String> modes = List.of(header.group(2).split(", ", -1));
-        boolean plain = modes.contains("all")
+        boolean plain =
+            modes.contains("all")
                 || modes.contains(Mode.PLAIN.id())
                 || modes.contains(Mode.PLAIN_SYNC.id());
         if (plain != plainList) {

@@ -4,7 +4,9 @@ import com.mongodb.MongoClientSettings;
 import com.mongodb.observability.ObservabilitySettings;
 import io.micrometer.observation.ObservationRegistry;
 
-/** The driver's own observations. It has them since 5.7; with an older one, nothing is done here. */
+/**
+ * The driver's own observations. It has them since 5.7; with an older one, nothing is done here.
+ */
 public final class DriverObservations {
   private static final boolean EXIST = exist();
 
