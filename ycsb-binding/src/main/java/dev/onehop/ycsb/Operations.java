@@ -38,6 +38,7 @@ final class Operations {
         .defaultIfEmpty(Status.NOT_FOUND);
   }
 
+  @SuppressWarnings("NonApiType") // YCSB's type
   Mono<Status> scan(
       String table,
       String startKey,
