@@ -132,7 +132,7 @@ class PoolLimitsTest {
   }
 
   @ParameterizedTest
-  @EnumSource
+  @EnumSource(mode = Mode.EXCLUDE, names = "SHARED")
   void noMoreConnectionsThanAllowedOverBothKinds(Kind first) {
     Kind second = first == Kind.BLOCKING ? Kind.EVENT_LOOP : Kind.BLOCKING;
     AtomicBoolean silent = new AtomicBoolean();
