@@ -45,7 +45,7 @@ class ManyChunksIT {
   }
 
   @ParameterizedTest
-  @EnumSource(RoutingMode.class)
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "NONE")
   void aSmallHeapIsEnough(RoutingMode mode) throws IOException, InterruptedException {
     int chunk = CHUNKS / 2;
     String url =

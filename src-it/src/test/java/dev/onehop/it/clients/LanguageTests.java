@@ -70,7 +70,7 @@ abstract class LanguageTests {
 
   @Timeout(60)
   @ParameterizedTest
-  @EnumSource
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "NONE")
   void operationsAreSentToTheirShards(RoutingMode mode) {
     SimpleMeterRegistry meters = new SimpleMeterRegistry();
     Accounts.shard(testbed, "languages." + mode);
