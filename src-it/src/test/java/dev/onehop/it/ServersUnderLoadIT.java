@@ -236,7 +236,7 @@ class ServersUnderLoadIT {
   }
 
   @ParameterizedTest
-  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "NONE")
+  @EnumSource
   void killedAndStartedAgain(Mode mode) throws IOException, InterruptedException {
     ServerProcess server = process(mode.victim());
     try (Loads loads = new Loads(mode)) {
@@ -252,7 +252,7 @@ class ServersUnderLoadIT {
   }
 
   @ParameterizedTest
-  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "NONE")
+  @EnumSource
   void cutOff(Mode mode) throws IOException, InterruptedException {
     String server = mode == Mode.DIRECT ? members("one").get(0) : mode.victim();
     try (Loads loads = new Loads(mode)) {
@@ -276,7 +276,7 @@ class ServersUnderLoadIT {
   }
 
   @ParameterizedTest
-  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "NONE")
+  @EnumSource
   void frozenAWhile(Mode mode) throws IOException, InterruptedException {
     for (String address :
         mode == Mode.DIRECT
