@@ -1,5 +1,6 @@
 package dev.onehop.cli;
 
+import java.util.Objects;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -53,7 +54,8 @@ public final class OneHopCommand implements Runnable {
     Errors errors = new Errors();
     CommandLine commandLine = new CommandLine(new OneHopCommand());
     // JMH's options are JMH's to read.
-    commandLine.getSubcommands().get("jmh").setUnmatchedOptionsArePositionalParams(true);
+    Objects.requireNonNull(commandLine.getSubcommands().get("jmh"))
+        .setUnmatchedOptionsArePositionalParams(true);
     return commandLine
         .setExecutionExceptionHandler(errors)
         .setParameterExceptionHandler(errors)

@@ -58,7 +58,7 @@ final class RoundTripMeter {
     try {
       pending.forEach((host, median) -> measured.put(host, median.join()));
     } catch (CompletionException e) {
-      throw new TestbedException("cannot measure round trips: " + e.getCause().getMessage(), e);
+      throw new TestbedException("cannot measure round trips: " + e.getMessage(), e);
     }
     return new RoundTrips(configured, measured);
   }

@@ -7,6 +7,7 @@ import com.mongodb.client.model.ReplaceOneModel;
 import com.mongodb.client.model.WriteModel;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import org.bson.BsonDocument;
 
 /** Inserts that wait to be sent together. Confined to one thread. */
@@ -93,7 +94,7 @@ final class InsertBatch {
 
     @Override
     public synchronized RuntimeException getCause() {
-      return (RuntimeException) super.getCause();
+      return (RuntimeException) Objects.requireNonNull(super.getCause());
     }
   }
 }

@@ -18,6 +18,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.TreeMap;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -186,7 +187,7 @@ final class TestbedCluster implements Cluster {
 
   @Override
   public String primaryOf(String shard) {
-    String members = testbed.shardHosts().get(shard);
+    String members = Objects.requireNonNull(testbed.shardHosts().get(shard), shard);
     return members.substring(members.indexOf('/') + 1).split(",", -1)[0];
   }
 

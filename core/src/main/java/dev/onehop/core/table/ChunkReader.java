@@ -50,6 +50,7 @@ final class ChunkReader {
       throw anotherCollection(chunk);
     }
     if (uuid == null
+        && ns != null
         && !(ns.isString() && ns.asString().getValue().equals(collection.namespace()))) {
       throw anotherCollection(chunk);
     }

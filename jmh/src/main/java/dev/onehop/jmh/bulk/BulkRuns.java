@@ -95,14 +95,16 @@ public final class BulkRuns {
       MongoCollection<Document> byShard = routed.getDatabase("bench").getCollection("runs");
       for (boolean ordered : new boolean[] {true, false}) {
         for (int run : new int[] {1, 5, 25, 75, 150}) {
+          List<Double> plainTimes = new ArrayList<>();
+          List<Double> routedTimes = new ArrayList<>();
           Map<MongoCollection<Document>, List<Double>> taken =
-              Map.of(plainly, new ArrayList<>(), byShard, new ArrayList<>());
+              Map.of(plainly, plainTimes, byShard, routedTimes);
           // The first one opens connections and loads the routing table.
           for (int i = 0; i <= REPEATED; i++) {
             taken.forEach((where, times) -> times.add(millis(where, way, run, ordered)));
           }
-          double usual = median(taken.get(plainly));
-          double ours = median(taken.get(byShard));
+          double usual = median(plainTimes);
+          double ours = median(routedTimes);
           System.out.printf(
               "%-40s %-10s %4d %10.1f %10.1f %6.2f%n",
               way.name(), ordered ? "ordered" : "unordered", run, usual, ours, ours / usual);

@@ -67,7 +67,7 @@ public final class CheckCommand implements Callable<Integer> {
         .setExecutionExceptionHandler(
             (e, commandLine, parsed) -> {
               if (e instanceof BarsException) {
-                fail(commandLine.getErr(), e.getMessage());
+                fail(commandLine.getErr(), String.valueOf(e.getMessage()));
                 return USAGE;
               }
               if (e instanceof RunnerException) {

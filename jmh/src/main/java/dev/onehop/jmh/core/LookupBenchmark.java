@@ -12,6 +12,7 @@ import java.util.concurrent.TimeUnit;
 import org.bson.BsonMinKey;
 import org.bson.BsonString;
 import org.bson.BsonValue;
+import org.jspecify.annotations.Nullable;
 import org.openjdk.jmh.annotations.Benchmark;
 import org.openjdk.jmh.annotations.BenchmarkMode;
 import org.openjdk.jmh.annotations.Fork;
@@ -118,7 +119,7 @@ public class LookupBenchmark {
 
   /** Guava's range map, on the driver's own order of strings. */
   @Benchmark
-  public String guavaRangeMap(RangeMap map) {
+  public @Nullable String guavaRangeMap(RangeMap map) {
     return map.map.get(ids[next()]);
   }
 

@@ -47,7 +47,7 @@ final class FailCommand {
     if (!command.getString("configureFailPoint").getValue().equals(NAME)) {
       return failure(new BsonInt32(27), "a stand-in router has the fail point " + NAME + " only");
     }
-    BsonValue mode = command.get("mode");
+    BsonValue mode = command.get("mode", new BsonString("off"));
     data = command.getDocument("data", new BsonDocument());
     left =
         mode.isDocument()

@@ -58,15 +58,23 @@ public final class StandInRouter {
     new CountDownLatch(1).await();
   }
 
+  private static String required(Map<String, String> options, String name) {
+    String value = options.get(name);
+    if (value == null) {
+      throw new IllegalArgumentException(name + " is missing");
+    }
+    return value;
+  }
+
   private static void start(Map<String, String> options) throws IOException {
-    ServerAddressName advertised = ServerAddressName.parse(options.get("--advertise"));
+    ServerAddressName advertised = ServerAddressName.parse(required(options, "--advertise"));
     String bind = options.get("--bind");
     InetSocketAddress listen = new InetSocketAddress(bind, Integer.parseInt(options.get("--port")));
     EventLoopGroup group = EventLoops.newGroup("router", 1);
     // From the router's own address, so that servers and links can tell who is calling.
     MongosRouter router =
         ClusterRouters.of(
-            options.get("--configdb"),
+            required(options, "--configdb"),
             group,
             new InetSocketAddress(bind, 0),
             ways(options.getOrDefault(LOCAL, "")));

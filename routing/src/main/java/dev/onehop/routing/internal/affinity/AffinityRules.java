@@ -9,8 +9,10 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.Function;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
@@ -126,18 +128,20 @@ public final class AffinityRules {
       List<ServerAddressName> routers,
       Beside previous) {
     List<ServerAddressName> known = routers.stream().filter(distances::containsKey).toList();
+    Function<ServerAddressName, Distance> distance =
+        router -> Objects.requireNonNull(distances.get(router));
     if (known.isEmpty()) {
       return new Beside(List.of(), Source.NONE);
     }
     Duration shortest =
-        known.stream().map(router -> distances.get(router).whole()).min(Duration::compareTo).get();
+        known.stream().map(router -> distance.apply(router).whole()).min(Duration::compareTo).get();
     List<ServerAddressName> noDetour =
         known.stream()
-            .filter(router -> isAbout(distances.get(router).whole(), shortest, 1))
+            .filter(router -> isAbout(distance.apply(router).whole(), shortest, 1))
             .toList();
     Duration nearest =
         noDetour.stream()
-            .map(router -> distances.get(router).toShard())
+            .map(router -> distance.apply(router).toShard())
             .min(Duration::compareTo)
             .get();
     Source source = nearest.compareTo(BESIDE) <= 0 ? Source.MEASURED : Source.SHORTEST_WAY;
@@ -147,15 +151,15 @@ public final class AffinityRules {
                 .allMatch(
                     router ->
                         known.contains(router)
-                            && isAbout(distances.get(router).whole(), shortest, 2)
-                            && isAbout(distances.get(router).toShard(), nearest, 2));
+                            && isAbout(distance.apply(router).whole(), shortest, 2)
+                            && isAbout(distance.apply(router).toShard(), nearest, 2));
     if (stays) {
       return new Beside(previous.routers(), source);
     }
     return new Beside(
         noDetour.stream()
-            .filter(router -> isAbout(distances.get(router).toShard(), nearest, 1))
-            .sorted(Comparator.comparing(router -> distances.get(router).toShard()))
+            .filter(router -> isAbout(distance.apply(router).toShard(), nearest, 1))
+            .sorted(Comparator.comparing(router -> distance.apply(router).toShard()))
             .limit(MOST_MEASURED)
             .sorted(Comparator.comparing(ServerAddressName::toString))
             .toList(),

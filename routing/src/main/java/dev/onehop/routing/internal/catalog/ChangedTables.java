@@ -67,10 +67,10 @@ final class ChangedTables {
   }
 
   private static boolean fits(RoutingTable table, @Nullable BsonDocument entry) {
-    boolean listed = entry != null && !entry.getBoolean("dropped", BsonBoolean.FALSE).getValue();
-    return table.isSharded()
-        ? listed && RoutingTableLoader.sameIncarnation(entry, table.version())
-        : !listed;
+    if (entry == null || entry.getBoolean("dropped", BsonBoolean.FALSE).getValue()) {
+      return !table.isSharded();
+    }
+    return table.isSharded() && RoutingTableLoader.sameIncarnation(entry, table.version());
   }
 
   /** Adds those of which there are newer chunks. */

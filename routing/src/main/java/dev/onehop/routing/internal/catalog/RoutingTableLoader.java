@@ -115,19 +115,21 @@ final class RoutingTableLoader {
   }
 
   private Mono<RoutingTable> sharded(BsonDocument collection, @Nullable RoutingTable known) {
-    boolean incremental =
-        known != null && known.isSharded() && sameIncarnation(collection, known.version());
+    RoutingTable base =
+        known != null && known.isSharded() && sameIncarnation(collection, known.version())
+            ? known
+            : null;
     boolean byUuid = collection.containsKey("uuid") && collection.containsKey("timestamp");
     BsonDocument itsChunks =
         chunksOf(byUuid ? collection.get("uuid") : null, collection.getString("_id"));
-    if (incremental) {
-      itsChunks.append("lastmod", new BsonDocument("$gte", known.version().toTimestamp()));
+    if (base != null) {
+      itsChunks.append("lastmod", new BsonDocument("$gte", base.version().toTimestamp()));
     }
     return Mono.defer(
         () -> {
           RoutingTableBuilder table =
-              incremental
-                  ? new RoutingTableBuilder(known, collection)
+              base != null
+                  ? new RoutingTableBuilder(base, collection)
                   : new RoutingTableBuilder(collection);
           return read(itsChunks, table).then(Mono.fromCallable(() -> survived(table::build)));
         });

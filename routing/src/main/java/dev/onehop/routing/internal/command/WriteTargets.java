@@ -5,6 +5,7 @@ import dev.onehop.core.targeting.Target;
 import dev.onehop.core.targeting.Targeter;
 import dev.onehop.core.targeting.TargetingOptions;
 import dev.onehop.routing.internal.wire.CommandFields;
+import java.util.Objects;
 import org.bson.BsonDocument;
 import org.bson.BsonValue;
 
@@ -25,7 +26,7 @@ public final class WriteTargets {
 
   private static Target update(RoutingTable table, BsonDocument statement) {
     BsonDocument filter = statement.getDocument("q");
-    BsonValue update = statement.get("u");
+    BsonValue update = Objects.requireNonNull(statement.get("u"), "u");
     boolean upsert = isUpsert(statement);
     TargetingOptions options = options(statement);
     return isReplacement(update)

@@ -6,6 +6,7 @@ import dev.onehop.routing.internal.wire.CommandFields;
 import dev.onehop.routing.internal.wire.OpMsg;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import org.bson.BsonArray;
 import org.bson.BsonDocument;
@@ -234,7 +235,7 @@ public final class CommandTypes {
   }
 
   private static void checkAggregate(BsonDocument body) {
-    BsonValue collection = body.get("aggregate");
+    BsonValue collection = Objects.requireNonNull(body.get("aggregate"));
     if (collection.isString() && collection.asString().getValue().isEmpty()) {
       throw invalidNamespace("Invalid namespace specified: the collection has no name");
     }

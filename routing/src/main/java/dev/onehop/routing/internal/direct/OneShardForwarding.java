@@ -105,7 +105,7 @@ final class OneShardForwarding {
     }
     ReplicaSet shard = target.isSingleShard() ? shards.known(target.shard()) : null;
     Server primary = shard == null ? null : shard.servers().primary();
-    if (primary == null) {
+    if (shard == null || primary == null) {
       return null;
     }
     byte[] version = version(table, target.shard(), primary.maxWireVersion());

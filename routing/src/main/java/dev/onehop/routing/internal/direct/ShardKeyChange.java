@@ -12,6 +12,7 @@ import dev.onehop.routing.internal.wire.OpMsg;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.function.Function;
 import java.util.stream.Stream;
@@ -306,7 +307,7 @@ final class ShardKeyChange {
           .shardKeyPattern()
           .keyDocumentOf(document)
           .forEach((path, value) -> put(filter, path, value));
-      put(filter, "_id", document.get("_id"));
+      put(filter, "_id", Objects.requireNonNull(document.get("_id"), "_id"));
       return filter;
     }
 

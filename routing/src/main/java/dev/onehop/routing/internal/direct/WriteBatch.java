@@ -14,6 +14,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableSet;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
@@ -153,7 +154,7 @@ final class WriteBatch {
       result.addError(first, fault);
       return Mono.empty();
     }
-    Target target = placement.targets().get(first);
+    Target target = Objects.requireNonNull(placement.targets().get(first));
     if (!target.isSingleShard()) {
       return broadcast(target, first);
     }
@@ -195,7 +196,10 @@ final class WriteBatch {
             Mono.defer(
                 () ->
                     Flux.fromIterable(others)
-                        .concatMap(index -> broadcast(placement.targets().get(index), index))
+                        .concatMap(
+                            index ->
+                                broadcast(
+                                    Objects.requireNonNull(placement.targets().get(index)), index))
                         .then()))
         .then(Mono.fromCallable(() -> result));
   }

@@ -11,7 +11,7 @@ public final class MapRequestContext implements RequestContext {
 
   @Override
   // The driver's signature; the caller knows what it has put there.
-  @SuppressWarnings({"unchecked", "TypeParameterUnusedInFormals"})
+  @SuppressWarnings({"unchecked", "TypeParameterUnusedInFormals", "NullAway"})
   public <T> T get(Object key) {
     return (T) values.get(key);
   }

@@ -7,6 +7,7 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
@@ -182,7 +183,7 @@ public final class LocalCommands {
   }
 
   private void add(Counter counter, int amount) {
-    counters.get(counter).add(amount);
+    Objects.requireNonNull(counters.get(counter)).add(amount);
   }
 
   private BsonDocument ok(BsonDocument reply) {

@@ -60,10 +60,8 @@ final class Planner {
     }
     if (command.isInTransaction() && !command.startsTransaction()) {
       ServerAddressName pinned = transactions.of(command.session(), command.transactionNumber());
-      boolean elsewhere =
-          pinned == null
-              || (command.endsTransaction() && command.isRecoverable() && !mongoses.isUp(pinned));
-      return elsewhere
+      return pinned == null
+              || (command.endsTransaction() && command.isRecoverable() && !mongoses.isUp(pinned))
           ? toNearest(RouteDecision.TRANSACTION, command)
           : Plan.of(new Route(RouteDecision.TRANSACTION, pinned));
     }

@@ -216,7 +216,7 @@ public final class BlockingConnection {
     }
   }
 
-  private interface Opening<T> {
+  private interface Opening<T extends @Nullable Object> {
     T run() throws IOException;
   }
 
@@ -224,7 +224,7 @@ public final class BlockingConnection {
    * Bounds what happens on a new socket by closing it, and not by a read timeout: a socket of Java
    * that was ever read with one needs more system calls for each read from then on.
    */
-  private static <T> T within(
+  private static <T extends @Nullable Object> T within(
       TimeLimit limit, ScheduledExecutorService timer, Socket socket, Opening<T> opening)
       throws IOException {
     if (!limit.isLimited()) {
@@ -262,6 +262,7 @@ public final class BlockingConnection {
    * Waits for a part of the handshake. Its steps are taken on this thread, but for those after one
    * that may block, which are taken elsewhere.
    */
+  @SuppressWarnings("NullAway") // infers no nullable type argument
   private <T> @Nullable T shake(Mono<T> part, TimeLimit limit) throws IOException {
     TimeLimit time = limit.atMost(maxOpening);
     try {

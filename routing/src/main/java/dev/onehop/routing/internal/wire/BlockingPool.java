@@ -10,6 +10,7 @@ import java.util.HashSet;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CancellationException;
@@ -273,7 +274,8 @@ public final class BlockingPool implements AutoCloseable {
         if (e.getCause() instanceof ServerRefusedException refused) {
           throw refused;
         }
-        throw new IOException(String.valueOf(e.getCause().getMessage()), e.getCause());
+        Throwable cause = Objects.requireNonNull(e.getCause());
+        throw new IOException(String.valueOf(cause.getMessage()), cause);
       } finally {
         synchronized (this) {
           waiting.removeIf(each -> each == turn);

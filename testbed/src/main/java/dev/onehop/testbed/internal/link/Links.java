@@ -7,6 +7,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 
@@ -89,7 +90,7 @@ public final class Links implements AutoCloseable {
   }
 
   InetAddress addressOf(String host) {
-    return addressByHost.get(host);
+    return Objects.requireNonNull(addressByHost.get(host), host);
   }
 
   long oneWayNanos(String from, String to) {

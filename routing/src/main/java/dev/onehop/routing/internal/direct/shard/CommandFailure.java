@@ -90,7 +90,7 @@ public final class CommandFailure extends RuntimeException {
               "errorLabels", new BsonArray(known.labels.stream().map(BsonString::new).toList()));
     }
     if (failure instanceof BsonSerializationException) {
-      return error(ErrorCodes.INVALID_BSON, "InvalidBSON", failure.getMessage());
+      return error(ErrorCodes.INVALID_BSON, "InvalidBSON", String.valueOf(failure.getMessage()));
     }
     if (!(failure instanceof IOException)) {
       log.warn("a command failed inside the router", failure);
