@@ -1,8 +1,10 @@
 package dev.onehop.it.unified;
 
 import dev.onehop.it.clients.Mode;
+import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 
 /** The specification tests: {@link Mode#PLAIN}, {@link ReplicaSetDeployment}. */
+@EnabledIfSystemProperty(named = UnifiedSuite.ALL, matches = ".*")
 class UnifiedPlainOnReplicaSetIT extends UnifiedSuite {
   UnifiedPlainOnReplicaSetIT() {
     super(Mode.PLAIN, ReplicaSetDeployment::new);

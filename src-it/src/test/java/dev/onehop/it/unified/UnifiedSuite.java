@@ -23,9 +23,9 @@ import org.opentest4j.TestAbortedException;
 /**
  * The drivers' specification tests in one mode on one deployment. {@code
  * -Donehop.it.unified.test=REGEX} runs only those in whose name it is found. {@code
- * -Donehop.it.unified.all} runs the pipelined modes, the plain synchronous driver and that on
- * replica sets, too, and on replica sets the many tests of time limits, which wait for most of
- * their time.
+ * -Donehop.it.unified.all} runs the pipelined modes, the plain synchronous driver and replica sets,
+ * too, which the driver itself is left with, and the many tests of time limits, which wait for most
+ * of their time.
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 abstract class UnifiedSuite {
