@@ -109,7 +109,7 @@ class ConfigServersDownIT {
 
   /** Each operation on a collection of its own, the first one waiting for all of them. */
   @ParameterizedTest
-  @EnumSource(RoutingMode.class)
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "NONE")
   void anApplicationThatStartsMeanwhileGoesOverAnyMongos(RoutingMode mode)
       throws IOException, InterruptedException {
     try (Testbed testbed = Testbed.builder(Topology.named("single-host")).start()) {

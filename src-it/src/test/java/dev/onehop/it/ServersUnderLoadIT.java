@@ -109,7 +109,9 @@ class ServersUnderLoadIT {
   static void start() {
     TestCluster.requireProcesses();
     testbed = Testbed.builder(Topology.parse("servers-under-load.yaml", TOPOLOGY)).start();
-    plain = com.mongodb.client.MongoClients.create("mongodb://" + mongoses());
+    // What it has to a server that a test before has ended is not used again.
+    plain =
+        com.mongodb.client.MongoClients.create("mongodb://" + mongoses() + "/?maxIdleTimeMS=10");
     testbed.shardCollection("it." + COLLECTION, Numbered.KEY, Numbered.splitAt(COUNTERS / 2));
     electSoon();
   }
