@@ -10,7 +10,7 @@ import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a router is told beside the driver's own settings.
+ * The router's own settings, beside those of the driver.
  *
  * @param refreshInterval how often routing tables and mongoses are read again
  * @param historyInterval how often the change history is looked at for moves; zero for never

@@ -27,7 +27,7 @@ final class IntendedOperations {
   private final Object thread;
   private final Operations operations;
   private final Taker taker = new Taker();
-  private final List<Step> steps = new ArrayList<>(2);
+  private final List<Operation> steps = new ArrayList<>(2);
   private final Set<String> beingInserted = ConcurrentHashMap.newKeySet();
   private volatile @Nullable String newest;
   // There is no answered record to take instead.
@@ -41,8 +41,6 @@ final class IntendedOperations {
    * @param status of the operation; subscribing issues it
    */
   record Operation(String name, String key, Mono<Status> status) {}
-
-  private record Step(String name, String key, Mono<Status> status) {}
 
   /**
    * @param thread what the workload keeps for a client thread
@@ -64,12 +62,12 @@ final class IntendedOperations {
     if (steps.isEmpty()) {
       return null;
     }
-    Step first = steps.get(0);
+    Operation first = steps.get(0);
     if (steps.size() == 1) {
-      return new Operation(first.name(), first.key(), first.status());
+      return first;
     }
     Mono<Status> all = first.status();
-    for (Step step : steps.subList(1, steps.size())) {
+    for (Operation step : steps.subList(1, steps.size())) {
       all = all.flatMap(status -> status.isOk() ? step.status() : Mono.just(status));
     }
     return new Operation("READ-MODIFY-WRITE", first.key(), all);
@@ -85,7 +83,7 @@ final class IntendedOperations {
   }
 
   private void add(String name, String key, Mono<Status> status) {
-    steps.add(new Step(name, key, status));
+    steps.add(new Operation(name, key, status));
   }
 
   private final class Taker extends DB {

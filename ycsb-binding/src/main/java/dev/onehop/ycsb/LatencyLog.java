@@ -6,6 +6,7 @@ import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.HashMap;
+import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
@@ -35,7 +36,7 @@ final class LatencyLog implements AutoCloseable {
     /** From the intended time to the failure, or to the end of the run, in the second of that. */
     FAILED;
 
-    private final String tag = name().toLowerCase(java.util.Locale.ROOT);
+    private final String tag = name().toLowerCase(Locale.ROOT);
   }
 
   private record Series(String operation, Kind kind, @Nullable String shard) {

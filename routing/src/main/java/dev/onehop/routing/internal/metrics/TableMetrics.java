@@ -39,7 +39,7 @@ public final class TableMetrics implements RefreshListener {
     this.registry = registry;
   }
 
-  /** From where the ages of routing tables are asked. */
+  /** Sets the source of the ages of routing tables. */
   public void agesFrom(Function<String, Optional<Duration>> source) {
     age = source;
   }

@@ -29,7 +29,7 @@ public final class DirectMode {
   }
 
   /**
-   * What is asked of direct mode beside the driver's own settings.
+   * Direct mode's own settings, beside those of the driver.
    *
    * @param refreshInterval how often the shards and the default concerns are read again
    * @param hostMapping from the cluster's names to those that the application uses; null if these
@@ -48,7 +48,7 @@ public final class DirectMode {
    *
    * @param settings of the application: the seeds are the cluster's mongoses or config servers
    * @param monitoring transport of the connections that watch the servers
-   * @param options what else is asked
+   * @param options direct mode's own settings
    * @param release stops what was started for this router, once it is closed
    */
   public static RouterClients create(

@@ -481,7 +481,7 @@ public final class BlockingConnection {
     return Objects.requireNonNull(lifetime);
   }
 
-  /** Closes it as {@link #close}; a thread that waits for an answer is told why. */
+  /** Closes it as {@link #close}; a thread that waits for an answer fails with this cause. */
   void close(IOException why) {
     lost = why;
     close();

@@ -11,8 +11,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What routing and sharing want to know of a command: found in one pass over the top level of its
- * message. What lies deeper is looked at when it is asked for, and documents are copied then. Valid
- * as long as the message is.
+ * message. Nested values are read on demand, and documents are copied then. Valid as long as the
+ * message is.
  */
 public final class CommandHead {
   /** Where an OP_MSG has its flags. */
@@ -413,7 +413,7 @@ public final class CommandHead {
     return limit != 0 || singleBatch;
   }
 
-  /** Whether the cursor is to stay though nobody uses it. */
+  /** Whether the cursor has no idle timeout. */
   boolean isLasting() {
     return lasting;
   }

@@ -208,8 +208,8 @@ public final class Exchange {
   }
 
   /**
-   * Nobody wants the answer any more. If it is still to come, a connection of its own is closed; on
-   * one with others, the answer is dropped.
+   * Drops the answer. If it is still to come, a connection of its own is closed; on one with
+   * others, the answer is dropped.
    *
    * @return whether that came in time: the outcome is told nothing then, neither now nor later
    */

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Which requests may share a connection. A server works through one connection's requests one after
- * the other, so what may take long would hold up whatever comes behind it.
+ * the other, so a slow request delays the requests behind it.
  *
  * <p>The tables below are the whole rule. A command that is in none of them gets a connection of
  * its own: aggregations and change streams, getMore, explain, commands that build, wait or scan,
