@@ -1,12 +1,18 @@
 package dev.onehop.cli;
 
+import dev.onehop.cli.bench.Bench;
 import dev.onehop.cli.bench.BenchPlan;
+import dev.onehop.cli.bench.ClientPlan;
 import dev.onehop.cli.bench.ClusterSource;
+import dev.onehop.cli.bench.Criterion;
 import dev.onehop.cli.bench.Mode;
 import dev.onehop.cli.bench.Pipelining;
+import dev.onehop.cli.bench.RatePlan;
 import dev.onehop.cli.bench.Scenario;
 import dev.onehop.cli.bench.ScenarioPlan;
 import dev.onehop.cli.bench.Workload;
+import dev.onehop.cli.bench.ZonesPlan;
+import dev.onehop.testbed.Host;
 import dev.onehop.testbed.Topology;
 import java.io.PrintWriter;
 import java.nio.file.Path;
@@ -17,7 +23,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.TreeSet;
+import java.util.UUID;
 import java.util.concurrent.Callable;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -33,17 +41,19 @@ import picocli.CommandLine.Spec;
     mixinStandardHelpOptions = true,
     versionProvider = Version.class,
     sortOptions = false,
+    subcommands = CollectCommand.class,
     header = "Measure what shard-aware routing buys.",
     description = {
       "",
       "Starts a sharded cluster over far-apart regions on this machine, loads it, runs a YCSB"
-          + " workload in each mode at each number of threads, and takes everything down again.",
+          + " workload in each mode at each number of threads, and takes everything down again."
+          + " Without options that say what to measure, the scenario shard-freeze follows.",
       ""
     },
     footer = {
       "",
       "Examples:",
-      "  onehop bench                     us-2014, workloada, all modes",
+      "  onehop bench                     us-2014, workloada, all modes; then a frozen shard",
       "  onehop bench --quick             the same in some three minutes",
       "  onehop bench --topology single-host --threads 16",
       "  onehop bench --modes async,targeted-async --threads 8,32 --duration 20s",
@@ -51,21 +61,51 @@ import picocli.CommandLine.Spec;
       "  ONEHOP_PASSWORD=... onehop bench --url 'mongodb://user@mongos1,mongos2/?tls=true'",
       "  onehop bench --scenario shard-freeze --rate 300",
       "                                   what one frozen shard does to the others' operations",
-      "  onehop bench --seed-experiment   the experiment of 2014 (long)",
+      "  onehop bench --rate 100,300      latencies at fixed rates",
+      "  onehop bench --find-max 'p99<80ms' --modes async,targeted-async",
+      "                                   the highest rate that holds",
+      "  onehop bench --threads 64 --rounds 5",
+      "                                   ratios to the best official client, with intervals",
+      "  onehop bench --scenario limit    throughput by threads, nothing else",
+      "  onehop bench --seed-experiment   the experiment of 2014 (half an hour)",
       "",
       "Exit code: 0 all points ran without errors, 1 the run or an operation failed,",
       "2 the command line was wrong, 130 interrupted (finished points are kept)."
     })
 final class BenchCommand implements Callable<Integer> {
 
-  private static final List<Integer> DEFAULT_THREADS = List.of(1, 4, 16, 64);
-  private static final List<Integer> QUICK_THREADS = List.of(1, 16, 64);
+  private static final List<Integer> DEFAULT_THREADS = List.of(1, 64);
+  private static final List<Integer> QUICK_THREADS = List.of(64);
+  private static final List<Integer> LIMIT_THREADS = List.of(1, 4, 16, 64);
+
+  /** Who gives one of these measures points, and no scenario beside them. */
+  private static final List<String> NOT_OF_THE_WHOLE =
+      List.of(
+          "--modes",
+          "--threads",
+          "--connections",
+          "--pipelining",
+          "--operations",
+          "--duration",
+          "--rounds",
+          "--rate",
+          "--find-max",
+          "--peer",
+          "--router-cost",
+          "--workload",
+          "-p");
+
   private static final List<Integer> SEED_THREADS = List.of(10, 25, 50, 75, 100);
   private static final List<String> NOT_WITH_SEED =
       List.of("--quick", "--threads", "--connections", "--records", "--operations", "--duration");
+  private static final List<String> NOT_WITH_RATE =
+      List.of("--seed-experiment", "--in-full", "--threads", "--operations");
   private static final List<String> NOT_WITH_SCENARIO =
       List.of(
           "--seed-experiment",
+          "--in-full",
+          "--find-max",
+          "--seed",
           "--threads",
           "--connections",
           "--pipelining",
@@ -74,9 +114,28 @@ final class BenchCommand implements Callable<Integer> {
           "--rounds",
           "--peer",
           "--existing");
+  private static final List<String> NOT_WITH_CLIENTS =
+      List.of("--scenario", "--peer", "--seed-experiment", "--rate", "--find-max");
+  private static final int MOST_CLIENTS = 1000;
   private static final double DEFAULT_RATE = 300;
-  private static final double MOST_RATE = 100_000;
-  private static final Duration SCENARIO_WARMUP = Duration.ofSeconds(15);
+
+  /** So that each of 50 instances has its turn every ten seconds. */
+  private static final double FLEET_RATE = 500;
+
+  private static final int FLEET_CLIENTS = 50;
+  private static final List<Mode> FLEET_MODES =
+      List.of(Mode.ASYNC, Mode.TARGETED_ASYNC, Mode.DIRECT_ASYNC);
+  private static final double FIRST_RATE = 100;
+
+  /** An error of 2 % either way. */
+  private static final double SEED_ERROR = 0.02;
+
+  /** A shorter warm-up is not judged: the rate is not steady in so few windows. */
+  private static final Duration LEAST_JUDGED = Duration.ofSeconds(10);
+
+  private static final Duration LEAST_WARMUP = Duration.ofSeconds(8);
+  private static final double DEFAULT_PRICE = 0.01;
+  private static final double MOST_PRICE = 1e6;
   private static final int MOST_THREADS = 4096;
   private static final long DEFAULT_RECORDS = 10_000;
   private static final int DEFAULT_CONNECTIONS = 5;
@@ -99,18 +158,24 @@ final class BenchCommand implements Callable<Integer> {
 
   @Option(
       names = "--peer",
-      paramLabel = "straight",
-      description =
-          "Measure beside them what is no way to use a cluster, but a limit: the official drivers,"
-              + " each operation straight to its shard's mongod, as straight-sync and"
-              + " straight-async. Not with --url.")
-  @Nullable String peer;
+      split = ",",
+      paramLabel = "PEER",
+      description = {
+        "Measure beside them, not with --url:",
+        "near-mongos: the official async driver with a server selector that takes the mongos of the"
+            + " shortest round trip, and all mongoses in its URL.",
+        "local-threshold-0: the same by localThresholdMS=0.",
+        "pipelined-only: the async driver, pipelined, without routing.",
+        "straight: no way to use a cluster, but a limit: the official drivers, each operation"
+            + " straight to its shard's mongod, as straight-sync and straight-async."
+      })
+  @Nullable List<String> peers;
 
   @Option(
       names = "--threads",
       split = ",",
       paramLabel = "N",
-      description = "YCSB client threads. Default: 1,4,16,64 (--quick: 1,16,64).")
+      description = "YCSB client threads. Default: 1,64 (--quick: 64).")
   @Nullable List<Integer> threads;
 
   @Option(
@@ -124,7 +189,7 @@ final class BenchCommand implements Callable<Integer> {
       paramLabel = "on|off|both",
       description =
           "Many requests in flight on each connection, for all modes but those of the sync driver."
-              + " Default: on for targeted-async and direct-async.")
+              + " Default: both for targeted-async and direct-async.")
   @Nullable String pipelining;
 
   @Option(
@@ -134,23 +199,96 @@ final class BenchCommand implements Callable<Integer> {
           "Issue operations at a fixed rate while something happens, each client with the driver's"
               + " pool of 100, routed ones also pipelined over 5 sockets: shard-freeze (one shard's"
               + " server stops for 8 of 25 seconds), shard-slow (it is 200 ms further away),"
-              + " router-freeze, router-loss (the nearest mongos stops, or is cut off; clients know"
-              + " all).")
+              + " router-freeze, router-loss, router-kill (the nearest mongos stops, is cut off, or is"
+              + " killed and started again; clients know all), zones (with --topology three-zones: the"
+              + " bytes that cross zones, and their price), fleet (50 instances of an application, or"
+              + " --clients, in few processes: sockets and memory at the servers). And limit: no rate and"
+              + " no fault, but throughput by threads (1,4,16,64) beside what a closed loop can do.")
   @Nullable String scenario;
 
   @Option(
       names = "--rate",
+      split = ",",
       paramLabel = "R",
       description =
-          "With --scenario: operations per second, issued at intended times, from which latencies"
-              + " count. Default: 300.")
-  @Nullable Double rate;
+          "Operations per second in place of threads, issued at intended times, from which latencies"
+              + " count: of each mode with the driver's pool of 100, of official ones also with"
+              + " --connections, of routed ones also pipelined. With --scenario one rate; default:"
+              + " 300.")
+  @Nullable List<Double> rates;
+
+  @Option(
+      names = "--clients",
+      paramLabel = "N",
+      description =
+          "Client processes for each point, started together; --threads and --connections are each"
+              + " one's own. Latencies are those of all operations, each client's processor time"
+              + " stands beside. Default: 1.")
+  @Nullable Integer clients;
+
+  @Option(
+      names = "--client",
+      paramLabel = "I",
+      description =
+          "With --clients and --url: run client I only, from 0, while others run elsewhere. Default"
+              + " in a Kubernetes Indexed Job: the pod's index (JOB_COMPLETION_INDEX).")
+  @Nullable Integer client;
+
+  @Option(
+      names = "--run",
+      paramLabel = "NAME",
+      defaultValue = "${env:ONEHOP_RUN}",
+      description =
+          "With --client: what all clients of the run call it, and no other run (ONEHOP_RUN).")
+  @Nullable String run;
+
+  @Option(
+      names = "--print-results",
+      description =
+          "Print the results as text on standard output, too, where bench collect takes them from a"
+              + " pod's log.")
+  boolean printResults;
 
   @Option(
       names = "--arrivals",
       paramLabel = "constant|poisson",
-      description = "With --scenario: how the intended times are spread. Default: constant.")
+      description =
+          "With --rate, --find-max, --scenario: how the intended times are spread. Default:"
+              + " constant.")
   @Nullable String arrivals;
+
+  @Option(
+      names = "--price-per-gb",
+      paramLabel = "PRICE",
+      description =
+          "With --scenario zones: what 10^9 bytes cost each way, in the zone that they leave and in"
+              + " the one that they enter. Default: 0.01.")
+  @Nullable String pricePerGb;
+
+  @Option(
+      names = "--zones",
+      paramLabel = "one|all",
+      description =
+          "With --scenario zones: whether the application runs in the topology's zone of the client,"
+              + " or in each zone, one after the other. Default: one.")
+  @Nullable String zones;
+
+  @Option(
+      names = "--router-cost",
+      paramLabel = "own|real",
+      description =
+          "real: make each request cost the stand-in router as much processor time as it costs a"
+              + " mongos, some 320 us, calibrated with each request; said wherever figures stand. Not with a mongos. Default: own, what the stand-in needs.")
+  @Nullable String routerCost;
+
+  @Option(
+      names = "--find-max",
+      paramLabel = "CRITERION",
+      description =
+          "Search each client's highest rate at which every operation is answered and the criterion"
+              + " is met, such as 'p99<20ms': p50, p90, p95, p99, p999 or mean; us, ms or s. --rate"
+              + " is the first that is tried. Default: 100.")
+  @Nullable String findMax;
 
   @Option(
       names = "--records",
@@ -176,17 +314,25 @@ final class BenchCommand implements Callable<Integer> {
       paramLabel = "TIME",
       converter = DurationConverter.class,
       description =
-          "Unmeasured operations before each point. Default: 25s, after which the just-in-time"
-              + " compilers are done (--quick: 3s; 15s on a topology without delays and with --url).")
+          "Unmeasured operations before each point. Default: until their rate is steady, from 8s to"
+              + " 25s, after which the just-in-time compilers are done (--quick: 3s; up to 15s on a"
+              + " topology without delays and with --url).")
   @Nullable Duration warmup;
 
   @Option(
       names = "--rounds",
       paramLabel = "N",
       description =
-          "Measure all points N times over and show each point's median round, for a machine that"
-              + " others use too. Default: 1.")
+          "Measure all points N times over, each time in another random order, and show each point's"
+              + " median round. From 5 on, ratios to the best official client have a 95 %% interval."
+              + " Default: 1.")
   int rounds = 1;
+
+  @Option(
+      names = "--seed",
+      paramLabel = "N",
+      description = "Of the random order of the points. Default: another each time, shown.")
+  @Nullable Long seed;
 
   @Option(
       names = "--workload",
@@ -213,9 +359,15 @@ final class BenchCommand implements Callable<Integer> {
   @Option(
       names = "--seed-experiment",
       description =
-          "The parameters of Allanbank's experiment of 2014: 100,000 documents, 100,000 operations"
-              + " per point, 5 connections, threads 10,25,50,75,100.")
+          "The parameters of Allanbank's experiment of 2014: 100,000 documents, 5 connections,"
+              + " threads 10,25,50,75,100, 100,000 operations per point. A point ends sooner when"
+              + " the 95 %% interval of its throughput is within 2 %% either way.")
   boolean seedExperiment;
+
+  @Option(
+      names = "--in-full",
+      description = "With --seed-experiment: every point to its last operation (hours).")
+  boolean inFull;
 
   @Option(
       names = "--url",
@@ -249,8 +401,125 @@ final class BenchCommand implements Callable<Integer> {
     Workload workload = workload();
     @Nullable Topology topology = topology();
     BenchPlan plan = plan(workload.records(), topology);
+    boolean unused = realRouterCost();
+    ClientPlan together = clientPlan(workload, System.getenv("JOB_COMPLETION_INDEX"));
     PrintWriter stdout = spec.commandLine().getOut();
-    return new BenchRun(source(topology, plan), plan, workload, out, commandLine(), stdout).run();
+    return new BenchRun(
+            source(topology, plan),
+            plan,
+            together,
+            workload,
+            out,
+            printResults,
+            commandLine(),
+            stdout)
+        .run();
+  }
+
+  /**
+   * The clients that the options ask for.
+   *
+   * @param podIndex the index that Kubernetes gives, null elsewhere
+   * @throws Failure if they contradict each other or are out of range
+   */
+  ClientPlan clientPlan(Workload workload, @Nullable String podIndex) {
+    if (isFleet()) {
+      workload.requireSharable();
+      if (client != null) {
+        throw Failure.usage("--client and --scenario fleet exclude each other");
+      }
+      return new ClientPlan(instances(), null, "");
+    }
+    if (clients == null) {
+      if (client != null) {
+        throw Failure.usage("--client goes with --clients");
+      }
+      return ClientPlan.ONE;
+    }
+    if (atLeastOne("--clients", clients) > MOST_CLIENTS) {
+      throw Failure.usage("--clients " + clients + ": at most " + MOST_CLIENTS);
+    }
+    for (String option : NOT_WITH_CLIENTS) {
+      if (spec.commandLine().getParseResult().hasMatchedOption(option)) {
+        throw Failure.usage(option + " and --clients exclude each other");
+      }
+    }
+    if (operations != null && operations < (long) clients * Collections.max(chosenThreads())) {
+      throw Failure.usage("--operations " + operations + ": fewer than threads of all clients");
+    }
+    workload.requireSharable();
+    Integer index = client == null && url != null ? podIndex(podIndex) : client;
+    if (index == null) {
+      return clients == 1
+          ? ClientPlan.ONE
+          : new ClientPlan(clients, null, UUID.randomUUID().toString());
+    }
+    if (rounds > 1) {
+      throw Failure.usage("--rounds and --client exclude each other");
+    }
+    if (index < 0 || index >= clients) {
+      throw Failure.usage("--client " + index + ": must be from 0 to " + (clients - 1));
+    }
+    if (url == null) {
+      throw Failure.usage("--client goes with --url: the others must find the same cluster");
+    }
+    if (run == null || run.isBlank()) {
+      throw Failure.usage("--client needs --run NAME, the same for all clients of this run");
+    }
+    return new ClientPlan(clients, index, run);
+  }
+
+  private boolean isFleet() {
+    return scenario != null && !isLimit() && Scenario.named(scenario) == Scenario.FLEET;
+  }
+
+  /** The scenario of points alone, by threads. */
+  private boolean isLimit() {
+    return Scenario.LIMIT.equals(scenario);
+  }
+
+  /** How many instances of an application the scenario has. */
+  private int instances() {
+    if (clients == null) {
+      return FLEET_CLIENTS;
+    }
+    if (atLeastOne("--clients", clients) > MOST_CLIENTS) {
+      throw Failure.usage("--clients " + clients + ": at most " + MOST_CLIENTS);
+    }
+    return clients;
+  }
+
+  /**
+   * Whether routers shall cost what a mongos costs.
+   *
+   * @throws Failure if they can't be made to
+   */
+  boolean realRouterCost() {
+    if (routerCost == null || routerCost.equals("own")) {
+      return false;
+    }
+    if (!routerCost.equals("real")) {
+      throw Failure.usage("--router-cost takes own or real, and not '" + routerCost + "'");
+    }
+    if (servers.mongos != null) {
+      throw Failure.usage(
+          "--router-cost real is for stand-in routers, and --mongos gives a real one");
+    }
+    if (servers.existing || url != null) {
+      throw Failure.usage(
+          "--router-cost real and "
+              + (url != null ? "--url" : "--existing")
+              + " exclude each other");
+    }
+    return true;
+  }
+
+  private static @Nullable Integer podIndex(@Nullable String given) {
+    try {
+      return given == null || given.isEmpty() ? null : Integer.valueOf(given);
+    } catch (NumberFormatException e) {
+      throw Failure.usage("JOB_COMPLETION_INDEX is no number: " + given);
+    }
   }
 
   /** The topology to start; null for a cluster of the user's own. */
@@ -273,7 +542,10 @@ final class BenchCommand implements Callable<Integer> {
     return topology == null
         ? ClusterSource.at(servers.existingOptions.url(Objects.requireNonNull(url)), overwrite)
         : ClusterSource.testbed(
-            servers.testbed(topology).longRun(plan.hasLongWarmup()),
+            servers
+                .testbed(topology)
+                .longRun(plan.hasLongWarmup())
+                .withBusyRouters(realRouterCost()),
             servers.existing ? servers.existingOptions::application : open -> open);
   }
 
@@ -307,11 +579,25 @@ final class BenchCommand implements Callable<Integer> {
    * @throws Failure if they contradict each other or are out of range
    */
   BenchPlan plan(long recordCount, @Nullable Topology topology) {
-    if (scenario != null) {
+    if (!"zones".equals(scenario) && (pricePerGb != null || zones != null)) {
+      throw Failure.usage(
+          (pricePerGb != null ? "--price-per-gb" : "--zones") + " goes with --scenario zones");
+    }
+    if (isLimit() && (rates != null || findMax != null)) {
+      throw Failure.usage(
+          (rates != null ? "--rate" : "--find-max") + " and --scenario limit exclude each other");
+    }
+    if (scenario != null && !isLimit()) {
       return scenarioPlan(recordCount, topology);
     }
-    if (rate != null || arrivals != null) {
-      throw Failure.usage((rate != null ? "--rate" : "--arrivals") + " goes with --scenario");
+    if (rates != null || findMax != null) {
+      return ratePlan(recordCount, topology);
+    }
+    if (arrivals != null) {
+      throw Failure.usage("--arrivals goes with --rate, --find-max or --scenario");
+    }
+    if (inFull && !seedExperiment) {
+      throw Failure.usage("--in-full goes with --seed-experiment");
     }
     if (seedExperiment) {
       ParseResult parsed = spec.commandLine().getParseResult();
@@ -320,14 +606,20 @@ final class BenchCommand implements Callable<Integer> {
           throw Failure.usage(option + " and --seed-experiment exclude each other");
         }
       }
-      return plan(SEED_THREADS, DEFAULT_CONNECTIONS, recordCount, SEED_OPERATIONS, null, topology);
+      return plan(
+          SEED_THREADS,
+          DEFAULT_CONNECTIONS,
+          recordCount,
+          SEED_OPERATIONS,
+          null,
+          inFull ? null : (Double) SEED_ERROR,
+          null,
+          topology);
     }
     if (operations != null && duration != null) {
       throw Failure.usage("--operations and --duration exclude each other");
     }
-    int pool = connections == null ? DEFAULT_CONNECTIONS : connections;
-    atLeastOne("--connections", pool);
-    Duration measured = duration;
+    Duration measured = null;
     if (operations != null) {
       atLeastOne("--operations", operations);
       int most = Collections.max(chosenThreads());
@@ -335,12 +627,79 @@ final class BenchCommand implements Callable<Integer> {
         // YCSB would run fewer threads than the point says.
         throw Failure.usage("--operations " + operations + ": fewer than threads (" + most + ")");
       }
-    } else if (measured == null) {
-      measured = Duration.ofSeconds(quick ? 5 : 10);
-    } else if (measured.compareTo(Duration.ofSeconds(1)) < 0) {
+    } else {
+      measured = measuredTime();
+    }
+    return plan(
+        chosenThreads(),
+        chosenConnections(),
+        recordCount,
+        operations,
+        measured,
+        null,
+        null,
+        topology);
+  }
+
+  private Duration measuredTime() {
+    if (duration == null) {
+      return Duration.ofSeconds(quick ? 5 : 10);
+    }
+    if (duration.compareTo(Duration.ofSeconds(1)) < 0) {
       throw Failure.usage("--duration must be at least 1s");
     }
-    return plan(chosenThreads(), pool, recordCount, operations, measured, topology);
+    return duration;
+  }
+
+  private int chosenConnections() {
+    return connections == null ? DEFAULT_CONNECTIONS : atLeastOne("--connections", connections);
+  }
+
+  private BenchPlan ratePlan(long recordCount, @Nullable Topology topology) {
+    ParseResult parsed = spec.commandLine().getParseResult();
+    String option = findMax == null ? "--rate" : "--find-max";
+    for (String other : NOT_WITH_RATE) {
+      if (parsed.hasMatchedOption(other)) {
+        throw Failure.usage(other + " and " + option + " exclude each other");
+      }
+    }
+    Criterion criterion = findMax == null ? null : Criterion.parse(findMax);
+    if (criterion != null && parsed.hasMatchedOption("--rounds")) {
+      throw Failure.usage("--rounds and --find-max exclude each other");
+    }
+    List<Double> chosen = rates == null ? List.of(FIRST_RATE) : chosenRates();
+    if (criterion != null && chosen.size() > 1) {
+      throw Failure.usage("--rate with --find-max is the one rate that is tried first");
+    }
+    Duration measured = measuredTime();
+    if (measured.toMillis() % 1000 != 0) {
+      throw Failure.usage("--duration with " + option + " takes whole seconds");
+    }
+    return plan(
+        List.of(BenchPlan.LARGE_POOL),
+        chosenConnections(),
+        recordCount,
+        null,
+        measured,
+        null,
+        new RatePlan(chosen, isPoisson(), criterion),
+        topology);
+  }
+
+  private List<Double> chosenRates() {
+    for (double each : Objects.requireNonNull(rates)) {
+      if (!(each > 0) || each > Bench.MOST_RATE) {
+        throw Failure.usage("--rate " + each + ": must be above 0 and at most " + Bench.MOST_RATE);
+      }
+    }
+    return List.copyOf(new TreeSet<>(rates));
+  }
+
+  private boolean isPoisson() {
+    if (arrivals != null && !arrivals.equals("constant") && !arrivals.equals("poisson")) {
+      throw Failure.usage("--arrivals takes constant or poisson, and not '" + arrivals + "'");
+    }
+    return "poisson".equals(arrivals);
   }
 
   private BenchPlan scenarioPlan(long recordCount, @Nullable Topology topology) {
@@ -351,31 +710,98 @@ final class BenchCommand implements Callable<Integer> {
       }
     }
     Scenario chosen = Scenario.named(Objects.requireNonNull(scenario));
+    if (chosen.isOfRouter() && topology != null && topology.mongosHosts().size() < 2) {
+      throw Failure.usage(
+          "--scenario " + chosen.label() + " needs a topology of two mongoses or more");
+    }
     if (chosen.ofShard() && topology != null && topology.shards().size() < 2) {
       throw Failure.usage(
           "--scenario " + chosen.label() + " needs a topology of two shards or more");
     }
-    double perSecond = rate == null ? DEFAULT_RATE : rate;
-    if (!(perSecond > 0) || perSecond > MOST_RATE) {
-      throw Failure.usage("--rate " + rate + ": must be above 0 and at most " + MOST_RATE);
+    if (chosen == Scenario.ZONES && arrivals != null) {
+      throw Failure.usage("--arrivals and --scenario zones exclude each other");
     }
-    if (arrivals != null && !arrivals.equals("constant") && !arrivals.equals("poisson")) {
-      throw Failure.usage("--arrivals takes constant or poisson, and not '" + arrivals + "'");
+    boolean fleet = chosen == Scenario.FLEET;
+    List<Double> perSecond =
+        rates == null ? List.of(fleet ? FLEET_RATE : DEFAULT_RATE) : chosenRates();
+    if (perSecond.size() > 1) {
+      throw Failure.usage("--rate takes one rate with --scenario");
     }
+    List<Mode> ways = fleet && modes == null ? FLEET_MODES : chosenModes();
+    if (fleet) {
+      for (Mode mode : ways) {
+        if (!mode.canPipeline()) {
+          throw Failure.usage(
+              "--scenario fleet: " + mode + " needs a thread for each operation; use async modes");
+        }
+      }
+    }
+    ScenarioPlan planned = what(chosen, perSecond.get(0), topology);
     return new BenchPlan(
-        chosenModes(),
-        List.of(BenchPlan.LARGE_POOL),
+        ways,
+        List.of(),
         BenchPlan.LARGE_POOL,
         recordCount,
         null,
         Duration.ofSeconds(1),
-        warmup == null ? SCENARIO_WARMUP : warmup,
+        null,
+        planned.warmup(),
+        null,
         1,
+        0,
         0,
         quick,
         Pipelining.TARGETED,
         properties,
-        ScenarioPlan.of(chosen, perSecond, "poisson".equals(arrivals)));
+        null,
+        warmup == null ? planned : planned.withWarmup(warmup));
+  }
+
+  private ScenarioPlan what(Scenario chosen, double perSecond, @Nullable Topology topology) {
+    return switch (chosen) {
+      case ZONES -> ScenarioPlan.zones(perSecond, zonesPlan(Objects.requireNonNull(topology)));
+      case FLEET -> ScenarioPlan.fleet(instances(), perSecond, isPoisson());
+      default -> ScenarioPlan.of(chosen, perSecond, isPoisson());
+    };
+  }
+
+  private ZonesPlan zonesPlan(Topology topology) {
+    if (!hasZones(topology)) {
+      throw Failure.usage(
+          "--scenario zones needs a topology with a mongos and a member of every shard in each of"
+              + " two regions or more, such as three-zones");
+    }
+    if (zones != null && !zones.equals("one") && !zones.equals("all")) {
+      throw Failure.usage("--zones takes one or all, and not '" + zones + "'");
+    }
+    return new ZonesPlan(
+        price(), "all".equals(zones) ? topology.regions() : List.of(topology.client().region()));
+  }
+
+  private static boolean hasZones(Topology topology) {
+    return topology.regions().size() > 1
+        && topology.regions().stream()
+            .allMatch(
+                region ->
+                    isIn(region, topology.mongosHosts())
+                        && topology.shards().stream()
+                            .allMatch(shard -> isIn(region, shard.hosts())));
+  }
+
+  private static boolean isIn(String region, List<Host> hosts) {
+    return hosts.stream().anyMatch(host -> host.region().equals(region));
+  }
+
+  private double price() {
+    try {
+      double price = pricePerGb == null ? DEFAULT_PRICE : Double.parseDouble(pricePerGb);
+      if (price >= 0 && price <= MOST_PRICE) {
+        return price;
+      }
+    } catch (NumberFormatException e) {
+      // Said below, as for a number out of range.
+    }
+    throw Failure.usage("--price-per-gb takes a number from 0 on, and not '" + pricePerGb + "'");
   }
 
   private BenchPlan plan(
@@ -384,21 +810,55 @@ final class BenchCommand implements Callable<Integer> {
       long recordCount,
       @Nullable Long operationsPerPoint,
       @Nullable Duration measured,
+      @Nullable Double error,
+      @Nullable RatePlan ratePlan,
       @Nullable Topology topology) {
+    List<Mode> chosen = chosenModes();
+    for (Mode mode : chosen) {
+      if (mode.knowsAllRouters() && topology != null && topology.mongosHosts().size() < 2) {
+        throw Failure.usage("--peer " + mode + " needs a topology of several mongoses");
+      }
+      if (mode.knowsAllRouters() && servers.existing) {
+        throw Failure.usage("--peer " + mode + " and --existing exclude each other");
+      }
+    }
+    Duration most = warmup == null ? defaultWarmup(topology) : warmup;
+    boolean judged = warmup == null && most.compareTo(LEAST_JUDGED) >= 0;
     return new BenchPlan(
-        chosenModes(),
+        chosen,
         threadCounts,
         pool,
         recordCount,
         operationsPerPoint,
         measured,
-        warmup == null ? defaultWarmup(topology) : warmup,
+        error,
+        most,
+        judged ? LEAST_WARMUP : null,
         atLeastOne("--rounds", rounds),
+        seed == null ? ThreadLocalRandom.current().nextInt(1_000_000) : seed,
         BenchPlan.LARGE_POOL,
         quick,
         pipelining == null ? Pipelining.TARGETED : Pipelining.named(pipelining),
         properties,
-        null);
+        ratePlan,
+        isWhole(topology) ? ofTheWhole() : null);
+  }
+
+  /** Whether nothing was said of what to measure, so that a scenario belongs to it. */
+  private boolean isWhole(@Nullable Topology topology) {
+    ParseResult parsed = spec.commandLine().getParseResult();
+    return topology != null
+        && topology.shards().size() > 1
+        && scenario == null
+        && clients == null
+        && !servers.existing
+        && !seedExperiment
+        && NOT_OF_THE_WHOLE.stream().noneMatch(parsed::hasMatchedOption);
+  }
+
+  private ScenarioPlan ofTheWhole() {
+    ScenarioPlan frozen = ScenarioPlan.of(Scenario.SHARD_FREEZE, DEFAULT_RATE, false);
+    return quick ? frozen.shortened() : frozen;
   }
 
   private Duration defaultWarmup(@Nullable Topology topology) {
@@ -413,12 +873,18 @@ final class BenchCommand implements Callable<Integer> {
         modes == null
             ? Mode.all()
             : modes.stream().map(String::strip).map(Mode::named).distinct().toList();
-    return peer == null
+    return peers == null
         ? chosen
-        : Stream.concat(chosen.stream(), Mode.peers(peer).stream()).toList();
+        : Stream.concat(
+                chosen.stream(),
+                peers.stream().map(String::strip).distinct().flatMap(p -> Mode.peers(p).stream()))
+            .toList();
   }
 
   private List<Integer> chosenThreads() {
+    if (threads == null && isLimit()) {
+      return LIMIT_THREADS;
+    }
     if (threads == null) {
       return quick ? QUICK_THREADS : DEFAULT_THREADS;
     }

@@ -2,7 +2,9 @@ package dev.onehop.cli;
 
 import dev.onehop.cli.bench.BenchPlan;
 import dev.onehop.cli.bench.BenchSession;
+import dev.onehop.cli.bench.ClientPlan;
 import dev.onehop.cli.bench.ClusterSource;
+import dev.onehop.cli.bench.ResultsArchive;
 import dev.onehop.cli.bench.Workload;
 import dev.onehop.cli.report.Report;
 import dev.onehop.cli.report.ResultsTable;
@@ -26,22 +28,28 @@ final class BenchRun {
 
   private final ClusterSource source;
   private final BenchPlan plan;
+  private final ClientPlan clients;
   private final Workload workload;
   private final @Nullable Path out;
+  private final boolean printResults;
   private final String command;
   private final PrintWriter stdout;
 
   BenchRun(
       ClusterSource source,
       BenchPlan plan,
+      ClientPlan clients,
       Workload workload,
       @Nullable Path out,
+      boolean printResults,
       String command,
       PrintWriter stdout) {
     this.source = source;
     this.plan = plan;
+    this.clients = clients;
     this.workload = workload;
     this.out = out;
+    this.printResults = printResults;
     this.command = command;
     this.stdout = stdout;
   }
@@ -50,16 +58,23 @@ final class BenchRun {
   int run() {
     Path folder = createFolder();
     BenchSession session =
-        new BenchSession(source, plan, workload, folder, Home.folder(), command, Terminal.detect());
+        new BenchSession(
+            source, plan, clients, workload, folder, Home.folder(), command, Terminal.detect());
     Failure failure = session.run();
     Results results = session.results();
     if (results != null) {
       Path report = Report.write(folder, results);
-      if (!results.points().isEmpty() || !results.scenarios().isEmpty()) {
+      if (!results.points().isEmpty()
+          || !results.scenarios().isEmpty()
+          || !results.zones().isEmpty()
+          || !results.fleets().isEmpty()) {
         stdout.print(ResultsTable.render(results));
       }
       stdout.println("Results: " + folder.resolve("results.json"));
       stdout.println("Report:  " + report);
+      if (printResults) {
+        stdout.print(ResultsArchive.pack(folder));
+      }
       stdout.flush();
     }
     if (failure != null) {

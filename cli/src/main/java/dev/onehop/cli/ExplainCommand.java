@@ -10,7 +10,7 @@ import dev.onehop.core.table.Chunk;
 import dev.onehop.core.targeting.Target;
 import dev.onehop.core.targeting.TargetExplanation;
 import dev.onehop.routing.OneHop;
-import dev.onehop.routing.RouteExplanation;
+import dev.onehop.routing.observation.RouteExplanation;
 import java.io.PrintWriter;
 import java.time.Duration;
 import java.util.List;

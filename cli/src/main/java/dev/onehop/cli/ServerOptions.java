@@ -17,7 +17,7 @@ final class ServerOptions {
       paramLabel = "NAME|FILE",
       defaultValue = "us-2014",
       description =
-          "A topology that ships (us-2014, atlas-3-region, two-near-mongos, single-host) or a YAML"
+          "A topology that ships (us-2014, atlas-3-region, two-near-mongos, three-zones, single-host) or a YAML"
               + " file of your own. Default: ${DEFAULT-VALUE}.")
   String topology = "us-2014";
 

@@ -4,14 +4,22 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.onehop.cli.bench.BenchPlan;
+import dev.onehop.cli.bench.ClientPlan;
+import dev.onehop.cli.bench.Criterion;
 import dev.onehop.cli.bench.Mode;
+import dev.onehop.cli.bench.RatePlan;
+import dev.onehop.cli.bench.Scenario;
+import dev.onehop.cli.bench.ScenarioPlan;
 import dev.onehop.cli.bench.Workload;
+import dev.onehop.cli.bench.ZonesPlan;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -49,21 +57,59 @@ class BenchCommandTest {
   }
 
   @Test
+  void zonesAreOfTheClientOrAll() {
+    ScenarioPlan one = plan("--scenario", "zones", "--topology", "three-zones").scenario();
+    assertThat(one.zones()).isEqualTo(new ZonesPlan(0.01, List.of("zone-a")));
+    ScenarioPlan all =
+        plan("--scenario=zones", "--topology=three-zones", "--zones=all", "--price-per-gb=0.02")
+            .scenario();
+    assertThat(all.zones()).isEqualTo(new ZonesPlan(0.02, List.of("zone-a", "zone-b", "zone-c")));
+  }
+
+  @Test
   void defaultsAreThoseOfTheHelp() {
     BenchPlan plan = plan();
     assertThat(plan.modes()).isEqualTo(Mode.all());
-    assertThat(plan.threads()).containsExactly(1, 4, 16, 64);
+    assertThat(plan.threads()).containsExactly(1, 64);
     assertThat(plan.connections()).isEqualTo(5);
     assertThat(plan.duration()).isEqualTo(Duration.ofSeconds(10));
     assertThat(plan.operations()).isNull();
+    assertThat(plan.rate()).isNull();
+    assertThat(plan.warmup()).isEqualTo(Duration.ofSeconds(25));
+    assertThat(plan.leastWarmup()).isEqualTo(Duration.ofSeconds(8));
+  }
+
+  @Test
+  void aFrozenShardFollowsWhereNothingSaysWhatToMeasure() {
+    assertThat(whole().scenario().scenario()).isEqualTo(Scenario.SHARD_FREEZE);
+    assertThat(whole().scenario().brief()).isFalse();
+    assertThat(whole("--quick", "--topology", "atlas-3-region").scenario().brief()).isTrue();
+    for (String option :
+        List.of("--threads=4", "--modes=async", "--rounds=5", "--peer=straight", "-pa=b")) {
+      assertThat(whole(option).scenario()).as(option).isNull();
+    }
+    assertThat(plan().scenario()).as("a workload").isNull();
+    assertThat(whole("--scenario", "limit").scenario()).isNull();
+    assertThat(whole("--scenario", "limit").threads()).containsExactly(1, 4, 16, 64);
+    assertThat(plan("--scenario", "shard-freeze").threads()).isEmpty();
+  }
+
+  /** The plan of a command line without a workload. */
+  private static BenchPlan whole(String... args) {
+    CommandLine line = OneHopCommand.commandLine();
+    line.parseArgs(Stream.concat(Stream.of("bench"), Stream.of(args)).toArray(String[]::new));
+    BenchCommand command = line.getSubcommands().get("bench").getCommand();
+    return command.plan(10_000, command.topology());
   }
 
   @Test
   void quickShortensDefaultsButNotWhatWasGiven() {
-    assertThat(plan("--quick").threads()).containsExactly(1, 16, 64);
+    assertThat(plan("--quick").threads()).containsExactly(64);
     assertThat(plan("--quick").duration()).isEqualTo(Duration.ofSeconds(5));
     assertThat(plan("--quick").warmup()).isEqualTo(Duration.ofSeconds(3));
+    assertThat(plan("--quick").leastWarmup()).isNull();
     assertThat(plan("--warmup", "7s").warmup()).isEqualTo(Duration.ofSeconds(7));
+    assertThat(plan("--warmup", "70s").leastWarmup()).isNull();
     assertThat(plan("--topology", "single-host").warmup()).isEqualTo(Duration.ofSeconds(25));
     assertThat(plan("--topology", "single-host", "--quick").warmup())
         .isEqualTo(Duration.ofSeconds(15));
@@ -89,19 +135,134 @@ class BenchCommandTest {
       delimiter = '|',
       textBlock =
           """
-          --scenario nothing | unknown scenario 'nothing'; scenarios: shard-freeze, shard-slow, router-freeze, router-loss
+          --scenario nothing | unknown scenario 'nothing'; scenarios: shard-freeze, shard-slow, router-freeze, router-loss, router-kill, zones, fleet, limit
+          --scenario limit --rate 5 | --rate and --scenario limit exclude each other
           --scenario shard-freeze --rate 0 | --rate 0.0: must be above 0 and at most 100000.0
           --scenario shard-freeze --rate NaN | --rate NaN: must be above 0 and at most 100000.0
           --scenario shard-freeze --arrivals never | --arrivals takes constant or poisson, and not 'never'
           --scenario shard-freeze --threads 4 | --threads and --scenario exclude each other
           --scenario shard-freeze --seed-experiment | --seed-experiment and --scenario exclude each other
-          --rate 5 | --rate goes with --scenario
-          --arrivals poisson | --arrivals goes with --scenario
+          --scenario shard-freeze --rate 5,6 | --rate takes one rate with --scenario
+          --scenario shard-freeze --find-max p99<2ms | --find-max and --scenario exclude each other
+          --arrivals poisson | --arrivals goes with --rate, --find-max or --scenario
+          --rate 0 | --rate 0.0: must be above 0 and at most 100000.0
+          --rate 100,-1 | --rate -1.0: must be above 0 and at most 100000.0
+          --rate NaN | --rate NaN: must be above 0 and at most 100000.0
+          --rate 5 --threads 4 | --threads and --rate exclude each other
+          --rate 5 --operations 4 | --operations and --rate exclude each other
+          --rate 5 --arrivals never | --arrivals takes constant or poisson, and not 'never'
+          --rate 5 --duration 1500ms | --duration with --rate takes whole seconds
+          --find-max p99<20 | --find-max 'p99<20': write p50, p90, p95, p99, p999 or mean, <, and a time, such as 'p99<20ms'
+          --find-max p99<20ms --rounds 2 | --rounds and --find-max exclude each other
+          --find-max p99<20ms --rate 5,6 | --rate with --find-max is the one rate that is tried first
+          --find-max p99<20ms --threads 5 | --threads and --find-max exclude each other
+          --rate 5 --seed-experiment | --seed-experiment and --rate exclude each other
+          --in-full | --in-full goes with --seed-experiment
+          --peer fast | --peer takes straight, near-mongos, local-threshold-0 or pipelined-only, and not 'fast'
+          --scenario zones | --scenario zones needs a topology with a mongos and a member of every shard in each of two regions or more, such as three-zones
+          --scenario zones --topology three-zones --price-per-gb a | --price-per-gb takes a number from 0 on, and not 'a'
+          --scenario zones --topology three-zones --price-per-gb -1 | --price-per-gb takes a number from 0 on, and not '-1'
+          --scenario zones --topology three-zones --price-per-gb NaN | --price-per-gb takes a number from 0 on, and not 'NaN'
+          --scenario zones --topology three-zones --zones some | --zones takes one or all, and not 'some'
+          --scenario zones --topology three-zones --arrivals poisson | --arrivals and --scenario zones exclude each other
+          --scenario shard-freeze --price-per-gb 1 | --price-per-gb goes with --scenario zones
+          --price-per-gb 1 | --price-per-gb goes with --scenario zones
+          --scenario router-loss --topology single-host | --scenario router-loss needs a topology of two mongoses or more
+          --scenario fleet --modes legacy | --scenario fleet: legacy needs a thread for each operation; use async modes
+          --scenario fleet --clients 0 | --clients 0: must be at least 1
           """)
   void aScenarioThatCannotBeIsSaidInOneLine(String args, String message) {
     assertThatThrownBy(() -> plan(args.split(" ", -1)))
         .isInstanceOf(Failure.class)
         .hasMessage(message);
+  }
+
+  @Test
+  void aFleetHasFiftyInstancesThatAllHaveThreeTurns() {
+    BenchPlan plan = plan("--scenario", "fleet");
+
+    assertThat(plan.modes()).containsExactly(Mode.ASYNC, Mode.TARGETED_ASYNC, Mode.DIRECT_ASYNC);
+    assertThat(plan.scenario().duration()).isEqualTo(Duration.ofSeconds(30));
+    assertThat(clients(null, "--scenario", "fleet").count()).isEqualTo(50);
+    assertThat(clients(null, "--scenario", "fleet", "--clients", "8").count()).isEqualTo(8);
+    assertThat(plan("--scenario", "fleet", "--clients", "8").scenario().duration())
+        .isEqualTo(Duration.ofSeconds(25));
+  }
+
+  private ClientPlan clients(@Nullable String podIndex, String... args) {
+    BenchCommand command = parse(args);
+    command.plan(command.workload().records(), command.topology());
+    return command.clientPlan(command.workload(), podIndex);
+  }
+
+  @Test
+  void severalClientsRunHereOrOneOfThem() {
+    assertThat(clients(null)).isEqualTo(ClientPlan.ONE);
+    assertThat(clients(null, "--clients", "3").count()).isEqualTo(3);
+    assertThat(clients(null, "--clients", "3").index()).isNull();
+    // Kubernetes' index is for those who ask for several clients on a cluster of their own.
+    assertThat(clients("1")).isEqualTo(ClientPlan.ONE);
+    assertThat(clients("1", "--clients", "3").index()).isNull();
+    assertThat(clients("1", "--url", "mongodb://a", "--clients", "3", "--run", "r"))
+        .isEqualTo(new ClientPlan(3, 1, "r"));
+    assertThat(
+            clients("1", "--url", "mongodb://a", "--clients", "3", "--client", "2", "--run", "r"))
+        .isEqualTo(new ClientPlan(3, 2, "r"));
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      textBlock =
+          """
+          --clients 0 | --clients 0: must be at least 1
+          --clients 1001 | --clients 1001: at most 1000
+          --client 0 | --client goes with --clients
+          --clients 2 --client 1 --run r | --client goes with --url: the others must find the same cluster
+          --clients 2 --client 2 --run r --url mongodb://a | --client 2: must be from 0 to 1
+          --clients 2 --client -1 --run r --url mongodb://a | --client -1: must be from 0 to 1
+          --clients 2 --client 1 --url mongodb://a | --client needs --run NAME, the same for all clients of this run
+          --clients 2 --scenario shard-freeze | --scenario and --clients exclude each other
+          --clients 2 --peer straight | --peer and --clients exclude each other
+          --clients 4 --operations 100 | --operations 100: fewer than threads of all clients
+          """)
+  void clientsThatCannotBeAreSaidInOneLine(String args, String message) {
+    assertThatThrownBy(() -> clients(null, args.split(" ", -1)))
+        .isInstanceOf(Failure.class)
+        .hasMessage(message);
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      textBlock =
+          """
+          --router-cost much | --router-cost takes own or real, and not 'much'
+          --router-cost real --existing | --router-cost real and --existing exclude each other
+          --router-cost real --url mongodb://a | --router-cost real and --url exclude each other
+          --router-cost real --mongos /bin/true | --router-cost real is for stand-in routers, and --mongos gives a real one
+          """)
+  void aRouterCostThatCannotBeIsSaidInOneLine(String args, String message) {
+    assertThatThrownBy(() -> parse(args.split(" ", -1)).realRouterCost())
+        .isInstanceOf(Failure.class)
+        .hasMessage(message);
+  }
+
+  @Test
+  void routersCostWhatTheyNeedUnlessAskedForMore() {
+    assertThat(parse().realRouterCost()).isFalse();
+    assertThat(parse("--router-cost", "own").realRouterCost()).isFalse();
+    assertThat(parse("--router-cost", "real").realRouterCost()).isTrue();
+  }
+
+  @Test
+  void severalClientsNeedAWorkloadWhoseKeysCanBeToldApart() throws Exception {
+    Files.writeString(workload, "workload=site.ycsb.workloads.TimeSeriesWorkload\n");
+    assertThatThrownBy(() -> clients(null, "--clients", "2"))
+        .isInstanceOf(Failure.class)
+        .hasMessage(
+            "--clients needs YCSB's own CoreWorkload, and not"
+                + " site.ycsb.workloads.TimeSeriesWorkload");
   }
 
   @Test
@@ -113,6 +274,28 @@ class BenchCommandTest {
     assertThat(plan.operations()).isEqualTo(100_000);
     assertThat(plan.duration()).isNull();
     assertThat(plan.connections()).isEqualTo(5);
+    assertThat(plan.error()).isEqualTo(0.02);
+    assertThat(plan("--seed-experiment", "--in-full").error()).isNull();
+  }
+
+  @Test
+  void ratesTakeThePlaceOfThreads() {
+    BenchPlan plan = plan("--rate", "300,100,300", "--arrivals", "poisson", "--seed", "7");
+    BenchPlan search = plan("--find-max", "p99<20ms");
+
+    assertThat(plan.rate()).isEqualTo(new RatePlan(List.of(100.0, 300.0), true, null));
+    assertThat(plan.seed()).isEqualTo(7);
+    assertThat(plan.duration()).isEqualTo(Duration.ofSeconds(10));
+    assertThat(search.rate())
+        .isEqualTo(new RatePlan(List.of(100.0), false, Criterion.parse("p99<20ms")));
+  }
+
+  @Test
+  void cheapRivalsStandBesideTheModes() {
+    assertThat(
+            plan("--modes", "async", "--peer", "near-mongos,local-threshold-0,pipelined-only")
+                .modes())
+        .containsExactly(Mode.ASYNC, Mode.NEAR_MONGOS, Mode.LOCAL_THRESHOLD_0, Mode.PIPELINED_ONLY);
   }
 
   @Test

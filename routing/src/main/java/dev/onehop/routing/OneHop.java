@@ -12,17 +12,21 @@ import com.mongodb.reactivestreams.client.MongoClient;
 import com.mongodb.reactivestreams.client.MongoClients;
 import com.mongodb.reactivestreams.client.MongoCollection;
 import dev.onehop.routing.internal.affinity.ClusterWatch;
-import dev.onehop.routing.internal.direct.DirectRouter;
 import dev.onehop.routing.internal.metrics.AffinityMetrics;
+import dev.onehop.routing.internal.metrics.CommandMeter;
 import dev.onehop.routing.internal.metrics.TableMetrics;
-import dev.onehop.routing.internal.router.CommandMeter;
 import dev.onehop.routing.internal.router.DirectMode;
 import dev.onehop.routing.internal.router.Explanations;
 import dev.onehop.routing.internal.router.RouterClients;
 import dev.onehop.routing.internal.targeted.TargetedMode;
-import dev.onehop.routing.internal.wire.EventLoops;
-import dev.onehop.routing.internal.wire.ServerAddressName;
 import dev.onehop.routing.internal.wire.WireSettings;
+import dev.onehop.routing.internal.zones.PreferredZones;
+import dev.onehop.routing.observation.RouteExplanation;
+import dev.onehop.routing.observation.RoutingMeters;
+import dev.onehop.routing.observation.RoutingObservationContext;
+import dev.onehop.routing.spi.shard.Versions;
+import dev.onehop.routing.spi.wire.EventLoops;
+import dev.onehop.routing.spi.wire.ServerAddressName;
 import dev.onehop.routing.transport.PipeliningMeters;
 import dev.onehop.routing.transport.PipeliningSettings;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -176,6 +180,7 @@ public final class OneHop implements AutoCloseable {
     private @Nullable Duration historyEvery;
     private @Nullable Boolean measure;
     private @Nullable UnaryOperator<ServerAddressName> mapping;
+    private @Nullable PreferredZones preferred;
 
     private Builder(PropertySources.Parsed uri) {
       ConnectionString asked = new ConnectionString(uri.uri());
@@ -303,6 +308,29 @@ public final class OneHop implements AutoCloseable {
     public Builder hostMapping(UnaryOperator<String> names) {
       Objects.requireNonNull(names, "names");
       this.mapping = name -> ServerAddressName.parse(names.apply(name.toString()));
+      return this;
+    }
+
+    /**
+     * The zones that this application prefers, in order: every operation that no shard's owner
+     * decides, and every read that any member may serve, goes to the first of these zones with a
+     * live server, all of them, whatever the round trips are. If its last server fails, the next
+     * zone serves within 2 seconds, and when one is back, the zone serves again within 10 seconds.
+     * Servers of no zone come last. For all modes, also {@link RoutingMode#NONE}.
+     *
+     * <p>Such reads are those with {@code secondary}, {@code secondaryPreferred} or {@code
+     * nearest}, with or without tags. In targeted mode they go to the zone's mongos, which picks a
+     * member by its own round trips; in direct mode to the owner's member in the zone, if it fits
+     * the read preference, its tags and the staleness. Reads and writes of primaries go to the
+     * owner as without zones; of several mongoses beside it, those of the first zone are taken.
+     * Where operations go to the nearest mongos, the URI has to name mongoses of each zone.
+     *
+     * @param zones each {@code host|host} or {@code name=host|host}, as this application reaches
+     *     them, with or without a port; {@code *} in a host stands for any characters
+     * @throws IllegalArgumentException if one is malformed, or a zone or host is given twice
+     */
+    public Builder preferredZones(String... zones) {
+      this.preferred = PreferredZones.of(Arrays.asList(zones));
       return this;
     }
 
@@ -445,12 +473,13 @@ public final class OneHop implements AutoCloseable {
           asked,
           carriage.carrier(),
           nettyOn(carriage.carrier().group()),
-          DirectRouter::new,
+          Versions.ATTACHED,
           new DirectMode.Options(
               routing.refreshInterval(),
               routing.hostMapping(),
+              routing.zones(),
               new TableMetrics(routing.meterRegistry()),
-              new CommandMeter(routing.meterRegistry(), routing.observationRegistry())),
+              CommandMeter.direct(routing.meterRegistry(), routing.observationRegistry())),
           carriage.release());
     }
 
@@ -473,9 +502,12 @@ public final class OneHop implements AutoCloseable {
 
     private void refuseTransport(MongoClientSettings asked) {
       if (asked.getTransportSettings() != null) {
-        throw new IllegalArgumentException(
-            mode.name().toLowerCase(Locale.ROOT) + " mode brings a transport of its own");
+        throw new IllegalArgumentException(modeName() + " mode brings a transport of its own");
       }
+    }
+
+    private String modeName() {
+      return mode.name().toLowerCase(Locale.ROOT);
     }
 
     private void refuseWhatIsForTargetedMode() {
@@ -540,10 +572,10 @@ public final class OneHop implements AutoCloseable {
                   routing.measureRoundTrips(),
                   routing.routers(),
                   names == null ? UnaryOperator.identity() : names),
+              routing.zones(),
               new TableMetrics(routing.meterRegistry()),
               new AffinityMetrics(routing.meterRegistry())::accept,
-              new CommandMeter(
-                  routing.meterRegistry(), routing.observationRegistry(), RoutingMode.TARGETED)),
+              new CommandMeter(routing.meterRegistry(), routing.observationRegistry(), modeName())),
           carriage.release());
     }
 
@@ -564,8 +596,8 @@ public final class OneHop implements AutoCloseable {
           carriage.carrier(),
           nettyOn(carriage.carrier().group()),
           of -> MongoClients.create(of, ourselves()),
-          new CommandMeter(
-              routing.meterRegistry(), routing.observationRegistry(), RoutingMode.NONE),
+          routing.zones(),
+          new CommandMeter(routing.meterRegistry(), routing.observationRegistry(), modeName()),
           carriage.release());
     }
 
@@ -596,6 +628,7 @@ public final class OneHop implements AutoCloseable {
           measured,
           shardRouters,
           mapping != null ? mapping : sources.hostMapping().orElse(null),
+          preferred != null ? preferred : sources.preferredZones().orElse(PreferredZones.NONE),
           meters,
           observations == null ? ObservationRegistry.NOOP : observations);
     }

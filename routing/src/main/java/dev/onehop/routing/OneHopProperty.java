@@ -31,7 +31,14 @@ public enum OneHopProperty {
    * instead, as {@code from=to,from=to}. Both are {@code host:port}, or both {@code host}, whatever
    * the port is. None by default.
    */
-  HOST_MAPPING("onehop.hostMapping");
+  HOST_MAPPING("onehop.hostMapping"),
+  /**
+   * {@link OneHop.Builder#preferredZones}: zones in the order of preference, each with its hosts,
+   * as {@code a=host1|host2,b=host3:27017}; names of zones may be left out, and {@code *} in a host
+   * stands for any characters, as in {@code 10.0.1.*|*.use1-az1.internal,10.0.2.*}. None by
+   * default.
+   */
+  PREFERRED_ZONES("onehop.preferredZones");
 
   private final String key;
 

@@ -1,6 +1,7 @@
 package dev.onehop.routing;
 
-import dev.onehop.routing.internal.wire.ServerAddressName;
+import dev.onehop.routing.internal.zones.PreferredZones;
+import dev.onehop.routing.spi.wire.ServerAddressName;
 import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -123,6 +124,13 @@ final class PropertySources {
         OneHopProperty.HOST_MAPPING,
         "names and what to use instead, host:port=host:port,host=host",
         text -> mapping(pairs(text)));
+  }
+
+  Optional<PreferredZones> preferredZones() {
+    return value(
+        OneHopProperty.PREFERRED_ZONES,
+        "zones in order, each with its hosts, a=host|host,b=host:port, each zone and host once",
+        PreferredZones::parse);
   }
 
   /**

@@ -1,6 +1,7 @@
 package dev.onehop.routing;
 
-import dev.onehop.routing.internal.wire.ServerAddressName;
+import dev.onehop.routing.internal.zones.PreferredZones;
+import dev.onehop.routing.spi.wire.ServerAddressName;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.observation.ObservationRegistry;
 import java.time.Duration;
@@ -18,6 +19,7 @@ import org.jspecify.annotations.Nullable;
  * @param routers per shard id the mongoses that the application maps to it
  * @param hostMapping from the names in the metadata to those that the application uses; null if
  *     these are the same
+ * @param zones the zones that the application prefers
  */
 record RoutingSettings(
     Duration refreshInterval,
@@ -25,6 +27,7 @@ record RoutingSettings(
     boolean measureRoundTrips,
     Map<String, List<ServerAddressName>> routers,
     @Nullable UnaryOperator<ServerAddressName> hostMapping,
+    PreferredZones zones,
     MeterRegistry meterRegistry,
     ObservationRegistry observationRegistry) {
   RoutingSettings {

@@ -9,7 +9,7 @@ import ch.qos.logback.core.read.ListAppender;
 import com.mongodb.client.model.Filters;
 import com.mongodb.reactivestreams.client.MongoClient;
 import com.mongodb.reactivestreams.client.MongoCollection;
-import dev.onehop.routing.internal.direct.ScriptedCluster;
+import dev.onehop.routing.spi.direct.ScriptedCluster;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

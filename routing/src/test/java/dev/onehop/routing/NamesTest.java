@@ -7,7 +7,7 @@ import com.mongodb.client.model.Filters;
 import com.mongodb.reactivestreams.client.MongoClient;
 import com.mongodb.reactivestreams.client.MongoCollection;
 import com.mongodb.spi.dns.InetAddressResolver;
-import dev.onehop.routing.internal.direct.ScriptedCluster;
+import dev.onehop.routing.spi.direct.ScriptedCluster;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.time.Duration;

@@ -3,7 +3,7 @@ package dev.onehop.routing;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.onehop.routing.internal.wire.ServerAddressName;
+import dev.onehop.routing.spi.wire.ServerAddressName;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -55,6 +55,8 @@ class PropertySourcesTest {
     "onehop.measureRoundTrips, yes, true or false",
     "onehop.shardRouters, or1:27017, 'shards and their mongoses,"
         + " shard1=host:port|host:port,shard2=host:port'",
+    "onehop.preferredZones, 'a=h1,b=h1', 'zones in order, each with its hosts,"
+        + " a=host|host,b=host:port, each zone and host once'",
     "onehop.hostMapping, a:1=b, 'names and what to use instead, host:port=host:port,host=host'",
   })
   void badValuesAreNamedWithWhatIsExpected(String name, String value, String expected) {

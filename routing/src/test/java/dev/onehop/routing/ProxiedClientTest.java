@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.mongodb.client.model.Filters;
 import com.mongodb.reactivestreams.client.MongoClient;
 import com.mongodb.reactivestreams.client.MongoCollection;
-import dev.onehop.routing.internal.direct.ScriptedCluster;
+import dev.onehop.routing.spi.direct.ScriptedCluster;
 import dev.onehop.routing.transport.ScriptedProxy;
 import java.time.Duration;
 import java.util.List;

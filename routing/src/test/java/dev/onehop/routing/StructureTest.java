@@ -6,36 +6,81 @@ import static com.tngtech.archunit.core.domain.JavaClass.Predicates.simpleNameSt
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
 
+import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import com.tngtech.archunit.core.importer.ImportOption;
+import com.tngtech.archunit.library.dependencies.SliceAssignment;
+import com.tngtech.archunit.library.dependencies.SliceIdentifier;
 import org.junit.jupiter.api.Test;
 
 /** The packages' dependencies go one way. */
 class StructureTest {
-  private static final String INTERNAL = "dev.onehop.routing.internal.";
+  private static final String ROOT = "dev.onehop.routing";
+  private static final String INTERNAL = ROOT + ".internal.";
+  private static final String SPI = ROOT + ".spi.";
   private static final JavaClasses CLASSES =
       new ClassFileImporter()
           .withImportOption(new ImportOption.DoNotIncludeTests())
-          .importPackages("dev.onehop.routing");
+          .importPackages(ROOT);
 
   @Test
-  void internalPackagesHaveNoCycles() {
-    slices().matching(INTERNAL + "(**)").should().beFreeOfCycles().check(CLASSES);
+  void packagesHaveNoCycles() {
+    slices()
+        .assignedFrom(
+            new SliceAssignment() {
+              @Override
+              public SliceIdentifier getIdentifierOf(JavaClass each) {
+                return SliceIdentifier.of(each.getPackageName());
+              }
+
+              @Override
+              public String getDescription() {
+                return "packages";
+              }
+            })
+        .should()
+        .beFreeOfCycles()
+        .check(CLASSES);
+  }
+
+  /** It makes what the others are. */
+  @Test
+  void nothingUsesTheRoot() {
+    noClasses()
+        .that()
+        .resideOutsideOfPackage(ROOT)
+        .should()
+        .dependOnClassesThat()
+        .resideInAPackage(ROOT)
+        .check(CLASSES);
+  }
+
+  @Test
+  void whatApplicationsReadUsesNothingInternal() {
+    noClasses()
+        .that()
+        .resideInAnyPackage(ROOT + ".observation", ROOT + ".transport")
+        .should()
+        .dependOnClassesThat()
+        .resideInAnyPackage(INTERNAL + ".", SPI + ".")
+        .check(CLASSES);
   }
 
   @Test
   void wireProtocolKnowsNothingOfRouting() {
     noClasses()
         .that()
-        .resideInAPackage(INTERNAL + "wire..")
+        .resideInAnyPackage(INTERNAL + "wire..", SPI + "wire..")
         .should()
         .dependOnClassesThat()
         .resideInAnyPackage(
             "dev.onehop.core..",
             INTERNAL + "catalog..",
-            INTERNAL + "direct..",
-            INTERNAL + "targeted..")
+            INTERNAL + "targeted..",
+            SPI + "direct..",
+            SPI + "shard..",
+            SPI + "cursor..")
         .check(CLASSES);
   }
 
@@ -43,7 +88,13 @@ class StructureTest {
   void directModeNeedsNoDriver() {
     noClasses()
         .that()
-        .resideInAnyPackage(INTERNAL + "direct..", INTERNAL + "catalog..", INTERNAL + "wire..")
+        .resideInAnyPackage(
+            SPI + "direct..",
+            SPI + "shard..",
+            SPI + "cursor..",
+            SPI + "wire..",
+            INTERNAL + "catalog..",
+            INTERNAL + "wire..")
         .should()
         .dependOnClassesThat()
         .resideInAPackage("com.mongodb..")
@@ -79,7 +130,13 @@ class StructureTest {
   void durationsAreTakenFromTheMonotonicClock() {
     noClasses()
         .that()
-        .resideInAnyPackage(INTERNAL + "direct..", INTERNAL + "wire..", INTERNAL + "catalog..")
+        .resideInAnyPackage(
+            SPI + "direct..",
+            SPI + "shard..",
+            SPI + "cursor..",
+            SPI + "wire..",
+            INTERNAL + "wire..",
+            INTERNAL + "catalog..")
         .should()
         .callMethod(System.class, "currentTimeMillis")
         .orShould()

@@ -9,14 +9,15 @@ import com.mongodb.connection.TransportSettings;
 import com.mongodb.reactivestreams.client.MongoClient;
 import com.mongodb.reactivestreams.client.MongoClients;
 import dev.onehop.routing.internal.affinity.ClusterWatch;
-import dev.onehop.routing.internal.direct.DirectRouter;
-import dev.onehop.routing.internal.direct.ScriptedCluster;
 import dev.onehop.routing.internal.metrics.AffinityMetrics;
+import dev.onehop.routing.internal.metrics.CommandMeter;
 import dev.onehop.routing.internal.metrics.TableMetrics;
-import dev.onehop.routing.internal.router.CommandMeter;
 import dev.onehop.routing.internal.router.DirectMode;
 import dev.onehop.routing.internal.router.RouterClients;
 import dev.onehop.routing.internal.targeted.TargetedMode;
+import dev.onehop.routing.internal.zones.PreferredZones;
+import dev.onehop.routing.spi.direct.ScriptedCluster;
+import dev.onehop.routing.spi.shard.Versions;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.micrometer.observation.ObservationRegistry;
 import io.netty.channel.ChannelOutboundBuffer;
@@ -85,14 +86,19 @@ class WayOfAFindTest {
             .socketChannelClass(NioSocketChannel.class)
             .build();
     SimpleMeterRegistry meters = new SimpleMeterRegistry();
-    CommandMeter commands = new CommandMeter(meters, ObservationRegistry.NOOP, mode);
+    CommandMeter commands = new CommandMeter(meters, ObservationRegistry.NOOP, mode.name());
     return mode == RoutingMode.DIRECT
         ? DirectMode.create(
             settings,
             carrier,
             monitoring,
-            DirectRouter::new,
-            new DirectMode.Options(Duration.ofMinutes(1), null, new TableMetrics(meters), commands),
+            Versions.ATTACHED,
+            new DirectMode.Options(
+                Duration.ofMinutes(1),
+                null,
+                PreferredZones.NONE,
+                new TableMetrics(meters),
+                commands),
             () -> {})
         : TargetedMode.create(
             settings,
@@ -107,6 +113,7 @@ class WayOfAFindTest {
                     Map.of(
                         "s0", List.of(cluster.address("m0")), "s1", List.of(cluster.address("m1"))),
                     UnaryOperator.identity()),
+                PreferredZones.NONE,
                 new TableMetrics(meters),
                 new AffinityMetrics(meters)::accept,
                 commands),

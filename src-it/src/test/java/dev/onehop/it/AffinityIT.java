@@ -14,7 +14,7 @@ import com.mongodb.reactivestreams.client.MongoClient;
 import com.mongodb.reactivestreams.client.MongoClients;
 import com.mongodb.reactivestreams.client.MongoCollection;
 import dev.onehop.routing.OneHop;
-import dev.onehop.routing.RouteExplanation;
+import dev.onehop.routing.observation.RouteExplanation;
 import dev.onehop.testbed.Testbed;
 import dev.onehop.testbed.Topology;
 import dev.onehop.testbed.evidence.RouterSampling;
@@ -145,8 +145,8 @@ class AffinityIT {
   }
 
   /**
-   * As the README has it: twice the URI's mongoses, those beside shards and two for each shard,
-   * beside the pools.
+   * As docs/application.md says: twice the URI's mongoses, those beside shards and two for each
+   * shard, beside the pools.
    */
   @Test
   void socketsGrowWithShardsPlusMongoses() throws IOException {

@@ -67,8 +67,9 @@ class BenchIT {
   @Test
   void everyPlannedPointRanWithoutErrors() {
     assertThat(exitCode).isZero();
-    // Four modes at two thread counts, and two modes with a pool of 100 at the larger one.
-    assertThat(points()).hasSize(10);
+    // Four modes at two thread counts, two of them also pipelined, and two with a pool of 100 at
+    // the larger one.
+    assertThat(points()).hasSize(14);
     for (JsonNode point : points()) {
       assertThat(point.path("errors").asLong()).isZero();
       assertThat(point.path("operations").asLong()).isPositive();
@@ -165,6 +166,62 @@ class BenchIT {
     }
     assertThat(Files.readString(out.resolve("report.html")))
         .contains("OneHop bench: single-host", "READ latency by percentile at 8 threads");
+  }
+
+  @Test
+  void howEachPointWasMeasuredStandsInTheJson() {
+    assertThat(results.path("run").path("seed").isNumber()).isTrue();
+    assertThat(results.path("run").path("processors").asText()).contains("processors");
+    for (JsonNode point : points()) {
+      JsonNode conditions = point.path("conditions");
+      assertThat(conditions.path("steal").isNumber()).as("%s", point).isTrue();
+      assertThat(conditions.path("runQueue").asDouble()).isPositive();
+      assertThat(conditions.path("sockets").asInt()).isPositive();
+      assertThat(conditions.path("warmupSeconds").asDouble()).isEqualTo(1);
+      assertThat(conditions.path("steady").isNull()).as("a fixed warm-up").isTrue();
+    }
+    assertThat(results.path("ratios").size()).isEqualTo(14 - 2);
+    assertThat(results.path("ratios").path(0).path("claim").asText()).isEqualTo("TOO_FEW_ROUNDS");
+  }
+
+  /** On the same servers' binaries, but a cluster of its own. */
+  @Test
+  void aRateHasEntriesOfAllItsOperations(@TempDir Path folder) throws Exception {
+    Path rates = folder.resolve("rates");
+    int exit =
+        OneHopCommand.commandLine()
+            .setOut(new PrintWriter(new StringWriter()))
+            .execute(
+                "bench",
+                "--topology",
+                "single-host",
+                "--rate",
+                "100",
+                "--modes",
+                "targeted-async",
+                "--duration",
+                "2s",
+                "--warmup",
+                "1s",
+                "--records",
+                String.valueOf(RECORDS),
+                "--quick",
+                "--out",
+                rates.toString());
+
+    assertThat(exit).isZero();
+    JsonNode json = new ObjectMapper().readTree(rates.resolve("results.json").toFile());
+    assertThat(json.path("points")).isEmpty();
+    assertThat(json.path("scenarios")).hasSize(2);
+    for (JsonNode entry : json.path("scenarios")) {
+      assertThat(entry.path("scenario").asText()).isEqualTo("rate");
+      assertThat(entry.path("phase").asText()).isEqualTo("all");
+      assertThat(entry.path("shards").asText()).isEqualTo("all");
+      assertThat(entry.path("intended").asLong()).isEqualTo(200);
+      assertThat(entry.path("completed").asLong() + entry.path("errors").asLong()).isEqualTo(200);
+      assertThat(entry.path("latency").path("p90").isNumber()).isTrue();
+      assertThat(entry.path("service").path("p99").isNumber()).isTrue();
+    }
   }
 
   @Test

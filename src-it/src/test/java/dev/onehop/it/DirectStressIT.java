@@ -7,7 +7,6 @@ import com.mongodb.client.MongoClients;
 import com.mongodb.reactivestreams.client.MongoClient;
 import dev.onehop.routing.OneHop;
 import dev.onehop.routing.RoutingMode;
-import dev.onehop.routing.internal.direct.UnversionedClient;
 import dev.onehop.testbed.Testbed;
 import dev.onehop.testbed.Topology;
 import dev.onehop.testbed.evidence.Placement;
@@ -100,9 +99,9 @@ class DirectStressIT {
   @Test
   void withoutVersionsTheSameGoesWrong() {
     String namespace = sharded("unversioned");
-    try (MongoClient client = UnversionedClient.create(testbed.url())) {
+    try (UnversionedClient unversioned = new UnversionedClient(testbed.url())) {
       CounterWorkload workload =
-          new CounterWorkload(client.getDatabase("it").getCollection("unversioned"));
+          new CounterWorkload(unversioned.client().getDatabase("it").getCollection("unversioned"));
       try (workload) {
         moveRanges(namespace, WITHOUT_VERSIONS);
       }

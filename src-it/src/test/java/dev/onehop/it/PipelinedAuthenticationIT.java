@@ -14,24 +14,11 @@ import com.mongodb.client.MongoClients;
 import com.mongodb.client.model.Filters;
 import com.mongodb.connection.ClusterSettings;
 import com.mongodb.reactivestreams.client.MongoCollection;
-import dev.onehop.routing.internal.handshake.HandshakeSettings;
-import dev.onehop.routing.internal.handshake.Mechanism;
-import dev.onehop.routing.internal.wire.Addresses;
-import dev.onehop.routing.internal.wire.EventLoops;
-import dev.onehop.routing.internal.wire.OpMsg;
-import dev.onehop.routing.internal.wire.ServerAddressName;
-import dev.onehop.routing.internal.wire.WirePool;
-import dev.onehop.routing.internal.wire.WireSettings;
-import dev.onehop.routing.transport.PipeliningMeters;
-import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
-import io.netty.channel.EventLoopGroup;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import javax.net.ssl.SSLContext;
-import org.bson.BsonDocument;
 import org.bson.Document;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -45,7 +32,6 @@ import reactor.core.publisher.Mono;
 /** Shared sockets authenticate, over TLS, by every mechanism that a server here offers. */
 class PipelinedAuthenticationIT {
   private static final Duration TIMEOUT = Duration.ofSeconds(60);
-  private static final EventLoopGroup LOOPS = EventLoops.newGroup("shared", 1);
 
   private static final ServerApi STRICT =
       ServerApi.builder().version(ServerApiVersion.V1).strict(true).build();
@@ -79,7 +65,6 @@ class PipelinedAuthenticationIT {
 
   @AfterAll
   static void stop() {
-    LOOPS.shutdownGracefully(0, 1, TimeUnit.SECONDS);
     mongod.close();
     List<String> leaks = leakWatch.leaks();
     leakWatch.close();
@@ -245,83 +230,24 @@ class PipelinedAuthenticationIT {
     }
   }
 
-  @ParameterizedTest
-  @ValueSource(strings = {"SCRAM-SHA-1", "SCRAM-SHA-256"})
-  void poolsConnectionsByScram(String user) {
-    poolsConnectionsWork(
-        Mechanism.scram(null, user, "it", "secret".toCharArray()), certificates.trusting());
-  }
-
+  /** The first refusal closes the pool while other connections are being opened. */
   @Test
-  void poolsConnectionsByX509() {
-    poolsConnectionsWork(Mechanism.x509(null), certificates.client());
-  }
+  void aWrongPasswordIsRefusedToManyAtOnce() {
+    try (PipelinedClient pipelined =
+        client(
+            s ->
+                s.credential(
+                    MongoCredential.createCredential(
+                        "SCRAM-SHA-256", "it", "wrong".toCharArray())))) {
+      MongoCollection<Document> collection =
+          pipelined.client().getDatabase("it").getCollection("refused");
 
-  @Test
-  void poolsConnectionsWithAWrongPasswordAreRefused() {
-    Mechanism wrong = Mechanism.scram(null, "SCRAM-SHA-256", "it", "wrong".toCharArray());
-    try (WirePool pool = pool(wrong, certificates.trusting(), new SimpleMeterRegistry())) {
-      // The first refusal closes the pool while other connections are being opened.
       assertThatThrownBy(
               () ->
                   Flux.range(0, 100)
-                      .flatMap(n -> pool.send(server(), insert("refused", n)), 100)
+                      .flatMap(n -> collection.insertOne(new Document("_id", n)), 100)
                       .blockLast(TIMEOUT))
           .hasMessageContaining("SCRAM-SHA-256@it: Authentication failed");
-    }
-  }
-
-  private static ServerAddressName server() {
-    return new ServerAddressName("localhost", mongod.port());
-  }
-
-  private static OpMsg insert(String collection, int id) {
-    return OpMsg.command(
-        BsonDocument.parse(
-            "{insert: '%s', documents: [{_id: %d}], $db: 'it'}".formatted(collection, id)));
-  }
-
-  private static WirePool pool(
-      Mechanism credential, SSLContext context, SimpleMeterRegistry meters) {
-    return new WirePool(
-        LOOPS,
-        new WireSettings(
-            WireSettings.Sockets.of(Duration.ofSeconds(10)),
-            WireSettings.PoolLimits.none(TIMEOUT),
-            new WireSettings.Tls(context, false),
-            new HandshakeSettings(
-                BsonDocument.parse("{driver: {name: 'it', version: '1'}, os: {type: 'it'}}"),
-                List.of(),
-                credential),
-            List.of(),
-            new Addresses(Addresses.Lookup.SYSTEM, Map.of()),
-            new WireSettings.Sharing(3, 64, 1 << 18, meters)));
-  }
-
-  private static void poolsConnectionsWork(Mechanism credential, SSLContext context) {
-    SimpleMeterRegistry meters = new SimpleMeterRegistry();
-    try (WirePool pool = pool(credential, context, meters)) {
-      String collection = "direct" + System.nanoTime();
-      List<BsonDocument> replies =
-          Flux.range(0, 600)
-              .flatMap(n -> pool.send(server(), insert(collection, n)), 100)
-              .map(reply -> (BsonDocument) reply.body())
-              .collectList()
-              .block(TIMEOUT);
-
-      assertThat(replies)
-          .hasSize(600)
-          .allSatisfy(reply -> assertThat(reply.getNumber("ok").intValue()).isOne())
-          .allSatisfy(reply -> assertThat(reply.getInt32("n").getValue()).isOne());
-      assertThat(
-              meters
-                  .find(PipeliningMeters.SOCKETS.meterName())
-                  .tag("use", "shared")
-                  .gauges()
-                  .stream()
-                  .mapToDouble(gauge -> gauge.value())
-                  .sum())
-          .isBetween(1.0, 3.0);
     }
   }
 

@@ -18,7 +18,7 @@ import com.mongodb.reactivestreams.client.MongoClient;
 import com.mongodb.reactivestreams.client.MongoClients;
 import com.mongodb.reactivestreams.client.MongoCollection;
 import dev.onehop.routing.OneHop;
-import dev.onehop.routing.RouteExplanation;
+import dev.onehop.routing.observation.RouteExplanation;
 import dev.onehop.testbed.Topology;
 import dev.onehop.testbed.evidence.BesideOwner;
 import dev.onehop.testbed.evidence.Placement;

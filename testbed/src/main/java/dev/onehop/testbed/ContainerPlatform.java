@@ -11,6 +11,7 @@ import dev.onehop.testbed.internal.docker.Image;
 import dev.onehop.testbed.internal.docker.ServerContainer;
 import dev.onehop.testbed.internal.docker.Subnets;
 import dev.onehop.testbed.internal.link.Callers;
+import dev.onehop.testbed.internal.link.Peer;
 import dev.onehop.testbed.internal.process.Ports;
 import dev.onehop.testbed.internal.process.RunningServer;
 import java.io.File;
@@ -138,11 +139,10 @@ final class ContainerPlatform implements Platform {
   }
 
   @Override
-  public Map<InetAddress, String> hostByAddress() {
-    Map<InetAddress, String> hosts = new HashMap<>();
-    plan.all()
-        .forEach(server -> hosts.put(server.listenAddress().getAddress(), server.host().name()));
-    return hosts;
+  public Map<InetAddress, Peer> peers() {
+    Map<InetAddress, Peer> peers = new HashMap<>();
+    plan.all().forEach(server -> peers.put(server.listenAddress().getAddress(), server.peer()));
+    return peers;
   }
 
   @Override
@@ -196,7 +196,7 @@ final class ContainerPlatform implements Platform {
 
   @Override
   public void started(String url) {
-    // Nobody else finds it: containers end with whoever started them.
+    // No other process finds it: containers end with the one that started them.
   }
 
   @Override

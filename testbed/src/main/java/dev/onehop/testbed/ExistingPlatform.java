@@ -8,6 +8,7 @@ import dev.onehop.testbed.internal.cluster.ReplicaSet;
 import dev.onehop.testbed.internal.cluster.Server;
 import dev.onehop.testbed.internal.cluster.Users;
 import dev.onehop.testbed.internal.link.Callers;
+import dev.onehop.testbed.internal.link.Peer;
 import dev.onehop.testbed.internal.process.RunningServer;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -83,7 +84,7 @@ final class ExistingPlatform implements Platform {
   }
 
   @Override
-  public Map<InetAddress, String> hostByAddress() {
+  public Map<InetAddress, Peer> peers() {
     return Map.of();
   }
 

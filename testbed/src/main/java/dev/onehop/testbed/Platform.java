@@ -4,6 +4,7 @@ import dev.onehop.testbed.internal.cluster.Access;
 import dev.onehop.testbed.internal.cluster.ReplicaSet;
 import dev.onehop.testbed.internal.cluster.Server;
 import dev.onehop.testbed.internal.link.Callers;
+import dev.onehop.testbed.internal.link.Peer;
 import dev.onehop.testbed.internal.process.RunningServer;
 import java.net.InetAddress;
 import java.util.Map;
@@ -31,7 +32,7 @@ interface Platform extends AutoCloseable {
    * Addresses that connections between the servers come from, as links see them; more are told by
    * {@link #launch}. Whoever else connects is the client.
    */
-  Map<InetAddress, String> hostByAddress();
+  Map<InetAddress, Peer> peers();
 
   /** How the testbed itself is let in by config servers and shards; by all, unless they say. */
   default Access access() {

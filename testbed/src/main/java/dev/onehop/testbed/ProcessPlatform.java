@@ -5,6 +5,7 @@ import dev.onehop.testbed.internal.binaries.BinaryFinder;
 import dev.onehop.testbed.internal.binaries.ServerBinaries;
 import dev.onehop.testbed.internal.cluster.Server;
 import dev.onehop.testbed.internal.link.Callers;
+import dev.onehop.testbed.internal.link.Peer;
 import dev.onehop.testbed.internal.process.Ports;
 import dev.onehop.testbed.internal.process.ProcFs;
 import dev.onehop.testbed.internal.process.RunningServer;
@@ -29,6 +30,8 @@ final class ProcessPlatform implements Platform {
   private final Versions versions;
   private final @Nullable String requiredFeatureCompatibilityVersion;
   private final List<RunState.Entry> entries = new ArrayList<>();
+  private String phase = RunState.STARTING;
+  private String url = "";
 
   private ProcessPlatform(
       Testbed.Builder options, ServerBinaries binaries, ClusterPlan plan, RunDirectory directory) {
@@ -36,7 +39,9 @@ final class ProcessPlatform implements Platform {
     this.binaries = binaries;
     this.plan = plan;
     this.directory = directory;
-    this.programs = new Programs(binaries, directory, plan, options.longRun, options.failPoints);
+    this.programs =
+        new Programs(
+            binaries, directory, plan, options.longRun, options.failPoints, options.busyRouters);
     this.versions =
         new Versions(
             binaries.mongod().version(),
@@ -45,7 +50,7 @@ final class ProcessPlatform implements Platform {
     this.requiredFeatureCompatibilityVersion =
         options.routers ? binaries.requiredFeatureCompatibilityVersion() : null;
     synchronized (this) {
-      writeState(RunState.STARTING, "");
+      writeState();
     }
   }
 
@@ -53,11 +58,18 @@ final class ProcessPlatform implements Platform {
    * Finds the programs, and claims the topology's run directory and ports.
    *
    * @throws TestbedException if one of these can't be had
+   * @throws IllegalArgumentException if routers shall be made to cost more, and are mongoses
    */
   static ProcessPlatform prepare(Testbed.Builder options) {
     ServerBinaries binaries =
         new BinaryFinder(options.cacheFolder, System.getenv(), options.progress)
             .find(options.mongod, options.mongos);
+    ServerBinaries.@Nullable Binary mongos = binaries.mongos();
+    if (options.busyRouters && mongos != null) {
+      throw new IllegalArgumentException(
+          "only a stand-in router can be made to cost more, and there is a mongos: "
+              + mongos.origin());
+    }
     announce(options, binaries);
     ClusterPlan plan = ClusterPlan.of(options.topology, options.routers, binaries.mongos() != null);
     RunDirectory directory =
@@ -124,11 +136,11 @@ final class ProcessPlatform implements Platform {
   }
 
   @Override
-  public Map<InetAddress, String> hostByAddress() {
-    Map<InetAddress, String> hosts = new HashMap<>();
+  public Map<InetAddress, Peer> peers() {
+    Map<InetAddress, Peer> hosts = new HashMap<>();
     for (Host host : topology.hosts()) {
       try {
-        hosts.put(InetAddress.getByName(host.address()), host.name());
+        hosts.put(InetAddress.getByName(host.address()), Peer.client(host.name()));
       } catch (UnknownHostException e) {
         throw new IllegalStateException(e); // It is a literal address.
       }
@@ -142,18 +154,22 @@ final class ProcessPlatform implements Platform {
     ServerProcess process =
         ServerProcess.start(
             name, programs.command(server), directory.log(name), directory.output(name));
-    callers.register(process.pid(), server.host().name());
+    callers.register(process.pid(), server.peer());
+    // One that is started again takes the place of the one that has ended.
+    entries.removeIf(entry -> entry.name().equals(name));
     entries.add(new RunState.Entry(name, server.advertised(), process.pid(), process.startTicks()));
-    writeState(RunState.STARTING, "");
+    writeState();
     return process;
   }
 
   @Override
-  public synchronized void started(String url) {
-    writeState(RunState.RUNNING, url);
+  public synchronized void started(String whereTo) {
+    phase = RunState.RUNNING;
+    url = whereTo;
+    writeState();
   }
 
-  private void writeState(String phase, String url) {
+  private void writeState() {
     long pid = ProcessHandle.current().pid();
     RunState.Entry owner = new RunState.Entry("owner", "", pid, ProcFs.startTicks(pid).orElse(-1));
     new RunState(topology.name(), phase, url, owner, entries).write(directory.path());

@@ -26,22 +26,26 @@ final class Programs {
   private final ClusterPlan plan;
   private final boolean longRun;
   private final boolean failPoints;
+  private final boolean busyRouters;
 
   /**
    * @param longRun whether routers on a JVM are used so long that its optimizing compiler pays
    * @param failPoints whether servers and stand-in routers take {@code configureFailPoint}
+   * @param busyRouters whether stand-in routers can be made to cost more
    */
   Programs(
       ServerBinaries binaries,
       RunDirectory directory,
       ClusterPlan plan,
       boolean longRun,
-      boolean failPoints) {
+      boolean failPoints,
+      boolean busyRouters) {
     this.binaries = binaries;
     this.directory = directory;
     this.plan = plan;
     this.longRun = longRun;
     this.failPoints = failPoints;
+    this.busyRouters = busyRouters;
   }
 
   /** Program and arguments of a server. */
@@ -63,7 +67,7 @@ final class Programs {
     return command;
   }
 
-  /** What a mongod of a testbed is told, whatever it runs on. */
+  /** The options of a testbed's mongod, whatever it runs on. */
   static List<String> mongodOptions(Server server) {
     List<String> command = new ArrayList<>();
     command.add(server.role() == Server.Role.CONFIG ? "--configsvr" : "--shardsvr");
@@ -111,6 +115,9 @@ final class Programs {
     List<String> command = plainStandInRouter(server);
     if (failPoints) {
       command.addAll(List.of("--fail-points", "true"));
+    }
+    if (busyRouters) {
+      command.addAll(List.of("--busy-time", "true"));
     }
     return command;
   }

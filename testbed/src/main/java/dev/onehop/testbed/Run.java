@@ -1,13 +1,18 @@
 package dev.onehop.testbed;
 
 import dev.onehop.testbed.evidence.CpuTimes;
+import dev.onehop.testbed.evidence.ServerUsage;
 import dev.onehop.testbed.internal.cluster.Server;
 import dev.onehop.testbed.internal.link.Callers;
 import dev.onehop.testbed.internal.link.Links;
+import dev.onehop.testbed.internal.process.ProcFs;
 import dev.onehop.testbed.internal.process.RunningServer;
+import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
@@ -89,16 +94,33 @@ final class Run implements AutoCloseable {
 
   /** Stops a server where it is, or lets it go on. */
   void setFrozen(String advertised, boolean frozen) {
-    RunningServer running;
-    synchronized (this) {
-      running =
-          servers.stream()
-              .filter(each -> each.server().advertised().equals(advertised))
-              .map(Started::running)
-              .findFirst()
-              .orElseThrow(() -> new IllegalArgumentException("no server " + advertised));
+    find(advertised).running().setFrozen(frozen);
+  }
+
+  /** Ends a server; its end is no failure. */
+  void kill(String advertised) {
+    RunningServer running = find(advertised).running();
+    running.kill();
+    running.awaitEnd();
+  }
+
+  /** Starts a killed server once more, and waits until it listens. */
+  void restart(String advertised) {
+    Started killed = find(advertised);
+    if (killed.running().isAlive()) {
+      throw new IllegalArgumentException(advertised + " runs");
     }
-    running.setFrozen(frozen);
+    synchronized (this) {
+      servers.remove(killed);
+    }
+    Start.awaitListening(killed.server(), start(killed.server(), links.callers()));
+  }
+
+  private synchronized Started find(String advertised) {
+    return servers.stream()
+        .filter(each -> each.server().advertised().equals(advertised))
+        .findFirst()
+        .orElseThrow(() -> new IllegalArgumentException("no server " + advertised));
   }
 
   /** What servers and links have used so far. */
@@ -111,6 +133,52 @@ final class Run implements AutoCloseable {
         sum(all, server -> server.role() == Server.Role.ROUTER),
         sum(all, server -> server.role() != Server.Role.ROUTER),
         ProcessHandle.current().info().totalCpuDuration().orElse(null));
+  }
+
+  boolean pin(String routers, String mongods) {
+    List<Started> all;
+    synchronized (this) {
+      all = List.copyOf(servers);
+    }
+    return all.stream()
+        .allMatch(
+            each ->
+                each.running().pin(each.server().role() == Server.Role.ROUTER ? routers : mongods));
+  }
+
+  /**
+   * What the servers occupy at present; those are left out of which nothing can be told.
+   *
+   * <p>Sockets are counted where a process listens: a link's own connection to it is one of them.
+   */
+  List<ServerUsage> usage() {
+    List<Started> all;
+    synchronized (this) {
+      all = List.copyOf(servers);
+    }
+    Map<InetSocketAddress, Integer> sockets = new HashMap<>();
+    for (ProcFs.TcpSocket socket : ProcFs.tcpSockets()) {
+      if (!socket.listening() && socket.inode() != 0) {
+        sockets.merge(socket.local(), 1, Integer::sum);
+      }
+    }
+    List<ServerUsage> usage = new ArrayList<>();
+    for (Started started : all) {
+      Server server = started.server();
+      started
+          .running()
+          .residentBytes()
+          .ifPresent(
+              bytes ->
+                  usage.add(
+                      new ServerUsage(
+                          server.advertised(),
+                          server.host().name(),
+                          server.role() == Server.Role.ROUTER,
+                          sockets.getOrDefault(server.listenAddress(), 0),
+                          bytes)));
+    }
+    return usage;
   }
 
   private static @Nullable Duration sum(List<Started> servers, Predicate<Server> which) {

@@ -8,6 +8,7 @@ import dev.onehop.testbed.internal.cluster.Server;
 import dev.onehop.testbed.internal.cluster.Waiting;
 import dev.onehop.testbed.internal.link.Callers;
 import dev.onehop.testbed.internal.link.Links;
+import dev.onehop.testbed.internal.link.Peer;
 import dev.onehop.testbed.internal.process.RunningServer;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -43,7 +44,7 @@ final class Start {
   Testbed start() {
     Platform platform = options.platform.apply(options);
     Topology topology = platform.topology();
-    Callers callers = new Callers(platform.hostByAddress(), topology.client().name());
+    Callers callers = new Callers(platform.peers(), Peer.client(topology.client().name()));
     Run run;
     try {
       run = new Run(platform, links(topology, callers));
@@ -57,7 +58,14 @@ final class Start {
       cluster = startServers(run, callers);
       run.links().setDelayed(true);
       Testbed testbed =
-          new Testbed(topology, run, cluster, info(cluster, platform), phases, options.longRun);
+          new Testbed(
+              topology,
+              run,
+              cluster,
+              info(cluster, platform),
+              phases,
+              options.longRun,
+              options.busyRouters);
       options.preparation.accept(testbed);
       platform.started(run.plan().routers().isEmpty() ? "" : testbed.url());
       return testbed;
@@ -93,7 +101,7 @@ final class Start {
     run.links().setDelayed(false);
     for (Server server : plan.all()) {
       if (server.isBehindLink()) {
-        run.links().open(server.host().name(), server.advertisedAddress(), server.listenAddress());
+        run.links().open(server.peer(), server.advertisedAddress(), server.listenAddress());
       }
     }
     mongods.forEach(Start::awaitListening);

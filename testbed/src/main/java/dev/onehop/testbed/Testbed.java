@@ -3,20 +3,27 @@ package dev.onehop.testbed;
 import com.mongodb.MongoNamespace;
 import dev.onehop.testbed.evidence.CpuTimes;
 import dev.onehop.testbed.evidence.ServerEvidence;
+import dev.onehop.testbed.evidence.ServerUsage;
+import dev.onehop.testbed.evidence.Traffic;
 import dev.onehop.testbed.internal.binaries.BinaryFinder;
+import dev.onehop.testbed.internal.cluster.Admin;
 import dev.onehop.testbed.internal.cluster.Cluster;
 import dev.onehop.testbed.internal.cluster.Server;
 import dev.onehop.testbed.internal.cluster.ShardedCollection;
 import dev.onehop.testbed.internal.link.Link;
+import dev.onehop.testbed.internal.link.Peer;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.bson.BsonDocument;
+import org.bson.BsonInt32;
+import org.bson.BsonInt64;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -35,6 +42,7 @@ public final class Testbed implements AutoCloseable {
   private final ServerInfo server;
   private final Map<String, Duration> startPhases;
   private final boolean longRun;
+  private final boolean busyRouters;
 
   Testbed(
       Topology topology,
@@ -42,13 +50,15 @@ public final class Testbed implements AutoCloseable {
       Cluster cluster,
       ServerInfo server,
       Map<String, Duration> startPhases,
-      boolean longRun) {
+      boolean longRun,
+      boolean busyRouters) {
     this.topology = topology;
     this.run = run;
     this.cluster = cluster;
     this.server = server;
     this.startPhases = new LinkedHashMap<>(startPhases);
     this.longRun = longRun;
+    this.busyRouters = busyRouters;
   }
 
   /** Prepares to start a topology. */
@@ -194,6 +204,31 @@ public final class Testbed implements AutoCloseable {
     withoutDelays(() -> warmup.run(new MongoNamespace(namespace)));
   }
 
+  /** Whether it was started {@link Builder#withBusyRouters}. */
+  public boolean hasBusyRouters() {
+    return busyRouters;
+  }
+
+  /**
+   * Makes every request cost its stand-in router that processor time.
+   *
+   * @param perRequest in whole microseconds, zero for what it needs
+   * @throws TestbedException if a router refuses, as one does that was not started {@link
+   *     Builder#withBusyRouters}
+   */
+  public void setRouterCost(Duration perRequest) {
+    BsonDocument command =
+        new BsonDocument("setParameter", new BsonInt32(1))
+            .append(
+                "standInMicrosPerRequest",
+                new BsonInt64(TimeUnit.NANOSECONDS.toMicros(perRequest.toNanos())));
+    for (Server router : run.plan().routers()) {
+      try (Admin admin = Admin.of(router, run.platform().routerAccess())) {
+        var unused = admin.run("admin", command);
+      }
+    }
+  }
+
   /**
    * What the servers say about a collection.
    *
@@ -216,9 +251,50 @@ public final class Testbed implements AutoCloseable {
     return RoundTripMeter.measure(topology, run.plan(), run.platform().access().tls());
   }
 
+  /**
+   * Keeps the servers to some processors, by lists as of taskset(1), such as {@code 2-5}. What they
+   * start later is kept to them, too.
+   *
+   * @param routers for all routers
+   * @param mongods for all config servers and shard members
+   * @return whether that could be done for all of them: not for containers, and not where there is
+   *     no taskset or not those processors
+   */
+  public boolean pin(String routers, String mongods) {
+    return run.pin(routers, mongods);
+  }
+
   /** The processor time that servers and links have used so far. Cheap: may be asked often. */
   public CpuTimes cpuTimes() {
     return run.cpuTimes();
+  }
+
+  /**
+   * What the links have carried so far. Cheap: may be asked often. Empty where servers are not
+   * behind links: where there are no distances, and where servers are somebody else's.
+   */
+  public Traffic traffic() {
+    return run.links().traffic(host -> topology.host(host).region());
+  }
+
+  /**
+   * Says that a process of this machine is an application on a host, in place of the client's.
+   * Holds for connections that it opens from now on.
+   *
+   * @param pid the process
+   * @param host name of a host of the topology
+   * @throws IllegalArgumentException if there is no such host
+   */
+  public void place(long pid, String host) {
+    run.links().callers().register(pid, Peer.client(topology.host(host).name()));
+  }
+
+  /**
+   * What each server occupies at present: sockets and memory. Empty for servers that are no
+   * processes of this machine.
+   */
+  public List<ServerUsage> serverUsage() {
+    return run.usage();
   }
 
   /**
@@ -274,6 +350,27 @@ public final class Testbed implements AutoCloseable {
     run.setFrozen(address, frozen);
   }
 
+  /**
+   * Ends a server at once. Its data stays; its end is not reported as a failure.
+   *
+   * @param address the server, as {@code host:port}
+   * @throws IllegalArgumentException if there is no such server
+   */
+  public void kill(String address) {
+    run.kill(address);
+  }
+
+  /**
+   * Starts a killed server once more, as it was started, and waits until it listens.
+   *
+   * @param address the server, as {@code host:port}
+   * @throws IllegalArgumentException if there is no such server, or it runs
+   * @throws TestbedException if it cannot be started
+   */
+  public void restart(String address) {
+    run.restart(address);
+  }
+
   private Link link(String address) {
     return run.links().all().stream()
         .filter(
@@ -311,6 +408,7 @@ public final class Testbed implements AutoCloseable {
     boolean routers = true;
     boolean longRun;
     boolean failPoints;
+    boolean busyRouters;
     Consumer<String> progress = line -> {};
     Consumer<Testbed> preparation = testbed -> {};
     Path cacheFolder = BinaryFinder.cacheFolder(System.getenv());
@@ -363,6 +461,15 @@ public final class Testbed implements AutoCloseable {
      */
     public Builder failPoints() {
       this.failPoints = true;
+      return this;
+    }
+
+    /**
+     * Stand-in routers can be made to cost more, see {@link Testbed#setRouterCost}. For servers
+     * that run as processes; {@link #start} refuses it where a mongos is found.
+     */
+    public Builder withBusyRouters(boolean busy) {
+      this.busyRouters = busy;
       return this;
     }
 

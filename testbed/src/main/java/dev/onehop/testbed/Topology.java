@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Which hosts a cluster has, in which regions they stand, how far apart these are, and what runs on
- * each. Read from a YAML file; four ship with the library. Immutable.
+ * each. Read from a YAML file; five ship with the library. Immutable.
  */
 public final class Topology {
   /** Port of every mongos. */
@@ -32,7 +32,7 @@ public final class Topology {
 
   /** Names of the topologies that ship. */
   public static final List<String> SHIPPED =
-      List.of("us-2014", "atlas-3-region", "two-near-mongos", "single-host");
+      List.of("us-2014", "atlas-3-region", "two-near-mongos", "three-zones", "single-host");
 
   private final String name;
   private final String description;

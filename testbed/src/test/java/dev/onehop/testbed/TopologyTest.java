@@ -17,7 +17,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 class TopologyTest {
 
   @ParameterizedTest
-  @ValueSource(strings = {"us-2014", "atlas-3-region", "two-near-mongos", "single-host"})
+  @ValueSource(
+      strings = {"us-2014", "atlas-3-region", "two-near-mongos", "three-zones", "single-host"})
   void shippedTopologiesCanBeRead(String name) {
     Topology topology = Topology.named(name);
     assertThat(topology.name()).isEqualTo(name);

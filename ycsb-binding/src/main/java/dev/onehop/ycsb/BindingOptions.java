@@ -22,6 +22,8 @@ import org.jspecify.annotations.Nullable;
  * @param writeConcern from the deprecated property, or null: as in the URL
  * @param readPreference from the deprecated property, or null: as in the URL
  * @param warmup how long the threads read before anything is measured
+ * @param leastWarmup how long they do so if the rate of that is steady sooner; null if it is not
+ *     judged
  * @param summary where the run's summary goes, or null for nowhere
  */
 record BindingOptions(
@@ -33,6 +35,7 @@ record BindingOptions(
     @Nullable WriteConcern writeConcern,
     @Nullable ReadPreference readPreference,
     Duration warmup,
+    @Nullable Duration leastWarmup,
     @Nullable Path summary) {
 
   static final String URL = "mongodb.url";
@@ -44,6 +47,7 @@ record BindingOptions(
   static final String CONNECTIONS = "onehop.connections";
   static final String PIPELINING = "onehop.pipelining";
   static final String WARMUP = "onehop.warmup";
+  static final String LEAST_WARMUP = "onehop.warmup.least";
   static final String SUMMARY = "onehop.summary";
 
   // As deep as a closed loop of some hundred threads can need.
@@ -89,7 +93,15 @@ record BindingOptions(
         given != null && url.getWriteConcern() != null ? null : writeConcern,
         given != null && url.getReadPreference() != null ? null : readPreference,
         reader.millis(WARMUP),
+        reader.text(LEAST_WARMUP) == null ? null : reader.millis(LEAST_WARMUP),
         summary == null ? null : Path.of(summary));
+  }
+
+  /** The warm-up, if it begins now. */
+  WarmupTime warmupFromNow() {
+    return leastWarmup == null
+        ? WarmupTime.fixed(warmup)
+        : WarmupTime.untilSteady(leastWarmup, warmup);
   }
 
   /** The database YCSB's tables are in: the URL's, unless it names none or {@code admin}. */

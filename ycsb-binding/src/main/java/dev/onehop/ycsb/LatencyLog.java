@@ -33,10 +33,14 @@ final class LatencyLog implements AutoCloseable {
     SERVICE,
     /** From the intended time to the answer, in the second of the answer. */
     ANSWERED,
-    /** From the intended time to the failure, or to the end of the run, in the second of that. */
-    FAILED;
+    /** From the intended time to the failure, in the second of the intended time. */
+    FAILED,
+    /** From the intended time to the end of the run, issued by then; likewise. */
+    UNANSWERED,
+    /** From the intended time to the end of the run, not issued by then; likewise. */
+    NOT_ISSUED;
 
-    private final String tag = name().toLowerCase(Locale.ROOT);
+    private final String tag = name().toLowerCase(Locale.ROOT).replace("_", "");
   }
 
   private record Series(String operation, Kind kind, @Nullable String shard) {
@@ -98,9 +102,14 @@ final class LatencyLog implements AutoCloseable {
     interval(intended).underWay--;
   }
 
-  /** An operation has failed, or is given up. */
-  synchronized void failed(String operation, @Nullable String shard, long intended, long now) {
-    add(now, new Series(operation, Kind.FAILED, shard), now - intended);
+  /**
+   * An operation has failed, or is given up.
+   *
+   * @param kind one of {@link Kind#FAILED}, {@link Kind#UNANSWERED}, {@link Kind#NOT_ISSUED}
+   */
+  synchronized void missed(
+      String operation, Kind kind, @Nullable String shard, long intended, long now) {
+    add(intended, new Series(operation, kind, shard), now - intended);
     interval(intended).underWay--;
   }
 

@@ -48,6 +48,7 @@ public final class Launcher {
               ? Optional.of(BindingOptions.of(arguments.properties()))
               : Optional.empty();
       openLoop = options.isPresent() ? OpenLoopOptions.of(arguments.properties()) : null;
+      var unused = ClientShare.of(arguments.properties());
       if (openLoop != null && arguments.command() != Command.RUN) {
         throw new InvalidPropertyException(OpenLoopOptions.RATE + " is for the command run");
       }
@@ -98,11 +99,18 @@ public final class Launcher {
     Workload workload = create(properties.getProperty(Client.WORKLOAD_PROPERTY), Workload.class);
     workload.init(properties);
     MongoBinding binding = create(properties.getProperty(Client.DB_PROPERTY), MongoBinding.class);
-    SharedStore shared = SharedStore.acquire(binding.mode(), options, () -> binding.open(options));
+    SharedStore shared =
+        SharedStore.acquire(
+            binding.mode(),
+            options,
+            () ->
+                ManyStores.open(
+                    openLoop.instances(), openLoop.burst(), () -> binding.open(options)));
     Tally warmup = new Tally();
     try {
       if (!options.warmup().isZero()) {
-        new Warmup(shared.store(), properties).run(shared.warmupEndNanos(), warmup);
+        // This thread is the only one that warms up, however many the driver may use.
+        new Warmup(shared.store(), properties, 1).run(shared.warmup(), warmup);
       }
       ShardRanges shards =
           openLoop.byShard()
@@ -116,13 +124,13 @@ public final class Launcher {
               workload,
               workload.initThread(properties, 0, 1),
               new Operations(shared.store(), options.upsert()));
+      shared.startTogether(ClientShare.of(properties));
       OpenLoop loop =
           new OpenLoop(
               openLoop,
               operations,
               shards,
               shared.store().isBlocking(),
-              OpenLoop.DRAIN,
               arguments.showsStatus() ? System.err : null);
       shared.totals().openLoop(loop.run(System.out));
       shared.totals().threadStarts();

@@ -45,8 +45,10 @@ abstract class MongoBinding extends DB {
   @Override
   public void init() throws DBException {
     BindingOptions options;
+    ClientShare share;
     try {
       options = BindingOptions.of(getProperties());
+      share = ClientShare.of(getProperties());
     } catch (InvalidPropertyException e) {
       throw YcsbHost.initFailed(Failures.oneLine(e), e);
     }
@@ -60,9 +62,7 @@ abstract class MongoBinding extends DB {
         options.batchSize() > 1
             ? new InsertBatch(shared.store(), options.batchSize(), options.upsert())
             : null;
-    if (!options.warmup().isZero()) {
-      warmUp(options, shared);
-    }
+    begin(options, shared, share);
   }
 
   @Override
@@ -167,9 +167,11 @@ abstract class MongoBinding extends DB {
     }
   }
 
-  private void warmUp(BindingOptions options, SharedStore joined) throws DBException {
+  private void begin(BindingOptions options, SharedStore joined, @Nullable ClientShare share)
+      throws DBException {
     try {
-      new Warmup(joined.store(), getProperties()).run(joined.warmupEndNanos(), tally);
+      new Warmup(joined.store(), getProperties()).run(joined.warmup(), tally);
+      joined.startTogether(share);
     } catch (RuntimeException e) {
       shared = null;
       release(joined);

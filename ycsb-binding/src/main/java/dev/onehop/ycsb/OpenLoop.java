@@ -5,6 +5,7 @@ import dev.onehop.ycsb.LatencyLog.Kind;
 import dev.onehop.ycsb.OpenLoopOptions.Arrivals;
 import java.io.PrintStream;
 import java.time.Duration;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
@@ -31,9 +32,6 @@ import site.ycsb.Status;
 final class OpenLoop {
   private static final long SECOND = TimeUnit.SECONDS.toNanos(1);
 
-  /** How long to wait for answers after the last operation. */
-  static final Duration DRAIN = Duration.ofSeconds(30);
-
   /** More are not issued: the process would run out of memory, and say nothing of the cluster. */
   private static final int MOST_UNDER_WAY = 200_000;
 
@@ -55,7 +53,6 @@ final class OpenLoop {
   /**
    * @param shards tells the shard that has a record; null if latencies are not told apart by it
    * @param blocking whether an operation occupies a thread
-   * @param drain how long to wait for answers after the last operation
    * @param status where progress is shown each second, or null for nowhere
    * @throws InvalidPropertyException if the file of the latencies can't be written
    */
@@ -64,12 +61,11 @@ final class OpenLoop {
       IntendedOperations operations,
       @Nullable ShardRanges shards,
       boolean blocking,
-      Duration drain,
       @Nullable PrintStream status) {
     this.options = options;
     this.operations = operations;
     this.shards = shards;
-    this.drain = drain;
+    this.drain = options.drain();
     this.status = status;
     this.latencies = new LatencyLog(options.latencies(), start);
     this.threads = blocking ? Executors.newFixedThreadPool(options.threads()) : null;
@@ -116,9 +112,11 @@ final class OpenLoop {
         break;
       }
       long intended = start + (long) offset;
-      offset += gapNanos();
       sleepUntil(intended);
       count++;
+      if (count % options.burst() == 0) {
+        offset += gapNanos();
+      }
       Issue issue = new Issue(next, intended);
       underWay.add(issue);
       latencies.begins(intended);
@@ -142,16 +140,18 @@ final class OpenLoop {
     long notIssued = 0;
     long unanswered = 0;
     for (Issue issue : underWay) {
-      if (issue.end(Status.ERROR, "no answer by the end of the run")) {
-        notIssued += issue.begun == 0 ? 1 : 0;
-        unanswered += issue.begun == 0 ? 0 : 1;
+      boolean begun = issue.begun != 0;
+      Kind kind = begun ? Kind.UNANSWERED : Kind.NOT_ISSUED;
+      if (issue.end(Status.ERROR, "no answer by the end of the run", kind)) {
+        notIssued += begun ? 0 : 1;
+        unanswered += begun ? 1 : 0;
       }
     }
     return new RunSummary.Intended(options.rate(), count, notIssued, unanswered);
   }
 
   private double gapNanos() {
-    double mean = SECOND / options.rate();
+    double mean = SECOND / options.rate() * options.burst();
     return options.arrivals() == Arrivals.CONSTANT
         ? mean
         : -Math.log(1 - ThreadLocalRandom.current().nextDouble()) * mean;
@@ -162,7 +162,8 @@ final class OpenLoop {
       long now = System.nanoTime();
       if (now - nextInterval >= 0) {
         nextInterval += SECOND;
-        latencies.flush(now);
+        // No operation that is yet to be issued belongs to a second before.
+        latencies.flush(Math.min(now, nanos));
         show(now);
       }
       long left = Math.min(nanos, nextInterval) - now;
@@ -208,7 +209,9 @@ final class OpenLoop {
     line(out, "OVERALL", "Unanswered", intended.unanswered());
     print(out, "", latencies.totals(Kind.INTENDED), "Latency(us)");
     print(out, "", latencies.totals(Kind.SERVICE), "ServiceTime(us)");
-    print(out, "-FAILED", latencies.totals(Kind.FAILED), "Latency(us)");
+    for (Kind missed : List.of(Kind.FAILED, Kind.UNANSWERED, Kind.NOT_ISSUED)) {
+      print(out, "-" + missed, latencies.totals(missed), "Latency(us)");
+    }
   }
 
   private static void print(
@@ -251,18 +254,22 @@ final class OpenLoop {
       operation
           .status()
           .subscribe(
-              status -> end(status, status.getDescription()),
+              status -> end(status, status.getDescription(), Kind.FAILED),
               failure -> {
                 RuntimeException cause =
                     failure instanceof RuntimeException known
                         ? known
                         : new IllegalStateException(failure);
-                end(Statuses.of(cause), Failures.oneLine(cause));
+                end(Statuses.of(cause), Failures.oneLine(cause), Kind.FAILED);
               });
     }
 
-    /** Counts it, unless that was done. */
-    boolean end(Status result, String why) {
+    /**
+     * Counts it, unless that was done.
+     *
+     * @param missed what it counts as if the result is not OK
+     */
+    boolean end(Status result, String why, Kind missed) {
       if (!underWay.remove(this)) {
         return false;
       }
@@ -272,7 +279,7 @@ final class OpenLoop {
       if (result.isOk()) {
         latencies.answered(name, shard, intended, begun, now);
       } else {
-        latencies.failed(name, shard, intended, now);
+        latencies.missed(name, missed, shard, intended, now);
         MongoBinding.FAILURES.failed(name, result, why);
       }
       synchronized (tally) {

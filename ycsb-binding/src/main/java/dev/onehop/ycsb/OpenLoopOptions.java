@@ -16,7 +16,10 @@ import site.ycsb.Client;
  * @param duration how long operations are issued, or null until there are enough
  * @param threads for the synchronous driver: how many operations may be under way
  * @param latencies the file for the latencies of each second, or null for none
- * @param byShard whether latencies are told apart by the shard that has the record
+ * @param drain how long to wait for answers after the last operation
+ * @param byShard whether latencies are kept apart by the shard that has the record
+ * @param burst how many operations have the same intended time, and are of the same instance
+ * @param instances how many clients of the cluster, each with pools of its own, take turns
  */
 record OpenLoopOptions(
     double rate,
@@ -25,12 +28,21 @@ record OpenLoopOptions(
     @Nullable Duration duration,
     int threads,
     @Nullable Path latencies,
-    boolean byShard) {
+    Duration drain,
+    boolean byShard,
+    int burst,
+    int instances) {
 
   static final String RATE = "onehop.rate";
   static final String ARRIVALS = "onehop.arrivals";
   static final String LATENCIES = "onehop.latencies";
   static final String BY_SHARD = "onehop.byshard";
+  static final String BURST = "onehop.burst";
+  static final String INSTANCES = "onehop.instances";
+
+  static final String DRAIN = "onehop.drain";
+
+  private static final Duration DEFAULT_DRAIN = Duration.ofSeconds(30);
 
   /** As many as the driver's pool has connections by default. */
   private static final int DEFAULT_THREADS = 100;
@@ -56,10 +68,19 @@ record OpenLoopOptions(
         reader.oneOf(ARRIVALS, Map.of("constant", Arrivals.CONSTANT, "poisson", Arrivals.POISSON));
     String latencies = reader.text(LATENCIES);
     boolean byShard = reader.flag(BY_SHARD);
+    String drain = reader.text(DRAIN);
+    Integer burst = reader.positive(BURST);
+    Integer instances = reader.positive(INSTANCES);
     if (rate == null) {
-      if (arrivals != null || latencies != null || byShard) {
+      if (arrivals != null
+          || latencies != null
+          || byShard
+          || drain != null
+          || burst != null
+          || instances != null) {
         throw new InvalidPropertyException(
-            "%s, %s and %s go with %s".formatted(ARRIVALS, LATENCIES, BY_SHARD, RATE));
+            "%s, %s, %s, %s, %s and %s go with %s"
+                .formatted(ARRIVALS, LATENCIES, BY_SHARD, DRAIN, BURST, INSTANCES, RATE));
       }
       return null;
     }
@@ -76,6 +97,9 @@ record OpenLoopOptions(
         seconds == null ? null : Duration.ofSeconds(seconds),
         threads == null ? DEFAULT_THREADS : threads,
         latencies == null ? null : Path.of(latencies),
-        byShard);
+        drain == null ? DEFAULT_DRAIN : reader.millis(DRAIN),
+        byShard,
+        burst == null ? 1 : burst,
+        instances == null ? 1 : instances);
   }
 }

@@ -28,6 +28,17 @@ final class PropertyReader {
           OpenLoopOptions.ARRIVALS,
           OpenLoopOptions.LATENCIES,
           OpenLoopOptions.BY_SHARD,
+          OpenLoopOptions.BURST,
+          OpenLoopOptions.INSTANCES,
+          ClientShare.INDEX,
+          ClientShare.OF,
+          ClientShare.RUN,
+          OpenLoopOptions.DRAIN,
+          BindingOptions.LEAST_WARMUP,
+          RunLength.DURATION,
+          RunLength.ERROR,
+          RunLength.WINDOWS,
+          MeasuredWorkload.WORKLOAD,
           // Known to YCSB's binding, without a meaning in today's drivers, which have no such
           // limit.
           "mongodb.threadsAllowedToBlockForConnectionMultiplier");
@@ -76,6 +87,12 @@ final class PropertyReader {
 
   @Nullable Integer positive(String name) {
     Long number = number(name, 1);
+    return number == null ? null : Math.toIntExact(number);
+  }
+
+  /** Returns a whole number from 0 on, or null if there is none. */
+  @Nullable Integer natural(String name) {
+    Long number = number(name, 0);
     return number == null ? null : Math.toIntExact(number);
   }
 

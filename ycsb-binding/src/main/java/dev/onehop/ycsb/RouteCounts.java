@@ -1,6 +1,6 @@
 package dev.onehop.ycsb;
 
-import dev.onehop.routing.RoutingMeters;
+import dev.onehop.routing.observation.RoutingMeters;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
 import java.util.Map;

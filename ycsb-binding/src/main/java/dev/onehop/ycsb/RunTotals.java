@@ -15,6 +15,9 @@ final class RunTotals {
   private final String mode;
   private final Map<String, Long> routes = new HashMap<>();
   private RunSummary.@Nullable Intended openLoop;
+  private RunSummary.@Nullable Client client;
+  private @Nullable WarmupTime warmup;
+  private @Nullable BatchMeans reached;
   private int unfinishedThreads;
   private long operations;
   private long errors;
@@ -80,6 +83,21 @@ final class RunTotals {
     openLoop = intended;
   }
 
+  /** Says which of several clients this is, and what it used. */
+  synchronized void client(RunSummary.Client oneOfSeveral) {
+    client = oneOfSeveral;
+  }
+
+  /** Says how long the warm-up took. */
+  synchronized void warmup(WarmupTime time) {
+    warmup = time;
+  }
+
+  /** Says to which error the throughput is known; null if that is not told. */
+  synchronized void reached(@Nullable BatchMeans error) {
+    reached = error;
+  }
+
   synchronized RunSummary summary() {
     return new RunSummary(
         mode,
@@ -88,8 +106,12 @@ final class RunTotals {
         operations,
         errors,
         warmupOperations,
+        warmup == null ? 0 : warmup.seconds(),
+        warmup == null ? null : warmup.steady(),
         Map.copyOf(routes),
-        openLoop);
+        reached,
+        openLoop,
+        client);
   }
 
   private record Key(String mode, @Nullable Path summary) {}

@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The one client that all threads of a mode share: opened by the first thread, closed by the last.
@@ -23,6 +24,7 @@ final class SharedStore {
   private final RunTotals totals;
   private final CompletableFuture<Opened> opening = new CompletableFuture<>();
   private int users; // guarded by OPEN
+  private @Nullable CommonStart start; // guarded by this
 
   private SharedStore(String mode, BindingOptions options) {
     this.mode = mode;
@@ -55,9 +57,23 @@ final class SharedStore {
     return opened().store;
   }
 
-  /** When the warm-up ends for all threads, as of {@link System#nanoTime}. */
-  long warmupEndNanos() {
-    return opened().warmupEndNanos;
+  /** When the warm-up ends for all threads. */
+  WarmupTime warmup() {
+    return opened().warmup;
+  }
+
+  /**
+   * Waits until the other clients of the run are as far as this one, which begins with the first of
+   * its threads that calls this. All of its threads wait.
+   *
+   * @param share which of them this is; null if there are no others
+   */
+  synchronized void startTogether(@Nullable ClientShare share) {
+    if (share != null && start == null) {
+      CommonStart first = new CommonStart(store(), share);
+      first.await();
+      start = first;
+    }
   }
 
   /** What all threads of the run did. */
@@ -81,7 +97,24 @@ final class SharedStore {
     }
     try (DocumentStore store = store()) {
       totals.addRoutes(store.routes());
+      CommonStart together = start();
+      if (together == null) {
+        writeSummary();
+      } else {
+        totals.client(together.client());
+        writeSummary();
+        together.leave();
+      }
     }
+  }
+
+  private synchronized @Nullable CommonStart start() {
+    return start;
+  }
+
+  private void writeSummary() {
+    totals.warmup(warmup());
+    totals.reached(RunLength.reached(options.summary()));
     Path summary = options.summary();
     if (summary != null) {
       try {
@@ -97,8 +130,7 @@ final class SharedStore {
     try {
       store = opener.get();
       store.ping().block();
-      long warmupEndNanos = System.nanoTime() + options.warmup().toNanos();
-      opening.complete(new Opened(store, warmupEndNanos));
+      opening.complete(new Opened(store, options.warmupFromNow()));
     } catch (RuntimeException | Error e) {
       synchronized (OPEN) {
         OPEN.remove(mode, this);
@@ -121,5 +153,5 @@ final class SharedStore {
     }
   }
 
-  private record Opened(DocumentStore store, long warmupEndNanos) {}
+  private record Opened(DocumentStore store, WarmupTime warmup) {}
 }

@@ -28,7 +28,7 @@ final class Tally {
     errors += documents;
   }
 
-  /** Counts operations that nobody measures. */
+  /** Counts operations that are not measured. */
   void warmupOperations(long more) {
     warmupOperations += more;
   }

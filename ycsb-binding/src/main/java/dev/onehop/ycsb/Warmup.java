@@ -36,9 +36,6 @@ final class Warmup {
   /** Threads that take part at least, over all of the run's. */
   private static final int LEAST_WORKERS = 16;
 
-  /** The end of the warm-up in which all is as in the run, if the warm-up is twice that long. */
-  private static final long LIKE_THE_RUN_NANOS = 1_000_000_000;
-
   /** How often a thread asks for the soonest answered key after each random one, and how long. */
   private static final int NEAR_OPERATIONS = 50;
 
@@ -65,6 +62,16 @@ final class Warmup {
    * @throws InvalidPropertyException if the properties describe no keys
    */
   Warmup(DocumentStore store, Properties properties) {
+    this(store, properties, threads(properties));
+  }
+
+  /**
+   * Prepares one of some threads.
+   *
+   * @param threads how many there are
+   * @throws InvalidPropertyException if the properties describe no keys
+   */
+  Warmup(DocumentStore store, Properties properties, int threads) {
     this.store = store;
     table =
         properties.getProperty(
@@ -84,21 +91,16 @@ final class Warmup {
                 properties,
                 CoreWorkload.READMODIFYWRITE_PROPORTION_PROPERTY,
                 CoreWorkload.READMODIFYWRITE_PROPORTION_PROPERTY_DEFAULT);
-    workers = (LEAST_WORKERS - 1) / threads(properties) + 1;
+    workers = (LEAST_WORKERS - 1) / threads + 1;
   }
 
-  /**
-   * Works until {@link System#nanoTime} is {@code endNanos}, but at least one operation, and counts
-   * the operations in {@code tally}.
-   */
-  void run(long endNanos, Tally tally) {
-    long left = endNanos - System.nanoTime();
-    long hotNanos = endNanos - Math.min(LIKE_THE_RUN_NANOS, Math.max(0, left / 2));
+  /** Works until the time is over, but at least one operation, and counts them in the tally. */
+  void run(WarmupTime time, Tally tally) {
     ExecutorService executor = Executors.newFixedThreadPool(workers);
     try {
       List<CompletableFuture<Long>> done = new ArrayList<>();
       for (int i = 0; i < workers; i++) {
-        done.add(CompletableFuture.supplyAsync(() -> heat(hotNanos), executor));
+        done.add(CompletableFuture.supplyAsync(() -> heat(time), executor));
       }
       for (CompletableFuture<Long> worker : done) {
         tally.warmupOperations(worker.join());
@@ -108,11 +110,11 @@ final class Warmup {
     } finally {
       executor.shutdownNow();
     }
-    tally.warmupOperations(operateUntil(endNanos));
+    tally.warmupOperations(operateUntil(time.endNanos()));
   }
 
   /** Random keys, and the soonest answered one in between; returns how many operations. */
-  private long heat(long endNanos) {
+  private long heat(WarmupTime time) {
     long operations = 0;
     do {
       String key = randomKey();
@@ -120,13 +122,15 @@ final class Warmup {
       operate(key);
       long end = System.nanoTime();
       operations++;
+      time.operation();
       Answered near = nearest.accumulateAndGet(new Answered(key, end - start), Answered::sooner);
-      long nearEnd = end + Math.min(NEAR_NANOS, endNanos - end);
+      long nearEnd = end + Math.min(NEAR_NANOS, time.hotEndNanos() - end);
       for (int i = 0; i < NEAR_OPERATIONS && System.nanoTime() - nearEnd < 0; i++) {
         operate(near.key());
         operations++;
+        time.operation();
       }
-    } while (System.nanoTime() - endNanos < 0);
+    } while (System.nanoTime() - time.hotEndNanos() < 0);
     return operations;
   }
 

@@ -10,11 +10,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
-import java.util.TreeMap;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.bson.BsonDocument;
+import org.bson.BsonString;
 import org.bson.BsonValue;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
@@ -58,10 +59,12 @@ final class InMemoryStore implements DocumentStore {
   @Override
   public Mono<List<BsonDocument>> findOrdered(
       String collection, BsonDocument filter, @Nullable BsonDocument projection, int limit) {
-    String from = filter.getDocument("_id").getString("$gte").getValue();
+    BsonDocument range = filter.getDocument("_id");
+    String from = range.getString("$gte").getValue();
+    String to = range.getString("$lt", new BsonString("\uffff")).getValue();
     return answer(
         () ->
-            of(collection).tailMap(from).values().stream()
+            of(collection).subMap(from, to).values().stream()
                 .limit(limit)
                 .map(found -> project(found, projection))
                 .toList());
@@ -136,7 +139,7 @@ final class InMemoryStore implements DocumentStore {
   }
 
   NavigableMap<String, BsonDocument> of(String collection) {
-    return collections.computeIfAbsent(collection, name -> new TreeMap<>());
+    return collections.computeIfAbsent(collection, name -> new ConcurrentSkipListMap<>());
   }
 
   private <T> Mono<T> answer(Callable<@Nullable T> body) {

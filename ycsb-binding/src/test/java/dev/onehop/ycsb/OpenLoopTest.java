@@ -29,6 +29,7 @@ import site.ycsb.workloads.CoreWorkload;
 /** Times are compared with wide margins: the machine may be busy. */
 class OpenLoopTest {
   private static final int RECORDS = 100;
+  private static final Duration DRAIN = Duration.ofSeconds(3);
 
   private final InMemoryStore store = new InMemoryStore();
   private final ByteArrayOutputStream printed = new ByteArrayOutputStream();
@@ -130,7 +131,7 @@ class OpenLoopTest {
     assertThat(ended).isEqualTo(new RunSummary.Intended(100, 10, 0, 10));
     assertThat(loop.tally().errors()).isEqualTo(10);
     assertThat(loop.latencies(Kind.INTENDED)).isEmpty();
-    assertThat(loop.latencies(Kind.FAILED).get("READ").getTotalCount()).isEqualTo(10);
+    assertThat(loop.latencies(Kind.UNANSWERED).get("READ").getTotalCount()).isEqualTo(10);
   }
 
   @Test
@@ -173,7 +174,16 @@ class OpenLoopTest {
     OpenLoop loop =
         loop(
             new OpenLoopOptions(
-                400, Arrivals.POISSON, Long.MAX_VALUE, Duration.ofSeconds(2), 1, null, false),
+                400,
+                Arrivals.POISSON,
+                Long.MAX_VALUE,
+                Duration.ofSeconds(2),
+                1,
+                null,
+                DRAIN,
+                false,
+                1,
+                1),
             store,
             false);
     RunSummary.Intended ended = loop.run(new PrintStream(printed));
@@ -196,6 +206,28 @@ class OpenLoopTest {
     assertThat(lines).filteredOn(line -> line.startsWith("Tag=READ.service,")).hasSize(3);
   }
 
+  @Test
+  void aBurstHasOneIntendedTimeAndTheRateIsKept() throws Exception {
+    proportions("1", "0", "0");
+    OpenLoopOptions bursts =
+        new OpenLoopOptions(
+            500,
+            Arrivals.CONSTANT,
+            Long.MAX_VALUE,
+            Duration.ofSeconds(1),
+            1,
+            null,
+            DRAIN,
+            false,
+            50,
+            1);
+
+    RunSummary.Intended ended = loop(bursts, store, false).run(new PrintStream(printed));
+
+    assertThat(ended.operations()).isEqualTo(500);
+    assertThat(ended.notIssued() + ended.unanswered()).isZero();
+  }
+
   private static void sleep(long millis) {
     try {
       Thread.sleep(millis);
@@ -213,7 +245,7 @@ class OpenLoopTest {
   private static OpenLoopOptions options(
       double rate, long operations, @Nullable Path latencies, int threads) {
     return new OpenLoopOptions(
-        rate, Arrivals.CONSTANT, operations, null, threads, latencies, false);
+        rate, Arrivals.CONSTANT, operations, null, threads, latencies, DRAIN, false, 1, 1);
   }
 
   private OpenLoop loop(OpenLoopOptions options, DocumentStore of, boolean blocking)
@@ -226,7 +258,6 @@ class OpenLoopTest {
         new IntendedOperations(workload, new Object(), new Operations(of, false)),
         null,
         blocking,
-        Duration.ofSeconds(3),
         null);
   }
 }

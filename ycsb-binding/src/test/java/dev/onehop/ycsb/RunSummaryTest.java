@@ -2,10 +2,14 @@ package dev.onehop.ycsb;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.mongodb.MongoException;
 import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
+import java.util.Objects;
 import org.bson.BsonDocument;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -19,7 +23,11 @@ class RunSummaryTest {
           10_000_000_000L,
           2,
           7,
+          2.5,
+          true,
           Map.of("owner", 9L, "no-table", 1L),
+          new BatchMeans(12, 0.015),
+          null,
           null);
 
   @Test
@@ -39,7 +47,11 @@ class RunSummaryTest {
             "errors",
             "mongoDriver",
             "warmupOperations",
-            "routes");
+            "warmupSeconds",
+            "routes",
+            "steady",
+            "error",
+            "windows");
     assertThat(json.getString("mode").getValue()).isEqualTo("targeted-async");
     assertThat(json.getDouble("measuredSeconds").getValue()).isEqualTo(2.5);
     assertThat(json.getInt64("operations").getValue()).isEqualTo(10_000_000_000L);
@@ -48,6 +60,27 @@ class RunSummaryTest {
     assertThat(json.getDocument("routes").getNumber("owner").intValue()).isEqualTo(9);
     // No extended JSON, which other readers don't know.
     assertThat(Files.readString(file)).doesNotContain("$");
+  }
+
+  /**
+   * A constant of the driver's would be compiled in, and name the driver of the build ever after.
+   */
+  @Test
+  void theDriverIsTheOneThatRuns() throws IOException {
+    String path = RunSummary.class.getName().replace('.', '/') + ".class";
+    try (InputStream compiled =
+        Objects.requireNonNull(RunSummary.class.getClassLoader().getResourceAsStream(path))) {
+      assertThat(new String(compiled.readAllBytes(), StandardCharsets.ISO_8859_1))
+          .doesNotContain(driverJarsVersion());
+    }
+    assertThat(BsonDocument.parse(SUMMARY.toJson()).getString("mongoDriver").getValue())
+        .isEqualTo(driverJarsVersion());
+  }
+
+  /** By the name of the driver's jar: {@code mongodb-driver-core-VERSION.jar}. */
+  private static String driverJarsVersion() {
+    String jar = MongoException.class.getProtectionDomain().getCodeSource().getLocation().getPath();
+    return jar.replaceFirst(".*mongodb-driver-core-", "").replaceFirst("\\.jar$", "");
   }
 
   @Test

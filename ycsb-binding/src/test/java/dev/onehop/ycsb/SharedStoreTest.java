@@ -178,8 +178,8 @@ class SharedStoreTest {
     SharedStore first = acquire(options);
     SharedStore second = acquire(options);
 
-    assertThat(second.warmupEndNanos()).isEqualTo(first.warmupEndNanos());
-    assertThat(first.warmupEndNanos() - System.nanoTime()).isBetween(1L, 60_000_000_000L);
+    assertThat(second.warmup()).isSameAs(first.warmup());
+    assertThat(first.warmup().endNanos() - System.nanoTime()).isBetween(1L, 60_000_000_000L);
     first.release(new Tally());
     second.release(new Tally());
   }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.mongodb.MongoTimeoutException;
+import java.time.Duration;
 import java.util.HashSet;
 import java.util.Properties;
 import java.util.Set;
@@ -50,7 +51,7 @@ class WarmupTest {
     Properties properties = new Properties();
     properties.setProperty("threadcount", threads);
 
-    new Warmup(store, properties).run(System.nanoTime() - 1, tally);
+    new Warmup(store, properties).run(WarmupTime.fixed(Duration.ZERO), tally);
 
     assertThat(tally.warmupOperations()).isEqualTo(operations);
     assertThat(store.reads.get() + store.updates.get()).isEqualTo((int) operations);
@@ -58,11 +59,11 @@ class WarmupTest {
 
   @Test
   void itWorksUntilTheDeadlineAndMeasuresNothing() {
-    long end = System.nanoTime() + 20_000_000;
+    WarmupTime time = WarmupTime.fixed(Duration.ofMillis(20));
 
-    new Warmup(store, new Properties()).run(end, tally);
+    new Warmup(store, new Properties()).run(time, tally);
 
-    assertThat(System.nanoTime() - end).isNotNegative();
+    assertThat(System.nanoTime() - time.endNanos()).isNotNegative();
     assertThat(store.reads).hasPositiveValue();
     assertThat(store.updates).hasPositiveValue();
     assertThat(tally.warmupOperations()).isEqualTo(store.reads.get() + store.updates.get());
@@ -78,7 +79,7 @@ class WarmupTest {
       store.insert("usertable", Documents.withKey("user" + number));
     }
 
-    new Warmup(store, properties).run(System.nanoTime() + 20_000_000, tally);
+    new Warmup(store, properties).run(WarmupTime.fixed(Duration.ofMillis(20)), tally);
 
     assertThat(store.updates).hasPositiveValue();
     assertThat(store.of("usertable").values()).allMatch(document -> document.size() == 1);
@@ -89,7 +90,7 @@ class WarmupTest {
     Properties properties = new Properties();
     properties.setProperty("updateproportion", "0");
 
-    new Warmup(store, properties).run(System.nanoTime() + 20_000_000, tally);
+    new Warmup(store, properties).run(WarmupTime.fixed(Duration.ofMillis(20)), tally);
 
     assertThat(store.reads).hasPositiveValue();
     assertThat(store.updates).hasValue(0);
@@ -99,7 +100,10 @@ class WarmupTest {
   void anOperationThatFailsEndsIt() {
     store.failure = new MongoTimeoutException("no server");
 
-    assertThatThrownBy(() -> new Warmup(store, new Properties()).run(Long.MAX_VALUE / 2, tally))
+    assertThatThrownBy(
+            () ->
+                new Warmup(store, new Properties())
+                    .run(WarmupTime.fixed(Duration.ofDays(1)), tally))
         .isSameAs(store.failure);
   }
 

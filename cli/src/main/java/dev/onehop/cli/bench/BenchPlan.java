@@ -7,24 +7,31 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Random;
 import org.jspecify.annotations.Nullable;
 
 /**
  * What a bench run is to do.
  *
  * @param modes the modes, each once
- * @param threads the thread counts, ascending, each once
+ * @param threads the thread counts, ascending, each once; none if no points are measured
  * @param connections the pool size per server that all modes get
  * @param records documents to load
  * @param operations operations per point; null if points are bounded in time
  * @param duration measured time per point; null if points are bounded by operations
- * @param warmup time that each point spends on unmeasured operations first
+ * @param error half the width of the 95 % interval of a point's throughput, as a fraction of it, at
+ *     which it has been measured long enough; null to measure to the last operation or the time
+ * @param warmup time that each point spends on unmeasured operations first, at most
+ * @param leastWarmup how long it does so if their rate is steady by then; null if that is not
+ *     judged
  * @param rounds how often each point is measured
+ * @param seed of the random order of the points, and of the resamples of intervals
  * @param largePool the pool size that modes through one router are shown with too; 0 for none
  * @param largePoolAtMostThreadsOnly whether only the largest thread count is shown with it
  * @param pipelining which modes keep many requests in flight on each connection
  * @param properties YCSB properties that were given on the command line
- * @param scenario what is run in place of points; null for points
+ * @param rate operations at fixed rates, in place of a closed loop; null for that
+ * @param scenario what is run after the points, if there are any; null for none
  */
 public record BenchPlan(
     List<Mode> modes,
@@ -33,12 +40,16 @@ public record BenchPlan(
     long records,
     @Nullable Long operations,
     @Nullable Duration duration,
+    @Nullable Double error,
     Duration warmup,
+    @Nullable Duration leastWarmup,
     int rounds,
+    long seed,
     int largePool,
     boolean largePoolAtMostThreadsOnly,
     Pipelining pipelining,
     Map<String, String> properties,
+    @Nullable RatePlan rate,
     @Nullable ScenarioPlan scenario) {
 
   /** The pool size that shows what the routers alone cost, without the cap. */
@@ -46,6 +57,12 @@ public record BenchPlan(
 
   /** A warm-up after which the JVM's optimizing compiler has done most of its work. */
   public static final Duration LONG_WARMUP = Duration.ofSeconds(25);
+
+  /** A guess at how long a point takes to a small error. */
+  private static final double TO_ERROR_MILLIS = 25_000;
+
+  /** A guess at how many rates a search tries. */
+  private static final long TRIALS = 10;
 
   /** Checks that exactly one of operations and duration is given. */
   public BenchPlan {
@@ -66,48 +83,76 @@ public record BenchPlan(
   }
 
   /**
-   * The points, or the scenario's clients, in the order they run. Points are by thread count, the
-   * modes rotated by one from each thread count to the next, so that no mode always runs first or
-   * last.
+   * The points, or the clients of a search. Points are by thread count or by rate, the official
+   * clients with a large pool beside the usual one, routed ones with and without pipelining.
    */
   List<PointPlan> points() {
-    if (scenario != null) {
-      return scenario.contenders(modes);
-    }
     List<PointPlan> points = new ArrayList<>();
-    List<Mode> order = new ArrayList<>(modes);
-    int mostThreads = threads.get(threads.size() - 1);
+    if (rate != null) {
+      if (rate.findMax() != null) {
+        return contenders();
+      }
+      rate.rates()
+          .forEach(
+              perSecond -> contenders().forEach(client -> points.add(client.atRate(perSecond))));
+      return points;
+    }
     for (int count : threads) {
-      for (Mode mode : order) {
+      for (Mode mode : modes) {
         for (boolean pipelined : pipelining.variants(mode)) {
           points.add(new PointPlan(mode, count, connections, pipelined));
         }
         if (largePool > connections
             && mode.throughOneRouter()
+            && !mode.isPipelinedOnly()
             && count > connections
-            && (count == mostThreads || !largePoolAtMostThreadsOnly)) {
+            && (count == mostThreads() || !largePoolAtMostThreadsOnly)) {
           points.add(new PointPlan(mode, count, largePool, false));
         }
       }
-      Collections.rotate(order, -1);
     }
     return points;
   }
 
+  private int mostThreads() {
+    return threads.get(threads.size() - 1);
+  }
+
   /**
-   * The measurements in the order they run: all points, then all points again, so that what is
-   * compared lies close together in each round, and a machine that others slow down for a while
-   * spoils a round of every point rather than every round of one.
+   * The clients that are compared at a rate: the official ones with the driver's default pool and
+   * with the usual one, the others with the former, and pipelined over the latter's sockets.
+   */
+  private List<PointPlan> contenders() {
+    List<PointPlan> contenders = new ArrayList<>();
+    for (Mode mode : modes) {
+      for (boolean pipelined : pipelining.variants(mode)) {
+        int pool = pipelined ? connections : LARGE_POOL;
+        contenders.add(new PointPlan(mode, LARGE_POOL, pool, pipelined));
+        if (mode.throughOneRouter() && !pipelined && connections != LARGE_POOL) {
+          contenders.add(new PointPlan(mode, LARGE_POOL, connections, false));
+        }
+      }
+    }
+    return contenders;
+  }
+
+  /**
+   * The measurements in the order they run: in each round all points in a random order of its own,
+   * so that what is compared lies close together, none always runs before another, and a machine
+   * that others slow down for a while spoils a round of every point rather than every round of one.
    */
   List<PointPlan> measurements() {
-    if (rounds == 1) {
+    if (rate != null && rate.findMax() != null) {
       return points();
     }
+    Random random = new Random(seed);
     List<PointPlan> measurements = new ArrayList<>();
     for (int round = 1; round <= rounds; round++) {
-      for (PointPlan point : points()) {
-        measurements.add(point.inRound(round));
-      }
+      int number = rounds == 1 ? 0 : round;
+      List<PointPlan> order =
+          new ArrayList<>(points().stream().map(point -> point.inRound(number)).toList());
+      Collections.shuffle(order, random);
+      measurements.addAll(order);
     }
     return measurements;
   }
@@ -119,7 +164,7 @@ public record BenchPlan(
    * @param meanRoundTripMillis mean over the shards
    */
   Duration estimate(PointPlan point, double meanRoundTripMillis) {
-    Duration bounds = warmup.plus(POINT_OVERHEAD);
+    Duration bounds = expectedWarmup().plus(POINT_OVERHEAD);
     if (duration != null) {
       return bounds.plus(duration);
     }
@@ -133,16 +178,23 @@ public record BenchPlan(
     double millis =
         Objects.requireNonNull(operations)
             * Math.max(meanRoundTripMillis / underWay, serviceMillis);
-    return bounds.plus(Duration.ofMillis((long) millis));
+    return bounds.plus(
+        Duration.ofMillis((long) (error == null ? millis : Math.min(millis, TO_ERROR_MILLIS))));
+  }
+
+  /** A warm-up that is judged takes something between. */
+  private Duration expectedWarmup() {
+    return leastWarmup == null ? warmup : warmup.plus(leastWarmup).dividedBy(2);
   }
 
   /** JVM start, connecting and clean-up of a point's process. */
   private static final Duration POINT_OVERHEAD = Duration.ofMillis(2500);
 
-  /** {@link #estimate} over all measurements. */
+  /** {@link #estimate} over all measurements, without the scenario. */
   Duration estimate(double meanRoundTripMillis) {
-    if (scenario != null) {
-      return ScenarioRunner.estimate(scenario, warmup).multipliedBy(points().size());
+    if (rate != null && rate.findMax() != null) {
+      PointPlan any = points().get(0);
+      return estimate(any, meanRoundTripMillis).multipliedBy(TRIALS * points().size());
     }
     return measurements().stream()
         .map(point -> estimate(point, meanRoundTripMillis))

@@ -20,6 +20,7 @@ public final class BenchSession {
 
   private final ClusterSource source;
   private final BenchPlan plan;
+  private final ClientPlan clients;
   private final Workload workload;
   private final Path folder;
   private final Path home;
@@ -33,6 +34,7 @@ public final class BenchSession {
    * Prepares a run.
    *
    * @param source where the cluster comes from
+   * @param clients the client processes that each point has
    * @param folder where results and logs go
    * @param home the project's folder, for its revision
    * @param command the command line that repeats the run
@@ -40,6 +42,7 @@ public final class BenchSession {
   public BenchSession(
       ClusterSource source,
       BenchPlan plan,
+      ClientPlan clients,
       Workload workload,
       Path folder,
       Path home,
@@ -47,6 +50,7 @@ public final class BenchSession {
       Terminal terminal) {
     this.source = source;
     this.plan = plan;
+    this.clients = clients;
     this.workload = workload;
     this.folder = folder;
     this.home = home;
@@ -90,25 +94,49 @@ public final class BenchSession {
   }
 
   private void run(Cluster opened, YcsbSecrets secrets, Progress progress, String started) {
+    ScenarioPlan scenario = plan.scenario();
+    int points = plan.points().size();
     Duration estimate = plan.estimate(PointRunner.meanShardRoundTripMillis(opened));
+    if (scenario != null) {
+      estimate =
+          estimate.plus(ScenarioRun.estimate(scenario).multipliedBy(scenario.count(plan.modes())));
+    }
     progress.note(
-        plan.points().size()
-            + (plan.scenario() == null ? " points, " : " clients, ")
-            + (plan.rounds() == 1 ? "" : plan.rounds() + " times each, ")
+        (points == 0
+                ? ""
+                : points
+                    + " points, "
+                    + (plan.rounds() == 1 ? "" : plan.rounds() + " times each, ")
+                    + "random order of seed "
+                    + plan.seed()
+                    + ", ")
+            + (scenario == null ? "" : "scenario " + scenario.scenario().label() + ", ")
             + "about "
             + Progress.about(estimate)
             + " in all");
     progress.remaining(estimate.plusSeconds(8));
+    Processors processors = opened.processors();
     YcsbCommand ycsb =
         new YcsbCommand(
             Path.of(System.getProperty("java.home"), "bin", "java"),
             System.getProperty("java.class.path"),
             workload,
             secrets,
-            quickCompilerOnly(opened));
+            quickCompilerOnly(opened),
+            processors == null ? null : processors.client());
     Bench next =
         new Bench(
-            plan, workload, opened, ycsb, progress, folder, Machine.facts(home), started, command);
+            plan,
+            clients,
+            workload,
+            opened,
+            ycsb,
+            progress,
+            folder,
+            Machine.facts(home),
+            processors == null ? null : processors.text(),
+            started,
+            command);
     synchronized (this) {
       bench = next;
     }

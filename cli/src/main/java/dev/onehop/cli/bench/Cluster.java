@@ -5,6 +5,8 @@ import dev.onehop.cli.results.RunFacts.Placement;
 import dev.onehop.cli.results.ServerFacts;
 import dev.onehop.cli.results.TopologyFacts;
 import dev.onehop.testbed.evidence.CpuTimes;
+import dev.onehop.testbed.evidence.ServerUsage;
+import dev.onehop.testbed.evidence.Traffic;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -60,6 +62,11 @@ interface Cluster extends AutoCloseable {
     throw notOurs();
   }
 
+  /** A URL that names every mongos, database and write concern included; without a user. */
+  default String allRoutersUrl() {
+    return "mongodb://" + String.join(",", routers()) + "/" + TestbedCluster.DATABASE + "?w=1";
+  }
+
   /**
    * Stops a server where it is, or lets it go on.
    *
@@ -87,12 +94,76 @@ interface Cluster extends AutoCloseable {
     throw notOurs();
   }
 
+  /**
+   * Ends a server, or starts it again.
+   *
+   * @throws dev.onehop.cli.Failure if that can't be done from here
+   */
+  default void setKilled(String server, boolean killed) {
+    throw notOurs();
+  }
+
+  /** What the links have carried so far. */
+  default Traffic traffic() {
+    throw notOurs();
+  }
+
+  /** The servers' and applications' addresses by zone, in the topology's order. */
+  default Map<String, List<String>> zones() {
+    throw notOurs();
+  }
+
+  /** The host on which an application runs in a zone: one without a server, if there is one. */
+  default String application(String zone) {
+    throw notOurs();
+  }
+
+  /** Says that a process runs on a host, in place of the client's. */
+  default void place(long pid, String host) {
+    throw notOurs();
+  }
+
+  /** Whether routers shall cost what a mongos costs. */
+  default boolean hasBusyRouters() {
+    return false;
+  }
+
+  /**
+   * Makes each request cost its router that processor time.
+   *
+   * @throws dev.onehop.cli.Failure if that can't be done from here
+   */
+  default void setRouterCost(Duration perRequest) {
+    throw notOurs();
+  }
+
   private static Failure notOurs() {
     return Failure.run("nothing is done to servers that the bench has not started", null);
   }
 
   /** The processor time that servers and links have used so far. */
   CpuTimes cpuTimes();
+
+  /** What each server occupies at present; empty where that can't be told. */
+  default List<ServerUsage> serverUsage() {
+    return List.of();
+  }
+
+  /**
+   * Bytes of operations and their answers that links have carried so far, both ways; null where
+   * there are no links.
+   */
+  default @Nullable Long linkBytes() {
+    return null;
+  }
+
+  /**
+   * Keeps client and servers to processors by their role, where there are enough; null if the
+   * servers are elsewhere.
+   */
+  default @Nullable Processors processors() {
+    return null;
+  }
 
   /** What could not be found out, and why; empty if all could. */
   List<String> missing();

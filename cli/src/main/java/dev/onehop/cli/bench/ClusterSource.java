@@ -1,5 +1,6 @@
 package dev.onehop.cli.bench;
 
+import dev.onehop.cli.Failure;
 import dev.onehop.testbed.Testbed;
 import java.util.function.Function;
 
@@ -27,8 +28,7 @@ public final class ClusterSource {
     return new ClusterSource(
         progress -> {
           progress.phase("starting servers");
-          Testbed testbed =
-              builder.progress(line -> progress.phase("starting servers: " + line)).start();
+          Testbed testbed = start(builder, progress);
           try {
             progress.phase("measuring round trips");
             TestbedCluster cluster = TestbedCluster.of(testbed, access);
@@ -41,6 +41,14 @@ public final class ClusterSource {
             throw e;
           }
         });
+  }
+
+  private static Testbed start(Testbed.Builder builder, Progress progress) {
+    try {
+      return builder.progress(line -> progress.phase("starting servers: " + line)).start();
+    } catch (IllegalArgumentException e) {
+      throw Failure.usage(String.valueOf(e.getMessage()));
+    }
   }
 
   /**

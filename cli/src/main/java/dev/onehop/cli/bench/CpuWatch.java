@@ -1,28 +1,33 @@
 package dev.onehop.cli.bench;
 
+import dev.onehop.cli.results.Conditions;
 import dev.onehop.cli.results.CpuPerOperation;
 import dev.onehop.testbed.evidence.CpuTimes;
 import java.time.Duration;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** Asks for processor times a few times a second, on a thread of its own, until closed. */
+/**
+ * Asks a few times a second for processor times and for the conditions of a measurement, on a
+ * thread of its own, until closed.
+ */
 final class CpuWatch implements AutoCloseable {
 
   private static final Duration INTERVAL = Duration.ofMillis(250);
 
   private final CpuSampler sampler = new CpuSampler();
-  private final Supplier<CpuTimes> cluster;
-  private final Supplier<@Nullable Duration> client;
+  private final ConditionsSampler conditions = new ConditionsSampler();
+  private final Cluster cluster;
+  private final Supplier<@Nullable YcsbProcesses> client;
   private final Thread thread;
 
   /**
    * Begins to watch.
    *
-   * @param cluster what servers and links have used so far
-   * @param client what the client has used so far, null while there is none
+   * @param cluster tells what servers and links have used so far
+   * @param client the clients; null while there are none
    */
-  CpuWatch(Supplier<CpuTimes> cluster, Supplier<@Nullable Duration> client) {
+  CpuWatch(Cluster cluster, Supplier<@Nullable YcsbProcesses> client) {
     this.cluster = cluster;
     this.client = client;
     this.thread = new Thread(this::sampleUntilClosed, "cpu-watch");
@@ -33,15 +38,31 @@ final class CpuWatch implements AutoCloseable {
   private void sampleUntilClosed() {
     try {
       while (true) {
-        CpuTimes times = cluster.get();
-        sampler.add(
-            new CpuSampler.Sample(
-                System.nanoTime(), client.get(), times.routers(), times.mongods(), times.links()));
+        sample();
         Thread.sleep(INTERVAL.toMillis());
       }
     } catch (InterruptedException e) {
       // Closed.
     }
+  }
+
+  private void sample() {
+    YcsbProcesses process = client.get();
+    CpuTimes times = cluster.cpuTimes();
+    sampler.add(
+        new CpuSampler.Sample(
+            System.nanoTime(),
+            process == null ? null : process.cpuTime(),
+            times.routers(),
+            times.mongods(),
+            times.links()));
+    conditions.add(
+        new ConditionsSampler.Sample(
+            System.nanoTime(),
+            ProcStat.now(),
+            ProcStat.clockMegahertz(),
+            process == null ? null : process.connections(),
+            cluster.linkBytes()));
   }
 
   /** See {@link CpuSampler#perOperation}. */
@@ -50,6 +71,11 @@ final class CpuWatch implements AutoCloseable {
         summary.firstOperationNanos(),
         summary.lastOperationNanos(),
         summary.operations() / summary.measuredSeconds());
+  }
+
+  /** See {@link ConditionsSampler#during}. */
+  Conditions conditions(RunSummary summary) {
+    return conditions.during(summary);
   }
 
   @Override

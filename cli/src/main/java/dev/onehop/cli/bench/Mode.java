@@ -23,7 +23,13 @@ public enum Mode {
   /** No way to use a cluster, but a limit: the sync driver on the owning shard's server. */
   STRAIGHT_SYNC("dev.onehop.ycsb.StraightSyncPeer"),
   /** The same with the reactive driver. */
-  STRAIGHT_ASYNC("dev.onehop.ycsb.StraightAsyncPeer");
+  STRAIGHT_ASYNC("dev.onehop.ycsb.StraightAsyncPeer"),
+  /** The official reactive driver, told to take the mongos of the shortest round trip. */
+  NEAR_MONGOS("dev.onehop.ycsb.NearMongosPeer"),
+  /** The official reactive driver with all mongoses and no latency window. */
+  LOCAL_THRESHOLD_0("dev.onehop.ycsb.AsyncClient"),
+  /** The official reactive driver, pipelined, without routing: what pipelining alone does. */
+  PIPELINED_ONLY("dev.onehop.ycsb.AsyncClient");
 
   private final String label = name().toLowerCase(Locale.ROOT).replace('_', '-');
   private final String dbClass;
@@ -43,23 +49,37 @@ public enum Mode {
   }
 
   /** Whether it has a transport that keeps many requests in flight on one socket. */
-  boolean canPipeline() {
-    return this == ASYNC || this == TARGETED_ASYNC || this == DIRECT_ASYNC;
+  public boolean canPipeline() {
+    return this == ASYNC || this == TARGETED_ASYNC || this == DIRECT_ASYNC || isPipelinedOnly();
+  }
+
+  /** Whether it is nothing without pipelining. */
+  boolean isPipelinedOnly() {
+    return this == PIPELINED_ONLY;
   }
 
   /** Whether all operations pass through one router, so that its pool bounds them all. */
   boolean throughOneRouter() {
-    return this == LEGACY || this == ASYNC;
+    return this == LEGACY || this == ASYNC || knowsAllRouters() || isPipelinedOnly();
+  }
+
+  /** Whether its URL names every mongos, so that there have to be several. */
+  public boolean knowsAllRouters() {
+    return this == NEAR_MONGOS || this == LOCAL_THRESHOLD_0;
   }
 
   /** Whether no router takes part. */
   boolean withoutRouter() {
-    return this == DIRECT_ASYNC || this == DIRECT_SYNC || isPeer();
+    return this == DIRECT_ASYNC || this == DIRECT_SYNC || isStraight();
+  }
+
+  private boolean isStraight() {
+    return this == STRAIGHT_SYNC || this == STRAIGHT_ASYNC;
   }
 
   /** Whether it is there to compare with only. */
   boolean isPeer() {
-    return this == STRAIGHT_SYNC || this == STRAIGHT_ASYNC;
+    return isStraight() || knowsAllRouters() || isPipelinedOnly();
   }
 
   /**
@@ -94,10 +114,17 @@ public enum Mode {
    * @throws Failure if there is no such peer
    */
   public static List<Mode> peers(String name) {
-    if (!name.equals("straight")) {
-      throw Failure.usage("--peer takes straight, and not '" + name + "'");
-    }
-    return List.of(STRAIGHT_SYNC, STRAIGHT_ASYNC);
+    return switch (name) {
+      case "straight" -> List.of(STRAIGHT_SYNC, STRAIGHT_ASYNC);
+      case "near-mongos" -> List.of(NEAR_MONGOS);
+      case "local-threshold-0" -> List.of(LOCAL_THRESHOLD_0);
+      case "pipelined-only" -> List.of(PIPELINED_ONLY);
+      default ->
+          throw Failure.usage(
+              "--peer takes straight, near-mongos, local-threshold-0 or pipelined-only, and not '"
+                  + name
+                  + "'");
+    };
   }
 
   @Override

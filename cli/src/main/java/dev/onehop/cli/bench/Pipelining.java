@@ -6,8 +6,9 @@ import java.util.List;
 /** Which modes are measured with many requests in flight on each socket. */
 public enum Pipelining {
   /**
-   * {@code targeted-async} and {@code direct-async} with it; {@code legacy} and {@code async} as
-   * their users have them.
+   * {@code targeted-async} and {@code direct-async} with and without it, so that what routing does
+   * stands apart from what pipelining does; {@code legacy} and {@code async} as their users have
+   * them.
    */
   TARGETED,
   /** Every mode that can. */
@@ -36,8 +37,14 @@ public enum Pipelining {
     if (!mode.canPipeline()) {
       return List.of(false);
     }
+    if (mode.isPipelinedOnly()) {
+      return List.of(true);
+    }
     return switch (this) {
-      case TARGETED -> List.of(mode == Mode.TARGETED_ASYNC || mode == Mode.DIRECT_ASYNC);
+      case TARGETED ->
+          mode == Mode.TARGETED_ASYNC || mode == Mode.DIRECT_ASYNC
+              ? List.of(false, true)
+              : List.of(false);
       case ON -> List.of(true);
       case OFF -> List.of(false);
       case BOTH -> List.of(false, true);

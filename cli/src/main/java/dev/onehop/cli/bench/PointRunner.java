@@ -2,28 +2,36 @@ package dev.onehop.cli.bench;
 
 import dev.onehop.cli.Failure;
 import dev.onehop.cli.bench.Cluster.Evidence;
+import dev.onehop.cli.bench.ScenarioRun.Surroundings;
+import dev.onehop.cli.results.ClientRun;
+import dev.onehop.cli.results.Conditions;
 import dev.onehop.cli.results.CpuPerOperation;
 import dev.onehop.cli.results.HdrLogs;
 import dev.onehop.cli.results.LatencySummary;
 import dev.onehop.cli.results.Point;
+import dev.onehop.cli.results.ScenarioEntry;
+import dev.onehop.cli.results.ShardLatencies;
 import dev.onehop.cli.results.TopologyFacts;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.TreeMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 import org.jspecify.annotations.Nullable;
 
 /** Measures points: runs YCSB, reads what it left behind and puts the servers' evidence to it. */
 final class PointRunner {
 
   private static final Duration GRACE = Duration.ofMinutes(1);
-  private static final Duration LEAST_CONNECTING = Duration.ofMillis(500);
-  private static final int MOST_ATTEMPTS = 3;
+
+  /** How long one client waits for others, and a little more. */
+  private static final Duration FOR_OTHERS = Duration.ofMinutes(11);
 
   /** What a small machine can do where no distance limits it. */
   private static final double LOCAL_PER_SECOND = 10_000;
@@ -32,128 +40,143 @@ final class PointRunner {
   private static final double SAMPLED_PER_POINT = 10_000;
 
   private final BenchPlan plan;
+  private final ClientPlan clients;
   private final Workload workload;
   private final Cluster cluster;
   private final YcsbCommand ycsb;
+  private final YcsbRunner runner;
   private final Progress progress;
   private final Path out;
-  private @Nullable YcsbProcess running;
-  private boolean stopped;
-  private Duration connecting = Duration.ofSeconds(1);
+  private final List<ClientRun> clientRuns = new CopyOnWriteArrayList<>();
 
   PointRunner(
       BenchPlan plan,
+      ClientPlan clients,
       Workload workload,
       Cluster cluster,
-      YcsbCommand ycsb,
-      Progress progress,
-      Path out) {
+      Surroundings around,
+      Progress progress) {
     this.plan = plan;
+    this.clients = clients;
     this.workload = workload;
     this.cluster = cluster;
-    this.ycsb = ycsb;
+    this.ycsb = around.ycsb();
+    this.runner = around.runner();
     this.progress = progress;
-    this.out = out;
+    this.out = around.out();
   }
 
   /** Loads all documents; a failed insert is a failed run. */
   void load() throws IOException, InterruptedException {
     Path folder = Files.createDirectories(out.resolve("load"));
+    List<String> command = ycsb.load(folder);
+    Integer part = clients.index();
+    Duration atMost = Duration.ofMinutes(2).plusMillis(plan.records());
     YcsbOutput output =
-        run(ycsb.load(folder), folder, Duration.ofMinutes(2).plusMillis(plan.records()));
+        part == null
+            ? run(Map.of(folder, command), atMost, false)
+            : run(
+                Map.of(folder, ycsb.loadPart(command, clients, part)),
+                atMost.plus(FOR_OTHERS),
+                false);
     if (output.errors() > 0) {
       throw Failure.run("loading failed: " + output.failures() + "; see " + folder, null);
     }
   }
 
-  /**
-   * Measures one point. If connecting took so long, on a busy machine, that less than half of the
-   * time to be measured was left, it is measured again with more time to connect.
-   */
+  /** Measures one point of a closed loop. */
   Point measure(PointPlan point, Duration expected) throws IOException, InterruptedException {
     Path folder = Files.createDirectories(out.resolve(point.folder()));
-    for (int attempt = 1; ; attempt++) {
-      Point measured = attempt(point, folder, expected);
-      if (learn(measured.seconds()) || attempt == MOST_ATTEMPTS) {
-        if (measured.operations() == 0) {
-          throw Failure.run("no operation was measured; YCSB's output is in " + folder, null);
-        }
-        return measured;
-      }
-      progress.note(
-          "note: connecting took too long for "
-              + point.title()
-              + "; measuring it again with "
-              + connecting.toSeconds()
-              + " s for that");
-    }
-  }
-
-  private Point attempt(PointPlan point, Path folder, Duration expected)
-      throws IOException, InterruptedException {
-    List<String> command =
-        ycsb.point(point, folder, plan.warmup(), plan.operations(), plan.duration(), connecting);
+    List<String> command = ycsb.point(point, folder, plan, url(point));
     try (Cluster.Watch watch = cluster.watch(workload.collection(), sampleRate(point, expected));
-        CpuWatch cpu = new CpuWatch(cluster::cpuTimes, this::clientCpuTime)) {
-      YcsbOutput output = run(command, folder, expected.multipliedBy(3).plus(GRACE));
+        CpuWatch cpu = new CpuWatch(cluster, runner::running)) {
+      YcsbOutput output = run(point, folder, command, expected.multipliedBy(3).plus(GRACE));
       RunSummary summary = summary(folder);
+      if (summary.operations() == 0) {
+        throw Failure.run("no operation was measured; YCSB's output is in " + folder, null);
+      }
       Evidence evidence =
           watch.evidence(summary.firstOperationNanos(), summary.lastOperationNanos());
-      return point(point, folder, output, summary, evidence, cpu.perOperation(summary));
+      return point(
+          point,
+          folder,
+          output,
+          summary,
+          evidence,
+          cpu.perOperation(summary),
+          cpu.conditions(summary));
     }
   }
 
-  /** Learns how long connecting takes; false if it left too little time to measure. */
-  private boolean learn(double measuredSeconds) {
-    Duration asked = plan.duration();
-    if (asked == null) {
-      return true;
-    }
-    long measured = Math.round(measuredSeconds * 1000);
-    if (measured < asked.toMillis() / 2) {
-      connecting = connecting.multipliedBy(3);
-      return false;
-    }
-    long all = YcsbCommand.executionSeconds(plan.warmup(), asked, connecting) * 1000;
-    long took = all - plan.warmup().toMillis() - measured;
-    connecting = Duration.ofMillis(Math.max(LEAST_CONNECTING.toMillis(), took));
-    return true;
-  }
-
-  private YcsbOutput run(List<String> command, Path folder, Duration atMost)
+  /** Runs the point's client, or all of them and adds up what they left. */
+  private YcsbOutput run(PointPlan point, Path folder, List<String> command, Duration atMost)
       throws IOException, InterruptedException {
-    YcsbProcess process;
-    synchronized (this) {
-      if (stopped) {
-        throw Failure.interrupted();
-      }
-      process = YcsbProcess.start(command, folder, this::show);
-      running = process;
+    if (clients.isOne()) {
+      return run(Map.of(folder, command), atMost, false);
     }
-    return process.await(atMost);
+    Map<Path, List<String>> commands = new LinkedHashMap<>();
+    for (int index : clients.here()) {
+      Path own = clients.isPart() ? folder : MergedClients.folder(folder, index);
+      List<String> its = ycsb.into(command, folder, own);
+      commands.put(own, ycsb.asClient(its, clients, index, point.folder(), plan.operations()));
+    }
+    YcsbOutput output = run(commands, atMost.plus(FOR_OTHERS), false);
+    if (!clients.isPart()) {
+      clientRuns.removeIf(run -> run.folder().equals(point.folder()));
+      clientRuns.add(MergedClients.merge(folder, point.folder(), List.copyOf(commands.keySet())));
+    }
+    return output;
   }
 
-  private @Nullable Duration clientCpuTime() {
-    YcsbProcess process;
-    synchronized (this) {
-      process = running;
-    }
-    return process == null ? null : process.cpuTime();
+  private YcsbOutput run(Map<Path, List<String>> commands, Duration atMost, boolean mayFail)
+      throws IOException, InterruptedException {
+    return runner.start(commands, status -> {}).await(atMost, mayFail);
   }
 
-  private void show(StatusLine status) {
-    if (status.operations() > 0) {
-      progress.state(
-          String.format(
-              Locale.ROOT, "%,d operations, %,.0f/s", status.operations(), status.currentRate()));
-    }
+  /** The clients behind the points that this has run, if there were several. */
+  List<ClientRun> clientRuns() {
+    return List.copyOf(clientRuns);
   }
 
-  /** Stops what runs and lets nothing more start. Callable from any thread. */
-  synchronized void stop() {
-    stopped = true;
-    if (running != null) {
-      running.stop();
+  /** Clients that are to know all mongoses have them in their URL; null for the cluster's. */
+  private @Nullable String url(PointPlan point) {
+    if (!point.mode().knowsAllRouters()) {
+      return null;
+    }
+    String all = cluster.allRoutersUrl();
+    return point.mode() == Mode.LOCAL_THRESHOLD_0 ? all + "&localThresholdMS=0" : all;
+  }
+
+  /**
+   * Issues operations at a fixed rate.
+   *
+   * @param scenario what the entry is called
+   * @param drain how long answers are waited for at the end
+   */
+  ScenarioEntry measureRate(PointPlan point, String scenario, Duration drain)
+      throws IOException, InterruptedException {
+    Path folder = Files.createDirectories(out.resolve(point.folder()));
+    List<String> command = ycsb.rate(point, folder, plan, drain, url(point));
+    Duration duration = Objects.requireNonNull(plan.duration());
+    try (CpuWatch cpu = new CpuWatch(cluster, runner::running)) {
+      var unused =
+          run(Map.of(folder, command), plan.warmup().plus(duration).plus(drain).plus(GRACE), true);
+      RunSummary summary = summary(folder);
+      int seconds = (int) duration.toSeconds();
+      ShardLatencies latencies = ShardLatencies.read(YcsbCommand.latencies(folder), seconds);
+      ShardLatencies.Phase all = latencies.phase(shard -> true, 0, Integer.MAX_VALUE);
+      // What is answered while answers are waited for at the end is not done at the rate.
+      double answered = latencies.phase(shard -> true, 0, seconds).perSecond();
+      return point.entry(
+          scenario,
+          Objects.requireNonNull(point.rate()),
+          Objects.requireNonNull(plan.rate()).poisson(),
+          ScenarioEntry.ALL,
+          ScenarioEntry.ALL,
+          all.withPerSecond(answered),
+          seconds,
+          cpu.perOperation(summary),
+          cpu.conditions(summary));
     }
   }
 
@@ -163,7 +186,8 @@ final class PointRunner {
    */
   private double sampleRate(PointPlan point, Duration expected) {
     Double bound =
-        ClosedLoop.operationsPerSecond(point.threads(), meanShardRoundTripMillis(cluster));
+        ClosedLoop.operationsPerSecond(
+            point.threads() * clients.count(), meanShardRoundTripMillis(cluster));
     double perSecond = bound == null ? LOCAL_PER_SECOND : Math.min(bound, LOCAL_PER_SECOND);
     double seconds = Math.max(1, expected.toSeconds());
     return Math.min(1, Math.min(SAMPLED_PER_SECOND, SAMPLED_PER_POINT / seconds) / perSecond);
@@ -185,7 +209,8 @@ final class PointRunner {
       YcsbOutput output,
       RunSummary summary,
       Evidence evidence,
-      @Nullable CpuPerOperation cpu) {
+      @Nullable CpuPerOperation cpu,
+      Conditions conditions) {
     Map<String, Double> roundTrips = shardRoundTrips(cluster);
     Double roundTrip = ClosedLoop.meanRoundTripMillis(evidence.share(), roundTrips);
     long errors = Math.max(summary.errors(), output.errors());
@@ -205,15 +230,16 @@ final class PointRunner {
         errors,
         summary.operations() == 0 ? 0 : summary.operations() / summary.measuredSeconds(),
         List.of(),
-        ClosedLoop.operationsPerSecond(point.threads(), roundTrip),
+        ClosedLoop.operationsPerSecond(point.threads() * clients.count(), roundTrip),
         point.mode().throughOneRouter()
-            ? ClosedLoop.operationsPerSecond(throughPool, roundTrip)
+            ? ClosedLoop.operationsPerSecond(throughPool * clients.count(), roundTrip)
             : null,
         roundTrip,
         evidence.share(),
         point.mode().withoutRouter() ? null : evidence.besideOwner(),
         evidence.sample(),
         cpu,
+        conditions,
         summary.routes() == null ? Map.of() : summary.routes(),
         failures,
         point.folder(),

@@ -18,6 +18,11 @@ import org.jspecify.annotations.Nullable;
  * @param errors failed ones among them
  * @param mongoDriver the driver's version
  * @param warmupOperations unmeasured operations before
+ * @param warmupSeconds how long these took
+ * @param steady whether their rate was steady by then; null if that was not judged
+ * @param error half the width of the 95 % interval of the throughput, as a fraction of it; null if
+ *     it is not known
+ * @param windows of how many windows that is; null likewise
  * @param routes how many operations were decided which way, by the client's own counters
  */
 @JsonIgnoreProperties(ignoreUnknown = true)
@@ -29,6 +34,10 @@ record RunSummary(
     long errors,
     @Nullable String mongoDriver,
     long warmupOperations,
+    @Nullable Double warmupSeconds,
+    @Nullable Boolean steady,
+    @Nullable Double error,
+    @Nullable Integer windows,
     @Nullable Map<String, Long> routes) {
 
   static RunSummary read(Path file) throws IOException {

@@ -55,7 +55,26 @@ public enum Scenario {
     void end(Cluster cluster, String where) {
       cluster.setCutOff(where, false);
     }
-  };
+  },
+  /** The nearest mongos is ended, and started again. */
+  ROUTER_KILL(false, "the nearest mongos, %s, is killed") {
+    @Override
+    void begin(Cluster cluster, String where) {
+      cluster.setKilled(where, true);
+    }
+
+    @Override
+    void end(Cluster cluster, String where) {
+      cluster.setKilled(where, false);
+    }
+  },
+  /** Nothing happens: what crosses zones is counted. See {@link ZonesRunner}. */
+  ZONES(false, "nothing happens to %s"),
+  /** Nothing happens: there are many instances of the application. See {@link FleetRunner}. */
+  FLEET(false, "nothing happens to %s");
+
+  /** The name of what is no such scenario but points by threads. */
+  public static final String LIMIT = "limit";
 
   private final String label = name().toLowerCase(Locale.ROOT).replace('_', '-');
   private final boolean ofShard;
@@ -86,12 +105,19 @@ public enum Scenario {
         "unknown scenario '"
             + name
             + "'; scenarios: "
-            + Arrays.stream(values()).map(Scenario::label).collect(Collectors.joining(", ")));
+            + Arrays.stream(values()).map(Scenario::label).collect(Collectors.joining(", "))
+            + ", "
+            + LIMIT);
   }
 
   /** Whether it happens to a shard, and not to a mongos. */
   public boolean ofShard() {
     return ofShard;
+  }
+
+  /** Whether it happens to a mongos, of which there are to be others. */
+  public boolean isOfRouter() {
+    return !ofShard && this != ZONES && this != FLEET;
   }
 
   /** What is done, for a person. */
@@ -104,8 +130,8 @@ public enum Scenario {
    *
    * @param where the shard, or the mongos as {@code host:port}
    */
-  abstract void begin(Cluster cluster, String where);
+  void begin(Cluster cluster, String where) {}
 
   /** Puts an end to it. */
-  abstract void end(Cluster cluster, String where);
+  void end(Cluster cluster, String where) {}
 }

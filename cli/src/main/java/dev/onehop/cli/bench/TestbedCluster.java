@@ -13,6 +13,8 @@ import dev.onehop.testbed.Testbed;
 import dev.onehop.testbed.Topology;
 import dev.onehop.testbed.evidence.CpuTimes;
 import dev.onehop.testbed.evidence.ServerEvidence;
+import dev.onehop.testbed.evidence.ServerUsage;
+import dev.onehop.testbed.evidence.Traffic;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -25,6 +27,7 @@ import java.util.function.Function;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
 import org.bson.BsonString;
+import org.jspecify.annotations.Nullable;
 
 /** A testbed as the bench sees it. */
 final class TestbedCluster implements Cluster {
@@ -213,6 +216,63 @@ final class TestbedCluster implements Cluster {
     change("cut off", server, () -> testbed.setBlocked(server, cutOff));
   }
 
+  @Override
+  public void setKilled(String server, boolean killed) {
+    change(
+        killed ? "kill" : "restart",
+        server,
+        () -> {
+          if (killed) {
+            testbed.kill(server);
+          } else {
+            testbed.restart(server);
+          }
+        });
+  }
+
+  @Override
+  public Traffic traffic() {
+    return testbed.traffic();
+  }
+
+  @Override
+  public Map<String, List<String>> zones() {
+    Map<String, List<String>> zones = new LinkedHashMap<>();
+    for (Host host : testbed.topology().hosts()) {
+      zones.computeIfAbsent(host.region(), region -> new ArrayList<>()).add(host.address());
+    }
+    return zones;
+  }
+
+  @Override
+  public String application(String zone) {
+    Topology where = testbed.topology();
+    if (where.client().region().equals(zone)) {
+      return where.client().name();
+    }
+    List<Host> inZone = where.hosts().stream().filter(host -> host.region().equals(zone)).toList();
+    return inZone.stream()
+        .filter(host -> roles(where, host).isEmpty())
+        .findFirst()
+        .orElse(inZone.get(0))
+        .name();
+  }
+
+  @Override
+  public void place(long pid, String host) {
+    testbed.place(pid, host);
+  }
+
+  @Override
+  public boolean hasBusyRouters() {
+    return testbed.hasBusyRouters();
+  }
+
+  @Override
+  public void setRouterCost(Duration perRequest) {
+    testbed.setRouterCost(perRequest);
+  }
+
   private static void change(String what, String server, Runnable change) {
     try {
       change.run();
@@ -239,6 +299,22 @@ final class TestbedCluster implements Cluster {
   @Override
   public CpuTimes cpuTimes() {
     return testbed.cpuTimes();
+  }
+
+  @Override
+  public Processors processors() {
+    return Processors.divide(Runtime.getRuntime().availableProcessors(), testbed::pin);
+  }
+
+  @Override
+  public List<ServerUsage> serverUsage() {
+    return testbed.serverUsage();
+  }
+
+  @Override
+  public @Nullable Long linkBytes() {
+    Traffic traffic = testbed.traffic();
+    return traffic.bytes().isEmpty() ? null : traffic.sum(Traffic.Flow::isOfOperations);
   }
 
   private ServerEvidence evidence(String collection) {

@@ -34,7 +34,17 @@ public record Workload(String name, Map<String, String> properties) {
       Set.of(
           "mongodb.url",
           "onehop.warmup",
+          "onehop.warmup.least",
           "onehop.summary",
+          "onehop.rate",
+          "onehop.arrivals",
+          "onehop.latencies",
+          "onehop.byshard",
+          "onehop.drain",
+          "onehop.duration",
+          "onehop.error",
+          "onehop.windows",
+          "onehop.workload",
           "status.interval",
           "measurementtype",
           "hdrhistogram.fileoutput",
@@ -115,7 +125,8 @@ public record Workload(String name, Map<String, String> properties) {
     return resized;
   }
 
-  private long insertStart() {
+  /** The number of its first record. */
+  long insertStart() {
     try {
       return KeyPopulation.insertStart(properties);
     } catch (IllegalArgumentException e) {
@@ -123,9 +134,26 @@ public record Workload(String name, Map<String, String> properties) {
     }
   }
 
+  /** Its class. */
+  String workloadClass() {
+    return properties.getOrDefault("workload", "site.ycsb.workloads.CoreWorkload");
+  }
+
   /** The collection it works on; YCSB calls it a table. */
   String collection() {
     return properties.getOrDefault("table", "usertable");
+  }
+
+  /**
+   * Checks that several clients can run it: records differ by YCSB's own key numbers.
+   *
+   * @throws Failure if its class is another than YCSB's
+   */
+  public void requireSharable() {
+    String type = properties.get("workload");
+    if (!"site.ycsb.workloads.CoreWorkload".equals(type)) {
+      throw Failure.usage("--clients needs YCSB's own CoreWorkload, and not " + type);
+    }
   }
 
   /** Whether its points insert documents. */

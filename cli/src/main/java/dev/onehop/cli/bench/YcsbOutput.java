@@ -3,7 +3,9 @@ package dev.onehop.cli.bench;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -22,9 +24,30 @@ record YcsbOutput(
   private static final Pattern LINE = Pattern.compile("\\[([^]]+)], ([^,]+), ([-0-9.Ee]+)\\s*");
   private static final String FAILED = "-FAILED";
 
+  /** The final measurements that add up over several processes. */
+  private static final Set<String> COUNTS =
+      Set.of("Intended", "NotIssued", "Unanswered", "Throughput(ops/sec)", "Rate(ops/sec)");
+
   /** Reads the standard output of a process that has ended. */
   static YcsbOutput read(Path stdout) throws IOException {
     return parse(Files.readString(stdout));
+  }
+
+  /** What several processes printed: counts added, of everything else the largest. */
+  static YcsbOutput merged(List<YcsbOutput> outputs) {
+    Map<String, Long> operations = new TreeMap<>();
+    Map<String, Long> failures = new TreeMap<>();
+    Map<String, Double> overall = new TreeMap<>();
+    for (YcsbOutput output : outputs) {
+      output.operations().forEach((name, count) -> operations.merge(name, count, Long::sum));
+      output.failures().forEach((name, count) -> failures.merge(name, count, Long::sum));
+      output
+          .overall()
+          .forEach(
+              (name, value) ->
+                  overall.merge(name, value, COUNTS.contains(name) ? Double::sum : Double::max));
+    }
+    return new YcsbOutput(overall, operations, failures);
   }
 
   static YcsbOutput parse(String text) {

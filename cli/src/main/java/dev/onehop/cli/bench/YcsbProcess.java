@@ -129,6 +129,11 @@ final class YcsbProcess {
     return process.info().totalCpuDuration().orElse(null);
   }
 
+  /** Its process id. */
+  long pid() {
+    return process.pid();
+  }
+
   /** Whether it has not ended yet. */
   boolean isAlive() {
     return process.isAlive();

@@ -68,6 +68,16 @@ final class Format {
     return String.format(Locale.ROOT, "%.1f", Math.floor(percent * 10) / 10);
   }
 
+  /** One decimal. */
+  static String decimal(@Nullable Double value) {
+    return value == null ? NONE : String.format(Locale.ROOT, "%,.1f", value);
+  }
+
+  /** A whole number. */
+  static String whole(@Nullable Number value) {
+    return value == null ? NONE : String.format(Locale.ROOT, "%,.0f", value.doubleValue());
+  }
+
   /** A count with thousands separated. */
   static String count(long count) {
     return String.format(Locale.ROOT, "%,d", count);

@@ -5,9 +5,11 @@ import dev.onehop.cli.report.LineChart.Size;
 import dev.onehop.cli.results.Detour;
 import dev.onehop.cli.results.LatencySummary;
 import dev.onehop.cli.results.MachineFacts;
+import dev.onehop.cli.results.Point;
 import dev.onehop.cli.results.Results;
 import dev.onehop.cli.results.RunFacts;
-import dev.onehop.cli.results.ScenarioResult;
+import dev.onehop.cli.results.ScenarioEntry;
+import dev.onehop.cli.results.Timeline;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -74,21 +76,46 @@ public final class Report {
     html.append("<title>").append(Html.escape(title)).append("</title>\n");
     html.append("<style>\n").append(style()).append("</style>\n</head>\n<body>\n<main>\n");
     html.append("<h1>").append(Html.escape(title)).append("</h1>\n");
-    html.append("<p class=\"lede\">").append(Html.escape(Headline.of(results))).append("</p>\n");
-    KeyFigures.of(results).appendTo(html);
     notices(html);
+    new Summary(results).appendTo(html);
     contents(html);
-    results.scenarios().forEach(scenario -> new ScenarioSection(scenario).appendTo(html));
+    results.timelines().forEach(each -> new ScenarioSection(each, results).appendTo(html));
+    results.zones().forEach(zones -> new ZonesSection(zones).appendTo(html));
+    results.fleets().forEach(fleet -> new FleetSection(fleet).appendTo(html));
+    RateSection rates = new RateSection(results);
+    if (!rates.isEmpty()) {
+      rates.appendTo(html);
+    }
+    ratios(html);
     if (!results.points().isEmpty()) {
       throughput(html);
       results.operations().forEach(operation -> latency(html, operation));
       shares(html);
       processorTime(html);
+      conditions(html);
+      if (!results.clients().isEmpty()) {
+        new ClientsSection(results).appendTo(html);
+      }
       detour(html);
     }
     topology(html);
     facts(html);
     return html.append("</main>\n</body>\n</html>\n").toString();
+  }
+
+  private void ratios(StringBuilder html) {
+    List<List<String>> rows = RatioTable.rows(results);
+    if (rows.isEmpty()) {
+      return;
+    }
+    html.append("<section id=\"ratios\">\n<h2>Beside the best official client</h2>\n");
+    StringBuilder table =
+        Tables.open("Ratios to the best official client", rows.get(0).toArray(String[]::new));
+    for (List<String> row : rows.subList(1, rows.size())) {
+      Tables.row(table, row.get(0), row.subList(1, row.size()).toArray(String[]::new));
+    }
+    html.append(Tables.close(table)).append("<p>").append(Html.escape(RatioTable.NOTE));
+    html.append("</p>\n</section>\n");
   }
 
   private void notices(StringBuilder html) {
@@ -100,8 +127,16 @@ public final class Report {
               + finished()
               + " of "
               + run.pointsPlanned()
-              + (results.scenarios().isEmpty() ? " points" : " clients")
+              + (results.timelines().isEmpty() && results.zones().isEmpty()
+                  ? " points"
+                  : " clients")
               + (run.stopped() == null ? "." : " (" + run.stopped() + ")."));
+    }
+    if (results.isDisturbed()) {
+      notice(
+          html,
+          "Others on the host took more than 1 % of the processors' time (steal) while points"
+              + " marked with * were measured.");
     }
     if (results.errors() > 0) {
       notice(html, Format.count(results.errors()) + " operations failed; see the tables.");
@@ -112,21 +147,15 @@ public final class Report {
     if (run != null) {
       run.missing().forEach(what -> notice(html, "Not known: " + what + "."));
     }
-    if (results.points().stream().anyMatch(point -> point.mode().startsWith("straight-"))) {
-      notice(html, "straight-..: " + Format.STRAIGHT + ".");
-    }
-    if (results.server().router().isStandIn()) {
-      notice(
-          html,
-          "The routers are OneHop's stand-in, not mongos: no mongos binary was found. It serves one"
-              + " request at a time per connection as mongos does, but says nothing of a mongos'"
-              + " own speed.");
-    }
   }
 
   private int finished() {
     return results.points().size()
-        + results.scenarios().stream().mapToInt(scenario -> scenario.lines().size()).sum();
+        + (results.maxima().isEmpty()
+            ? results.entries(ScenarioEntry.RATE).size()
+            : results.maxima().size())
+        + results.timelines().stream().mapToInt(scenario -> scenario.lines().size()).sum()
+        + results.zones().stream().mapToInt(zones -> zones.lines().size()).sum();
   }
 
   private static void notice(StringBuilder html, String text) {
@@ -135,9 +164,21 @@ public final class Report {
 
   private void contents(StringBuilder html) {
     html.append("<nav aria-label=\"Sections\">");
-    for (ScenarioResult scenario : results.scenarios()) {
-      html.append("<a href=\"#").append(Html.escape(scenario.name())).append("\">");
-      html.append(Html.escape(scenario.name())).append("</a>");
+    for (Timeline scenario : results.timelines()) {
+      html.append("<a href=\"#").append(Html.escape(scenario.scenario())).append("\">");
+      html.append(Html.escape(scenario.scenario())).append("</a>");
+    }
+    if (!results.fleets().isEmpty()) {
+      html.append("<a href=\"#fleet\">fleet</a>");
+    }
+    if (!results.zones().isEmpty()) {
+      html.append("<a href=\"#zones\">zones</a>");
+    }
+    if (!new RateSection(results).isEmpty()) {
+      html.append("<a href=\"#rates\">Fixed rates</a>");
+    }
+    if (!results.ratios().isEmpty()) {
+      html.append("<a href=\"#ratios\">Ratios</a>");
     }
     if (!results.points().isEmpty()) {
       html.append("<a href=\"#throughput\">Throughput</a>");
@@ -162,11 +203,20 @@ public final class Report {
   }
 
   private void throughput(StringBuilder html) {
-    html.append("<section id=\"throughput\">\n<h2>Throughput</h2>\n<div class=\"narrow\">");
-    html.append(legend(true)).append("</div>\n<figure>");
-    html.append(charts.throughput(Size.WIDE)).append(charts.throughput(Size.NARROW));
-    html.append("<figcaption>").append(boundsText()).append("</figcaption></figure>\n");
+    html.append("<section id=\"throughput\">\n<h2>Throughput</h2>\n");
+    if (hasSeveralThreadCounts()) {
+      html.append("<div class=\"narrow\">").append(legend(true)).append("</div>\n<figure>");
+      html.append(charts.throughput(Size.WIDE)).append(charts.throughput(Size.NARROW));
+      html.append("<figcaption>").append(boundsText()).append("</figcaption></figure>\n");
+    } else {
+      html.append("<p>").append(boundsText()).append("</p>\n");
+    }
     html.append(tables.throughput()).append("</section>\n");
+  }
+
+  /** A line needs two of them. */
+  private boolean hasSeveralThreadCounts() {
+    return results.points().stream().map(Point::threads).distinct().count() > 1;
   }
 
   private void detour(StringBuilder html) {
@@ -213,11 +263,16 @@ public final class Report {
     String name = operation.toLowerCase(Locale.ROOT);
     html.append("<section id=\"").append(id(operation)).append("\">\n<h2>Latency of ");
     html.append(Html.escape(name)).append("</h2>\n");
-    html.append(legend(false)).append("<div class=\"grid\">\n");
-    latencyChart(html, operation, "mean", LatencySummary::mean, "Mean; its limit: the round trip");
-    latencyChart(html, operation, "p95", LatencySummary::p95, "95th percentile");
-    latencyChart(html, operation, "p99", LatencySummary::p99, "99th percentile");
-    html.append("</div>\n").append(tables.latency(operation));
+    html.append(legend(false));
+    if (hasSeveralThreadCounts()) {
+      html.append("<div class=\"grid\">\n");
+      latencyChart(
+          html, operation, "mean", LatencySummary::mean, "Mean; its limit: the round trip");
+      latencyChart(html, operation, "p95", LatencySummary::p95, "95th percentile");
+      latencyChart(html, operation, "p99", LatencySummary::p99, "99th percentile");
+      html.append("</div>\n");
+    }
+    html.append(tables.latency(operation));
     percentiles(html, operation, name);
     html.append("</section>\n");
   }
@@ -270,14 +325,24 @@ public final class Report {
     html.append("between regions.</p>\n").append(tables.cpu()).append("</section>\n");
   }
 
+  private void conditions(StringBuilder html) {
+    if (results.points().stream().allMatch(point -> point.conditions() == null)) {
+      return;
+    }
+    html.append("<section id=\"conditions\">\n<h2>How the points were measured</h2>\n<p>");
+    html.append("<b>ops/s to</b>: half the 95 % interval, by the means of windows of a second. ");
+    html.append("<b>Warm-up</b>: until the rate is steady, if that was judged. <b>Steal</b>: ");
+    html.append("processor time that the host gave to others. <b>Run queue</b>: threads of the ");
+    html.append(
+        "whole machine that ran or waited. <b>Bytes</b>: of operations and answers, on the ");
+    html.append("links.</p>\n").append(tables.conditions()).append("</section>\n");
+  }
+
   private void topology(StringBuilder html) {
     html.append("<section id=\"topology\">\n<h2>Topology ")
         .append(Html.escape(results.topology().name()));
-    html.append("</h2>\n<figure>");
-    html.append(TopologyMap.toSvg(results.topology(), true));
-    html.append(TopologyMap.toSvg(results.topology(), false));
-    html.append("<figcaption>Regions with their hosts, and the round trips between them.");
-    html.append("</figcaption></figure>\n").append(tables.hosts()).append("</section>\n");
+    html.append("</h2>\n").append(tables.hosts()).append(tables.roundTrips());
+    html.append("</section>\n");
   }
 
   private void facts(StringBuilder html) {

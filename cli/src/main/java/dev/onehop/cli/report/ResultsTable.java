@@ -1,11 +1,16 @@
 package dev.onehop.cli.report;
 
+import dev.onehop.cli.results.Client;
+import dev.onehop.cli.results.Conditions;
 import dev.onehop.cli.results.LatencySummary;
 import dev.onehop.cli.results.Point;
 import dev.onehop.cli.results.Results;
+import dev.onehop.cli.results.RouterCost;
+import dev.onehop.cli.results.TopologyFacts;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Locale;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -13,9 +18,14 @@ import org.jspecify.annotations.Nullable;
 public final class ResultsTable {
 
   private static final List<String> FIRST =
-      List.of("mode", "conns", "threads", "ops/s", "rounds", "limit", "% of limit");
+      List.of("mode", "conns", "threads", "ops/s", "rounds", "+-%", "limit", "% of limit");
 
   private static final String ROUNDS = "rounds";
+  private static final String ERROR = "+-%";
+
+  /** After the name of a client that was measured while others took the processors. */
+  private static final String DISTURBED = " *";
+
   private static final List<String> LATENCIES = List.of("mean", "p50", "p95", "p99");
   private static final List<String> LAST =
       List.of("errors", "share %", "beside owner %", "cpu us/op");
@@ -24,28 +34,39 @@ public final class ResultsTable {
 
   /** The table with its title and notes, lines ending in newlines. */
   public static String render(Results results) {
-    if (!results.scenarios().isEmpty()) {
-      StringBuilder scenarios = new StringBuilder(title(results)).append("\n\n");
-      results.scenarios().forEach(each -> scenarios.append(new ScenarioSection(each).table()));
-      return scenarios.append(standIn(results)).toString();
+    StringBuilder text = new StringBuilder(title(results)).append('\n');
+    results
+        .timelines()
+        .forEach(each -> text.append('\n').append(new ScenarioSection(each, results).table()));
+    results.zones().forEach(each -> text.append('\n').append(new ZonesSection(each).table()));
+    results.fleets().forEach(each -> text.append('\n').append(new FleetSection(each).table()));
+    RateSection rates = new RateSection(results);
+    if (!rates.isEmpty()) {
+      text.append('\n').append(rates.table()).append('\n').append(ratios(results));
     }
+    if (!results.points().isEmpty()) {
+      text.append(points(results));
+    }
+    return text.append(lastNotes(results)).toString();
+  }
+
+  private static String points(Results results) {
     List<String> operations = List.copyOf(results.operations());
     List<String> shards = results.shards();
     List<List<String>> rows = new ArrayList<>();
     List<String> first = first(results);
     rows.add(header(first, operations));
     for (Point point : inOrder(results.points())) {
-      rows.add(row(point, first.contains(ROUNDS), operations, shards));
+      rows.add(row(point, first, operations, shards));
     }
     StringBuilder text = new StringBuilder();
-    text.append(title(results)).append('\n');
     text.append(groups(first.size(), operations, widths(rows))).append('\n');
     int[] widths = widths(rows);
     for (List<String> row : rows) {
       text.append(line(row, widths)).append('\n');
     }
-    text.append('\n').append(notes(results, shards));
-    return text.toString();
+    text.append('\n').append(ratios(results));
+    return text.append(notes(results, shards)).toString();
   }
 
   /** Points by threads, then by pool size, then in the order of the modes' first appearance. */
@@ -70,7 +91,10 @@ public final class ResultsTable {
                             "targeted-async",
                             "targeted-sync",
                             "direct-async",
-                            "direct-sync")
+                            "direct-sync",
+                            "near-mongos",
+                            "local-threshold-0",
+                            "pipelined-only")
                         .indexOf(mode);
                 return at < 0 ? Integer.MAX_VALUE : at;
               })
@@ -88,18 +112,49 @@ public final class ResultsTable {
   /** What the routers are, in words. */
   static String routerText(Results results) {
     return results.server().router().isStandIn()
-        ? "STAND-IN routers (no mongos binary; version " + results.server().router().version() + ")"
+        ? "STAND-IN routers (no mongos binary; version "
+            + results.server().router().version()
+            + (isBusy(results) ? "; made to cost what a mongos costs)" : ")")
         : "mongos " + results.server().router().version();
   }
 
   /** The columns before the latencies; that of the rounds where there is more than one. */
   private static List<String> first(Results results) {
-    return FIRST.stream().filter(column -> !column.equals(ROUNDS) || hasRounds(results)).toList();
+    return FIRST.stream()
+        .filter(column -> !column.equals(ROUNDS) || hasRounds(results))
+        .filter(column -> !column.equals(ERROR) || hasErrors(results))
+        .toList();
   }
 
   /** Whether a point was measured more than once. */
   static boolean hasRounds(Results results) {
     return results.points().stream().anyMatch(point -> point.rounds().size() > 1);
+  }
+
+  private static boolean hasErrors(Results results) {
+    return results.points().stream().anyMatch(point -> error(point) != null);
+  }
+
+  private static @Nullable Double error(Point point) {
+    return point.conditions() == null ? null : point.conditions().error();
+  }
+
+  /** A client's name without its pool, marked if others took the processors meanwhile. */
+  static String name(Client client, @Nullable Conditions conditions) {
+    return client.mode()
+        + (client.pipelining() ? " (pipelined)" : "")
+        + (conditions != null && conditions.isDisturbed() ? DISTURBED : "");
+  }
+
+  private static String ratios(Results results) {
+    List<List<String>> rows = RatioTable.rows(results);
+    if (rows.isEmpty()) {
+      return "";
+    }
+    StringBuilder text = new StringBuilder();
+    int[] widths = widths(rows);
+    rows.forEach(row -> text.append(line(row, widths)).append('\n'));
+    return text.append(RatioTable.NOTE).append("\n\n").toString();
   }
 
   private static List<String> header(List<String> first, List<String> operations) {
@@ -110,14 +165,18 @@ public final class ResultsTable {
   }
 
   private static List<String> row(
-      Point point, boolean rounds, List<String> operations, List<String> shards) {
+      Point point, List<String> first, List<String> operations, List<String> shards) {
     List<String> row = new ArrayList<>();
-    row.add(point.mode() + (point.pipelining() ? " (pipelined)" : ""));
+    row.add(name(point.client(), point.conditions()));
     row.add(String.valueOf(point.connections()));
     row.add(String.valueOf(point.threads()));
     row.add(Format.rate(point.throughput()));
-    if (rounds) {
+    if (first.contains(ROUNDS)) {
       row.add(Format.range(point.rounds()));
+    }
+    if (first.contains(ERROR)) {
+      Double error = error(point);
+      row.add(error == null ? Format.NONE : String.format(Locale.ROOT, "%.1f", error * 100));
     }
     row.add(Format.rate(point.limit()));
     row.add(Format.percent(ofLimit(point)));
@@ -168,7 +227,7 @@ public final class ResultsTable {
       for (int i = 0; i < LATENCIES.size(); i++) {
         width += widths[column++] + 2;
       }
-      String label = operation.toLowerCase(java.util.Locale.ROOT) + " (ms) ";
+      String label = operation.toLowerCase(Locale.ROOT) + " (ms) ";
       line.append(label).append("-".repeat(Math.max(0, width - label.length()))).append("  ");
     }
     return line.toString().stripTrailing();
@@ -190,6 +249,9 @@ public final class ResultsTable {
     if (hasRounds(results)) {
       notes.append("rounds: the slowest and the fastest; everything else is of the median one\n");
     }
+    if (hasErrors(results)) {
+      notes.append("+-%: half the 95 % interval of ops/s, by the means of windows of a second\n");
+    }
     if (!shards.isEmpty()) {
       notes
           .append("share: operations served by ")
@@ -204,21 +266,49 @@ public final class ResultsTable {
     }
     notes.append("beside owner: operations that reached their shard from a router on its host\n");
     notes.append("cpu: processor time per operation of client, routers, mongods and links\n");
+    notes.append(new ClientsSection(results).lines());
     if (results.detour() != null) {
       notes.append(DetourText.of(results.detour())).append('\n');
     }
     if (results.points().stream().anyMatch(point -> point.mode().startsWith("straight-"))) {
       notes.append("straight-..: ").append(Format.STRAIGHT).append('\n');
     }
+    return notes.toString();
+  }
+
+  private static String lastNotes(Results results) {
+    StringBuilder notes = new StringBuilder();
+    if (results.isDisturbed()) {
+      notes.append("*: others on the host took more than 1 % of the processors' time (steal)\n");
+    }
+    TopologyFacts topology = results.topology();
+    if (topology.hosts().stream()
+        .anyMatch(
+            host -> host.name().equals(topology.client()) && host.roles().contains("router"))) {
+      notes.append(
+          "the client's host has a mongos of its own, as where every application host has\n");
+    }
+    if (results.run() != null && results.run().processors() != null) {
+      notes.append("processors: ").append(results.run().processors()).append('\n');
+    }
     return notes.append(standIn(results)).toString();
   }
 
+  /** Whether stand-in routers were made to cost what a mongos costs. */
+  static boolean isBusy(Results results) {
+    RouterCost cost = results.server().router().cost();
+    return cost != null && cost.kind().equals(RouterCost.REAL);
+  }
+
   private static String standIn(Results results) {
-    return results.server().router().isStandIn()
-        ? """
-          The routers are OneHop's stand-in, not mongos: it serves one request at a time per
-          connection as mongos does, but says nothing of a mongos' own speed.
-          """
-        : "";
+    if (!results.server().router().isStandIn()) {
+      return "";
+    }
+    RouterCost cost = results.server().router().cost();
+    return """
+        The routers are OneHop's stand-in, not mongos: it serves one request at a time per
+        connection as mongos does, but says nothing of a mongos' own speed.
+        """
+        + (cost == null ? "" : cost.sentence() + "\n");
   }
 }

@@ -2,24 +2,29 @@ package dev.onehop.cli.report;
 
 import dev.onehop.cli.report.LineChart.Size;
 import dev.onehop.cli.report.LineChart.Spot;
-import dev.onehop.cli.results.ScenarioResult;
-import dev.onehop.cli.results.ScenarioResult.Group;
-import dev.onehop.cli.results.ScenarioResult.Line;
-import dev.onehop.cli.results.ScenarioResult.Second;
+import dev.onehop.cli.results.LatencySummary;
+import dev.onehop.cli.results.Results;
+import dev.onehop.cli.results.ScenarioEntry;
+import dev.onehop.cli.results.Timeline;
+import dev.onehop.cli.results.Timeline.Group;
+import dev.onehop.cli.results.Timeline.Line;
+import dev.onehop.cli.results.Timeline.Second;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.DoubleSummaryStatistics;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.function.Function;
 import java.util.function.Predicate;
+import java.util.function.ToLongFunction;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** A scenario in the report and in the table: a sentence, charts over time, figures. */
 final class ScenarioSection {
-  private static final List<String> OFFICIAL = List.of("legacy", "async");
   private static final List<String> COLUMNS =
       List.of(
           "client",
@@ -42,16 +47,30 @@ final class ScenarioSection {
       failed: with an error, or not issued or not answered by the end."""
           .strip();
 
-  private final ScenarioResult scenario;
+  private final Timeline scenario;
+  private final List<ScenarioEntry> entries;
 
-  ScenarioSection(ScenarioResult scenario) {
+  /**
+   * @param scenario one of the results' timelines
+   */
+  ScenarioSection(Timeline scenario, Results results) {
     this.scenario = scenario;
+    this.entries = results.entries(scenario.scenario());
+  }
+
+  /** The figures of a client's phase; null if they are missing. */
+  private @Nullable ScenarioEntry entry(Line line, String phase, String shards) {
+    return entries.stream()
+        .filter(each -> each.client().equals(line.client()))
+        .filter(each -> each.phase().equals(phase) && each.shards().equals(shards))
+        .findFirst()
+        .orElse(null);
   }
 
   /** What happened, the best of the official clients beside the best routed one. */
-  static String sentence(ScenarioResult scenario) {
-    Optional<Line> official = best(scenario, line -> OFFICIAL.contains(line.mode()));
-    Optional<Line> routed = best(scenario, line -> !OFFICIAL.contains(line.mode()));
+  String sentence() {
+    Optional<Line> official = best(line -> line.client().isOfficial());
+    Optional<Line> routed = best(line -> !line.client().isOfficial());
     if (official.isEmpty() && routed.isEmpty()) {
       return "No client was finished.";
     }
@@ -67,25 +86,40 @@ final class ScenarioSection {
         + ".";
   }
 
-  private static Optional<Line> best(ScenarioResult scenario, Predicate<Line> which) {
+  private Optional<Line> best(Predicate<Line> which) {
     return scenario.lines().stream()
         .filter(which)
-        .min(Comparator.comparingLong(line -> line.healthy().during().latency().p99()));
+        .filter(line -> entry(line, "during", scenario.healthyShards()) != null)
+        .min(
+            Comparator.comparingLong(
+                line ->
+                    Objects.requireNonNull(entry(line, "during", scenario.healthyShards()))
+                        .latency()
+                        .p99()));
   }
 
-  private static String part(Line line) {
-    Group healthy = line.healthy();
+  private String part(Line line) {
+    ScenarioEntry before = entry(line, "before", scenario.healthyShards());
+    ScenarioEntry during = entry(line, "during", scenario.healthyShards());
     return "%s ms with %s (%s before), and %s a second were done (%s before)"
         .formatted(
-            Format.millis(healthy.during().latency().p99()),
-            series(line).name(line.connections()),
-            Format.millis(healthy.before().latency().p99()),
-            Format.rate(healthy.during().answeredPerSecond()),
-            Format.rate(healthy.before().answeredPerSecond()));
+            millis(during, LatencySummary::p99),
+            series(line).name(line.client().connections()),
+            millis(before, LatencySummary::p99),
+            Format.rate(perSecond(during)),
+            Format.rate(perSecond(before)));
+  }
+
+  private static String millis(@Nullable ScenarioEntry entry, ToLongFunction<LatencySummary> of) {
+    return entry == null ? Format.NONE : Format.millis(of.applyAsLong(entry.latency()));
+  }
+
+  private static @Nullable Double perSecond(@Nullable ScenarioEntry entry) {
+    return entry == null ? null : (Double) entry.perSecond();
   }
 
   private static Series series(Line line) {
-    return new Series(line.mode(), line.connections(), line.pipelining(), false);
+    return Series.of(line.client());
   }
 
   private String conditions() {
@@ -100,7 +134,7 @@ final class ScenarioSection {
 
   /** For a terminal. */
   String table() {
-    StringBuilder text = new StringBuilder("Scenario ").append(scenario.name()).append(": ");
+    StringBuilder text = new StringBuilder("Scenario ").append(scenario.scenario()).append(": ");
     text.append(conditions()).append("\n");
     tables()
         .forEach(
@@ -109,16 +143,16 @@ final class ScenarioSection {
               text.append('\n').append(title).append('\n');
               rows.forEach(row -> text.append(ResultsTable.line(row, widths)).append('\n'));
             });
-    text.append('\n').append(NOTES).append("\n\n").append(sentence(scenario)).append("\n\n");
+    text.append('\n').append(NOTES).append("\n\n").append(sentence()).append("\n\n");
     return text.toString();
   }
 
   /** The tables by their titles, each with a header. */
   private Map<String, List<List<String>>> tables() {
     Map<String, List<List<String>>> tables = new LinkedHashMap<>();
-    tables.put(others(), rows(Line::healthy));
+    tables.put(others(), rows(scenario.healthyShards(), Line::healthy));
     if (scenario.shard() != null) {
-      tables.put("Operations on " + scenario.shard(), rows(Line::ill));
+      tables.put("Operations on " + scenario.shard(), rows("affected", Line::affected));
     }
     return tables;
   }
@@ -127,40 +161,43 @@ final class ScenarioSection {
     return scenario.shard() == null ? "All operations" : "Operations on the other shards";
   }
 
-  private List<List<String>> rows(Function<Line, @Nullable Group> group) {
+  private List<List<String>> rows(String shards, Function<Line, @Nullable Group> group) {
     List<List<String>> rows = new ArrayList<>();
     rows.add(COLUMNS);
     for (Line line : scenario.lines()) {
       Group its = group.apply(line);
       if (its != null) {
-        rows.add(row(line, its));
+        rows.add(row(line, its, shards));
       }
     }
     return rows;
   }
 
-  private static List<String> row(Line line, Group group) {
+  private List<String> row(Line line, Group group, String shards) {
+    ScenarioEntry before = entry(line, "before", shards);
+    ScenarioEntry during = entry(line, "during", shards);
+    ScenarioEntry after = entry(line, "after", shards);
     return List.of(
-        line.mode() + (line.pipelining() ? " (pipelined)" : ""),
-        String.valueOf(line.connections()),
-        Format.millis(group.before().latency().p50()),
-        Format.millis(group.during().latency().p50()),
-        Format.millis(group.before().latency().p99()),
-        Format.millis(group.during().latency().p99()),
-        Format.millis(group.after().latency().p99()),
-        Format.rate(group.before().answeredPerSecond()),
-        Format.rate(group.during().answeredPerSecond()),
-        Format.rate(group.after().answeredPerSecond()),
+        line.client().mode() + (line.client().pipelining() ? " (pipelined)" : ""),
+        String.valueOf(line.client().connections()),
+        millis(before, LatencySummary::p50),
+        millis(during, LatencySummary::p50),
+        millis(before, LatencySummary::p99),
+        millis(during, LatencySummary::p99),
+        millis(after, LatencySummary::p99),
+        Format.rate(perSecond(before)),
+        Format.rate(perSecond(during)),
+        Format.rate(perSecond(after)),
         seconds(group.recoverySeconds()),
-        Format.count(failed(group)));
+        Format.count(
+            Stream.of(before, during, after)
+                .filter(Objects::nonNull)
+                .mapToLong(ScenarioEntry::errors)
+                .sum()));
   }
 
   private static List<Second> series(@Nullable Group group) {
     return group == null ? List.of() : group.series();
-  }
-
-  private static long failed(Group group) {
-    return group.before().failed() + group.during().failed() + group.after().failed();
   }
 
   private static String seconds(@Nullable Integer seconds) {
@@ -169,8 +206,10 @@ final class ScenarioSection {
 
   /** For the report. */
   void appendTo(StringBuilder html) {
-    html.append("<section id=\"").append(Html.escape(scenario.name())).append("\">\n<h2>Scenario ");
-    html.append(Html.escape(scenario.name())).append("</h2>\n<p>");
+    html.append("<section id=\"")
+        .append(Html.escape(scenario.scenario()))
+        .append("\">\n<h2>Scenario ");
+    html.append(Html.escape(scenario.scenario())).append("</h2>\n<p>");
     html.append(Html.escape(conditions())).append("</p>\n<ul class=\"legend\">");
     scenario.lines().forEach(line -> series(line).appendTo(html));
     html.append("</ul>\n<div class=\"grid\">\n");
@@ -181,18 +220,11 @@ final class ScenarioSection {
     figure(html, answered(others() + " by second", Line::healthy), others() + ": answered");
     if (scenario.shard() != null) {
       String there = "Operations on " + scenario.shard();
-      figure(html, answered(there + " by second", Line::ill), Html.escape(there) + ": answered");
+      figure(
+          html, answered(there + " by second", Line::affected), Html.escape(there) + ": answered");
     }
     html.append("</div>\n");
-    tables()
-        .forEach(
-            (title, rows) -> {
-              StringBuilder table = Tables.open(title, rows.get(0).toArray(String[]::new));
-              for (List<String> row : rows.subList(1, rows.size())) {
-                Tables.row(table, row.get(0), row.subList(1, row.size()).toArray(String[]::new));
-              }
-              html.append(Tables.close(table));
-            });
+    tables().forEach((title, rows) -> html.append(Tables.of(title, rows)));
     html.append("<p>").append(Html.escape(NOTES)).append("</p>\n</section>\n");
   }
 

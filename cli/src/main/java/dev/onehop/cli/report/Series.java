@@ -1,5 +1,6 @@
 package dev.onehop.cli.report;
 
+import dev.onehop.cli.results.Client;
 import dev.onehop.cli.results.Point;
 import dev.onehop.cli.results.Results;
 import java.util.Comparator;
@@ -27,6 +28,16 @@ record Series(String mode, int connections, boolean pipelining, boolean alternat
                 .thenComparing(Series::pipelining)
                 .thenComparing(Series::connections))
         .toList();
+  }
+
+  /** The line of a client in charts where all stand for themselves. */
+  static Series of(Client client) {
+    return new Series(client.mode(), client.connections(), client.pipelining(), false);
+  }
+
+  /** The line that a point belongs to, by itself. */
+  static Series of(Point point) {
+    return new Series(point.mode(), point.connections(), point.pipelining(), false);
   }
 
   /** Whether a point belongs to this line. */

@@ -1,5 +1,6 @@
 package dev.onehop.cli.report;
 
+import dev.onehop.cli.results.Conditions;
 import dev.onehop.cli.results.CpuPerOperation;
 import dev.onehop.cli.results.Detour;
 import dev.onehop.cli.results.LatencySummary;
@@ -11,7 +12,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.TreeMap;
+import java.util.stream.Stream;
 
 /** The report's tables: the same figures as its charts, for reading and for screen readers. */
 final class Tables {
@@ -165,6 +168,44 @@ final class Tables {
     return close(html);
   }
 
+  /** How the points were measured. */
+  String conditions() {
+    StringBuilder html =
+        open(
+            "Conditions",
+            "mode",
+            "conns",
+            "threads",
+            "ops/s to ±%",
+            "windows",
+            "warm-up s",
+            "steady",
+            "steal %",
+            "run queue",
+            "MHz",
+            "sockets",
+            "bytes/op");
+    int before = 0;
+    for (Point point : ResultsTable.inOrder(results.points())) {
+      Conditions seen = point.conditions();
+      if (seen != null) {
+        begin(html, point, before);
+        before = point.threads();
+        cell(html, Format.decimal(seen.error() == null ? null : (Double) (seen.error() * 100)));
+        cell(html, Format.whole(seen.windows()));
+        cell(html, Format.decimal(seen.warmupSeconds()));
+        cell(html, seen.steady() == null ? "fixed time" : seen.steady() ? "yes" : "no");
+        cell(html, Format.percent(seen.steal()) + (seen.isDisturbed() ? " *" : ""));
+        cell(html, Format.decimal(seen.runQueue()));
+        cell(html, Format.whole(seen.clockMegahertz()));
+        cell(html, Format.whole(seen.sockets()));
+        cell(html, Format.whole(seen.bytesPerOperation()));
+        html.append("</tr>\n");
+      }
+    }
+    return close(html);
+  }
+
   /** The hosts with their round trips from the client. */
   String hosts() {
     TopologyFacts topology = results.topology();
@@ -190,6 +231,37 @@ final class Tables {
     return close(html).replaceFirst("<table>", "<table class=\"words\">");
   }
 
+  /** Round trips between the regions, and between two hosts of one; empty for a single region. */
+  String roundTrips() {
+    List<String> regions = results.topology().regions();
+    if (regions.size() < 2) {
+      return "";
+    }
+    StringBuilder html =
+        open(
+            "Round trips between hosts of these regions, configured (ms)",
+            Stream.concat(Stream.of("region"), regions.stream()).toArray(String[]::new));
+    for (String from : regions) {
+      row(html, from, regions.stream().map(to -> roundTrip(from, to)).toArray(String[]::new));
+    }
+    return close(html);
+  }
+
+  private String roundTrip(String from, String to) {
+    TopologyFacts topology = results.topology();
+    return topology.hosts().stream()
+        .filter(host -> host.region().equals(from))
+        .flatMap(
+            host ->
+                topology.hosts().stream()
+                    .filter(other -> other.region().equals(to) && !other.equals(host))
+                    .map(other -> topology.configured(host.name(), other.name())))
+        .filter(Objects::nonNull)
+        .findFirst()
+        .map(Format::ofMillis)
+        .orElse(Format.NONE);
+  }
+
   /** What the way over another region's router costs, predicted and measured. */
   String detour(Detour detour) {
     StringBuilder html =
@@ -202,6 +274,19 @@ final class Tables {
         "all, by their shares",
         Format.ofMillis(detour.predictedMillis()),
         measured == null ? Format.NONE : Format.ofMillis(measured));
+    return close(html);
+  }
+
+  /**
+   * A table.
+   *
+   * @param rows the header first
+   */
+  static String of(String title, List<List<String>> rows) {
+    StringBuilder html = open(title, rows.get(0).toArray(String[]::new));
+    for (List<String> row : rows.subList(1, rows.size())) {
+      row(html, row.get(0), row.subList(1, row.size()).toArray(String[]::new));
+    }
     return close(html);
   }
 

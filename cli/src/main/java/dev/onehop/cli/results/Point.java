@@ -1,5 +1,6 @@
 package dev.onehop.cli.results;
 
+import com.fasterxml.jackson.annotation.JsonIgnore;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonInclude.Include;
 import java.util.Comparator;
@@ -30,6 +31,7 @@ import org.jspecify.annotations.Nullable;
  *     shard's own host, by the servers' own evidence; null where there was none
  * @param besideOwnerSample how many operations that fraction was taken from
  * @param cpu processor time per operation; null where nothing is known of it
+ * @param conditions how it was measured; null where nothing is known of it
  * @param routes what the client says it decided, per decision; its own counters, no evidence
  * @param failures failed operations per operation and status, empty if there were none
  * @param folder where the point's logs are, relative to the results' folder
@@ -53,6 +55,7 @@ public record Point(
     @Nullable Double besideOwner,
     @Nullable Long besideOwnerSample,
     @Nullable CpuPerOperation cpu,
+    @Nullable Conditions conditions,
     Map<String, Long> routes,
     Map<String, Long> failures,
     String folder,
@@ -101,6 +104,7 @@ public record Point(
         median.besideOwner,
         median.besideOwnerSample,
         median.cpu,
+        median.conditions,
         median.routes,
         failures,
         median.folder,
@@ -109,6 +113,12 @@ public record Point(
         median.insert,
         median.scan,
         median.readModifyWrite);
+  }
+
+  /** The client, apart from its threads. */
+  @JsonIgnore
+  public Client client() {
+    return new Client(mode, connections, pipelining);
   }
 
   /** The latencies there are, by the operation's name as YCSB writes it. */

@@ -1,10 +1,12 @@
 package dev.onehop.cli.results;
 
+import com.fasterxml.jackson.annotation.JsonIgnore;
 import com.fasterxml.jackson.annotation.JsonInclude;
 import com.fasterxml.jackson.annotation.JsonInclude.Include;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -15,8 +17,14 @@ import org.jspecify.annotations.Nullable;
  * @param server which servers ran
  * @param machine which machine and software it ran on
  * @param detour what targeting saves in distance; null where a router stands on the client's host
- * @param points the finished points in the order they ran
- * @param scenarios what faults did to operations at a fixed rate
+ * @param points the finished points of closed loops in the order of the plan
+ * @param scenarios operations at a fixed rate, by client and phase
+ * @param timelines what faults did to them, second by second
+ * @param maxima the highest rates that hold
+ * @param ratios clients beside the best of the official ones
+ * @param zones what crossed zones
+ * @param clients the clients behind points that several loaded together
+ * @param fleets what many instances of an application occupy at the servers
  */
 public record Results(
     @Nullable RunFacts run,
@@ -25,9 +33,15 @@ public record Results(
     @Nullable MachineFacts machine,
     @JsonInclude(Include.NON_NULL) @Nullable Detour detour,
     List<Point> points,
-    @JsonInclude(Include.NON_EMPTY) List<ScenarioResult> scenarios) {
+    @JsonInclude(Include.NON_EMPTY) List<ScenarioEntry> scenarios,
+    @JsonInclude(Include.NON_EMPTY) List<Timeline> timelines,
+    @JsonInclude(Include.NON_EMPTY) List<Maximum> maxima,
+    @JsonInclude(Include.NON_EMPTY) List<Ratio> ratios,
+    @JsonInclude(Include.NON_EMPTY) List<ZonesResult> zones,
+    @JsonInclude(Include.NON_EMPTY) List<ClientRun> clients,
+    @JsonInclude(Include.NON_EMPTY) List<FleetResult> fleets) {
 
-  /** Results without a scenario. */
+  /** Results of closed loops, with nothing compared. */
   public Results(
       @Nullable RunFacts run,
       TopologyFacts topology,
@@ -35,18 +49,40 @@ public record Results(
       @Nullable MachineFacts machine,
       @Nullable Detour detour,
       List<Point> points) {
-    this(run, topology, server, machine, detour, points, List.of());
+    this(
+        run, topology, server, machine, detour, points, List.of(), List.of(), List.of(), List.of(),
+        List.of(), List.of(), List.of());
   }
 
-  /** Points that a file left out are none. */
+  /** What a file left out is none. */
   public Results {
     points = points == null ? List.of() : List.copyOf(points);
     scenarios = scenarios == null ? List.of() : List.copyOf(scenarios);
+    timelines = timelines == null ? List.of() : List.copyOf(timelines);
+    maxima = maxima == null ? List.of() : List.copyOf(maxima);
+    ratios = ratios == null ? List.of() : List.copyOf(ratios);
+    zones = zones == null ? List.of() : List.copyOf(zones);
+    fleets = fleets == null ? List.of() : List.copyOf(fleets);
+    clients = clients == null ? List.of() : List.copyOf(clients);
   }
 
-  /** Operations that failed, over all points. */
+  /** Operations that failed, over all points. Those at a fixed rate are counted apart. */
   public long errors() {
     return points.stream().mapToLong(Point::errors).sum();
+  }
+
+  /** Whether others took the processors' time while something was measured. */
+  @JsonIgnore
+  public boolean isDisturbed() {
+    return Stream.concat(
+            points.stream().map(Point::conditions),
+            scenarios.stream().map(ScenarioEntry::conditions))
+        .anyMatch(conditions -> conditions != null && conditions.isDisturbed());
+  }
+
+  /** The entries of a scenario, in the order they ran. */
+  public List<ScenarioEntry> entries(String scenario) {
+    return scenarios.stream().filter(each -> each.scenario().equals(scenario)).toList();
   }
 
   /** The shards that served operations, sorted. */

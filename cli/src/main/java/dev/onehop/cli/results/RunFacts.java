@@ -17,6 +17,10 @@ import org.jspecify.annotations.Nullable;
  * @param properties YCSB properties given on the command line
  * @param placement what the check of the documents' places found; null where shards can't be asked
  * @param missing what could not be found out, and why, in words
+ * @param rounds how often each point was to be measured
+ * @param seed what the random order of the points, and of the resamples of intervals, came from
+ * @param processors which processors clients, routers and servers ran on, in words; null where that
+ *     is not known
  */
 public record RunFacts(
     String started,
@@ -28,12 +32,16 @@ public record RunFacts(
     String workload,
     Map<String, String> properties,
     @Nullable Placement placement,
-    List<String> missing) {
+    List<String> missing,
+    int rounds,
+    long seed,
+    @Nullable String processors) {
 
   /** What a file left out is none. */
   public RunFacts {
     properties = properties == null ? Map.of() : properties;
     missing = missing == null ? List.of() : List.copyOf(missing);
+    rounds = Math.max(1, rounds);
   }
 
   /**

@@ -1,6 +1,9 @@
 package dev.onehop.cli.results;
 
 import com.fasterxml.jackson.annotation.JsonIgnore;
+import com.fasterxml.jackson.annotation.JsonInclude;
+import com.fasterxml.jackson.annotation.JsonInclude.Include;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The servers of a run.
@@ -11,13 +14,27 @@ import com.fasterxml.jackson.annotation.JsonIgnore;
  */
 public record ServerFacts(String mongod, Router router, String featureCompatibilityVersion) {
 
+  /** The same servers with what an operation costs the routers. */
+  public ServerFacts withCost(RouterCost cost) {
+    return new ServerFacts(
+        mongod, new Router(router.kind(), router.version(), cost), featureCompatibilityVersion);
+  }
+
   /**
    * The routers.
    *
    * @param kind {@code mongos} or {@code stand-in}
    * @param version the router's version
+   * @param cost what an operation costs a stand-in; null for a mongos, or if it was not looked at
    */
-  public record Router(String kind, String version) {
+  public record Router(
+      String kind, String version, @JsonInclude(Include.NON_NULL) @Nullable RouterCost cost) {
+
+    /** Routers whose cost was not looked at. */
+    public Router(String kind, String version) {
+      this(kind, version, null);
+    }
+
     /** Whether the testbed's stand-in took the place of a real mongos. */
     @JsonIgnore
     public boolean isStandIn() {

@@ -84,8 +84,6 @@ class ReportInBrowserTest {
             "UPDATE latency by percentile at 64 threads, in milliseconds");
     assertThat(texts(seen.path("small"))).as("charts that are too small").isEmpty();
     assertThat(seen.path("undrawn").asInt()).as("lines that are not drawn").isZero();
-    assertThat(seen.path("maps").asInt()).isOne();
-    assertThat(texts(seen.path("regions"))).containsExactlyInAnyOrder("va", "or", "ca");
     assertThat(seen.path("bars").asInt()).isEqualTo(results.points().size() * 3);
     assertThat(texts(seen.path("overlapping"))).as("texts over each other").isEmpty();
     assertThat(texts(seen.path("outside"))).as("texts outside their drawing").isEmpty();

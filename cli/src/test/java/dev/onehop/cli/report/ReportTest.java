@@ -67,6 +67,21 @@ class ReportTest {
     assertThat(ResultsFile.toJson(frozen)).contains("\"recoverySeconds\" : null");
   }
 
+  @Test
+  void zonesAreATableWithWhatCrossesAndItsCost() {
+    Results zones = SampleResults.zones(SampleResults.us2014());
+    String sentence =
+        "A read of any member took 1,000 bytes across zones with async (defaults), 20.0 with"
+            + " direct-async (preferred zones) (0.020 times as much).";
+
+    assertThat(Report.html(zones, folder))
+        .contains("<p class=\"lede\">" + sentence, "href=\"#zones\"", "600 bytes an operation");
+    assertThat(ResultsTable.render(zones))
+        .contains("Reads of any member (nearest)\nclient", sentence)
+        .containsPattern("async +defaults +zone-a +1,000 +1,000 +0.0 +0.0 +77.0 +40.00");
+    assertThat(ResultsFile.toJson(zones)).contains("\"clientAndRouter\" : 1000.0");
+  }
+
   /** 64 threads and a pool of five: the limit is thirteen times what can be reached. */
   @Test
   void slowestAndFastestRoundAreDrawn() {
@@ -80,6 +95,37 @@ class ReportTest {
     assertThat(Report.html(thrice, Path.of(""))).contains("<b>rounds</b>");
     assertThat(Report.html(once, Path.of(""))).doesNotContain("<b>rounds</b>");
     assertThat(new Tables(thrice).throughput()).contains(">rounds<", ">20.3-24.8<");
+  }
+
+  @Test
+  void ratesHaveSmallMultiplesAndTables() {
+    String html = Report.html(SampleResults.atRates(SampleResults.us2014()), folder);
+
+    assertThat(html)
+        .contains("href=\"#rates\"", "Latency by rate, p50", "Latency by rate, p99")
+        .contains("Ratios to the best official client", "Highest rates that hold")
+        .contains(
+            "async, 100 connections holds p99&lt;80ms up to 310 operations a second",
+            "href=\"#ratios\"")
+        .doesNotContain("NaN", "Infinity");
+  }
+
+  @Test
+  void howPointsWereMeasuredHasATable() {
+    Results all = SampleResults.us2014();
+    Results disturbed =
+        new Results(
+            all.run(),
+            all.topology(),
+            all.server(),
+            all.machine(),
+            null,
+            List.of(SampleResults.disturbed(all.points().get(0))));
+
+    assertThat(Report.html(disturbed, folder))
+        .contains("<td>1.2</td><td>14</td><td>8.0</td><td>yes</td><td>2 *</td><td>3.0</td>")
+        .contains("<td>2,400</td><td>12</td><td>900</td>", "Others on the host took more");
+    assertThat(Report.html(all, folder)).doesNotContain("id=\"conditions\"");
   }
 
   @Test
@@ -153,7 +199,10 @@ class ReportTest {
                 "<w>",
                 Map.of("k", "<v>"),
                 null,
-                List.of("<u>share</u>")),
+                List.of("<u>share</u>"),
+                1,
+                7,
+                null),
             new TopologyFacts(
                 "<script>alert(1)</script>",
                 topology.client(),
@@ -180,7 +229,8 @@ class ReportTest {
   @Test
   void namesHostsRoundTripsServersAndHowToReproduce() {
     assertThat(Report.html(SampleResults.us2014(), folder))
-        .contains("or1: router, shard or1", "68.0 ms", "22.0 ms", "68.2")
+        .contains("<th scope=\"row\">or1</th><td>or</td><td>router, shard or1</td>")
+        .contains("<th scope=\"row\">ca</th><td>62.0</td><td>22.0</td><td>-</td>", "68.2")
         .contains("6.0.5", "A processor, 2 cores", "bin/onehop bench --quick");
   }
 
@@ -189,7 +239,8 @@ class ReportTest {
     Results sample = SampleResults.us2014();
     Results none =
         new Results(sample.run(), sample.topology(), sample.server(), null, null, List.of());
-    assertThat(Report.html(none, folder)).contains("No point was finished.", "Map of the topology");
+    assertThat(Report.html(none, folder))
+        .contains("No point was finished.", "<h2>Topology us-2014");
   }
 
   @Test
@@ -211,12 +262,29 @@ class ReportTest {
   }
 
   @Test
-  void opensWithTheFiguresThatMatter() {
-    // 64 threads, 5 connections: 225 ops/s of a targeted pool for each of two shards, 113 of one.
+  void opensWithTheBestOfficialConfigurationAndThenTheCappedOne() {
+    // 64 threads: 225 ops/s of a targeted pool of 5 for each of two shards; 1,442 of one of 100.
     assertThat(Report.html(SampleResults.us2014(), folder))
-        .contains("<b>2.0×</b> throughput of targeted-async")
-        .contains("225 ops/s, 113 by legacy")
+        .contains(
+            "<p class=\"lede\">At 64 threads, targeted-async, 5 connections did 225 operations per"
+                + " second, 0.16 times the 1,442 of legacy, 100 connections, the best of the"
+                + " official clients; with 5 connections these did 113 at most.</p>")
+        .contains("<b>0.16×</b> the throughput of the best official client")
         .contains("<b>15 %</b> of what a closed loop can do", "<b>100 %</b> went over a router");
+  }
+
+  @Test
+  void namesTheLimitsOfTheRunBesideWhatItFound() {
+    assertThat(Report.html(SampleResults.us2014(), folder))
+        .containsSubsequence(
+            "<div class=\"summary\">",
+            "Limits of this run",
+            "stand-in, not mongos",
+            "share all 2 processors",
+            "measured once (n = 1)",
+            "</div>");
+    assertThat(Report.html(SampleResults.inRounds(SampleResults.us2014()), folder))
+        .contains("measured 3 times (n = 3)");
   }
 
   @Test

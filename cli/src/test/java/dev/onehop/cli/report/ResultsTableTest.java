@@ -3,6 +3,7 @@ package dev.onehop.cli.report;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.onehop.cli.results.Detour;
+import dev.onehop.cli.results.Point;
 import dev.onehop.cli.results.Results;
 import dev.onehop.cli.results.SampleResults;
 import dev.onehop.cli.results.ServerFacts;
@@ -77,5 +78,34 @@ class ResultsTableTest {
     assertThat(Format.percent(0.0)).isEqualTo("0");
     assertThat(Format.percent(0.334)).isEqualTo("33");
     assertThat(Format.percent(null)).isEqualTo("-");
+  }
+
+  @Test
+  void ratesHaveATableOfTheirOwnWithRatiosAndMaxima() {
+    assertThat(ResultsTable.render(SampleResults.atRates(SampleResults.us2014())))
+        .containsPattern("300 +targeted-async \\(pipelined\\) +5 +300 +65\\.\\d")
+        .containsPattern("300 +async +5 +300 +9,\\d+")
+        .containsPattern("async +5 +p99<80ms +none holds +325")
+        .contains("1 round: no interval below 5", "STAND-IN routers");
+  }
+
+  @Test
+  void aPointThatOthersDisturbedIsMarked() {
+    Results sample = SampleResults.us2014();
+    Point point = SampleResults.disturbed(sample.points().get(0));
+    Results disturbed =
+        new Results(
+            sample.run(),
+            sample.topology(),
+            sample.server(),
+            sample.machine(),
+            null,
+            List.of(point, sample.points().get(1)));
+
+    assertThat(ResultsTable.render(disturbed))
+        .containsPattern("legacy \\* +5 ")
+        .containsPattern("async +5 ")
+        .contains("*: others on the host took more than 1 %", "+-%");
+    assertThat(ResultsTable.render(sample)).doesNotContain("*:", "+-%");
   }
 }

@@ -50,7 +50,7 @@ class ResultsFileTest {
             "read",
             "update");
     assertThat(names(point.path("read")))
-        .containsExactly("count", "mean", "p50", "p95", "p99", "p999", "max");
+        .containsExactly("count", "mean", "p50", "p90", "p95", "p99", "p999", "max");
     assertThat(names(point.path("cpu"))).containsExactly("client", "routers", "mongods", "links");
     assertThat(point.path("share").path("or1").isNumber()).isTrue();
   }
@@ -76,6 +76,7 @@ class ResultsFileTest {
             null,
             null,
             null,
+            null,
             point.routes(),
             point.failures(),
             "",
@@ -91,6 +92,31 @@ class ResultsFileTest {
     assertThat(json.path("cpu").isNull()).isTrue();
     assertThat(json.path("limit").isNull()).isTrue();
     assertThat(json.has("scan")).isFalse();
+  }
+
+  @Test
+  void entriesOfScenariosHaveTheShapeThatOthersRelyOn() throws Exception {
+    Results results = SampleResults.frozen(SampleResults.us2014());
+    JsonNode json = new ObjectMapper().readTree(ResultsFile.toJson(results));
+
+    assertThat(names(json.path("scenarios").path(0)))
+        .contains(
+            "scenario",
+            "mode",
+            "connections",
+            "rate",
+            "phase",
+            "shards",
+            "intended",
+            "completed",
+            "errors",
+            "perSecond",
+            "latency",
+            "service");
+    assertThat(json.path("scenarios").path(4).path("phase").asText()).isEqualTo("during");
+    assertThat(json.path("scenarios").path(4).path("shards").asText()).isEqualTo("affected");
+    ResultsFile.write(folder, results);
+    assertThat(ResultsFile.read(folder)).isEqualTo(results);
   }
 
   @Test

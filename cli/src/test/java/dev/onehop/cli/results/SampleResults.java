@@ -42,7 +42,10 @@ public final class SampleResults {
             "workloada",
             Map.of(),
             new RunFacts.Placement(Map.of("or1", 3334L, "ca1", 3333L, "va2", 3333L), 0),
-            List.of()),
+            List.of(),
+            1,
+            7,
+            "client, routers, mongods and links share all 2 processors"),
         topology(),
         new ServerFacts("6.0.5", new ServerFacts.Router("stand-in", "0.1.0"), "6.0"),
         new MachineFacts(
@@ -118,6 +121,7 @@ public final class SampleResults {
         targeted ? 1.0 : 0.0,
         120L,
         new CpuPerOperation(400.0, targeted ? 300.4 : 290.0, 250.0, 150.0),
+        null,
         targeted ? Map.of("targeted", 100L) : Map.of(),
         errors == 0 ? Map.of() : Map.of("READ ERROR", errors),
         "points/" + mode + "-t" + threads + "-c" + connections,
@@ -154,22 +158,23 @@ public final class SampleResults {
 
   /** {@code sample} with a scenario in place of points. */
   public static Results frozen(Results sample) {
-    List<ScenarioResult.Line> lines = new ArrayList<>();
+    List<Timeline.Line> lines = new ArrayList<>();
+    List<ScenarioEntry> entries = new ArrayList<>();
     for (String mode : List.of("async", "targeted-async")) {
       for (boolean pipelining : mode.equals("async") ? List.of(false) : List.of(false, true)) {
+        Client client = new Client(mode, pipelining ? 5 : 100, pipelining);
         long during = mode.equals("async") ? 4_500_000 : 64_500;
         lines.add(
-            new ScenarioResult.Line(
-                mode,
-                pipelining ? 5 : 100,
-                pipelining,
-                7_500,
-                3,
-                1,
-                2,
-                group(64_000, during, 200),
-                group(64_000, 4_500_000, 100),
-                "points/" + mode));
+            new Timeline.Line(
+                client, group(64_000, during, 200), group(64_000, 4_500_000, 100), "points/x"));
+        for (String shards : List.of("healthy", "affected")) {
+          double perSecond = shards.equals("healthy") ? 200 : 100;
+          long ill = shards.equals("healthy") ? during : 4_500_000;
+          double then = ill > 1_000_000 ? 0 : perSecond;
+          entries.add(entry("shard-freeze", client, 300, "before", shards, 64_000, perSecond));
+          entries.add(entry("shard-freeze", client, 300, "during", shards, ill, then));
+          entries.add(entry("shard-freeze", client, 300, "after", shards, 64_000, perSecond));
+        }
       }
     }
     return new Results(
@@ -179,8 +184,9 @@ public final class SampleResults {
         sample.machine(),
         null,
         List.of(),
+        entries,
         List.of(
-            new ScenarioResult(
+            new Timeline(
                 "shard-freeze",
                 "the server of or1 is frozen (SIGSTOP)",
                 "or1",
@@ -189,30 +195,197 @@ public final class SampleResults {
                 25,
                 8,
                 16,
-                lines)));
+                lines)),
+        List.of(),
+        List.of(),
+        List.of(),
+        List.of(),
+        List.of());
   }
 
-  private static ScenarioResult.Group group(long before, long during, double perSecond) {
-    List<ScenarioResult.Second> series = new ArrayList<>();
+  /** An entry without its error. */
+  public static ScenarioEntry withoutErrors(ScenarioEntry entry) {
+    return new ScenarioEntry(
+        entry.scenario(),
+        entry.mode(),
+        entry.connections(),
+        entry.pipelining(),
+        entry.rate(),
+        entry.arrivals(),
+        entry.phase(),
+        entry.shards(),
+        entry.completed(),
+        entry.completed(),
+        0,
+        0,
+        0,
+        entry.perSecond(),
+        entry.latency(),
+        entry.service(),
+        null,
+        entry.seconds(),
+        List.of(),
+        null,
+        null,
+        entry.folder());
+  }
+
+  /** A point of that throughput. */
+  static Point pointOf(String mode, int threads, int connections, double throughput) {
+    Point one = point(mode, threads, connections);
+    return point(mode, threads, connections, throughput / one.throughput(), 0);
+  }
+
+  /** A point while which others took 2 % of the processors' time. */
+  public static Point disturbed(Point point) {
+    return new Point(
+        point.mode(),
+        point.threads(),
+        point.connections(),
+        point.pipelining(),
+        point.seconds(),
+        point.operations(),
+        point.errors(),
+        point.throughput(),
+        point.rounds(),
+        point.limit(),
+        point.poolLimit(),
+        point.meanRoundTripMillis(),
+        point.share(),
+        point.besideOwner(),
+        point.besideOwnerSample(),
+        point.cpu(),
+        new Conditions(0.02, 3.0, 2_400.0, 12, 900.0, 8.0, true, 0.012, 14),
+        point.routes(),
+        point.failures(),
+        point.folder(),
+        point.read(),
+        point.update(),
+        null,
+        null,
+        null);
+  }
+
+  /** {@code sample} with rates, ratios and maxima in place of points. */
+  public static Results atRates(Results sample) {
+    List<ScenarioEntry> entries = new ArrayList<>();
+    List<Maximum> maxima = new ArrayList<>();
+    for (Client client :
+        List.of(
+            new Client("async", 5, false),
+            new Client("async", 100, false),
+            new Client("targeted-async", 5, true))) {
+      for (double rate : new double[] {100, 300}) {
+        boolean over = client.connections() == 5 && !client.pipelining() && rate == 300;
+        entries.add(
+            ScenarioEntry.median(
+                List.of(
+                    entry("rate", client, rate, "all", "all", over ? 9_000_000 : 65_000, rate))));
+      }
+      maxima.add(new Maximum(client, "p99<80ms", client.connections() == 5 ? null : 310.0, 325.0));
+    }
+    return new Results(
+        sample.run(),
+        sample.topology(),
+        sample.server(),
+        sample.machine(),
+        null,
+        List.of(),
+        entries,
+        List.of(),
+        maxima,
+        Ratios.of(List.of(), entries, 7),
+        List.of(),
+        List.of(),
+        List.of());
+  }
+
+  /** {@code sample} with what crossed zones in place of points. */
+  public static Results zones(Results sample) {
+    List<ZonesResult.Line> lines = new ArrayList<>();
+    for (boolean reads : new boolean[] {true, false}) {
+      lines.add(crossing(reads, "async", "defaults", 1_000));
+      lines.add(crossing(reads, "direct-async", "preferred zones", reads ? 20 : 600));
+    }
+    return new Results(
+        sample.run(),
+        sample.topology(),
+        sample.server(),
+        sample.machine(),
+        null,
+        List.of(),
+        List.of(),
+        List.of(),
+        List.of(),
+        List.of(),
+        List.of(new ZonesResult(300, 9, 0.02, lines)),
+        List.of(),
+        List.of());
+  }
+
+  private static ZonesResult.Line crossing(
+      boolean reads, String mode, String variant, double bytes) {
+    boolean direct = mode.startsWith("direct");
+    return new ZonesResult.Line(
+        "zone-a",
+        reads,
+        mode,
+        variant,
+        direct,
+        2_700,
+        0,
+        new LatencySummary(2_700, 900, 800, 1_200, 1_500, 2_000, 3_000, 4_000),
+        new ZonesResult.Crossed(direct ? 0 : bytes, direct ? bytes : 0, 0, 77),
+        "points/" + mode);
+  }
+
+  private static Timeline.Group group(long before, long during, double perSecond) {
+    List<Timeline.Second> series = new ArrayList<>();
     for (int second = 0; second < 25; second++) {
       boolean ill = second >= 8 && second < 16;
       long micros = ill ? during : before;
       series.add(
-          new ScenarioResult.Second(
+          new Timeline.Second(
               ill && during > 1_000_000 ? 0 : (long) perSecond, 0, micros, micros + 5_000));
     }
-    return new ScenarioResult.Group(
-        phase(before, perSecond),
-        phase(during, during > 1_000_000 ? 0 : perSecond),
-        phase(before, perSecond),
-        during > 1_000_000 ? null : (Integer) 0,
-        series);
+    return new Timeline.Group(during > 1_000_000 ? null : (Integer) 0, series);
   }
 
-  private static ScenarioResult.Phase phase(long micros, double perSecond) {
+  /** An entry of 1,001 operations, of which one failed and the others took the same time. */
+  public static ScenarioEntry entry(
+      String scenario,
+      Client client,
+      double rate,
+      String phase,
+      String shards,
+      long micros,
+      double perSecond) {
     Histogram histogram = new Histogram(3);
     histogram.recordValueWithCount(micros, 1_000);
-    return new ScenarioResult.Phase(LatencySummary.of(histogram), perSecond, 1);
+    LatencySummary latency = LatencySummary.of(histogram);
+    return new ScenarioEntry(
+        scenario,
+        client.mode(),
+        client.connections(),
+        client.pipelining(),
+        rate,
+        "constant",
+        phase,
+        shards,
+        1_001,
+        1_000,
+        1,
+        0,
+        0,
+        perSecond,
+        latency,
+        latency,
+        null,
+        8,
+        List.of(),
+        null,
+        null,
+        "points/" + client.mode());
   }
 
   /** Writes HdrHistogram logs for the points, as YCSB would. */

@@ -4,8 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.onehop.cli.Failure;
-import dev.onehop.cli.results.ScenarioResult.Group;
-import dev.onehop.cli.results.ScenarioResult.Second;
+import dev.onehop.cli.results.ShardLatencies.Phase;
+import dev.onehop.cli.results.Timeline.Group;
+import dev.onehop.cli.results.Timeline.Second;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Files;
@@ -39,6 +40,8 @@ class ShardLatenciesTest {
         line(writer, second, "UPDATE.intended.b", 50, ill ? 2_000_000 : 3_000);
         line(writer, second, "UPDATE.answered.b", ill ? 0 : second == 6 ? 149 : 50, 3_000);
         line(writer, second, "UPDATE.failed.b", second == 5 ? 1 : 0, 9);
+        line(writer, second, "UPDATE.unanswered.b", second == 5 ? 2 : 0, 9_000_000);
+        line(writer, second, "UPDATE.notissued.b", second == 5 ? 1 : 0, 8_000_000);
       }
     }
     return file;
@@ -62,20 +65,36 @@ class ShardLatenciesTest {
 
     Group healthy = latencies.of("a"::equals, 4, 6);
     Group ill = latencies.of("b"::equals, 4, 6);
+    Phase before = latencies.phase("a"::equals, 2, 4);
+    Phase during = latencies.phase("b"::equals, 4, 6);
 
-    assertThat(healthy.before().latency().count()).isEqualTo(200); // two seconds of settling
-    assertThat(healthy.during().latency().p99()).isEqualTo(1_000);
-    assertThat(healthy.during().answeredPerSecond()).isEqualTo(100);
+    assertThat(before.intended()).isEqualTo(200);
+    assertThat(before.perSecond()).isEqualTo(100);
+    assertThat(before.latency().p99()).isEqualTo(1_000);
+    assertThat(before.service().p99()).isEqualTo(7);
     assertThat(healthy.recoverySeconds()).isZero();
     assertThat(healthy.series()).hasSize(10).containsOnly(new Second(100, 0, 1_000L, 1_000L));
 
-    assertThat(ill.before().answeredPerSecond()).isEqualTo(50);
-    assertThat(ill.during().answeredPerSecond()).isZero();
-    assertThat(ill.during().failed()).isEqualTo(1);
-    assertThat(ill.during().latency().p50()).isBetween(1_990_000L, 2_010_000L);
-    assertThat(ill.after().latency().count()).isEqualTo(200);
+    assertThat(during.completed()).isEqualTo(100);
+    assertThat(during.errors()).isEqualTo(4);
+    assertThat(during.intended()).isEqualTo(104);
+    assertThat(during.perSecond()).isZero();
+    assertThat(during.latency().p50()).isBetween(1_990_000L, 2_010_000L);
+    assertThat(latencies.phase("b"::equals, 6, 10).latency().count()).isEqualTo(200);
     assertThat(ill.recoverySeconds()).isZero();
+    assertThat(ill.series().get(5).failed()).isEqualTo(4);
     assertThat(ill.series().get(6).answered()).isEqualTo(149);
+  }
+
+  /** Leaving them out would make a client look quick that answers nothing. */
+  @Test
+  void whatWasNotAnsweredCountsWithTheTimeItHasWaited() throws IOException {
+    Phase during = ShardLatencies.read(file(), 10).phase("b"::equals, 4, 6);
+
+    assertThat(during.unanswered()).isEqualTo(2);
+    assertThat(during.notIssued()).isEqualTo(1);
+    assertThat(during.latency().count()).isEqualTo(103);
+    assertThat(during.latency().max()).isGreaterThan(8_900_000);
   }
 
   @Test

@@ -54,11 +54,9 @@
     small: charts.filter(c => box(c).width < 200 || box(c).height < 120).map(c => c.getAttribute('aria-label')),
     // A line of one point has only its mark.
     undrawn: all('svg.chart g.series').filter(g => box(g).width < 4 && box(g).height < 4).length,
-    maps: all('svg.map').length,
-    regions: all('svg.map text.region-name').map(t => t.textContent),
     bars: all('.bar i').length,
-    overlapping: all('svg.chart, svg.map').flatMap(overlapping),
-    outside: all('svg.chart, svg.map').flatMap(outside),
+    overlapping: charts.flatMap(overlapping),
+    outside: charts.flatMap(outside),
     tiny: all('svg text').filter(t => box(t).height < 9).map(t => t.textContent),
     faint: written.filter(e => contrast(e) < 4.5).map(e => e.textContent.slice(0, 40) + ' ' + contrast(e).toFixed(1)),
     tooWide: document.documentElement.scrollWidth - window.innerWidth,

@@ -42,7 +42,7 @@ final class Check {
   private final Map<Side, List<RunResult>> results = new LinkedHashMap<>();
 
   /**
-   * @param progress is told of each fork in a line
+   * @param progress gets a line for each fork
    */
   Check(Bars bars, Consumer<String> progress) {
     this.bars = bars;

@@ -1,6 +1,6 @@
 package dev.onehop.jmh.direct;
 
-import dev.onehop.routing.internal.wire.OpMsg;
+import dev.onehop.routing.spi.wire.OpMsg;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import java.io.DataInputStream;

@@ -1,10 +1,10 @@
 package dev.onehop.jmh.direct;
 
+import com.mongodb.ServerAddress;
 import com.mongodb.reactivestreams.client.MongoClient;
 import com.mongodb.reactivestreams.client.MongoCollection;
 import dev.onehop.routing.OneHop;
 import dev.onehop.routing.RoutingMode;
-import dev.onehop.routing.internal.wire.ServerAddressName;
 import dev.onehop.testbed.Testbed;
 import dev.onehop.testbed.Topology;
 import java.io.IOException;
@@ -62,7 +62,7 @@ public class ServerFloorBenchmark {
   private @Nullable Testbed testbed;
   private @Nullable MongoClient client;
   private @Nullable MongoCollection<BsonDocument> collection;
-  private @Nullable ServerAddressName server;
+  private @Nullable ServerAddress server;
 
   /** Starts a cluster and loads a collection that is on one shard. */
   @Setup(Level.Trial)
@@ -87,10 +87,10 @@ public class ServerFloorBenchmark {
   }
 
   /** The only member of the database's primary shard. */
-  private static ServerAddressName primaryShard(MongoClient client) {
+  private static ServerAddress primaryShard(MongoClient client) {
     String shard = byId(client, "databases", Records.DATABASE).getString("primary").getValue();
     String host = byId(client, "shards", shard).getString("host").getValue();
-    return ServerAddressName.parse(host.substring(host.indexOf('/') + 1));
+    return new ServerAddress(host.substring(host.indexOf('/') + 1));
   }
 
   private static BsonDocument byId(MongoClient client, String collection, String id) {
@@ -122,8 +122,8 @@ public class ServerFloorBenchmark {
     /** Connects. */
     @Setup(Level.Trial)
     public void open(ServerFloorBenchmark benchmark) throws IOException {
-      ServerAddressName server = Objects.requireNonNull(benchmark.server);
-      socket = new RawSocket(server.host(), server.port(), benchmark.operation, RECORDS);
+      ServerAddress server = Objects.requireNonNull(benchmark.server);
+      socket = new RawSocket(server.getHost(), server.getPort(), benchmark.operation, RECORDS);
     }
 
     /** Disconnects. */

@@ -3,26 +3,17 @@ package dev.onehop.jmh.routing;
 import com.mongodb.ConnectionString;
 import com.mongodb.MongoClientSettings;
 import com.mongodb.connection.TransportSettings;
-import com.mongodb.reactivestreams.client.MongoClients;
-import dev.onehop.routing.RoutingMode;
-import dev.onehop.routing.internal.affinity.ClusterWatch;
-import dev.onehop.routing.internal.metrics.TableMetrics;
-import dev.onehop.routing.internal.router.CommandMeter;
-import dev.onehop.routing.internal.router.RouterClients;
-import dev.onehop.routing.internal.targeted.TargetedMode;
+import dev.onehop.routing.spi.setup.RoutedSettings;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.composite.CompositeMeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
-import io.micrometer.observation.ObservationRegistry;
 import io.netty.channel.EventLoopGroup;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import java.util.function.UnaryOperator;
 
 /**
  * A cluster that is not there, as clients see it through {@link StubChannel}, with the shards and
@@ -62,34 +53,29 @@ final class StubServers {
   /** A router of targeted mode before the cluster. */
   static final class Router implements AutoCloseable {
     private final CountDownLatch known = new CountDownLatch(1);
-    private final RouterClients clients;
+    private final RoutedSettings routed;
 
     /**
      * @param metered whether it has meters
      */
     Router(EventLoopGroup group, boolean metered) {
       MeterRegistry meters = metered ? new SimpleMeterRegistry() : new CompositeMeterRegistry();
-      clients =
-          TargetedMode.create(
+      routed =
+          RoutedSettings.targeted(
               asked(),
-              new RouterClients.Carrier(group, StubChannel.class, null),
-              transport(group),
-              MongoClients::create,
-              new TargetedMode.Options(
-                  new ClusterWatch.Settings(
-                      RARELY, Duration.ZERO, true, Map.of(), UnaryOperator.identity()),
-                  new TableMetrics(meters),
-                  affinity -> {
-                    if (affinity.shardsWithRouter().size() == StubMetadata.SHARDS) {
-                      known.countDown();
-                    }
-                  },
-                  new CommandMeter(meters, ObservationRegistry.NOOP, RoutingMode.TARGETED)),
-              () -> {});
+              group,
+              StubChannel.class,
+              meters,
+              RARELY,
+              shardsWithRouter -> {
+                if (shardsWithRouter == StubMetadata.SHARDS) {
+                  known.countDown();
+                }
+              });
     }
 
-    RouterClients clients() {
-      return clients;
+    RoutedSettings routed() {
+      return routed;
     }
 
     /** Waits for what the first command has begun to read. */
@@ -106,7 +92,7 @@ final class StubServers {
 
     @Override
     public void close() {
-      clients.close();
+      routed.close();
     }
   }
 

@@ -24,9 +24,7 @@ final class StubbedCollection implements AutoCloseable {
         kind.equals("plain") ? null : new StubServers.Router(group, kind.equals("metered"));
     client =
         MongoClients.create(
-            router == null
-                ? StubServers.plain(group)
-                : router.clients().closing(router.clients().reactiveSettings()));
+            router == null ? StubServers.plain(group) : router.routed().closingSettings());
     documents = client.getDatabase("ycsb").getCollection("usertable");
     // The first operation waits for the routing table, and has the mongoses looked for.
     if (Mono.from(documents.find(Filters.eq("_id", key())).first()).block() == null) {

@@ -1,8 +1,8 @@
 package dev.onehop.jmh.routing;
 
-import dev.onehop.routing.internal.router.VirtualMongos;
-import dev.onehop.routing.internal.wire.OpMsg;
-import dev.onehop.routing.internal.wire.WireFrames;
+import dev.onehop.routing.spi.setup.RoutedSettings;
+import dev.onehop.routing.spi.wire.OpMsg;
+import dev.onehop.routing.spi.wire.WireFrames;
 import io.netty.bootstrap.Bootstrap;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
@@ -39,7 +39,7 @@ final class StubbedCommands implements AutoCloseable {
     channel =
         new Bootstrap()
             .group(group)
-            .channel(router == null ? StubChannel.class : VirtualMongos.class)
+            .channel(router == null ? StubChannel.class : RoutedSettings.channels())
             .handler(
                 new ChannelInitializer<SocketChannel>() {
                   @Override

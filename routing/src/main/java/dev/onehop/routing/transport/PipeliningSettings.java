@@ -89,7 +89,7 @@ public final class PipeliningSettings {
     }
 
     /**
-     * A larger request gets a socket of its own, so that nobody waits while it is sent: 256 KiB by
+     * A larger request gets a socket of its own, so that none waits while it is sent: 256 KiB by
      * default.
      *
      * @throws IllegalArgumentException if it is not within 1 KiB and 48,000,000

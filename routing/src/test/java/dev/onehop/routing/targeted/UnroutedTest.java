@@ -10,7 +10,7 @@ import com.mongodb.reactivestreams.client.MongoClient;
 import com.mongodb.reactivestreams.client.MongoCollection;
 import dev.onehop.routing.OneHop;
 import dev.onehop.routing.RoutingMode;
-import dev.onehop.routing.internal.direct.ScriptedCluster;
+import dev.onehop.routing.spi.direct.ScriptedCluster;
 import dev.onehop.routing.transport.PipeliningMeters;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import org.bson.Document;

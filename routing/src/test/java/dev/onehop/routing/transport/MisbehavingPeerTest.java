@@ -13,7 +13,7 @@ import com.mongodb.reactivestreams.client.MongoClient;
 import com.mongodb.reactivestreams.client.MongoCollection;
 import dev.onehop.routing.OneHop;
 import dev.onehop.routing.RoutingMode;
-import dev.onehop.routing.internal.wire.OpMsg;
+import dev.onehop.routing.spi.wire.OpMsg;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;

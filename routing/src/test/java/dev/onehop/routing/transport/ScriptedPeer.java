@@ -1,9 +1,9 @@
 package dev.onehop.routing.transport;
 
-import dev.onehop.routing.internal.wire.EventLoops;
-import dev.onehop.routing.internal.wire.LegacyHello;
-import dev.onehop.routing.internal.wire.OpMsg;
-import dev.onehop.routing.internal.wire.WireFrames;
+import dev.onehop.routing.spi.wire.EventLoops;
+import dev.onehop.routing.spi.wire.LegacyHello;
+import dev.onehop.routing.spi.wire.OpMsg;
+import dev.onehop.routing.spi.wire.WireFrames;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;

@@ -49,7 +49,8 @@ class YcsbSecretsIT {
                 System.getProperty("java.class.path"),
                 workload,
                 secrets,
-                true);
+                true,
+                null);
         command = ycsb.load(folder);
         YcsbOutput output =
             YcsbProcess.start(command, folder, status -> {}).await(Duration.ofMinutes(2));

@@ -6,6 +6,8 @@ import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoClients;
 import dev.onehop.routing.OneHop;
 import dev.onehop.routing.RoutingMode;
+import dev.onehop.routing.clients.BlockingView;
+import dev.onehop.routing.clients.FirstReplies;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.util.Locale;

@@ -16,7 +16,7 @@ import com.mongodb.event.ConnectionPoolCreatedEvent;
 import com.mongodb.event.ConnectionPoolListener;
 import com.mongodb.event.ConnectionPoolReadyEvent;
 import com.mongodb.event.ConnectionReadyEvent;
-import dev.onehop.it.clients.DriverCannot;
+import dev.onehop.routing.clients.DriverCannot;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;

@@ -5,7 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import com.mongodb.ServerAddress;
 import com.mongodb.client.ClientSession;
-import dev.onehop.it.clients.DriverCannot;
+import dev.onehop.routing.clients.DriverCannot;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;

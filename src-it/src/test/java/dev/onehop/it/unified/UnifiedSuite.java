@@ -1,7 +1,7 @@
 package dev.onehop.it.unified;
 
-import dev.onehop.it.clients.DriverCannot;
 import dev.onehop.it.clients.Mode;
+import dev.onehop.routing.clients.DriverCannot;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;

@@ -94,7 +94,7 @@ public final class ServerEvidence {
 
   /**
    * Reads every document on every shard, directly, and compares with config.chunks and with each
-   * shard's own view. Expects that nobody writes or moves ranges meanwhile.
+   * shard's own view. Expects no writes and no moves of ranges meanwhile.
    */
   public Placement placement() {
     RoutingTable table = new ShardedCollection(cluster, namespace).routingTable();

@@ -1,9 +1,9 @@
 package dev.onehop.testbed.router;
 
-import dev.onehop.routing.internal.direct.cursor.Batch;
-import dev.onehop.routing.internal.direct.cursor.CursorReplies;
-import dev.onehop.routing.internal.direct.cursor.Cursors.OpenCursor;
-import dev.onehop.routing.internal.wire.CommandFields;
+import dev.onehop.routing.spi.cursor.Batch;
+import dev.onehop.routing.spi.cursor.CursorReplies;
+import dev.onehop.routing.spi.cursor.Cursors.OpenCursor;
+import dev.onehop.routing.spi.wire.CommandFields;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;

@@ -1,9 +1,9 @@
 package dev.onehop.testbed.router;
 
-import dev.onehop.routing.internal.command.CommandRouter;
-import dev.onehop.routing.internal.router.LocalCommands;
-import dev.onehop.routing.internal.router.RequestLoop;
-import dev.onehop.routing.internal.wire.WireProtocolException;
+import dev.onehop.routing.spi.request.LocalCommands;
+import dev.onehop.routing.spi.request.RequestLoop;
+import dev.onehop.routing.spi.router.CommandRouter;
+import dev.onehop.routing.spi.wire.WireProtocolException;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;

@@ -1,12 +1,12 @@
 package dev.onehop.testbed.router;
 
-import dev.onehop.routing.internal.catalog.RoutingCatalog;
-import dev.onehop.routing.internal.direct.ShardClient;
-import dev.onehop.routing.internal.direct.shard.CommandFailure;
-import dev.onehop.routing.internal.direct.shard.ConfigServer;
-import dev.onehop.routing.internal.direct.shard.ErrorCodes;
-import dev.onehop.routing.internal.direct.shard.ReplicaSet.Answer;
-import dev.onehop.routing.internal.wire.OpMsg;
+import dev.onehop.routing.spi.direct.ClusterState;
+import dev.onehop.routing.spi.direct.ShardClient;
+import dev.onehop.routing.spi.shard.CommandFailure;
+import dev.onehop.routing.spi.shard.ConfigServer;
+import dev.onehop.routing.spi.shard.ErrorCodes;
+import dev.onehop.routing.spi.shard.ReplicaSet.Answer;
+import dev.onehop.routing.spi.wire.OpMsg;
 import java.util.List;
 import java.util.Set;
 import org.bson.BsonBoolean;
@@ -29,12 +29,12 @@ final class Ddl {
 
   private final ConfigServer config;
   private final ShardClient client;
-  private final RoutingCatalog catalog;
+  private final ClusterState cluster;
 
-  Ddl(ConfigServer config, ShardClient client, RoutingCatalog catalog) {
-    this.config = config;
-    this.client = client;
-    this.catalog = catalog;
+  Ddl(ClusterState cluster) {
+    this.config = cluster.config();
+    this.client = cluster.shards();
+    this.cluster = cluster;
   }
 
   static boolean isOnEveryOwner(String command) {
@@ -80,7 +80,7 @@ final class Ddl {
             database,
             new BsonDocument("_shardsvrDropCollection", new BsonString(collection)),
             CommandFailure.notFound(namespace))
-        .doOnTerminate(() -> catalog.forget(namespace));
+        .doOnTerminate(() -> cluster.forget(namespace));
   }
 
   Mono<BsonDocument> dropDatabase(String database) {
@@ -90,9 +90,9 @@ final class Ddl {
 
   /** Forgets what is known of all collections of a database. */
   private void forgetDatabase(String database) {
-    for (String namespace : List.copyOf(catalog.namespaces())) {
+    for (String namespace : cluster.namespaces()) {
       if (namespace.startsWith(database + ".")) {
-        catalog.forget(namespace);
+        cluster.forget(namespace);
       }
     }
   }
@@ -112,8 +112,8 @@ final class Ddl {
             CommandFailure.notFound(from))
         .doOnTerminate(
             () -> {
-              catalog.forget(from);
-              catalog.forget(to);
+              cluster.forget(from);
+              cluster.forget(to);
             });
   }
 

@@ -1,19 +1,13 @@
 package dev.onehop.testbed.router;
 
-import dev.onehop.routing.internal.catalog.RoutingCatalog;
-import dev.onehop.routing.internal.command.Refreshes;
-import dev.onehop.routing.internal.direct.ClusterRouter;
-import dev.onehop.routing.internal.direct.ClusterState;
-import dev.onehop.routing.internal.direct.CommandTypes;
-import dev.onehop.routing.internal.direct.HandOver;
-import dev.onehop.routing.internal.direct.Transactions;
-import dev.onehop.routing.internal.direct.shard.CommandFailure;
-import dev.onehop.routing.internal.direct.shard.ErrorCodes;
-import dev.onehop.routing.internal.direct.shard.ServerSet;
-import dev.onehop.routing.internal.direct.shard.Versions;
-import dev.onehop.routing.internal.wire.Connections;
-import dev.onehop.routing.internal.wire.OpMsg;
-import java.time.Duration;
+import dev.onehop.routing.spi.direct.ClusterRouter;
+import dev.onehop.routing.spi.direct.ClusterState;
+import dev.onehop.routing.spi.direct.CommandTypes;
+import dev.onehop.routing.spi.direct.HandOver;
+import dev.onehop.routing.spi.direct.Transactions;
+import dev.onehop.routing.spi.shard.CommandFailure;
+import dev.onehop.routing.spi.shard.ErrorCodes;
+import dev.onehop.routing.spi.wire.OpMsg;
 import org.bson.BsonDocument;
 import org.bson.BsonDouble;
 import org.bson.BsonTimestamp;
@@ -26,34 +20,20 @@ import reactor.core.publisher.Mono;
  * <p>Thread-safe.
  */
 final class MongosRouter extends ClusterRouter {
-  private static final Duration CLUSTER_REFRESH = Duration.ofSeconds(30);
-
   private final ClusterState cluster;
   private final ClientTransactions transactions;
   private final ChangeStreams changeStreams;
   private final Ddl ddl;
 
   /**
-   * @param seeds the cluster's config servers; taken over
-   * @param watcher watches the shards' servers
-   * @param connections to all of them; taken over
+   * @param cluster taken over
    */
-  MongosRouter(ServerSet seeds, ServerSet.Factory watcher, Connections connections) {
-    this(
-        new ClusterState(
-            seeds,
-            watcher,
-            connections,
-            new Refreshes(CLUSTER_REFRESH, RoutingCatalog.RefreshListener.NONE),
-            Versions.ATTACHED));
-  }
-
-  private MongosRouter(ClusterState cluster) {
+  MongosRouter(ClusterState cluster) {
     super(cluster, new Refusal());
     this.cluster = cluster;
     this.transactions = new ClientTransactions(cluster.transactions(), cluster.clock());
     this.changeStreams = new ChangeStreams(cluster.directory(), cluster.cursors(), cluster.clock());
-    this.ddl = new Ddl(cluster.config(), cluster.shards(), cluster.catalog());
+    this.ddl = new Ddl(cluster);
   }
 
   /** There is no other mongos to hand anything to. */

@@ -1,7 +1,7 @@
 package dev.onehop.testbed.router;
 
-import dev.onehop.routing.internal.direct.shard.CommandFailure;
-import dev.onehop.routing.internal.direct.shard.ErrorCodes;
+import dev.onehop.routing.spi.shard.CommandFailure;
+import dev.onehop.routing.spi.shard.ErrorCodes;
 import java.util.HexFormat;
 import java.util.Locale;
 import org.bson.BsonDocument;

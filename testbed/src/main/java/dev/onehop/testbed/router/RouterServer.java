@@ -1,8 +1,8 @@
 package dev.onehop.testbed.router;
 
-import dev.onehop.routing.internal.router.LocalCommands;
-import dev.onehop.routing.internal.wire.EventLoops;
-import dev.onehop.routing.internal.wire.WireFrames;
+import dev.onehop.routing.spi.request.LocalCommands;
+import dev.onehop.routing.spi.wire.EventLoops;
+import dev.onehop.routing.spi.wire.WireFrames;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
@@ -18,14 +18,21 @@ final class RouterServer {
   private final MongosRouter router;
   private final LocalCommands local;
   private final @Nullable FailCommand failures;
+  private final @Nullable BusyTime busyTime;
 
   /**
    * @param failures the fail point that clients may set; null for none
+   * @param busyTime what requests cost more than they need; null for nothing
    */
-  RouterServer(MongosRouter router, Registration registration, @Nullable FailCommand failures) {
+  RouterServer(
+      MongosRouter router,
+      Registration registration,
+      @Nullable FailCommand failures,
+      @Nullable BusyTime busyTime) {
     this.router = router;
     this.local = new LocalCommands(registration);
     this.failures = failures;
+    this.busyTime = busyTime;
   }
 
   /**
@@ -45,6 +52,9 @@ final class RouterServer {
                   @Override
                   protected void initChannel(Channel channel) {
                     channel.pipeline().addLast(new WireFrames());
+                    if (busyTime != null) {
+                      channel.pipeline().addLast(busyTime.handler());
+                    }
                     if (failures != null) {
                       channel.pipeline().addLast(failures.handler());
                     }

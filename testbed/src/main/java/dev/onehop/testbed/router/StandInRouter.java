@@ -1,7 +1,8 @@
 package dev.onehop.testbed.router;
 
-import dev.onehop.routing.internal.wire.EventLoops;
-import dev.onehop.routing.internal.wire.ServerAddressName;
+import dev.onehop.routing.spi.setup.ClusterAccess;
+import dev.onehop.routing.spi.wire.EventLoops;
+import dev.onehop.routing.spi.wire.ServerAddressName;
 import io.netty.channel.EventLoopGroup;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -29,6 +30,9 @@ import reactor.core.publisher.Mono;
  *
  * <p>With {@code --fail-points true} it takes {@code configureFailPoint} for {@code failCommand}.
  *
+ * <p>With {@code --busy-time true} it takes {@code setParameter} for {@link BusyTime}, and has as
+ * many threads as there are processors, where a mongos has one for each connection.
+ *
  * <p>When it is ready it prints {@code listening on <address>:<port>}. It ends when it is killed.
  */
 public final class StandInRouter {
@@ -36,7 +40,9 @@ public final class StandInRouter {
       new TreeSet<>(Set.of("--configdb", "--bind", "--port", "--advertise"));
   private static final String LOCAL = "--local";
   private static final String FAIL_POINTS = "--fail-points";
+  private static final String BUSY_TIME = "--busy-time";
   private static final Duration START_TIMEOUT = Duration.ofSeconds(30);
+  private static final Duration REFRESH_INTERVAL = Duration.ofSeconds(30);
 
   private StandInRouter() {}
 
@@ -70,14 +76,19 @@ public final class StandInRouter {
     ServerAddressName advertised = ServerAddressName.parse(required(options, "--advertise"));
     String bind = options.get("--bind");
     InetSocketAddress listen = new InetSocketAddress(bind, Integer.parseInt(options.get("--port")));
-    EventLoopGroup group = EventLoops.newGroup("router", 1);
+    BusyTime busyTime = Boolean.parseBoolean(options.get(BUSY_TIME)) ? new BusyTime() : null;
+    int threads = busyTime == null ? 1 : Runtime.getRuntime().availableProcessors();
+    EventLoopGroup group = EventLoops.newGroup("router", threads);
     // From the router's own address, so that servers and links can tell who is calling.
     MongosRouter router =
-        ClusterRouters.of(
-            required(options, "--configdb"),
-            group,
-            new InetSocketAddress(bind, 0),
-            ways(options.getOrDefault(LOCAL, "")));
+        new MongosRouter(
+            ClusterAccess.connect(
+                required(options, "--configdb"),
+                group,
+                "onehop-router",
+                new InetSocketAddress(bind, 0),
+                ways(options.getOrDefault(LOCAL, "")),
+                REFRESH_INTERVAL));
     Registration registration = new Registration(router, advertised);
     Mono<Void> ready =
         registration
@@ -89,7 +100,8 @@ public final class StandInRouter {
         new RouterServer(
             router,
             registration,
-            Boolean.parseBoolean(options.get(FAIL_POINTS)) ? new FailCommand() : null);
+            Boolean.parseBoolean(options.get(FAIL_POINTS)) ? new FailCommand() : null,
+            busyTime);
     server.listen(group, listen);
     System.out.println("listening on " + bind + ":" + listen.getPort());
   }
@@ -115,7 +127,8 @@ public final class StandInRouter {
       boolean known =
           OPTIONS.contains(arguments[i])
               || arguments[i].equals(LOCAL)
-              || arguments[i].equals(FAIL_POINTS);
+              || arguments[i].equals(FAIL_POINTS)
+              || arguments[i].equals(BUSY_TIME);
       if (!known || i + 1 == arguments.length) {
         throw new IllegalArgumentException(
             "unknown option or missing value: " + arguments[i] + "; the options are " + OPTIONS);

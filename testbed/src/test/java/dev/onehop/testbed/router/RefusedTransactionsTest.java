@@ -2,7 +2,7 @@ package dev.onehop.testbed.router;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.onehop.routing.internal.direct.ScriptedCluster;
+import dev.onehop.routing.spi.direct.ScriptedCluster;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
@@ -20,9 +20,7 @@ class RefusedTransactionsTest {
   private static final String STALE_COMMAND =
       "{ok: 0, code: 13388, codeName: 'StaleConfig', errmsg: 'not known'}";
 
-  private final ScriptedCluster cluster =
-      new ScriptedCluster(WIRE_6_0)
-          .routedBy((seeds, watcher, pool, refreshes) -> new MongosRouter(seeds, watcher, pool));
+  private final ScriptedCluster cluster = new ScriptedCluster(WIRE_6_0).routedBy(MongosRouter::new);
   private final AtomicInteger tries = new AtomicInteger();
 
   @AfterEach

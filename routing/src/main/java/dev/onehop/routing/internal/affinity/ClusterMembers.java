@@ -1,6 +1,6 @@
 package dev.onehop.routing.internal.affinity;
 
-import dev.onehop.routing.internal.wire.ServerAddressName;
+import dev.onehop.routing.spi.wire.ServerAddressName;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -55,7 +55,7 @@ public record ClusterMembers(
     return new ClusterMembers(live(mongosEntries, mapping), shards);
   }
 
-  /** Ages are told by the newest ping, not by this machine's clock, which may be off. */
+  /** Ages are counted from the newest ping, not by this machine's clock, which may be off. */
   private static List<ServerAddressName> live(
       List<BsonDocument> mongoses, UnaryOperator<ServerAddressName> mapping) {
     Instant newest = Instant.MIN;

@@ -4,7 +4,7 @@ import com.mongodb.ServerAddress;
 import com.mongodb.connection.ServerDescription;
 import com.mongodb.connection.ServerType;
 import dev.onehop.routing.internal.affinity.RouterProbe.Identity;
-import dev.onehop.routing.internal.wire.ServerAddressName;
+import dev.onehop.routing.spi.wire.ServerAddressName;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;

@@ -7,7 +7,7 @@ import dev.onehop.routing.internal.catalog.ConfigReader;
 import dev.onehop.routing.internal.catalog.HistoryReader;
 import dev.onehop.routing.internal.catalog.Jitter;
 import dev.onehop.routing.internal.catalog.RoutingCatalog;
-import dev.onehop.routing.internal.wire.ServerAddressName;
+import dev.onehop.routing.spi.wire.ServerAddressName;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -41,7 +41,7 @@ public final class ClusterWatch implements AutoCloseable {
   /** Measurements are taken again after that time. */
   private static final Duration MEASURED_FOR = Duration.ofMinutes(1);
 
-  /** A collection that nobody uses is forgotten after this many rounds. */
+  /** A collection that is not used is forgotten after this many rounds. */
   private static final int ROUNDS_UNUSED = 30;
 
   /** As many measuring clients at once, each with three sockets. */
@@ -144,7 +144,7 @@ public final class ClusterWatch implements AutoCloseable {
     return ready;
   }
 
-  /** A routing table came: its shards may be ones whose distances nobody could measure so far. */
+  /** A routing table came: its shards may be ones whose distances could not be measured so far. */
   public void tableLoaded(RoutingTable table) {
     for (String shard : table.shards()) {
       if (affinity.ofShard(shard).source() == Affinity.Source.NONE

@@ -8,7 +8,7 @@ import com.mongodb.connection.TopologyVersion;
 import com.mongodb.event.ServerListener;
 import com.mongodb.reactivestreams.client.MongoClient;
 import com.mongodb.reactivestreams.client.MongoDatabase;
-import dev.onehop.routing.internal.wire.ServerAddressName;
+import dev.onehop.routing.spi.wire.ServerAddressName;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;

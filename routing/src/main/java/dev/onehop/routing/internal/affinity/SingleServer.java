@@ -7,12 +7,12 @@ import com.mongodb.connection.ClusterSettings;
 import com.mongodb.connection.ServerSettings;
 import com.mongodb.event.ServerListener;
 import com.mongodb.reactivestreams.client.MongoClient;
-import dev.onehop.routing.internal.wire.ServerAddressName;
+import dev.onehop.routing.spi.wire.ServerAddressName;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /** Small clients of one server, with the {@linkplain InternalSettings settings} of our own. */
-final class SingleServer {
+public final class SingleServer {
   /**
    * A member need not tell at once that it has heard of another primary, only with its next answer
    * to the monitor.
@@ -25,7 +25,7 @@ final class SingleServer {
    * A client with one connection at the most, beside the driver's two for monitoring.
    *
    * @param connector makes it
-   * @param listener is told what the monitor finds
+   * @param listener gets what the monitor finds
    * @param selectionMillis how long its operations wait for the server
    */
   static MongoClient connect(
@@ -54,7 +54,7 @@ final class SingleServer {
   }
 
   /** The same, but such that a server that comes back is noticed soon. */
-  static ServerSettings soonHeard(ServerSettings asked) {
+  public static ServerSettings soonHeard(ServerSettings asked) {
     long millis =
         Math.max(
             asked.getMinHeartbeatFrequency(TimeUnit.MILLISECONDS),

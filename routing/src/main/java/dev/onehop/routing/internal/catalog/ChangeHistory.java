@@ -13,8 +13,8 @@ import reactor.core.publisher.Mono;
  * Looks for what has happened to collections since it looked last: moved ranges, drops, renames,
  * reshardings. Reads the end of the change history only, whatever its length.
  *
- * <p>Entries are told apart by their ids, as their times come from the clocks of many servers. Not
- * thread-safe: one look at a time.
+ * <p>Entries are distinguished by their ids, as their times come from the clocks of many servers.
+ * Not thread-safe: one look at a time.
  */
 public final class ChangeHistory {
   private static final int NEWEST = 30;

@@ -236,11 +236,6 @@ public final class RoutingCatalog {
         });
   }
 
-  /** Reads the collection's metadata again, whatever is at hand. */
-  public Mono<RoutingTable> reload(String namespace) {
-    return Mono.defer(() -> flight(namespace, entry(namespace)));
-  }
-
   /**
    * Reads the collection's metadata again, unless that failed a moment ago: after each failure the
    * pause doubles, up to a minute, give or take a half.
@@ -334,8 +329,8 @@ public final class RoutingCatalog {
   }
 
   /**
-   * Forgets the collections that nobody has asked for since the last call, so that a collection
-   * that was used once is not read again for ever.
+   * Forgets the collections that no operation used since the last call, so that a collection that
+   * was used once is not read again for ever.
    */
   public void forgetUnused() {
     entries.forEach(
@@ -367,7 +362,7 @@ public final class RoutingCatalog {
     AtomicReference<@Nullable Mono<RoutingTable>> self = new AtomicReference<>();
     Mono<RoutingTable> started =
         load(namespace, entry)
-            // Before the result is handed on, so that whoever is refused next starts a new one.
+            // Before the result is handed on, so that the next refusal starts a new one.
             .doOnTerminate(() -> entry.inFlight.compareAndSet(self.get(), null))
             .contextWrite(LateErrors::logged)
             .cache();

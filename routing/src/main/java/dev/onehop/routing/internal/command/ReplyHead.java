@@ -2,7 +2,7 @@ package dev.onehop.routing.internal.command;
 
 import dev.onehop.routing.internal.wire.BsonFields;
 import dev.onehop.routing.internal.wire.BsonFields.MalformedDocumentException;
-import dev.onehop.routing.internal.wire.OpMsg;
+import dev.onehop.routing.spi.wire.OpMsg;
 import io.netty.buffer.ByteBuf;
 
 /** What must be known of an answer before it is passed back. */

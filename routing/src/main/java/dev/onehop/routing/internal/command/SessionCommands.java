@@ -1,9 +1,9 @@
 package dev.onehop.routing.internal.command;
 
-import dev.onehop.routing.internal.direct.shard.ErrorCodes;
-import dev.onehop.routing.internal.wire.OpMsg;
-import dev.onehop.routing.internal.wire.ServerAddressName;
 import dev.onehop.routing.internal.wire.WirePool;
+import dev.onehop.routing.spi.shard.ErrorCodes;
+import dev.onehop.routing.spi.wire.OpMsg;
+import dev.onehop.routing.spi.wire.ServerAddressName;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.HashSet;

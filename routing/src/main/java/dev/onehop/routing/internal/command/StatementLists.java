@@ -1,7 +1,7 @@
 package dev.onehop.routing.internal.command;
 
-import dev.onehop.routing.internal.wire.OpMsg;
-import dev.onehop.routing.internal.wire.OpMsg.Sequence;
+import dev.onehop.routing.spi.wire.OpMsg;
+import dev.onehop.routing.spi.wire.OpMsg.Sequence;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;

@@ -1,7 +1,7 @@
 package dev.onehop.routing.internal.command;
 
-import dev.onehop.routing.internal.wire.OpMsg;
-import dev.onehop.routing.internal.wire.ServerAddressName;
+import dev.onehop.routing.spi.wire.OpMsg;
+import dev.onehop.routing.spi.wire.ServerAddressName;
 import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.Map;

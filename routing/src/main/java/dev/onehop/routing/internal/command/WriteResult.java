@@ -1,8 +1,8 @@
 package dev.onehop.routing.internal.command;
 
-import dev.onehop.routing.internal.direct.shard.ClusterClock;
-import dev.onehop.routing.internal.direct.shard.CommandFailure;
-import dev.onehop.routing.internal.direct.shard.ErrorCodes;
+import dev.onehop.routing.spi.shard.ClusterClock;
+import dev.onehop.routing.spi.shard.CommandFailure;
+import dev.onehop.routing.spi.shard.ErrorCodes;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;

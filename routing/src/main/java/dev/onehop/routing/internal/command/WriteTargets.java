@@ -4,7 +4,7 @@ import dev.onehop.core.table.RoutingTable;
 import dev.onehop.core.targeting.Target;
 import dev.onehop.core.targeting.Targeter;
 import dev.onehop.core.targeting.TargetingOptions;
-import dev.onehop.routing.internal.wire.CommandFields;
+import dev.onehop.routing.spi.wire.CommandFields;
 import java.util.Objects;
 import org.bson.BsonDocument;
 import org.bson.BsonValue;

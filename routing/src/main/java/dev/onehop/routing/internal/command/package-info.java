@@ -1,7 +1,5 @@
 /**
- * A client's commands and what routes them: {@link
- * dev.onehop.routing.internal.command.CommandRouter} stands behind a connection of the virtual
- * mongos, whichever servers it sends them to.
+ * What both modes do with a client's commands: parts of writes, sessions, transactions' servers.
  */
 @NullMarked
 package dev.onehop.routing.internal.command;

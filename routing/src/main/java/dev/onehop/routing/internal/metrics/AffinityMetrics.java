@@ -1,7 +1,7 @@
 package dev.onehop.routing.internal.metrics;
 
-import dev.onehop.routing.RoutingMeters;
 import dev.onehop.routing.internal.affinity.Affinity;
+import dev.onehop.routing.observation.RoutingMeters;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.MultiGauge;
 import io.micrometer.core.instrument.MultiGauge.Row;

@@ -1,13 +1,11 @@
 package dev.onehop.routing.internal.metrics;
 
-import dev.onehop.routing.RouteDecision;
-import dev.onehop.routing.RoutingMeters;
-import dev.onehop.routing.RoutingMode;
-import dev.onehop.routing.internal.wire.ServerAddressName;
+import dev.onehop.routing.observation.RouteDecision;
+import dev.onehop.routing.observation.RoutingMeters;
+import dev.onehop.routing.spi.wire.ServerAddressName;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.Timer;
-import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
@@ -33,9 +31,9 @@ public final class OperationTimers {
       @Nullable ServerAddressName server,
       Outcome outcome) {}
 
-  public OperationTimers(MeterRegistry registry, RoutingMode mode) {
+  public OperationTimers(MeterRegistry registry, String mode) {
     this.registry = registry;
-    this.mode = mode.name().toLowerCase(Locale.ROOT);
+    this.mode = mode;
   }
 
   /** The timer of operations that went and ended so. */

@@ -1,17 +1,20 @@
 package dev.onehop.routing.internal.router;
 
-import dev.onehop.routing.internal.command.CommandRouter;
-import dev.onehop.routing.internal.command.Forwarded;
+import dev.onehop.routing.internal.metrics.CommandMeter;
 import dev.onehop.routing.internal.wire.Abort;
 import dev.onehop.routing.internal.wire.BlockingConnection;
 import dev.onehop.routing.internal.wire.BlockingPool;
 import dev.onehop.routing.internal.wire.CommandHead;
 import dev.onehop.routing.internal.wire.Exchange;
-import dev.onehop.routing.internal.wire.OpMsg;
-import dev.onehop.routing.internal.wire.ServerAddressName;
 import dev.onehop.routing.internal.wire.ServerRefusedException;
 import dev.onehop.routing.internal.wire.TimeLimit;
-import dev.onehop.routing.internal.wire.WireProtocolException;
+import dev.onehop.routing.spi.request.LocalCommands;
+import dev.onehop.routing.spi.request.RequestLoop;
+import dev.onehop.routing.spi.router.CommandRouter;
+import dev.onehop.routing.spi.router.Forwarded;
+import dev.onehop.routing.spi.wire.OpMsg;
+import dev.onehop.routing.spi.wire.ServerAddressName;
+import dev.onehop.routing.spi.wire.WireProtocolException;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.UnpooledByteBufAllocator;

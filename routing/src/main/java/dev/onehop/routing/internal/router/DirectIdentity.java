@@ -1,8 +1,9 @@
 package dev.onehop.routing.internal.router;
 
-import dev.onehop.routing.internal.command.ClusterFacts;
-import dev.onehop.routing.internal.command.CommandRouter;
-import dev.onehop.routing.internal.wire.ServerAddressName;
+import dev.onehop.routing.spi.request.RouterIdentity;
+import dev.onehop.routing.spi.router.ClusterFacts;
+import dev.onehop.routing.spi.router.CommandRouter;
+import dev.onehop.routing.spi.wire.ServerAddressName;
 import java.time.Duration;
 import java.util.Objects;
 import org.bson.BsonBoolean;

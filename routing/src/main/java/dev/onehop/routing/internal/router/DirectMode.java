@@ -3,13 +3,17 @@ package dev.onehop.routing.internal.router;
 import com.mongodb.MongoClientSettings;
 import com.mongodb.ServerAddress;
 import com.mongodb.connection.TransportSettings;
-import dev.onehop.routing.internal.command.CommandRouter;
 import dev.onehop.routing.internal.command.Refreshes;
-import dev.onehop.routing.internal.direct.shard.ServerSet;
+import dev.onehop.routing.internal.metrics.CommandMeter;
 import dev.onehop.routing.internal.metrics.TableMetrics;
 import dev.onehop.routing.internal.wire.Connections;
-import dev.onehop.routing.internal.wire.ServerAddressName;
 import dev.onehop.routing.internal.wire.WireSettings;
+import dev.onehop.routing.internal.zones.PreferredZones;
+import dev.onehop.routing.spi.direct.ClusterState;
+import dev.onehop.routing.spi.direct.DirectRouter;
+import dev.onehop.routing.spi.router.CommandRouter;
+import dev.onehop.routing.spi.shard.Versions;
+import dev.onehop.routing.spi.wire.ServerAddressName;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import java.util.function.UnaryOperator;
@@ -22,24 +26,20 @@ public final class DirectMode {
 
   private DirectMode() {}
 
-  /** Makes the router; another one only in tests. */
-  public interface RouterFactory {
-    CommandRouter create(
-        ServerSet seeds, ServerSet.Factory watcher, Connections connections, Refreshes refreshes);
-  }
-
   /**
    * Direct mode's own settings, beside those of the driver.
    *
    * @param refreshInterval how often the shards and the default concerns are read again
    * @param hostMapping from the cluster's names to those that the application uses; null if these
    *     are the same
+   * @param zones that the application prefers
    * @param tables measures routing tables
    * @param commands measures commands
    */
   public record Options(
       Duration refreshInterval,
       @Nullable UnaryOperator<ServerAddressName> hostMapping,
+      PreferredZones zones,
       TableMetrics tables,
       CommandMeter commands) {}
 
@@ -48,6 +48,7 @@ public final class DirectMode {
    *
    * @param settings of the application: the seeds are the cluster's mongoses or config servers
    * @param monitoring transport of the connections that watch the servers
+   * @param versions what commands carry; without versions only to show what they are good for
    * @param options direct mode's own settings
    * @param release stops what was started for this router, once it is closed
    */
@@ -55,7 +56,7 @@ public final class DirectMode {
       MongoClientSettings settings,
       RouterClients.Carrier carrier,
       TransportSettings monitoring,
-      RouterFactory routers,
+      Versions versions,
       Options options,
       Runnable release) {
     WireSettings wire = RouterClients.wire(settings, carrier);
@@ -64,11 +65,15 @@ public final class DirectMode {
     Connections connections = new Connections(carrier.group(), wire);
     Losses losses = new Losses(connections);
     CommandRouter router =
-        routers.create(
-            MonitoredServers.of(watching.settings(), options.hostMapping(), losses),
-            MonitoredServers.replicaSets(watching.settings(), options.hostMapping(), losses),
-            connections,
-            new Refreshes(options.refreshInterval(), options.tables()));
+        new DirectRouter(
+            new ClusterState(
+                MonitoredServers.of(
+                    watching.settings(), options.hostMapping(), options.zones(), losses),
+                MonitoredServers.replicaSets(
+                    watching.settings(), options.hostMapping(), options.zones(), losses),
+                connections,
+                new Refreshes(options.refreshInterval(), options.tables()),
+                versions));
     options.tables().agesFrom(router::tableAge);
     RouterClients.Face face =
         new RouterClients.Face(

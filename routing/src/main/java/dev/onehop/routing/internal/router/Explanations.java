@@ -1,5 +1,6 @@
 package dev.onehop.routing.internal.router;
 
+import com.mongodb.ReadPreference;
 import com.mongodb.ServerAddress;
 import com.mongodb.client.model.Collation;
 import com.mongodb.client.model.DeleteManyModel;
@@ -16,11 +17,12 @@ import dev.onehop.core.table.RoutingTable;
 import dev.onehop.core.targeting.Target;
 import dev.onehop.core.targeting.Targeter;
 import dev.onehop.core.targeting.TargetingOptions;
-import dev.onehop.routing.RouteDecision;
-import dev.onehop.routing.RouteExplanation;
 import dev.onehop.routing.internal.catalog.UnknownNamespaceException;
-import dev.onehop.routing.internal.command.CommandRouter;
+import dev.onehop.routing.internal.command.RouterHandles;
 import dev.onehop.routing.internal.command.WriteTargets;
+import dev.onehop.routing.observation.RouteDecision;
+import dev.onehop.routing.observation.RouteExplanation;
+import dev.onehop.routing.spi.router.CommandRouter;
 import java.util.List;
 import java.util.function.Function;
 import org.bson.BsonArray;
@@ -45,13 +47,15 @@ public final class Explanations {
   /** Where a read with this filter would go. */
   public static Mono<RouteExplanation> read(MongoCollection<?> collection, Bson filter) {
     return explain(
-        collection, table -> Targeter.find(table, bson(collection, filter), TargetingOptions.NONE));
+        collection,
+        table -> Targeter.find(table, bson(collection, filter), TargetingOptions.NONE),
+        collection.getReadPreference().toDocument());
   }
 
   /** Where a write would go. A document to insert gets its {@code _id}, as the driver gives it. */
   public static <D> Mono<RouteExplanation> write(
       MongoCollection<D> collection, WriteModel<? extends D> model) {
-    return explain(collection, target(collection, model));
+    return explain(collection, target(collection, model), ReadPreference.primary().toDocument());
   }
 
   private static <D> Function<RoutingTable, Target> target(
@@ -166,28 +170,47 @@ public final class Explanations {
   }
 
   private static Mono<RouteExplanation> explain(
-      MongoCollection<?> collection, Function<RoutingTable, Target> targeting) {
+      MongoCollection<?> collection,
+      Function<RoutingTable, Target> targeting,
+      BsonDocument readPreference) {
     String namespace = collection.getNamespace().getFullName();
-    return RouterHandles.of(collection).flatMap(router -> explain(router, namespace, targeting));
+    return RouterHandles.of(collection)
+        .flatMap(router -> explain(router, namespace, targeting, readPreference));
   }
 
   private static Mono<RouteExplanation> explain(
-      CommandRouter router, String namespace, Function<RoutingTable, Target> targeting) {
+      CommandRouter router,
+      String namespace,
+      Function<RoutingTable, Target> targeting,
+      BsonDocument readPreference) {
     return router
         .table(namespace)
-        .map(
+        .flatMap(
             table -> {
               Target target = targeting.apply(table);
-              return new RouteExplanation(
-                  namespace,
-                  router.decision(target),
-                  target.shards(),
-                  router.destinations(target).stream()
-                      .map(server -> new ServerAddress(server.host(), server.port()))
-                      .toList(),
-                  target.reason(),
-                  router.tableAge(namespace).orElse(null),
-                  target);
+              return router
+                  .zoneChoice(target, readPreference)
+                  .map(
+                      zone ->
+                          new CommandRouter.ZoneChoice(
+                              zone.decision(),
+                              zone.servers(),
+                              target.reason() + "; " + zone.reason()))
+                  .defaultIfEmpty(
+                      new CommandRouter.ZoneChoice(
+                          router.decision(target), router.destinations(target), target.reason()))
+                  .map(
+                      choice ->
+                          new RouteExplanation(
+                              namespace,
+                              choice.decision(),
+                              target.shards(),
+                              choice.servers().stream()
+                                  .map(server -> new ServerAddress(server.host(), server.port()))
+                                  .toList(),
+                              choice.reason(),
+                              router.tableAge(namespace).orElse(null),
+                              target));
             })
         .onErrorResume(
             UnknownNamespaceException.class,

@@ -1,8 +1,10 @@
 package dev.onehop.routing.internal.router;
 
-import dev.onehop.routing.internal.command.CommandRouter;
+import dev.onehop.routing.internal.metrics.CommandMeter;
 import dev.onehop.routing.internal.reactor.LateErrors;
 import dev.onehop.routing.internal.wire.BlockingPool;
+import dev.onehop.routing.spi.request.LocalCommands;
+import dev.onehop.routing.spi.router.CommandRouter;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.net.InetAddress;

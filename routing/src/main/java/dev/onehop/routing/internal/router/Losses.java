@@ -7,7 +7,7 @@ import com.mongodb.connection.ServerDescription;
 import com.mongodb.event.ServerHeartbeatFailedEvent;
 import com.mongodb.event.ServerMonitorListener;
 import dev.onehop.routing.internal.wire.Connections;
-import dev.onehop.routing.internal.wire.ServerAddressName;
+import dev.onehop.routing.spi.wire.ServerAddressName;
 import java.io.IOException;
 import java.util.HashSet;
 import java.util.Set;

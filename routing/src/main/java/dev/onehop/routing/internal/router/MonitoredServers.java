@@ -9,15 +9,18 @@ import com.mongodb.TaggableReadPreference;
 import com.mongodb.connection.ClusterConnectionMode;
 import com.mongodb.connection.ClusterDescription;
 import com.mongodb.connection.ClusterSettings;
+import com.mongodb.connection.ClusterType;
 import com.mongodb.connection.ServerDescription;
 import com.mongodb.connection.ServerType;
 import com.mongodb.event.ClusterDescriptionChangedEvent;
 import com.mongodb.event.ClusterListener;
-import dev.onehop.routing.internal.direct.shard.CommandFailure;
-import dev.onehop.routing.internal.direct.shard.ErrorCodes;
-import dev.onehop.routing.internal.direct.shard.ServerSet;
-import dev.onehop.routing.internal.wire.CommandFields;
-import dev.onehop.routing.internal.wire.ServerAddressName;
+import dev.onehop.routing.internal.affinity.SingleServer;
+import dev.onehop.routing.internal.zones.PreferredZones;
+import dev.onehop.routing.spi.shard.CommandFailure;
+import dev.onehop.routing.spi.shard.ErrorCodes;
+import dev.onehop.routing.spi.shard.ServerSet;
+import dev.onehop.routing.spi.wire.CommandFields;
+import dev.onehop.routing.spi.wire.ServerAddressName;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -57,6 +60,8 @@ public final class MonitoredServers implements ServerSet {
   private final long localThresholdMillis;
   private final Sinks.Many<ClusterDescription> descriptions = Sinks.many().replay().latest();
   private volatile @Nullable ClusterDescription latest;
+  private final PreferredZones zones;
+  private final long createdNanos = System.nanoTime();
   private volatile @Nullable Server primary;
 
   /** What watches the servers. */
@@ -72,7 +77,9 @@ public final class MonitoredServers implements ServerSet {
     Watching start(Consumer<ClusterDescription> listener);
   }
 
-  private MonitoredServers(MongoClientSettings asked, String seeds, Losses losses, Watch watch) {
+  private MonitoredServers(
+      MongoClientSettings asked, String seeds, PreferredZones zones, Losses losses, Watch watch) {
+    this.zones = zones;
     this.losses = losses;
     this.seeds = seeds;
     this.selectionTimeout =
@@ -87,19 +94,22 @@ public final class MonitoredServers implements ServerSet {
    *
    * @param mapping of the names that members of a replica set call each other; null if these are
    *     the names by which they are reached
+   * @param zones that the application prefers
    * @param losses told of servers that are lost
    */
   static MonitoredServers of(
       MongoClientSettings asked,
       @Nullable UnaryOperator<ServerAddressName> mapping,
+      PreferredZones zones,
       Losses losses) {
-    MongoClientSettings settings = watching(asked, losses);
+    MongoClientSettings settings = watching(asked, zones, losses);
     ClusterSettings cluster = settings.getClusterSettings();
     boolean discovered =
         cluster.getMode() == ClusterConnectionMode.MULTIPLE && cluster.getSrvHost() == null;
     return new MonitoredServers(
         settings,
         cluster.getHosts().toString(),
+        zones,
         losses,
         listener ->
             mapping == null || !discovered
@@ -116,13 +126,15 @@ public final class MonitoredServers implements ServerSet {
    * Watches replica sets with the settings' timeouts, TLS and listeners.
    *
    * @param mapping as in {@link #of}, also of the names in {@code config.shards}
+   * @param zones that the application prefers
    * @param losses told of servers that are lost
    */
   public static ServerSet.Factory replicaSets(
       MongoClientSettings asked,
       @Nullable UnaryOperator<ServerAddressName> mapping,
+      PreferredZones zones,
       Losses losses) {
-    MongoClientSettings settings = watching(asked, losses);
+    MongoClientSettings settings = watching(asked, zones, losses);
     return connectionString -> {
       int slash = connectionString.indexOf('/');
       String name = connectionString.substring(0, Math.max(0, slash));
@@ -133,6 +145,7 @@ public final class MonitoredServers implements ServerSet {
       return new MonitoredServers(
           settings,
           connectionString,
+          zones,
           losses,
           listener ->
               mapping == null
@@ -156,9 +169,18 @@ public final class MonitoredServers implements ServerSet {
     };
   }
 
-  private static MongoClientSettings watching(MongoClientSettings settings, Losses losses) {
+  /** Where zones are preferred, a server that comes back is noticed soon. */
+  private static MongoClientSettings watching(
+      MongoClientSettings settings, PreferredZones zones, Losses losses) {
     return MongoClientSettings.builder(settings)
-        .applyToServerSettings(servers -> servers.addServerMonitorListener(losses))
+        .applyToServerSettings(
+            servers ->
+                servers
+                    .applySettings(
+                        zones.isEmpty()
+                            ? settings.getServerSettings()
+                            : SingleServer.soonHeard(settings.getServerSettings()))
+                    .addServerMonitorListener(losses))
         .applyToConnectionPoolSettings(pool -> pool.minSize(0))
         .build();
   }
@@ -237,8 +259,7 @@ public final class MonitoredServers implements ServerSet {
             return Mono.just(chosen);
           }
           Mono<Server> found =
-              descriptions
-                  .asFlux()
+              Flux.merge(descriptions.asFlux(), zonesDecided())
                   .<Server>handle(
                       (changed, sink) -> {
                         Server fitting = choose(changed, wanted);
@@ -253,6 +274,13 @@ public final class MonitoredServers implements ServerSet {
               ? found
               : found.timeout(selectionTimeout, Mono.error(() -> notFound(wanted)));
         });
+  }
+
+  /** A zone of which nothing is heard is waited for, but not until something changes. */
+  private Flux<ClusterDescription> zonesDecided() {
+    return zones.isEmpty()
+        ? Flux.empty()
+        : Flux.interval(CHECK_EVERY).onBackpressureDrop().mapNotNull(tick -> latest);
   }
 
   private Mono<Server> checkedMeanwhile(Mono<Server> found) {
@@ -272,6 +300,7 @@ public final class MonitoredServers implements ServerSet {
         fitting.add(server);
       }
     }
+    fitting = inZone(fitting, description, wanted);
     if (fitting.isEmpty()) {
       return null;
     }
@@ -280,6 +309,22 @@ public final class MonitoredServers implements ServerSet {
     long window = nearest + TimeUnit.MILLISECONDS.toNanos(localThresholdMillis);
     fitting.removeIf(server -> server.getRoundTripTimeNanos() > window);
     return server(fitting.get(ThreadLocalRandom.current().nextInt(fitting.size())));
+  }
+
+  /** Who else but the primary can serve it is chosen by zone; a mongos always is. */
+  private List<ServerDescription> inZone(
+      List<ServerDescription> fitting, ClusterDescription description, ReadPreference wanted) {
+    boolean any =
+        description.getType() == ClusterType.SHARDED
+            || PreferredZones.isOfAnyMember(wanted.toDocument());
+    return any
+        ? zones.first(fitting, description, System.nanoTime() - createdNanos)
+        : zones.first(fitting);
+  }
+
+  @Override
+  public @Nullable String zoneReason(ServerAddressName server) {
+    return zones.reason(new ServerAddress(server.host(), server.port()));
   }
 
   /** Reads {@code $readPreference}, as the driver writes it for a mongos. */

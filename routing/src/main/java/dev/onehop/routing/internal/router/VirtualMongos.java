@@ -1,10 +1,13 @@
 package dev.onehop.routing.internal.router;
 
-import dev.onehop.routing.internal.command.CommandRouter;
+import dev.onehop.routing.internal.metrics.CommandMeter;
 import dev.onehop.routing.internal.reactor.LateErrors;
-import dev.onehop.routing.internal.wire.EventLoops;
-import dev.onehop.routing.internal.wire.InProcessChannel;
-import dev.onehop.routing.internal.wire.WireProtocolException;
+import dev.onehop.routing.spi.request.LocalCommands;
+import dev.onehop.routing.spi.request.RequestLoop;
+import dev.onehop.routing.spi.router.CommandRouter;
+import dev.onehop.routing.spi.wire.EventLoops;
+import dev.onehop.routing.spi.wire.InProcessChannel;
+import dev.onehop.routing.spi.wire.WireProtocolException;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.EventLoop;
 import io.netty.channel.EventLoopGroup;

@@ -1,10 +1,10 @@
 package dev.onehop.routing.internal.targeted;
 
 import dev.onehop.routing.internal.command.SessionCommands;
-import dev.onehop.routing.internal.direct.shard.ErrorCodes;
-import dev.onehop.routing.internal.wire.OpMsg;
-import dev.onehop.routing.internal.wire.ServerAddressName;
 import dev.onehop.routing.internal.wire.WirePool;
+import dev.onehop.routing.spi.shard.ErrorCodes;
+import dev.onehop.routing.spi.wire.OpMsg;
+import dev.onehop.routing.spi.wire.ServerAddressName;
 import java.io.IOException;
 import java.util.LinkedHashMap;
 import java.util.List;

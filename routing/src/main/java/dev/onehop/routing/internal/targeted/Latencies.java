@@ -6,7 +6,7 @@ import java.util.concurrent.ConcurrentHashMap;
 /**
  * Notices operations that take much longer than their shard is away: several in a row of time mean
  * that the mongos beside the shard had to send them on, so that the routing table is stale. What is
- * merely slow raises the same suspicion; whoever follows it MUST limit how often.
+ * merely slow raises the same suspicion; its user MUST limit how often it follows it.
  *
  * <p>Thread-safe. Races between threads only blur the estimate.
  */

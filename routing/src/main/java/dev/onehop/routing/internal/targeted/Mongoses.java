@@ -10,17 +10,18 @@ import com.mongodb.connection.ServerDescription;
 import com.mongodb.event.ClusterDescriptionChangedEvent;
 import com.mongodb.event.ClusterListener;
 import com.mongodb.reactivestreams.client.MongoClient;
-import dev.onehop.routing.RouteDecision;
 import dev.onehop.routing.internal.affinity.Connector;
 import dev.onehop.routing.internal.affinity.ShardClients;
 import dev.onehop.routing.internal.affinity.ShardClients.ShardClient;
-import dev.onehop.routing.internal.direct.shard.CommandFailure;
-import dev.onehop.routing.internal.direct.shard.ErrorCodes;
-import dev.onehop.routing.internal.direct.shard.ServerSet;
 import dev.onehop.routing.internal.router.Losses;
 import dev.onehop.routing.internal.router.MonitoredServers;
 import dev.onehop.routing.internal.wire.Connections;
-import dev.onehop.routing.internal.wire.ServerAddressName;
+import dev.onehop.routing.internal.zones.PreferredZones;
+import dev.onehop.routing.observation.RouteDecision;
+import dev.onehop.routing.spi.shard.CommandFailure;
+import dev.onehop.routing.spi.shard.ErrorCodes;
+import dev.onehop.routing.spi.shard.ServerSet;
+import dev.onehop.routing.spi.wire.ServerAddressName;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -31,11 +32,15 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import reactor.core.Exceptions;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
@@ -49,6 +54,8 @@ import reactor.core.scheduler.Schedulers;
  * <p>Thread-safe.
  */
 final class Mongoses implements ServerSet {
+  private static final Logger log = LoggerFactory.getLogger(Mongoses.class);
+
   /** How long a server that has failed is passed over if its monitor has noticed nothing. */
   private static final Duration DISTRUST = Duration.ofSeconds(1);
 
@@ -58,9 +65,12 @@ final class Mongoses implements ServerSet {
   private static final BsonDocument PING = new BsonDocument("ping", new BsonInt32(1));
 
   private final ShardClients clients;
-  private final Connections connections;
   private final Duration selectionTimeout;
   private final long localThresholdNanos;
+  private final PreferredZones zones;
+  private final long createdNanos = System.nanoTime();
+  private final AtomicInteger servingZone = new AtomicInteger();
+  // When each server has failed last.
   private final Map<ServerAddressName, Long> failedNanos = new ConcurrentHashMap<>();
   private final Map<ServerAddress, ServerAddressName> names = new ConcurrentHashMap<>();
   private final Sinks.Many<Boolean> changes = Sinks.many().multicast().directBestEffort();
@@ -72,14 +82,16 @@ final class Mongoses implements ServerSet {
    * @param settings of the clients that watch
    * @param connect makes them
    * @param watching makes the set of them
-   * @param connections to the mongoses; stay the caller's
+   * @param zones that the application prefers
+   * @param connections to the mongoses, which are reset when one is lost; stay the caller's
    */
   Mongoses(
       MongoClientSettings settings,
       Connector connect,
       Function<Connector, ShardClients> watching,
+      PreferredZones zones,
       Connections connections) {
-    this.connections = connections;
+    this.zones = zones;
     Losses losses = new Losses(connections);
     this.selectionTimeout =
         Duration.ofMillis(
@@ -123,10 +135,17 @@ final class Mongoses implements ServerSet {
             address, each -> new ServerAddressName(each.getHost(), each.getPort()));
   }
 
-  /** A connection to a server broke, or the server said that it goes away. */
-  void failed(ServerAddressName server, IOException why) {
-    failedNanos.put(server, System.nanoTime());
-    connections.reset(server, false, why);
+  /**
+   * A connection to a server broke, or the server said that it goes away. The pools have seen to
+   * their connections. A command from before the server's last failure says nothing new: its
+   * connection was an older one. Source: the drivers' specification "Server Discovery and
+   * Monitoring", on errors of an earlier generation.
+   *
+   * @param sentNanos when the command was sent, by {@link System#nanoTime}
+   */
+  void failed(ServerAddressName server, long sentNanos) {
+    failedNanos.compute(
+        server, (name, last) -> last != null && sentNanos - last < 0 ? last : System.nanoTime());
   }
 
   /**
@@ -146,7 +165,7 @@ final class Mongoses implements ServerSet {
       if (usable.isEmpty()) {
         return null;
       }
-      server = choose(usable);
+      server = choose(zones.first(trusted(usable)));
     }
     boolean down = server == null || (client != null && client.isFallingBack());
     if (server == null) {
@@ -173,29 +192,78 @@ final class Mongoses implements ServerSet {
       usable = new ArrayList<>(usable);
       usable.retainAll(wanted.choose(cluster));
     }
-    return choose(usable);
+    return choose(inZone(trusted(usable), cluster, readPreference));
   }
 
-  /** One of those within the latency window of the nearest that has not just failed. */
-  private @Nullable ServerAddressName choose(List<ServerDescription> usable) {
+  /** Those of the first preferred zone that lives; none while that can't be told. */
+  private List<ServerDescription> inZone(
+      List<ServerDescription> servers,
+      ClusterDescription cluster,
+      @Nullable BsonDocument readPreference) {
+    if (zones.isEmpty() || servers.isEmpty()) {
+      return servers;
+    }
+    boolean any =
+        cluster.getType() != ClusterType.REPLICA_SET
+            || PreferredZones.isOfAnyMember(readPreference);
+    List<ServerDescription> first =
+        any ? zones.first(servers, cluster, System.nanoTime() - createdNanos) : servers;
+    if (any && !first.isEmpty()) {
+      noteZone(zones.rank(first.get(0).getAddress()));
+    }
+    return first;
+  }
+
+  private void noteZone(int rank) {
+    int before = servingZone.get();
+    if (rank != before && servingZone.compareAndSet(before, rank)) {
+      log.info(
+          "{} serves, {} {}",
+          zones.name(rank),
+          zones.name(Math.min(rank, before)),
+          rank > before ? "has no server that lives" : "is back");
+    }
+  }
+
+  boolean hasZones() {
+    return !zones.isEmpty();
+  }
+
+  @Override
+  public @Nullable String zoneReason(ServerAddressName server) {
+    return zones.reason(new ServerAddress(server.host(), server.port()));
+  }
+
+  /** Those that have not just failed. */
+  private List<ServerDescription> trusted(List<ServerDescription> usable) {
     if (usable.size() == 1) {
-      ServerDescription only = usable.get(0);
-      return isTrusted(only) ? name(only.getAddress()) : null;
+      return isTrusted(usable.get(0)) ? usable : List.of();
     }
     List<ServerDescription> trusted = new ArrayList<>(usable.size());
-    long nearest = Long.MAX_VALUE;
     for (ServerDescription server : usable) {
       if (isTrusted(server)) {
         trusted.add(server);
-        nearest = Math.min(nearest, server.getRoundTripTimeNanos());
       }
     }
-    if (trusted.isEmpty()) {
+    return trusted;
+  }
+
+  /** One of those within the latency window of the nearest; null if there is none. */
+  private @Nullable ServerAddressName choose(List<ServerDescription> servers) {
+    if (servers.isEmpty()) {
       return null;
     }
+    if (servers.size() == 1) {
+      return name(servers.get(0).getAddress());
+    }
+    long nearest = Long.MAX_VALUE;
+    for (ServerDescription server : servers) {
+      nearest = Math.min(nearest, server.getRoundTripTimeNanos());
+    }
     long window = nearest + localThresholdNanos;
-    trusted.removeIf(server -> server.getRoundTripTimeNanos() > window);
-    return name(trusted.get(ThreadLocalRandom.current().nextInt(trusted.size())).getAddress());
+    List<ServerDescription> near = new ArrayList<>(servers);
+    near.removeIf(server -> server.getRoundTripTimeNanos() > window);
+    return name(near.get(ThreadLocalRandom.current().nextInt(near.size())).getAddress());
   }
 
   private boolean isTrusted(ServerDescription server) {
@@ -207,13 +275,8 @@ final class Mongoses implements ServerSet {
     if (failed == null) {
       return true;
     }
-    boolean over =
-        server.getLastUpdateTime(TimeUnit.NANOSECONDS) - failed > 0
-            || System.nanoTime() - failed > DISTRUST.toNanos();
-    if (over) {
-      failedNanos.remove(name, failed);
-    }
-    return over;
+    return server.getLastUpdateTime(TimeUnit.NANOSECONDS) - failed > 0
+        || System.nanoTime() - failed > DISTRUST.toNanos();
   }
 
   /** Whether a server is up, as its monitors say. */
@@ -240,6 +303,28 @@ final class Mongoses implements ServerSet {
   long roundTripNanos(Route route) {
     ShardClient client = route.shard() == null ? null : clients.find(route.shard());
     return client == null ? clients.nearestRoundTripNanos() : client.roundTripNanos();
+  }
+
+  /**
+   * Waits for the way of a command. If no mongos is left, what the driver sends again by itself
+   * fails as on a broken connection: the driver then waits for a server, and says so if none comes.
+   *
+   * @param driverRetries whether it does
+   */
+  <T> Mono<T> awaited(Supplier<@Nullable T> choice, boolean driverRetries) {
+    return driverRetries
+        ? awaited(
+            () -> {
+              T found = choice.get();
+              if (found == null) {
+                String outage = outage();
+                if (outage != null) {
+                  throw Exceptions.propagate(new IOException(outage));
+                }
+              }
+              return found;
+            })
+        : awaited(choice);
   }
 
   /** Waits for a choice, which is made again whenever something has changed. */
@@ -280,7 +365,11 @@ final class Mongoses implements ServerSet {
     }
   }
 
-  private CommandFailure noneInTime() {
+  private Throwable noneInTime() {
+    String outage = outage();
+    if (outage != null) {
+      return new IOException(outage);
+    }
     return new CommandFailure(
         ErrorCodes.FAILED_TO_SATISFY_READ_PREFERENCE,
         "FailedToSatisfyReadPreference",
@@ -289,12 +378,20 @@ final class Mongoses implements ServerSet {
 
   /** Why there is no server to send anything to; null if there is one. */
   @Nullable String outage() {
-    for (ServerDescription each : known().values()) {
-      if (each.isOk()) {
-        return null;
-      }
+    if (isUsable(clients.nearest()) || clients.all().stream().anyMatch(this::isUsable)) {
+      return null;
     }
     return "no mongos can be reached: " + listed();
+  }
+
+  /** Whether one of a client's servers is up, and has not just failed. */
+  private boolean isUsable(MongoClient client) {
+    for (ServerDescription each : client.getClusterDescription().getServerDescriptions()) {
+      if (each.isOk() && isTrusted(each)) {
+        return true;
+      }
+    }
+    return false;
   }
 
   /** Completes when a server is up, or all of those that the URI names have failed. */
@@ -316,10 +413,10 @@ final class Mongoses implements ServerSet {
     return servers.isEmpty() ? "no name is known yet" : String.join(", ", servers);
   }
 
-  private static String state(ServerDescription server) {
+  private String state(ServerDescription server) {
     Throwable why = server.getException();
     if (server.isOk()) {
-      return " is up";
+      return isTrusted(server) ? " is up" : ": a connection to it has just broken";
     }
     return why == null ? " has not answered yet" : ": " + MonitoredServers.rootMessage(why);
   }

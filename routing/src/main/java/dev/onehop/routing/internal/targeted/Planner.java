@@ -2,12 +2,13 @@ package dev.onehop.routing.internal.targeted;
 
 import dev.onehop.core.table.RoutingTable;
 import dev.onehop.core.targeting.Target;
-import dev.onehop.routing.RouteDecision;
 import dev.onehop.routing.internal.catalog.RoutingCatalog;
 import dev.onehop.routing.internal.command.TransactionPins;
-import dev.onehop.routing.internal.direct.shard.CommandFailure;
-import dev.onehop.routing.internal.direct.shard.ErrorCodes;
-import dev.onehop.routing.internal.wire.ServerAddressName;
+import dev.onehop.routing.internal.zones.PreferredZones;
+import dev.onehop.routing.observation.RouteDecision;
+import dev.onehop.routing.spi.shard.CommandFailure;
+import dev.onehop.routing.spi.shard.ErrorCodes;
+import dev.onehop.routing.spi.wire.ServerAddressName;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -64,6 +65,13 @@ final class Planner {
               || (command.endsTransaction() && command.isRecoverable() && !mongoses.isUp(pinned))
           ? toNearest(RouteDecision.TRANSACTION, command)
           : Plan.of(new Route(RouteDecision.TRANSACTION, pinned));
+    }
+    if (catalog != null
+        && mongoses.hasZones()
+        && command.isOperation()
+        && !command.isInTransaction()
+        && PreferredZones.isOfAnyMember(command.readPreference())) {
+      return toNearest(RouteDecision.PREFERRED_ZONE, command);
     }
     RoutingTable table =
         catalog != null && command.isOperation() ? catalog.cached(command.namespace()) : null;

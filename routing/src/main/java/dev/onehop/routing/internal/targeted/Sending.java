@@ -1,14 +1,14 @@
 package dev.onehop.routing.internal.targeted;
 
 import dev.onehop.routing.internal.command.ReplyHead;
-import dev.onehop.routing.internal.direct.shard.CommandFailure;
-import dev.onehop.routing.internal.direct.shard.ErrorCodes;
 import dev.onehop.routing.internal.wire.BsonFields.MalformedDocumentException;
 import dev.onehop.routing.internal.wire.Exchange;
-import dev.onehop.routing.internal.wire.OpMsg;
 import dev.onehop.routing.internal.wire.PoolWaitException;
 import dev.onehop.routing.internal.wire.ServerRefusedException;
-import dev.onehop.routing.internal.wire.WireProtocolException;
+import dev.onehop.routing.spi.shard.CommandFailure;
+import dev.onehop.routing.spi.shard.ErrorCodes;
+import dev.onehop.routing.spi.wire.OpMsg;
+import dev.onehop.routing.spi.wire.WireProtocolException;
 import io.netty.buffer.ByteBuf;
 import java.io.IOException;
 import org.bson.BsonDocument;
@@ -112,9 +112,7 @@ final class Sending implements Exchange.Outcome {
         ok && reply.get("writeConcernError") instanceof BsonDocument concern ? concern : reply;
     int code = ErrorCodes.of(error);
     if (ErrorCodes.isNotPrimary(code)) {
-      router
-          .mongoses()
-          .failed(route.server(), new IOException(route.server() + " is shutting down"));
+      router.mongoses().failed(route.server(), startNanos);
       if (command.endsTransaction()) {
         // Another mongos can end it, by the recovery token.
         router.unpin(session, command);
@@ -149,10 +147,10 @@ final class Sending implements Exchange.Outcome {
   }
 
   private void lost(Throwable cause) {
-    if (cause instanceof IOException broken
+    if (cause instanceof IOException
         && !(cause instanceof PoolWaitException)
         && !router.isClosed()) {
-      router.mongoses().failed(route.server(), broken);
+      router.mongoses().failed(route.server(), startNanos);
     }
     if (command.endsTransaction()) {
       router.unpin(session, command);

@@ -2,10 +2,10 @@ package dev.onehop.routing.internal.targeted;
 
 import dev.onehop.routing.internal.command.StatementLists;
 import dev.onehop.routing.internal.command.WriteResult;
-import dev.onehop.routing.internal.direct.shard.CommandFailure;
-import dev.onehop.routing.internal.direct.shard.ErrorCodes;
-import dev.onehop.routing.internal.wire.OpMsg;
 import dev.onehop.routing.internal.wire.PoolWaitException;
+import dev.onehop.routing.spi.shard.CommandFailure;
+import dev.onehop.routing.spi.shard.ErrorCodes;
+import dev.onehop.routing.spi.wire.OpMsg;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;

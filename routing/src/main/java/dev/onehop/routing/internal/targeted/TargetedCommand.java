@@ -33,6 +33,16 @@ final class TargetedCommand {
           "update",
           "delete");
 
+  private static final Set<String> READS =
+      Set.of(
+          "find",
+          "aggregate",
+          "count",
+          "distinct",
+          "listDatabases",
+          "listCollections",
+          "listIndexes");
+
   private static final Set<String> CONFIG = Set.of("admin", "config", "local");
 
   private final CommandHead head;
@@ -173,6 +183,11 @@ final class TargetedCommand {
   /** Whether a server knows by its number whether it has carried it out. */
   boolean isRetryableWrite() {
     return head.isNumbered() && (!head.isInTransaction() || endsTransaction());
+  }
+
+  /** Whether the driver, as it is by default, sends it again after a connection broke. */
+  boolean isRetriedByDriver() {
+    return isRetryableWrite() || (READS.contains(head.name()) && !head.isInTransaction());
   }
 
   /** Its session; null if it has none. */

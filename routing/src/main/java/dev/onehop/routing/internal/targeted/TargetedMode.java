@@ -13,18 +13,20 @@ import dev.onehop.routing.internal.affinity.InternalSettings;
 import dev.onehop.routing.internal.affinity.PrimaryWatch;
 import dev.onehop.routing.internal.affinity.RouterProbe;
 import dev.onehop.routing.internal.affinity.ShardClients;
+import dev.onehop.routing.internal.affinity.SingleServer;
 import dev.onehop.routing.internal.catalog.RoutingCatalog;
 import dev.onehop.routing.internal.catalog.RoutingCatalog.RefreshListener;
+import dev.onehop.routing.internal.metrics.CommandMeter;
 import dev.onehop.routing.internal.metrics.TableMetrics;
-import dev.onehop.routing.internal.router.CommandMeter;
 import dev.onehop.routing.internal.router.DriverObservations;
 import dev.onehop.routing.internal.router.ProxiedChannels;
 import dev.onehop.routing.internal.router.RouterClients;
 import dev.onehop.routing.internal.router.RouterClients.Carrier;
 import dev.onehop.routing.internal.router.RouterClients.Face;
 import dev.onehop.routing.internal.wire.Connections;
-import dev.onehop.routing.internal.wire.ServerAddressName;
 import dev.onehop.routing.internal.wire.WireSettings;
+import dev.onehop.routing.internal.zones.PreferredZones;
+import dev.onehop.routing.spi.wire.ServerAddressName;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
@@ -48,6 +50,7 @@ public final class TargetedMode {
    */
   public record Options(
       ClusterWatch.Settings watching,
+      PreferredZones zones,
       TableMetrics tables,
       Consumer<Affinity> affinity,
       CommandMeter commands) {}
@@ -70,7 +73,7 @@ public final class TargetedMode {
     WireSettings wire = RouterClients.wire(asked, carrier);
     ProxiedChannels.Watching watch = ProxiedChannels.watching(asked, wire.sockets(), monitoring);
     MongoClientSettings settings = watch.settings();
-    MongoClientSettings watching = watching(settings);
+    MongoClientSettings watching = watching(settings, options.zones());
     RouterProbe probe = new RouterProbe(settings, connect);
     ClusterSettings cluster = settings.getClusterSettings();
     ClusterPin pin =
@@ -82,6 +85,7 @@ public final class TargetedMode {
             watching,
             connect,
             listening -> new ShardClients(watching, pin, listening),
+            options.zones(),
             connections);
     MongosConfig config = new MongosConfig(mongoses, connections.onEventLoops());
     AtomicReference<@Nullable ClusterWatch> known = new AtomicReference<>();
@@ -113,6 +117,7 @@ public final class TargetedMode {
    *     standalone
    * @param monitoring transport of the connections that watch the servers
    * @param connect makes the official clients that watch servers
+   * @param zones that the application prefers
    * @param commands measures commands
    * @param release stops what was started for this client, once it is closed
    */
@@ -121,17 +126,19 @@ public final class TargetedMode {
       Carrier carrier,
       TransportSettings monitoring,
       Connector connect,
+      PreferredZones zones,
       CommandMeter commands,
       Runnable release) {
     WireSettings wire = RouterClients.wire(asked, carrier);
     ProxiedChannels.Watching watch = ProxiedChannels.watching(asked, wire.sockets(), monitoring);
-    MongoClientSettings watching = watching(watch.settings());
+    MongoClientSettings watching = watching(watch.settings(), zones);
     Connections connections = new Connections(carrier.group(), wire);
     Mongoses mongoses =
         new Mongoses(
             watching,
             connect,
             listening -> new ShardClients(watching, ClusterPin.none(), listening),
+            zones,
             connections);
     TargetedRouter router = new TargetedRouter(mongoses, null, connections, Mono.empty(), () -> {});
     return clients(router, mongoses, connections, asked, carrier, commands, watch, release);
@@ -165,14 +172,24 @@ public final class TargetedMode {
         });
   }
 
-  /** The application's listeners get what happens to the real servers, too. */
-  private static MongoClientSettings watching(MongoClientSettings asked) {
+  /**
+   * The application's listeners get what happens to the real servers, too. Where zones are
+   * preferred, a server that comes back is noticed soon.
+   */
+  private static MongoClientSettings watching(MongoClientSettings asked, PreferredZones zones) {
     return MongoClientSettings.builder(InternalSettings.of(asked))
         .applyToClusterSettings(
             cluster ->
                 cluster.clusterListenerList(asked.getClusterSettings().getClusterListeners()))
         .applyToServerSettings(
-            servers -> servers.serverListenerList(asked.getServerSettings().getServerListeners()))
+            servers ->
+                servers
+                    .applySettings(
+                        zones.isEmpty()
+                            ? asked.getServerSettings()
+                            : SingleServer.soonHeard(asked.getServerSettings()))
+                    .serverMonitorListenerList(List.of())
+                    .serverListenerList(asked.getServerSettings().getServerListeners()))
         .build();
   }
 

@@ -3,24 +3,25 @@ package dev.onehop.routing.internal.targeted;
 import com.mongodb.connection.ClusterType;
 import dev.onehop.core.table.RoutingTable;
 import dev.onehop.core.targeting.Target;
-import dev.onehop.routing.RouteDecision;
 import dev.onehop.routing.internal.catalog.RoutingCatalog;
 import dev.onehop.routing.internal.catalog.UnknownNamespaceException;
-import dev.onehop.routing.internal.command.ClusterFacts;
-import dev.onehop.routing.internal.command.CommandRouter;
-import dev.onehop.routing.internal.command.Forwarded;
-import dev.onehop.routing.internal.command.Journey;
+import dev.onehop.routing.internal.command.RouterHandles;
 import dev.onehop.routing.internal.command.SessionCommands;
 import dev.onehop.routing.internal.command.StatementLists;
 import dev.onehop.routing.internal.command.TransactionPins;
-import dev.onehop.routing.internal.direct.shard.CommandFailure;
-import dev.onehop.routing.internal.direct.shard.ErrorCodes;
-import dev.onehop.routing.internal.router.RouterHandles;
 import dev.onehop.routing.internal.wire.BsonFields.MalformedDocumentException;
 import dev.onehop.routing.internal.wire.Connections;
-import dev.onehop.routing.internal.wire.OpMsg;
-import dev.onehop.routing.internal.wire.ServerAddressName;
 import dev.onehop.routing.internal.wire.WirePool;
+import dev.onehop.routing.internal.zones.PreferredZones;
+import dev.onehop.routing.observation.RouteDecision;
+import dev.onehop.routing.spi.router.ClusterFacts;
+import dev.onehop.routing.spi.router.CommandRouter;
+import dev.onehop.routing.spi.router.Forwarded;
+import dev.onehop.routing.spi.router.Journey;
+import dev.onehop.routing.spi.shard.CommandFailure;
+import dev.onehop.routing.spi.shard.ErrorCodes;
+import dev.onehop.routing.spi.wire.OpMsg;
+import dev.onehop.routing.spi.wire.ServerAddressName;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.EventLoop;
@@ -260,7 +261,7 @@ public final class TargetedRouter implements CommandRouter {
                 closed || tries >= MOST_TRIES
                     ? Mono.error(unsent.why)
                     : mongoses
-                        .awaited(() -> planner.again(route))
+                        .awaited(() -> planner.again(route), part.isRetriedByDriver())
                         .flatMap(other -> attemptPart(part, other, tries + 1)));
   }
 
@@ -399,7 +400,7 @@ public final class TargetedRouter implements CommandRouter {
 
   /** The way of a command, once the table is there that it needs, and a mongos. */
   private Mono<Plan> planned(TargetedCommand command) {
-    Mono<Plan> plan = mongoses.awaited(() -> planner.plan(command));
+    Mono<Plan> plan = mongoses.awaited(() -> planner.plan(command), command.isRetriedByDriver());
     return catalog != null && Plan.needsTable(command) && isToBeLoaded(command.namespace())
         ? firstTable(catalog, command).then(plan)
         : plan;
@@ -502,6 +503,20 @@ public final class TargetedRouter implements CommandRouter {
     return !target.isSingleShard()
         ? RouteDecision.SEVERAL_SHARDS
         : mongoses.isBeside(target.shard()) ? RouteDecision.OWNER : RouteDecision.NO_ROUTER_BESIDE;
+  }
+
+  @Override
+  public Mono<ZoneChoice> zoneChoice(Target target, BsonDocument readPreference) {
+    boolean any = PreferredZones.isOfAnyMember(readPreference);
+    RouteDecision decision = any ? RouteDecision.PREFERRED_ZONE : decision(target);
+    ServerAddressName nearest =
+        mongoses.hasZones() && decision != RouteDecision.OWNER
+            ? mongoses.nearest(readPreference)
+            : null;
+    String reason = nearest == null ? null : mongoses.zoneReason(nearest);
+    return nearest == null || reason == null
+        ? Mono.empty()
+        : Mono.just(new ZoneChoice(decision, List.of(nearest), reason));
   }
 
   @Override

@@ -1,5 +1,6 @@
 package dev.onehop.routing.internal.wire;
 
+import dev.onehop.routing.spi.wire.ServerAddressName;
 import io.netty.util.concurrent.DefaultThreadFactory;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;

@@ -3,6 +3,9 @@ package dev.onehop.routing.internal.wire;
 import dev.onehop.routing.internal.handshake.AuthenticationFailure;
 import dev.onehop.routing.internal.handshake.Handshake;
 import dev.onehop.routing.internal.reactor.LateErrors;
+import dev.onehop.routing.spi.wire.OpMsg;
+import dev.onehop.routing.spi.wire.ServerAddressName;
+import dev.onehop.routing.spi.wire.WireProtocolException;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import java.io.IOException;
@@ -494,7 +497,7 @@ public final class BlockingConnection {
     if (waitedFor != null) {
       waitedFor.cancel(true);
     }
-    // Not the TLS socket, which would wait for whoever writes to it.
+    // Not the TLS socket, which would wait for a thread that writes to it.
     close(transport);
   }
 

@@ -115,11 +115,6 @@ public final class BsonFields {
     return type == INT64;
   }
 
-  /** Whether this is a document or array with nothing in it. */
-  public boolean isEmptyDocument() {
-    return isDocument() && buffer.getIntLE(value) == 5;
-  }
-
   /** Whether the document's first field name starts with {@code $}, as in an operator. */
   public boolean isOperatorDocument() {
     return type == DOCUMENT

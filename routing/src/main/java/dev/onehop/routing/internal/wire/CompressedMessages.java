@@ -1,6 +1,8 @@
 package dev.onehop.routing.internal.wire;
 
 import com.github.luben.zstd.ZstdInputStream;
+import dev.onehop.routing.spi.wire.OpMsg;
+import dev.onehop.routing.spi.wire.WireProtocolException;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufInputStream;
 import io.netty.buffer.ByteBufUtil;

@@ -1,6 +1,7 @@
 package dev.onehop.routing.internal.wire;
 
 import com.github.luben.zstd.Zstd;
+import dev.onehop.routing.spi.wire.OpMsg;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
 import java.io.ByteArrayOutputStream;

@@ -1,5 +1,6 @@
 package dev.onehop.routing.internal.wire;
 
+import dev.onehop.routing.spi.wire.ServerAddressName;
 import io.netty.channel.EventLoopGroup;
 import java.io.IOException;
 import java.util.HashSet;

@@ -1,5 +1,6 @@
 package dev.onehop.routing.internal.wire;
 
+import dev.onehop.routing.spi.wire.OpMsg;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import java.io.IOException;
@@ -211,23 +212,26 @@ public final class Exchange {
    * Drops the answer. If it is still to come, a connection of its own is closed; on one with
    * others, the answer is dropped.
    *
-   * @return whether that came in time: the outcome is told nothing then, neither now nor later
+   * @return whether that came in time: the outcome is not called then, neither now nor later
    */
   public boolean cancel() {
-    if (state.compareAndSet(WAITING, DONE)) {
-      message.release();
-      pool.forget(this);
-      return true;
+    // What was sent may begin anew between the two.
+    while (!isDone()) {
+      if (state.compareAndSet(WAITING, DONE)) {
+        message.release();
+        pool.forget(this);
+        return true;
+      }
+      if (state.compareAndSet(SENT, DONE)) {
+        WireConnection used = connection;
+        if (used != null) {
+          used.close();
+        }
+        forgetMessage();
+        return true;
+      }
     }
-    if (!state.compareAndSet(SENT, DONE)) {
-      return false;
-    }
-    WireConnection used = connection;
-    if (used != null) {
-      used.close();
-    }
-    forgetMessage();
-    return true;
+    return false;
   }
 
   private void forgetMessage() {

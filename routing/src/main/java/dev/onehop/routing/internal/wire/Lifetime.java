@@ -1,6 +1,7 @@
 package dev.onehop.routing.internal.wire;
 
 import dev.onehop.routing.internal.wire.WireSettings.PoolLimits;
+import dev.onehop.routing.spi.wire.ServerAddressName;
 import java.io.IOException;
 import java.time.Duration;
 

@@ -1,6 +1,7 @@
 package dev.onehop.routing.internal.wire;
 
 import dev.onehop.routing.internal.wire.BsonFields.MalformedDocumentException;
+import dev.onehop.routing.spi.wire.OpMsg;
 import io.netty.buffer.ByteBuf;
 
 /**

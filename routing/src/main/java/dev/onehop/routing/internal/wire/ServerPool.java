@@ -2,6 +2,7 @@ package dev.onehop.routing.internal.wire;
 
 import dev.onehop.routing.internal.reactor.LateErrors;
 import dev.onehop.routing.internal.wire.WireSettings.PoolLimits;
+import dev.onehop.routing.spi.wire.ServerAddressName;
 import io.netty.channel.EventLoop;
 import io.netty.channel.EventLoopGroup;
 import java.io.IOException;
@@ -9,9 +10,11 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import reactor.core.Disposable;
@@ -36,7 +39,8 @@ final class ServerPool implements Exchange.Pool {
   private final @Nullable SharingMeters meters;
   private final Deque<WireConnection> idle = new ArrayDeque<>();
   private final Deque<Exchange> waiting = new ArrayDeque<>();
-  private final Set<Disposable> opening = new HashSet<>();
+  // With the loops that they are to be on.
+  private final Map<Disposable, EventLoop> opening = new HashMap<>();
   // Those that are open, idle or not.
   private final Set<WireConnection> connections = new HashSet<>();
   private int open;
@@ -164,6 +168,9 @@ final class ServerPool implements Exchange.Pool {
     old.forEach(WireConnection::close);
     if (ready != null) {
       exchange.use(ready);
+      if (preferred != null && ready.loop() != preferred) {
+        growOn(preferred);
+      }
     } else if (late) {
       exchange.unable(clientIsClosed());
     } else {
@@ -200,6 +207,7 @@ final class ServerPool implements Exchange.Pool {
   private void grow(@Nullable EventLoop preferred) {
     while (true) {
       Disposable.Swap connecting = Disposables.swap();
+      EventLoop loop = preferred == null ? group.next() : preferred;
       int born;
       boolean room;
       boolean needed;
@@ -212,7 +220,7 @@ final class ServerPool implements Exchange.Pool {
         room = slots.tryOpen();
         if (room) {
           open++;
-          opening.add(connecting);
+          opening.put(connecting, loop);
         }
         born = generation;
       }
@@ -222,8 +230,26 @@ final class ServerPool implements Exchange.Pool {
         }
         return;
       }
-      connect(preferred == null ? group.next() : preferred, connecting, born);
+      connect(loop, connecting, born);
     }
+  }
+
+  /**
+   * Opens a connection on a loop, after a request from there took one of another loop. Else that
+   * one might be taken ever after, and each request and answer would change threads.
+   */
+  private void growOn(EventLoop loop) {
+    Disposable.Swap connecting = Disposables.swap();
+    int born;
+    synchronized (this) {
+      if (closed || !waiting.isEmpty() || opening.containsValue(loop) || !slots.tryOpen()) {
+        return;
+      }
+      open++;
+      opening.put(connecting, loop);
+      born = generation;
+    }
+    connect(loop, connecting, born);
   }
 
   private void connect(EventLoop loop, Disposable.Swap connecting, int born) {
@@ -239,7 +265,7 @@ final class ServerPool implements Exchange.Pool {
   private void opened(Disposable connecting, WireConnection connection, int born) {
     boolean wanted;
     synchronized (this) {
-      wanted = opening.remove(connecting);
+      wanted = opening.remove(connecting) != null;
       reachable |= wanted;
       if (wanted) {
         connections.add(connection);
@@ -259,7 +285,7 @@ final class ServerPool implements Exchange.Pool {
   private void notOpened(Disposable connecting, Throwable failure, int born) {
     List<Exchange> never = new ArrayList<>();
     synchronized (this) {
-      if (!opening.remove(connecting)) {
+      if (opening.remove(connecting) == null) {
         return;
       }
       open--;
@@ -303,7 +329,7 @@ final class ServerPool implements Exchange.Pool {
   private List<Disposable> nextGeneration() {
     generation++;
     idle.clear();
-    List<Disposable> connecting = List.copyOf(opening);
+    List<Disposable> connecting = List.copyOf(opening.keySet());
     opening.clear();
     open -= connecting.size();
     return connecting;
@@ -454,7 +480,7 @@ final class ServerPool implements Exchange.Pool {
       closed = true;
       unused = List.copyOf(idle);
       never = List.copyOf(waiting);
-      connecting = List.copyOf(opening);
+      connecting = List.copyOf(opening.keySet());
       idle.clear();
       waiting.clear();
       opening.clear();

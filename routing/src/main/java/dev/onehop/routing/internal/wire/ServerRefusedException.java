@@ -1,5 +1,7 @@
 package dev.onehop.routing.internal.wire;
 
+import dev.onehop.routing.spi.wire.ServerAddressName;
+
 /** A server can be reached, and refuses the client: its user, as a rule. */
 public final class ServerRefusedException extends RuntimeException {
   private static final long serialVersionUID = 1L;

@@ -3,6 +3,8 @@ package dev.onehop.routing.internal.wire;
 import dev.onehop.routing.internal.reactor.LateErrors;
 import dev.onehop.routing.internal.wire.WireSettings.PoolLimits;
 import dev.onehop.routing.internal.wire.WireSettings.Sharing;
+import dev.onehop.routing.spi.wire.EventLoops;
+import dev.onehop.routing.spi.wire.ServerAddressName;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.EventLoop;
 import java.io.IOException;

@@ -1,5 +1,6 @@
 package dev.onehop.routing.internal.wire;
 
+import dev.onehop.routing.spi.wire.ServerAddressName;
 import java.io.DataInputStream;
 import java.io.IOException;
 import java.io.OutputStream;

@@ -1,6 +1,8 @@
 package dev.onehop.routing.internal.wire;
 
 import dev.onehop.routing.internal.wire.BsonFields.MalformedDocumentException;
+import dev.onehop.routing.spi.wire.OpMsg;
+import dev.onehop.routing.spi.wire.ServerAddressName;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.EventLoop;

@@ -1,6 +1,8 @@
 package dev.onehop.routing.internal.wire;
 
 import dev.onehop.routing.internal.handshake.HandshakeSettings;
+import dev.onehop.routing.spi.wire.EventLoops;
+import dev.onehop.routing.spi.wire.ServerAddressName;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.netty.channel.socket.SocketChannel;
 import io.netty.handler.proxy.ProxyHandler;

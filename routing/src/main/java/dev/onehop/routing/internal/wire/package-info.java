@@ -1,5 +1,6 @@
 /**
- * The MongoDB wire protocol, as much of it as routing needs: OP_MSG framing and plain connections.
+ * Connections to servers: of their own or shared, on event loops or for threads that wait, in
+ * pools.
  */
 @NullMarked
 package dev.onehop.routing.internal.wire;

@@ -9,7 +9,7 @@ import com.mongodb.connection.ClusterType;
 import com.mongodb.connection.ServerConnectionState;
 import com.mongodb.connection.ServerDescription;
 import com.mongodb.connection.ServerType;
-import dev.onehop.routing.internal.wire.ServerAddressName;
+import dev.onehop.routing.spi.wire.ServerAddressName;
 import java.io.IOException;
 import java.util.List;
 import java.util.Set;

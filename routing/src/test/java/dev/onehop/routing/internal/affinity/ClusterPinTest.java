@@ -10,7 +10,7 @@ import com.mongodb.connection.ServerDescription;
 import com.mongodb.connection.ServerType;
 import com.mongodb.connection.TopologyVersion;
 import dev.onehop.routing.internal.affinity.RouterProbe.Identity;
-import dev.onehop.routing.internal.wire.ServerAddressName;
+import dev.onehop.routing.spi.wire.ServerAddressName;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;

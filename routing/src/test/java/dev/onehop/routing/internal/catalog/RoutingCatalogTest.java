@@ -126,7 +126,7 @@ class RoutingCatalogTest {
     config.put("collections");
     config.put("databases");
 
-    assertThatThrownBy(() -> catalog.reload("d.c").block())
+    assertThatThrownBy(() -> catalog.reloadIfDue("d.c").block())
         .isInstanceOf(UnknownNamespaceException.class);
     assertThat(catalog.cached("d.c")).isNull();
     assertThat(catalog.age("d.c")).isEmpty();

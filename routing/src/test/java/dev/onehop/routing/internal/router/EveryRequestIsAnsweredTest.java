@@ -7,7 +7,7 @@ import com.mongodb.MongoCommandException;
 import com.mongodb.reactivestreams.client.MongoClient;
 import dev.onehop.routing.OneHop;
 import dev.onehop.routing.RoutingMode;
-import dev.onehop.routing.internal.direct.ScriptedCluster;
+import dev.onehop.routing.spi.direct.ScriptedCluster;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.time.Duration;

@@ -13,6 +13,7 @@ import dev.onehop.routing.internal.handshake.OidcMechanism;
 import dev.onehop.routing.internal.handshake.OidcTokens;
 import dev.onehop.routing.internal.wire.WireServer.Client;
 import dev.onehop.routing.internal.wire.WireServer.Kind;
+import dev.onehop.routing.spi.wire.OpMsg;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;

@@ -9,6 +9,7 @@ import static org.awaitility.Awaitility.await;
 
 import dev.onehop.routing.internal.wire.WireServer.Client;
 import dev.onehop.routing.internal.wire.WireServer.Kind;
+import dev.onehop.routing.spi.wire.OpMsg;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;

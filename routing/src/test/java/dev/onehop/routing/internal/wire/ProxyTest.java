@@ -9,6 +9,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.onehop.routing.internal.wire.WireServer.Client;
 import dev.onehop.routing.internal.wire.WireServer.Kind;
+import dev.onehop.routing.spi.wire.OpMsg;
+import dev.onehop.routing.spi.wire.ServerAddressName;
 import dev.onehop.routing.transport.ScriptedProxy;
 import java.util.List;
 import org.junit.jupiter.params.ParameterizedTest;

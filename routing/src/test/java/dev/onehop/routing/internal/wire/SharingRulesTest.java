@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.onehop.routing.internal.wire.BsonFields.MalformedDocumentException;
 import dev.onehop.routing.internal.wire.SharingRules.Use;
+import dev.onehop.routing.spi.wire.OpMsg;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import java.util.Arrays;

@@ -2,6 +2,8 @@ package dev.onehop.routing.internal.wire;
 
 import dev.onehop.routing.internal.wire.WireSettings.PoolLimits;
 import dev.onehop.routing.internal.wire.WireSettings.Sharing;
+import dev.onehop.routing.spi.wire.OpMsg;
+import dev.onehop.routing.spi.wire.ServerAddressName;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.UnpooledByteBufAllocator;

@@ -2,20 +2,27 @@ package dev.onehop.routing.internal.wire;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import dev.onehop.routing.internal.handshake.HandshakeSettings;
+import dev.onehop.routing.spi.wire.EventLoops;
+import dev.onehop.routing.spi.wire.OpMsg;
+import dev.onehop.routing.spi.wire.ServerAddressName;
+import dev.onehop.routing.spi.wire.WireFrames;
 import dev.onehop.routing.transport.ScriptedPeer;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.UnpooledByteBufAllocator;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInitializer;
+import io.netty.channel.EventLoop;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.SimpleChannelInboundHandler;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -122,7 +129,7 @@ class WirePoolTest {
     }
   }
 
-  /** Whoever cancels in time may let go of what the outcome needs. */
+  /** After a cancellation in time, what the outcome needs may be released. */
   @Test
   void whatIsCancelledInTimeIsToldNothing() {
     try (ScriptedPeer silent = silent()) {
@@ -195,6 +202,77 @@ class WirePoolTest {
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
+  }
+
+  /** Else a request would change threads twice for ever, because of who opened the connection. */
+  @Test
+  void aRequestGetsAConnectionOfItsOwnEventLoop() throws Exception {
+    try (WireServer server = new WireServer((connection, command) -> WireServer.ok());
+        WirePool pool = new WirePool(server.group, settings(2, TIMEOUT, TIMEOUT))) {
+      EventLoop first = server.group.next();
+      EventLoop second = server.group.next();
+      assertThat(answeringLoop(pool, server, first)).isSameAs(first);
+
+      await().untilAsserted(() -> assertThat(answeringLoop(pool, server, second)).isSameAs(second));
+      for (int i = 0; i < 10; i++) {
+        assertThat(answeringLoop(pool, server, first)).isSameAs(first);
+        assertThat(answeringLoop(pool, server, second)).isSameAs(second);
+      }
+      assertThat(server.accepted()).isEqualTo(2);
+    }
+  }
+
+  @Test
+  void aConnectionOfAnotherEventLoopDoesWhereThereMayBeNoMore() throws Exception {
+    try (WireServer server = new WireServer((connection, command) -> WireServer.ok());
+        WirePool pool = new WirePool(server.group, settings(1, TIMEOUT, TIMEOUT))) {
+      EventLoop first = server.group.next();
+      EventLoop second = server.group.next();
+      assertThat(answeringLoop(pool, server, first)).isSameAs(first);
+      for (int i = 0; i < 10; i++) {
+        assertThat(answeringLoop(pool, server, second)).isSameAs(first);
+      }
+      assertThat(server.accepted()).isEqualTo(1);
+    }
+  }
+
+  /** The event loop on which a request's answer comes that one loop has sent. */
+  private static EventLoop answeringLoop(WirePool pool, WireServer server, EventLoop sender)
+      throws Exception {
+    CompletableFuture<EventLoop> answered = new CompletableFuture<>();
+    sender.execute(
+        () -> {
+          ByteBuf message = UnpooledByteBufAllocator.DEFAULT.buffer();
+          PING.encode(message);
+          CommandHead head = CommandHead.read(message);
+          pool.exchange(
+              server.name(),
+              sender,
+              message,
+              Objects.requireNonNull(head),
+              new Exchange.Outcome() {
+                @Override
+                public void replied(ByteBuf reply) {
+                  server.group.forEach(
+                      each -> {
+                        if (each.inEventLoop()) {
+                          answered.complete((EventLoop) each);
+                        }
+                      });
+                }
+
+                @Override
+                public void sent() {
+                  answered.completeExceptionally(new AssertionError("sent"));
+                }
+
+                @Override
+                public void failed(Throwable cause) {
+                  answered.completeExceptionally(cause);
+                }
+              });
+        });
+    return answered.get(TIMEOUT.toSeconds(), TimeUnit.SECONDS);
   }
 
   private static Exchange exchange(ServerPool pool, Outcomes outcome) {

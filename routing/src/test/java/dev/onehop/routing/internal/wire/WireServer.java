@@ -2,6 +2,10 @@ package dev.onehop.routing.internal.wire;
 
 import dev.onehop.routing.internal.handshake.HandshakeSettings;
 import dev.onehop.routing.internal.handshake.Mechanism;
+import dev.onehop.routing.spi.wire.EventLoops;
+import dev.onehop.routing.spi.wire.OpMsg;
+import dev.onehop.routing.spi.wire.ServerAddressName;
+import dev.onehop.routing.spi.wire.WireFrames;
 import dev.onehop.routing.transport.ScriptedPeer;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.netty.buffer.ByteBuf;

@@ -2,6 +2,7 @@ package dev.onehop.routing.internal.wire;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.onehop.routing.spi.wire.ServerAddressName;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.Map;

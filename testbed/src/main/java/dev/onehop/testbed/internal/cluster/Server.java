@@ -1,6 +1,8 @@
 package dev.onehop.testbed.internal.cluster;
 
 import dev.onehop.testbed.Host;
+import dev.onehop.testbed.evidence.Traffic;
+import dev.onehop.testbed.internal.link.Peer;
 import java.net.InetSocketAddress;
 
 /**
@@ -27,6 +29,17 @@ public record Server(
     CONFIG,
     SHARD,
     ROUTER
+  }
+
+  /** What links call it. */
+  public Peer peer() {
+    return new Peer(
+        host.name(),
+        switch (role) {
+          case CONFIG -> Traffic.Party.CONFIG;
+          case SHARD -> Traffic.Party.SHARD;
+          case ROUTER -> Traffic.Party.ROUTER;
+        });
   }
 
   /** Where it says it is: {@code 127.x.y.z:port}. */

@@ -13,54 +13,55 @@ import java.util.concurrent.LinkedBlockingQueue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds the host that a connection comes from. On the loopback interface every process may use
- * every address, so it is not the address that tells but the process that owns the other end: the
- * socket's inode from {@code /proc/net/tcp}, its owner from {@code /proc/<pid>/fd}. That works for
- * any binary.
+ * Finds who has opened a connection, and on which host. On the loopback interface every process may
+ * use every address, so it is not the address that tells but the process that owns the other end:
+ * the socket's inode from {@code /proc/net/tcp}, its owner from {@code /proc/<pid>/fd}. That works
+ * for any binary.
  *
  * <p>One thread answers, all waiting questions at a time, so that a burst of connections costs one
  * reading of the tables. Thread-safe.
  */
 public final class Callers implements AutoCloseable {
   private record Question(
-      InetSocketAddress caller, InetSocketAddress link, CompletableFuture<String> answer) {}
+      InetSocketAddress caller, InetSocketAddress link, CompletableFuture<Peer> answer) {}
 
   private record Ends(InetSocketAddress local, InetSocketAddress remote) {}
 
-  private final Map<InetAddress, String> hostByAddress;
-  private final String unknown;
-  private final Map<Long, String> hostByPid = new ConcurrentHashMap<>();
+  private final Map<InetAddress, Peer> byAddress;
+  private final Peer unknown;
+  private final Map<Long, Peer> byPid = new ConcurrentHashMap<>();
   private final LinkedBlockingQueue<Question> questions = new LinkedBlockingQueue<>();
   private final Thread worker;
 
   /**
-   * @param hostByAddress hosts by address: a connection opened from one of these comes from there
-   * @param unknown the host of whoever else connects
+   * @param byAddress a connection opened from one of these addresses comes from there, unless its
+   *     process is known: a server may open its connections from its host's address
+   * @param unknown any other process that connects
    */
-  public Callers(Map<InetAddress, String> hostByAddress, String unknown) {
-    this.hostByAddress = Map.copyOf(hostByAddress);
+  public Callers(Map<InetAddress, Peer> byAddress, Peer unknown) {
+    this.byAddress = Map.copyOf(byAddress);
     this.unknown = unknown;
     this.worker = new Thread(this::answerAll, "onehop-link-callers");
     worker.setDaemon(true);
     worker.start();
   }
 
-  /** Says that a process runs on a host. */
-  public void register(long pid, String host) {
-    hostByPid.put(pid, host);
+  /** Says what a process is and on which host it runs. */
+  public void register(long pid, Peer peer) {
+    byPid.put(pid, peer);
   }
 
   /**
-   * The host that a connection comes from.
+   * Who has opened a connection.
    *
    * @param caller the connecting end
    * @param link the accepting end
-   * @return completed with the host's name, never exceptionally
+   * @return never completed exceptionally
    */
-  CompletableFuture<String> hostOf(InetSocketAddress caller, InetSocketAddress link) {
-    @Nullable String host = hostByAddress.get(caller.getAddress());
-    if (host != null) {
-      return CompletableFuture.completedFuture(host);
+  CompletableFuture<Peer> callerOf(InetSocketAddress caller, InetSocketAddress link) {
+    @Nullable Peer known = byAddress.get(caller.getAddress());
+    if (known != null && byPid.isEmpty()) {
+      return CompletableFuture.completedFuture(known);
     }
     Question question = new Question(caller, link, new CompletableFuture<>());
     questions.add(question);
@@ -91,13 +92,14 @@ public final class Callers implements AutoCloseable {
       for (ProcFs.TcpSocket socket : ProcFs.tcpSockets()) {
         inodes.replace(new Ends(socket.local(), socket.remote()), socket.inode());
       }
-      owners = ProcFs.socketOwners(new java.util.HashSet<>(inodes.values()), hostByPid.keySet());
+      owners = ProcFs.socketOwners(new java.util.HashSet<>(inodes.values()), byPid.keySet());
     } finally {
       for (Question question : batch) {
         long inode = inodes.getOrDefault(new Ends(question.caller(), question.link()), 0L);
         @Nullable Long pid = owners.get(inode);
-        @Nullable String host = pid == null ? null : hostByPid.get(pid);
-        question.answer().complete(host == null ? unknown : host);
+        @Nullable Peer peer = pid == null ? null : byPid.get(pid);
+        Peer otherwise = byAddress.getOrDefault(question.caller().getAddress(), unknown);
+        question.answer().complete(peer == null ? otherwise : peer);
       }
     }
   }

@@ -7,6 +7,7 @@ import io.netty.channel.ChannelOption;
 import io.netty.channel.socket.DuplexChannel;
 import java.util.ArrayDeque;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -42,6 +43,7 @@ final class DelayedPipe {
   private final Channel target;
   private final LongSupplier delayNanos;
   private final Lateness lateness;
+  private final LongAdder counter;
   private final Runnable onEnd;
   private final ArrayDeque<Held> held = new ArrayDeque<>();
   private long notBefore;
@@ -57,6 +59,7 @@ final class DelayedPipe {
    * @param delayNanos how long a byte takes from now on
    * @param lateness of this machine's timers
    * @param notBefore {@link System#nanoTime} before which nothing is delivered
+   * @param counter counts what is sent, in bytes
    * @param onEnd called once the end of the stream has been delivered
    */
   DelayedPipe(
@@ -65,17 +68,20 @@ final class DelayedPipe {
       LongSupplier delayNanos,
       Lateness lateness,
       long notBefore,
+      LongAdder counter,
       Runnable onEnd) {
     this.source = source;
     this.target = target;
     this.delayNanos = delayNanos;
     this.lateness = lateness;
     this.notBefore = notBefore;
+    this.counter = counter;
     this.onEnd = onEnd;
   }
 
   /** Takes over the buffer. */
   void send(ByteBuf data) {
+    counter.add(data.readableBytes());
     long now = System.nanoTime();
     long due = dueTime(now);
     if (held.isEmpty() && due - now <= 0 && target.isWritable()) {

@@ -23,7 +23,7 @@ import java.util.function.LongSupplier;
  */
 public final class Link {
   private final Links links;
-  private final String host;
+  private final Peer at;
   private final InetSocketAddress advertised;
   private final InetSocketAddress server;
   private final ChannelGroup callers = new DefaultChannelGroup(GlobalEventExecutor.INSTANCE);
@@ -31,9 +31,9 @@ public final class Link {
   private volatile boolean blocked;
   private volatile long furtherNanos;
 
-  Link(Links links, String host, InetSocketAddress advertised, InetSocketAddress server) {
+  Link(Links links, Peer at, InetSocketAddress advertised, InetSocketAddress server) {
     this.links = links;
-    this.host = host;
+    this.at = at;
     this.advertised = advertised;
     this.server = server;
     ServerBootstrap bootstrap =
@@ -68,7 +68,7 @@ public final class Link {
 
   /** Name of the host the link leads to. */
   public String host() {
-    return host;
+    return at.host();
   }
 
   /** Breaks off every connection: both ends see a reset. New ones are taken as before. */
@@ -122,7 +122,7 @@ public final class Link {
       var unused =
           links
               .callers()
-              .hostOf((InetSocketAddress) caller.remoteAddress(), advertised)
+              .callerOf((InetSocketAddress) caller.remoteAddress(), advertised)
               .thenAccept(
                   from -> caller.eventLoop().execute(() -> connect(connection, caller, from)));
     }
@@ -133,8 +133,8 @@ public final class Link {
     }
   }
 
-  private void connect(LinkConnection connection, Channel caller, String from) {
-    LongSupplier oneWayNanos = () -> links.oneWayNanos(from, host) + furtherNanos;
+  private void connect(LinkConnection connection, Channel caller, Peer from) {
+    LongSupplier oneWayNanos = () -> links.oneWayNanos(from.host(), at.host()) + furtherNanos;
     Bootstrap onward =
         new Bootstrap()
             .group(caller.eventLoop())
@@ -142,7 +142,7 @@ public final class Link {
             .option(ChannelOption.TCP_NODELAY, true)
             .option(ChannelOption.ALLOW_HALF_CLOSURE, true)
             .option(ChannelOption.AUTO_READ, false)
-            .localAddress(new InetSocketAddress(links.addressOf(from), 0))
+            .localAddress(new InetSocketAddress(links.addressOf(from.host()), 0))
             .handler(new ChannelInboundHandlerAdapter());
     var unused =
         onward
@@ -150,7 +150,12 @@ public final class Link {
             .addListener(
                 (ChannelFuture connected) -> {
                   if (connected.isSuccess() && caller.isActive()) {
-                    connection.join(connected.channel(), oneWayNanos, links.lateness());
+                    connection.join(
+                        connected.channel(),
+                        oneWayNanos,
+                        links.lateness(),
+                        links.counters().of(from, at),
+                        links.counters().of(at, from));
                   } else {
                     DelayedPipe.reset(connected.channel());
                     DelayedPipe.reset(caller);

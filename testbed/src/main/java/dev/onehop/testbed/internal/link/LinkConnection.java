@@ -7,6 +7,7 @@ import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.socket.ChannelInputShutdownEvent;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -28,8 +29,18 @@ final class LinkConnection {
     caller.pipeline().addLast(callerEnd);
   }
 
-  /** Begins to pass bytes on. */
-  void join(Channel server, LongSupplier oneWayNanos, Lateness lateness) {
+  /**
+   * Begins to pass bytes on.
+   *
+   * @param forthBytes counts those from the caller
+   * @param backBytes counts those from the server
+   */
+  void join(
+      Channel server,
+      LongSupplier oneWayNanos,
+      Lateness lateness,
+      LongAdder forthBytes,
+      LongAdder backBytes) {
     Runnable onEnd =
         () -> {
           if (isDelivered(forth) && isDelivered(back)) {
@@ -39,8 +50,8 @@ final class LinkConnection {
         };
     // As TCP's handshake would: the first byte leaves one round trip after connecting.
     long established = acceptedAt + 3 * oneWayNanos.getAsLong();
-    forth = new DelayedPipe(caller, server, oneWayNanos, lateness, established, onEnd);
-    back = new DelayedPipe(server, caller, oneWayNanos, lateness, acceptedAt, onEnd);
+    forth = new DelayedPipe(caller, server, oneWayNanos, lateness, established, forthBytes, onEnd);
+    back = new DelayedPipe(server, caller, oneWayNanos, lateness, acceptedAt, backBytes, onEnd);
     server.pipeline().addLast(serverEnd);
     callerEnd.begin(forth, back);
     serverEnd.begin(back, forth);

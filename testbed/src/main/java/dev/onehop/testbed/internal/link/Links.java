@@ -1,5 +1,6 @@
 package dev.onehop.testbed.internal.link;
 
+import dev.onehop.testbed.evidence.Traffic;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.netty.util.concurrent.DefaultThreadFactory;
@@ -10,6 +11,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
+import java.util.function.UnaryOperator;
 
 /** All links of a run. Thread-safe. */
 public final class Links implements AutoCloseable {
@@ -20,6 +22,7 @@ public final class Links implements AutoCloseable {
   private final EventLoopGroup group;
   private final List<Link> links = new CopyOnWriteArrayList<>();
   private final Lateness lateness = new Lateness();
+  private final ByteCounters counters = new ByteCounters();
   private volatile boolean delayed = true;
 
   /**
@@ -48,12 +51,12 @@ public final class Links implements AutoCloseable {
   /**
    * Opens a link.
    *
-   * @param host name of the host it leads to
+   * @param at the server it leads to
    * @param advertised where to listen
    * @param server where the server really listens
    */
-  public Link open(String host, InetSocketAddress advertised, InetSocketAddress server) {
-    Link link = new Link(this, host, advertised, server);
+  public Link open(Peer at, InetSocketAddress advertised, InetSocketAddress server) {
+    Link link = new Link(this, at, advertised, server);
     links.add(link);
     return link;
   }
@@ -81,8 +84,22 @@ public final class Links implements AutoCloseable {
     return group;
   }
 
-  Callers callers() {
+  /** Who connects. */
+  public Callers callers() {
     return callers;
+  }
+
+  /**
+   * What was carried so far.
+   *
+   * @param regionOf from a host's name to its region
+   */
+  public Traffic traffic(UnaryOperator<String> regionOf) {
+    return counters.snapshot(regionOf);
+  }
+
+  ByteCounters counters() {
+    return counters;
   }
 
   Lateness lateness() {

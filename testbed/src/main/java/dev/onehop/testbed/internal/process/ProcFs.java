@@ -48,6 +48,21 @@ public final class ProcFs {
     }
   }
 
+  /** The memory of a process that is in use (RSS), in bytes; empty if there is no such process. */
+  public static OptionalLong residentBytes(long pid) {
+    try {
+      for (String line :
+          Files.readAllLines(PROC.resolve(pid + "/status"), StandardCharsets.ISO_8859_1)) {
+        if (line.startsWith("VmRSS:")) {
+          return OptionalLong.of(Long.parseLong(line.replaceAll("\\D", "")) * 1024);
+        }
+      }
+    } catch (IOException e) {
+      // It has ended.
+    }
+    return OptionalLong.empty();
+  }
+
   /** A process's arguments, its program first; empty if there is no such process. */
   public static List<String> commandLine(long pid) {
     try {

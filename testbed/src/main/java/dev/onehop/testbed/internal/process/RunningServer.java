@@ -4,6 +4,7 @@ import dev.onehop.testbed.ProcessFailure;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.function.Consumer;
 
 /** A server that was started: a process of this machine, or a container. MUST be thread-safe. */
@@ -14,6 +15,11 @@ public interface RunningServer {
   /** The processor time that it has used so far; empty if that can't be told from here. */
   default Optional<Duration> cpuTime() {
     return Optional.empty();
+  }
+
+  /** The memory of its process that is in use, in bytes; empty if that can't be told from here. */
+  default OptionalLong residentBytes() {
+    return OptionalLong.empty();
   }
 
   /** How it ended, or, if it hasn't, what it last logged. */
@@ -35,6 +41,16 @@ public interface RunningServer {
    */
   default void setFrozen(boolean frozen) {
     throw new UnsupportedOperationException("only servers that run as processes can be frozen");
+  }
+
+  /**
+   * Keeps it to some processors.
+   *
+   * @param processors a list as of taskset(1), such as {@code 2-5}
+   * @return whether that could be done
+   */
+  default boolean pin(String processors) {
+    return false;
   }
 
   /** Ends it at once. */

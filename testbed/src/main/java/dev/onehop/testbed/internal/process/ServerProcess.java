@@ -8,6 +8,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
@@ -81,6 +82,11 @@ public final class ServerProcess implements RunningServer {
     return process.info().totalCpuDuration();
   }
 
+  @Override
+  public OptionalLong residentBytes() {
+    return ProcFs.residentBytes(pid());
+  }
+
   /** Calls back once if the process ends without {@link #kill} having been called. */
   @Override
   public void onDeath(Consumer<ProcessFailure> listener) {
@@ -129,6 +135,23 @@ public final class ServerProcess implements RunningServer {
       }
     } catch (IOException e) {
       throw new TestbedException("cannot run kill: " + e.getMessage(), e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new TestbedException("interrupted", e);
+    }
+  }
+
+  @Override
+  public boolean pin(String processors) {
+    try {
+      Process taskset =
+          new ProcessBuilder("taskset", "-a", "-p", "-c", processors, String.valueOf(pid()))
+              .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+              .redirectError(ProcessBuilder.Redirect.DISCARD)
+              .start();
+      return taskset.waitFor() == 0;
+    } catch (IOException e) {
+      return false; // There is no taskset.
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new TestbedException("interrupted", e);

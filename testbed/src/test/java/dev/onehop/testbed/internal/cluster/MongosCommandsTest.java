@@ -4,10 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.mongodb.ConnectionString;
-import dev.onehop.routing.internal.wire.EventLoops;
-import dev.onehop.routing.internal.wire.LegacyHello;
-import dev.onehop.routing.internal.wire.OpMsg;
-import dev.onehop.routing.internal.wire.WireFrames;
+import dev.onehop.routing.spi.wire.EventLoops;
+import dev.onehop.routing.spi.wire.LegacyHello;
+import dev.onehop.routing.spi.wire.OpMsg;
+import dev.onehop.routing.spi.wire.WireFrames;
 import dev.onehop.testbed.TestbedException;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.buffer.ByteBuf;

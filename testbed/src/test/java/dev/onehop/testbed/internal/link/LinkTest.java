@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.onehop.testbed.TestbedException;
+import dev.onehop.testbed.evidence.Traffic;
 import dev.onehop.testbed.internal.Loopback;
 import io.netty.channel.nio.NioIoHandler;
 import io.netty.channel.socket.nio.NioServerSocketChannel;
@@ -51,6 +52,8 @@ class LinkTest {
   private static final InetAddress FAR_HOST = Loopback.ip(42, 2, 1);
   private static final InetAddress SERVER_HOST = Loopback.ip(42, 3, 1);
 
+  private static final Peer SERVER = new Peer("server", Traffic.Party.SHARD);
+
   @Parameter String transport;
 
   private final List<AutoCloseable> resources = new ArrayList<>();
@@ -69,7 +72,10 @@ class LinkTest {
     acceptor.start();
     Map<String, InetAddress> hosts =
         Map.of("near", NEAR_HOST, "far", FAR_HOST, "server", SERVER_HOST);
-    Callers callers = new Callers(Map.of(NEAR_HOST, "near", FAR_HOST, "far"), "near");
+    Callers callers =
+        new Callers(
+            Map.of(NEAR_HOST, Peer.client("near"), FAR_HOST, Peer.client("far")),
+            Peer.client("near"));
     links =
         new Links(
             hosts,
@@ -79,7 +85,7 @@ class LinkTest {
     resources.add(links);
     link =
         links.open(
-            "server",
+            SERVER,
             new InetSocketAddress(SERVER_HOST, freePort()),
             (InetSocketAddress) server.getLocalSocketAddress());
   }
@@ -120,12 +126,22 @@ class LinkTest {
                     .formatted(SERVER_HOST.getHostAddress(), link.advertised().getPort()))
             .start();
     resources.add(process::destroyForcibly);
-    links.callers().register(process.pid(), "far");
+    links.callers().register(process.pid(), Peer.client("far"));
     process.getOutputStream().write('\n');
     process.getOutputStream().flush();
     assertThat(new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8))
         .isEqualTo("hello\n");
     assertThat(seenCallers).containsExactly(FAR_HOST);
+  }
+
+  /** A stand-in router opens its connections from its host's address. */
+  @Test
+  void aProcessThatIsKnownCountsForMoreThanItsAddress() throws IOException {
+    links.callers().register(ProcessHandle.current().pid(), new Peer("far", Traffic.Party.ROUTER));
+    assertThat(echoTime(connect(NEAR_HOST))).isPositive();
+    assertThat(links.traffic(host -> host).bytes())
+        .containsEntry(
+            new Traffic.Flow("far", Traffic.Party.ROUTER, "server", Traffic.Party.SHARD), 1L);
   }
 
   @Test
@@ -229,10 +245,29 @@ class LinkTest {
   void aServerThatIsNotThereResetsTheCaller() throws Exception {
     Link deadEnd =
         links.open(
-            "server",
+            SERVER,
             new InetSocketAddress(SERVER_HOST, freePort()),
             new InetSocketAddress(SERVER_HOST, freePort()));
     assertThatThrownBy(() -> echoTime(connect(NEAR_HOST, deadEnd))).isInstanceOf(IOException.class);
+  }
+
+  @Test
+  void bytesAreCountedBothWaysByWhereTheyComeFrom() throws IOException {
+    Traffic before = links.traffic(host -> host);
+    Socket far = connect(FAR_HOST);
+    far.getOutputStream().write(new byte[1000]);
+    assertThat(far.getInputStream().readNBytes(1000)).hasSize(1000);
+    assertThat(echoTime(connect(NEAR_HOST))).isPositive();
+    Traffic counted = links.traffic(host -> host);
+    Traffic.Party client = Traffic.Party.CLIENT;
+    Traffic.Party shard = Traffic.Party.SHARD;
+    assertThat(counted.since(before).bytes())
+        .containsOnly(
+            Map.entry(new Traffic.Flow("far", client, "server", shard), 1000L),
+            Map.entry(new Traffic.Flow("server", shard, "far", client), 1000L),
+            Map.entry(new Traffic.Flow("near", client, "server", shard), 1L),
+            Map.entry(new Traffic.Flow("server", shard, "near", client), 1L));
+    assertThat(counted.since(counted).bytes()).isEmpty();
   }
 
   @Test
@@ -251,7 +286,7 @@ class LinkTest {
 
   @Test
   void anAddressThatIsTakenIsNamed() {
-    assertThatThrownBy(() -> links.open("server", link.advertised(), link.advertised()))
+    assertThatThrownBy(() -> links.open(SERVER, link.advertised(), link.advertised()))
         .isInstanceOf(TestbedException.class)
         .hasMessageContaining("cannot listen on")
         .hasMessageContaining(String.valueOf(link.advertised().getPort()));

@@ -1,0 +1,23 @@
+package dev.onehop.cli.results;
+
+import com.fasterxml.jackson.annotation.JsonIgnore;
+import java.util.Set;
+
+/**
+ * A configuration of a client that is measured.
+ *
+ * @param mode its mode, such as {@code targeted-async}
+ * @param connections the pool size per server, or how many sockets requests share
+ * @param pipelining whether many requests are in flight on each socket
+ */
+public record Client(String mode, int connections, boolean pipelining) {
+
+  private static final Set<String> OFFICIAL =
+      Set.of("legacy", "async", "near-mongos", "local-threshold-0");
+
+  /** Whether it is an official driver as anyone can configure it, to compare with. */
+  @JsonIgnore
+  public boolean isOfficial() {
+    return OFFICIAL.contains(mode) && !pipelining;
+  }
+}

@@ -1,0 +1,19 @@
+package dev.onehop.jmh;
+
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import org.junit.jupiter.api.Test;
+
+/** What benchmarks may use of the routing module. */
+class JmhStructureTest {
+
+  @Test
+  void benchmarksUseNothingInternal() {
+    noClasses()
+        .should()
+        .dependOnClassesThat()
+        .resideInAPackage("dev.onehop.routing.internal..")
+        .check(new ClassFileImporter().importPackages("dev.onehop.jmh"));
+  }
+}

@@ -1,0 +1,150 @@
+package dev.onehop.routing.internal.metrics;
+
+import com.mongodb.ContextProvider;
+import com.mongodb.MongoClientSettings;
+import com.mongodb.RequestContext;
+import com.mongodb.ServerAddress;
+import com.mongodb.client.SynchronousContextProvider;
+import com.mongodb.event.CommandFailedEvent;
+import com.mongodb.event.CommandListener;
+import com.mongodb.event.CommandStartedEvent;
+import com.mongodb.event.CommandSucceededEvent;
+import com.mongodb.reactivestreams.client.ReactiveContextProvider;
+import dev.onehop.routing.observation.RouteDecision;
+import dev.onehop.routing.observation.RoutingObservationContext;
+import dev.onehop.routing.spi.router.Journey;
+import dev.onehop.routing.spi.wire.ServerAddressName;
+import io.micrometer.observation.Observation;
+import io.micrometer.observation.ObservationRegistry;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+import org.reactivestreams.Subscriber;
+import reactor.core.CoreSubscriber;
+
+/**
+ * Observes the commands of a virtual mongos for tracing. A command's parent is the observation in
+ * the subscriber's Reactor context, or the calling thread's; it comes here by the driver's command
+ * event, which bears the number of the request that arrives a moment later.
+ *
+ * <p>Thread-safe.
+ */
+final class CommandObservations implements CommandListener {
+  private static final String NAME = "onehop.operation";
+
+  /** The key of {@code ObservationThreadLocalAccessor}. */
+  private static final String CURRENT = "micrometer.observation";
+
+  private static final String PARENT = "dev.onehop.parent";
+
+  private final ObservationRegistry registry;
+  private final String mode;
+  private final Map<Integer, Observation> parents = new ConcurrentHashMap<>();
+
+  CommandObservations(ObservationRegistry registry, String mode) {
+    this.registry = registry;
+    this.mode = mode;
+  }
+
+  boolean areOn() {
+    return !registry.isNoop();
+  }
+
+  /** Lets a synchronous client's commands tell whose they are. */
+  void applyToSync(MongoClientSettings.Builder settings, @Nullable ContextProvider asked) {
+    if (areOn()) {
+      settings.contextProvider(new ParentsOfThreads(registry, asked)).addCommandListener(this);
+    }
+  }
+
+  /** Lets a reactive client's commands tell whose they are. */
+  void applyTo(MongoClientSettings.Builder settings, @Nullable ContextProvider asked) {
+    if (areOn()) {
+      settings.contextProvider(new Parents(asked)).addCommandListener(this);
+    }
+  }
+
+  private record Parents(@Nullable ContextProvider asked) implements ReactiveContextProvider {
+    @Override
+    public RequestContext getContext(Subscriber<?> subscriber) {
+      RequestContext context =
+          asked instanceof ReactiveContextProvider reactive
+              ? reactive.getContext(subscriber)
+              : null;
+      RequestContext known = context == null ? new MapRequestContext() : context;
+      if (subscriber instanceof CoreSubscriber<?> core
+          && core.currentContext().getOrDefault(CURRENT, null) instanceof Observation parent) {
+        known.put(PARENT, parent);
+      }
+      return known;
+    }
+  }
+
+  private record ParentsOfThreads(ObservationRegistry registry, @Nullable ContextProvider asked)
+      implements SynchronousContextProvider {
+    @Override
+    public RequestContext getContext() {
+      RequestContext context =
+          asked instanceof SynchronousContextProvider synchronous ? synchronous.getContext() : null;
+      RequestContext known = context == null ? new MapRequestContext() : context;
+      Observation parent = registry.getCurrentObservation();
+      if (parent != null) {
+        known.put(PARENT, parent);
+      }
+      return known;
+    }
+  }
+
+  @Override
+  public void commandStarted(CommandStartedEvent event) {
+    RequestContext context = event.getRequestContext();
+    if (context != null && context.hasKey(PARENT)) {
+      parents.put(event.getRequestId(), context.<Observation>get(PARENT));
+    }
+  }
+
+  @Override
+  public void commandSucceeded(CommandSucceededEvent event) {
+    parents.remove(event.getRequestId());
+  }
+
+  @Override
+  public void commandFailed(CommandFailedEvent event) {
+    parents.remove(event.getRequestId());
+  }
+
+  Observation start(int requestId, String command, String namespace) {
+    RoutingObservationContext observed =
+        new RoutingObservationContext(namespace, command, RouteDecision.NO_TABLE, null);
+    Observation observation =
+        Observation.createNotStarted(NAME, () -> observed, registry)
+            .contextualName(command + " " + namespace)
+            .lowCardinalityKeyValue("operation", command)
+            .lowCardinalityKeyValue("mode", mode)
+            .highCardinalityKeyValue("namespace", namespace);
+    Observation parent = parents.remove(requestId);
+    if (parent != null) {
+      observation.parentObservation(parent);
+    }
+    return observation.start();
+  }
+
+  static void end(Observation observation, Journey journey, @Nullable Throwable failure) {
+    String shard = journey.shard();
+    ServerAddressName server = journey.server();
+    if (observation.getContext() instanceof RoutingObservationContext context) {
+      context.decided(journey.decision(), shard);
+      journey
+          .servers()
+          .forEach(each -> context.sentTo(new ServerAddress(each.host(), each.port())));
+    }
+    if (failure != null) {
+      observation.error(failure);
+    }
+    observation
+        .lowCardinalityKeyValue("decision", journey.decision().tag())
+        .lowCardinalityKeyValue("shard", shard == null ? "none" : shard)
+        .lowCardinalityKeyValue("server", server == null ? "none" : server.toString())
+        .stop();
+  }
+}

@@ -1,0 +1,71 @@
+package dev.onehop.routing.observation;
+
+import com.mongodb.ServerAddress;
+import io.micrometer.observation.Observation;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What an observation of an operation knows of its route. The observation is named {@code
+ * onehop.operation}; its key values are {@code operation}, {@code decision}, {@code shard}, {@code
+ * mode}, {@code server} and, of high cardinality, {@code namespace}.
+ *
+ * <p>Thread-safe.
+ */
+public final class RoutingObservationContext extends Observation.Context {
+  private final String namespace;
+  private final String operation;
+  private volatile RouteDecision decision;
+  private volatile @Nullable String shard;
+  private final List<ServerAddress> servers = new CopyOnWriteArrayList<>();
+
+  /** For the router itself. */
+  public RoutingObservationContext(
+      String namespace, String operation, RouteDecision decision, @Nullable String shard) {
+    this.namespace = namespace;
+    this.operation = operation;
+    this.decision = decision;
+    this.shard = shard;
+  }
+
+  /** Database and collection. */
+  public String namespace() {
+    return namespace;
+  }
+
+  /** The command, such as {@code update}. */
+  public String operation() {
+    return operation;
+  }
+
+  /** What was decided; known when the command has ended. */
+  public RouteDecision decision() {
+    return decision;
+  }
+
+  /** The shard that owns what the operation touches; empty if there is not one. */
+  public Optional<String> shard() {
+    return Optional.ofNullable(shard);
+  }
+
+  /**
+   * The servers that the command was sent to, in order: the last one has answered. More than one
+   * after a retry of the router, or of a command that has parts. Known when the command has ended.
+   */
+  public List<ServerAddress> servers() {
+    return List.copyOf(servers);
+  }
+
+  /** For the router itself: the decision fell later than the observation began. */
+  public void decided(RouteDecision later, @Nullable String owner) {
+    decision = later;
+    shard = owner;
+  }
+
+  /** For the router itself: a command was sent. */
+  public void sentTo(ServerAddress server) {
+    servers.add(server);
+  }
+}

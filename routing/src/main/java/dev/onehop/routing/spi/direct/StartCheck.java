@@ -1,0 +1,302 @@
+package dev.onehop.routing.spi.direct;
+
+import dev.onehop.routing.internal.catalog.RoutingCatalog;
+import dev.onehop.routing.internal.reactor.LateErrors;
+import dev.onehop.routing.internal.wire.ServerRefusedException;
+import dev.onehop.routing.spi.router.ClusterFacts;
+import dev.onehop.routing.spi.shard.CommandFailure;
+import dev.onehop.routing.spi.shard.ErrorCodes;
+import dev.onehop.routing.spi.shard.ReplicaSet;
+import dev.onehop.routing.spi.shard.ReplicaSet.Answer;
+import dev.onehop.routing.spi.shard.ShardDirectory;
+import dev.onehop.routing.spi.shard.StaleRoutes;
+import dev.onehop.routing.spi.wire.OpMsg;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import org.bson.BsonArray;
+import org.bson.BsonBoolean;
+import org.bson.BsonDocument;
+import org.bson.BsonInt32;
+import org.bson.BsonString;
+import org.bson.BsonValue;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/**
+ * Looks, before the first command, whether the cluster can be used this way, and names what is
+ * missing if not: the servers are no mongoses or config servers, the user may not read the routing
+ * metadata, is unknown to a shard, or lacks a role that shards of 8.0 ask for.
+ *
+ * <p>Done once; after a failure again, with the next command.
+ */
+final class StartCheck {
+  private static final Logger log = LoggerFactory.getLogger(StartCheck.class);
+
+  /** What Reactor takes for no end. For any other time a timer would keep all of this client. */
+  private static final Duration FOR_GOOD = Duration.ofMillis(Long.MAX_VALUE);
+
+  private static final Duration FAILURE_KEPT = Duration.ofSeconds(1);
+
+  // As the driver's for finding a server: a seed that is silent must not hold up all for ever.
+  private static final Duration TIMEOUT = Duration.ofSeconds(30);
+  // A shard that is down must not keep the others from being used.
+
+  private static final Duration SHARD_TIMEOUT = Duration.ofSeconds(5);
+
+  /**
+   * How long commands wait for seeds of which none has said what it is: as long as the driver does
+   * for a connection. For what comes after they wait a {@link RoutingCatalog#MOMENT}.
+   */
+  private static final Duration PATIENCE = Duration.ofSeconds(10);
+
+  private static final int WIRE_VERSION_8_0 = 25;
+  private static final String SCRIPT = "docker/direct-users.js makes it";
+
+  private final ReplicaSet seeds;
+  private final ShardDirectory shards;
+  private final Mono<ClusterFacts> facts;
+  private volatile @Nullable ClusterFacts known;
+
+  /** What the seeds say, before the shards were asked; null before. */
+  private volatile @Nullable ClusterFacts seedFacts;
+
+  /** Whether the config servers have said which shards there are. */
+  private volatile boolean shardsRead;
+
+  /** Whether commands have waited in vain. */
+  private volatile boolean tooSlow;
+
+  StartCheck(ReplicaSet seeds, ShardDirectory shards) {
+    this.seeds = seeds;
+    this.shards = shards;
+    this.facts =
+        Mono.defer(this::check)
+            .timeout(TIMEOUT, Mono.error(StartCheck::unanswered))
+            .doOnNext(found -> known = found)
+            .doOnError(
+                failure -> !isSilence(failure),
+                // Commands wait for the next check again, which says the same or succeeds.
+                reason -> tooSlow = false)
+            .contextWrite(LateErrors::logged)
+            .cache(found -> FOR_GOOD, e -> FAILURE_KEPT, () -> FAILURE_KEPT);
+  }
+
+  Mono<ClusterFacts> facts() {
+    return facts;
+  }
+
+  /** What was found; before, what the seeds say; null before that. */
+  @Nullable ClusterFacts known() {
+    return known != null ? known : seedFacts;
+  }
+
+  /** Whether there is a mongos at all. */
+  Mono<Boolean> hasMongos() {
+    ClusterFacts atHand = known();
+    return atHand != null ? Mono.just(atHand.hasMongos()) : facts.map(ClusterFacts::hasMongos);
+  }
+
+  /** Whether all was found that commands on shards need. */
+  boolean isDone() {
+    return known != null;
+  }
+
+  /**
+   * Completes when the check is done, or when the config servers are silent: commands wait for that
+   * once, and don't any more until the servers have answered. The check goes on in the background.
+   */
+  Mono<Void> doneOrSilent() {
+    return Mono.defer(
+        () -> isDone() || tooSlow ? Mono.empty() : Mono.firstWithSignal(facts.then(), silence()));
+  }
+
+  private Mono<Void> silence() {
+    return Mono.delay(RoutingCatalog.MOMENT)
+        .then(
+            Mono.defer(
+                () ->
+                    seedFacts == null
+                        ? Mono.delay(PATIENCE.minus(RoutingCatalog.MOMENT))
+                        : Mono.<Long>empty()))
+        // What is waited for then are the shards.
+        .then(Mono.defer(() -> shardsRead ? Mono.<Void>never() : Mono.<Void>empty()))
+        .doOnSuccess(done -> tooSlow = !isDone());
+  }
+
+  private static boolean isSilence(Throwable failure) {
+    return failure instanceof CommandFailure refused
+        && (refused.code() == ErrorCodes.HOST_UNREACHABLE
+            || refused.code() == ErrorCodes.FAILED_TO_SATISFY_READ_PREFERENCE);
+  }
+
+  /** What commands fail with that waited in vain and have no other way. */
+  static CommandFailure silent() {
+    return new CommandFailure(
+        ErrorCodes.HOST_UNREACHABLE,
+        "HostUnreachable",
+        "the config servers have not answered, so it isn't known which shard to ask, and no mongos"
+            + " of the URI has answered that would know");
+  }
+
+  Mono<Void> done() {
+    return known != null ? Mono.empty() : facts.then();
+  }
+
+  private static CommandFailure unanswered() {
+    return new CommandFailure(
+        ErrorCodes.HOST_UNREACHABLE,
+        "HostUnreachable",
+        "the cluster has not answered within "
+            + TIMEOUT.toSeconds()
+            + " s of what direct mode asks at its start");
+  }
+
+  private Mono<ClusterFacts> check() {
+    return seeds
+        .send(command("hello"))
+        .onErrorMap(ServerRefusedException.class, StartCheck::unknownToSeeds)
+        .zipWhen(hello -> seeds.send(command("buildInfo")))
+        .flatMap(
+            both -> {
+              BsonDocument hello = both.getT1().document();
+              boolean mongos = new BsonString("isdbgrid").equals(hello.get("msg"));
+              if (!mongos && !hello.containsKey("configsvr")) {
+                return Mono.error(
+                    new CommandFailure(
+                        ErrorCodes.ILLEGAL_OPERATION,
+                        "IllegalOperation",
+                        both.getT1().server()
+                            + " is neither a mongos nor a config server: direct mode needs the URI"
+                            + " of one of these"));
+              }
+              String version =
+                  both.getT2().document().getString("version", new BsonString("0.0.0")).getValue();
+              int wireVersion = hello.getNumber("maxWireVersion", new BsonInt32(0)).intValue();
+              seedFacts = new ClusterFacts(mongos, version, wireVersion);
+              return allShards()
+                  .doOnNext(read -> shardsRead = true)
+                  .flatMap(this::checkShards)
+                  .map(least -> new ClusterFacts(mongos, version, Math.min(wireVersion, least)));
+            });
+  }
+
+  private Mono<Map<String, ReplicaSet>> allShards() {
+    return shards
+        .all()
+        .onErrorMap(
+            e -> e instanceof CommandFailure refused && refused.code() == ErrorCodes.UNAUTHORIZED,
+            e ->
+                new CommandFailure(
+                    ErrorCodes.UNAUTHORIZED,
+                    "Unauthorized",
+                    "direct mode may not read the routing metadata. Missing privilege: action find"
+                        + " on the database config, as the role read on config has it, for the"
+                        + " user on the config servers ("
+                        + e.getMessage()
+                        + ")"));
+  }
+
+  /** The least of the shards' highest wire versions. */
+  private Mono<Integer> checkShards(Map<String, ReplicaSet> all) {
+    return Flux.fromIterable(all.entrySet())
+        .flatMapDelayError(
+            shard -> check(shard.getKey(), shard.getValue(), all.size()), Integer.MAX_VALUE, 1)
+        .onErrorMap(StaleRoutes::single)
+        .reduce(Integer.MAX_VALUE, Math::min);
+  }
+
+  private Mono<Integer> check(String id, ReplicaSet shard, int shardCount) {
+    OpMsg status =
+        OpMsg.command(
+            new BsonDocument("connectionStatus", new BsonInt32(1))
+                .append("showPrivileges", BsonBoolean.TRUE)
+                .append("$db", new BsonString("admin")));
+    return shard
+        .servers()
+        .select(null)
+        .flatMap(
+            server ->
+                shard
+                    .sendTo(server.name(), status)
+                    .map(Answer::document)
+                    .flatMap(
+                        reply ->
+                            server.maxWireVersion() >= WIRE_VERSION_8_0
+                                    && shardCount > 1
+                                    && lacksDirectOperations(reply)
+                                ? Mono.<Integer>error(missingRole(id))
+                                : Mono.just(server.maxWireVersion())))
+        .timeout(SHARD_TIMEOUT)
+        .onErrorResume(
+            e -> {
+              if (e instanceof ServerRefusedException) {
+                return Mono.error(unknownToShard(id, e));
+              }
+              if (e instanceof CommandFailure refused
+                  && refused.code() == ErrorCodes.UNAUTHORIZED) {
+                return Mono.error(e);
+              }
+              log.warn("shard {} can't be asked now: {}", id, e.toString());
+              return Mono.empty();
+            });
+  }
+
+  /** Whether there is authentication and the user may not do what 8.0 calls direct operations. */
+  static boolean lacksDirectOperations(BsonDocument connectionStatus) {
+    BsonDocument auth = connectionStatus.getDocument("authInfo", new BsonDocument());
+    if (auth.getArray("authenticatedUsers", new BsonArray()).isEmpty()) {
+      return false;
+    }
+    for (BsonValue each : auth.getArray("authenticatedUserPrivileges", new BsonArray())) {
+      BsonDocument privilege = each.asDocument();
+      BsonDocument resource = privilege.getDocument("resource", new BsonDocument());
+      List<BsonValue> actions = privilege.getArray("actions", new BsonArray());
+      boolean everywhere = resource.containsKey("cluster") || resource.containsKey("anyResource");
+      if (everywhere
+          && (actions.contains(new BsonString("issueDirectShardOperations"))
+              || actions.contains(new BsonString("anyAction")))) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  private static CommandFailure missingRole(String shard) {
+    return new CommandFailure(
+        ErrorCodes.UNAUTHORIZED,
+        "Unauthorized",
+        "shard "
+            + shard
+            + " is of version 8.0 or later and refuses direct operations of this user. Missing"
+            + " role: directShardOperations on admin, on every shard; "
+            + SCRIPT);
+  }
+
+  private static CommandFailure unknownToShard(String shard, Throwable e) {
+    return new CommandFailure(
+        ErrorCodes.AUTHENTICATION_FAILED,
+        "AuthenticationFailed",
+        "shard "
+            + shard
+            + " does not take the user: direct mode needs the same user on every shard, for users"
+            + " made through a mongos are known to the config servers only; "
+            + SCRIPT
+            + " ("
+            + e.getMessage()
+            + ")");
+  }
+
+  private static CommandFailure unknownToSeeds(Throwable e) {
+    return new CommandFailure(
+        ErrorCodes.AUTHENTICATION_FAILED, "AuthenticationFailed", String.valueOf(e.getMessage()));
+  }
+
+  private static OpMsg command(String name) {
+    return OpMsg.command(
+        new BsonDocument(name, new BsonInt32(1)).append("$db", new BsonString("admin")));
+  }
+}

@@ -1,0 +1,127 @@
+package dev.onehop.routing.spi.setup;
+
+import com.mongodb.MongoClientSettings;
+import com.mongodb.connection.TransportSettings;
+import com.mongodb.reactivestreams.client.MongoClients;
+import dev.onehop.routing.internal.affinity.ClusterWatch;
+import dev.onehop.routing.internal.metrics.CommandMeter;
+import dev.onehop.routing.internal.metrics.TableMetrics;
+import dev.onehop.routing.internal.router.DirectMode;
+import dev.onehop.routing.internal.router.RouterClients;
+import dev.onehop.routing.internal.router.VirtualMongos;
+import dev.onehop.routing.internal.targeted.TargetedMode;
+import dev.onehop.routing.internal.zones.PreferredZones;
+import dev.onehop.routing.spi.shard.Versions;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.composite.CompositeMeterRegistry;
+import io.micrometer.observation.ObservationRegistry;
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.socket.SocketChannel;
+import java.time.Duration;
+import java.util.Map;
+import java.util.function.IntConsumer;
+import java.util.function.UnaryOperator;
+
+/**
+ * A router over event loops of the caller's, who also chooses what {@link
+ * dev.onehop.routing.OneHop} leaves nobody to choose.
+ *
+ * <p>Thread-safe.
+ */
+public final class RoutedSettings implements AutoCloseable {
+  private final RouterClients clients;
+
+  private RoutedSettings(RouterClients clients) {
+    this.clients = clients;
+  }
+
+  /**
+   * Targeted mode over channels of another kind, such as those of servers that are not there.
+   *
+   * @param settings of the application: the seeds are mongoses
+   * @param group event loops of all connections; stays the caller's
+   * @param channels of all connections; it fits the event loops and has a constructor without
+   *     parameters
+   * @param meters where the router's meters are registered
+   * @param refreshInterval how often tables and mongoses are read again
+   * @param shardsWithRouter gets the number of shards with a mongos beside them, each time it is
+   *     read
+   */
+  public static RoutedSettings targeted(
+      MongoClientSettings settings,
+      EventLoopGroup group,
+      Class<? extends SocketChannel> channels,
+      MeterRegistry meters,
+      Duration refreshInterval,
+      IntConsumer shardsWithRouter) {
+    return new RoutedSettings(
+        TargetedMode.create(
+            settings,
+            new RouterClients.Carrier(group, channels, null),
+            netty(group, channels),
+            MongoClients::create,
+            new TargetedMode.Options(
+                new ClusterWatch.Settings(
+                    refreshInterval, Duration.ZERO, true, Map.of(), UnaryOperator.identity()),
+                PreferredZones.NONE,
+                new TableMetrics(meters),
+                affinity -> shardsWithRouter.accept(affinity.shardsWithRouter().size()),
+                new CommandMeter(meters, ObservationRegistry.NOOP, "targeted")),
+            () -> {}));
+  }
+
+  /**
+   * Direct mode with or without versions.
+   *
+   * @param settings of the application: the seeds are mongoses or config servers
+   * @param group event loops of all connections; stays the caller's
+   * @param channels of all connections; it fits the event loops
+   * @param versions what commands carry; without versions, data is lost while ranges move
+   * @param refreshInterval how often the shards are read again
+   */
+  public static RoutedSettings direct(
+      MongoClientSettings settings,
+      EventLoopGroup group,
+      Class<? extends SocketChannel> channels,
+      Versions versions,
+      Duration refreshInterval) {
+    MeterRegistry meters = new CompositeMeterRegistry();
+    return new RoutedSettings(
+        DirectMode.create(
+            settings,
+            new RouterClients.Carrier(group, channels, null),
+            netty(group, channels),
+            versions,
+            new DirectMode.Options(
+                refreshInterval,
+                null,
+                PreferredZones.NONE,
+                new TableMetrics(meters),
+                CommandMeter.direct(meters, ObservationRegistry.NOOP)),
+            () -> {}));
+  }
+
+  private static TransportSettings netty(
+      EventLoopGroup group, Class<? extends SocketChannel> channels) {
+    return TransportSettings.nettyBuilder()
+        .eventLoopGroup(group)
+        .socketChannelClass(channels)
+        .build();
+  }
+
+  /** The settings of a reactive client, which closes the router when it is closed. */
+  public MongoClientSettings closingSettings() {
+    return clients.closing(clients.reactiveSettings());
+  }
+
+  /** The channels on the same event loops that lead to the router, wherever they connect to. */
+  public static Class<? extends SocketChannel> channels() {
+    return VirtualMongos.class;
+  }
+
+  /** Ends the router. Operations of clients that are still open fail. */
+  @Override
+  public void close() {
+    clients.close();
+  }
+}

@@ -1,0 +1,79 @@
+package dev.onehop.routing.spi.wire;
+
+import io.netty.channel.EventLoop;
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.IoHandlerFactory;
+import io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.netty.channel.ServerChannel;
+import io.netty.channel.epoll.Epoll;
+import io.netty.channel.epoll.EpollIoHandler;
+import io.netty.channel.epoll.EpollServerSocketChannel;
+import io.netty.channel.epoll.EpollSocketChannel;
+import io.netty.channel.nio.NioIoHandler;
+import io.netty.channel.socket.SocketChannel;
+import io.netty.channel.socket.nio.NioServerSocketChannel;
+import io.netty.channel.socket.nio.NioSocketChannel;
+import io.netty.util.concurrent.DefaultThreadFactory;
+import java.util.concurrent.RejectedExecutionException;
+
+/**
+ * The event loops and channel classes to use on this machine: Netty's native epoll where it loads,
+ * Java's NIO elsewhere.
+ */
+public final class EventLoops {
+  private EventLoops() {}
+
+  /**
+   * A new group of daemon threads; the caller shuts it down.
+   *
+   * @param name prefix of the threads' names
+   * @param threads how many, at least 1
+   */
+  public static EventLoopGroup newGroup(String name, int threads) {
+    return new MultiThreadIoEventLoopGroup(
+        threads, new DefaultThreadFactory(name, true), newIoHandlers());
+  }
+
+  /**
+   * Runs what opens a socket on a loop, after the events that the loop handles at present. Opened
+   * among them, by the handler of one, the socket may get the descriptor that another handler has
+   * closed; an event that was fetched for that one would be taken for the new socket's, and end it.
+   *
+   * @throws RejectedExecutionException if the loop has ended
+   */
+  public static void afterEvents(EventLoop loop, Runnable opening) {
+    loop.execute(opening);
+  }
+
+  /**
+   * Runs a task on a loop, now if this is the loop.
+   *
+   * @return false if the loop has ended, with its client, and the task is not run
+   */
+  public static boolean run(EventLoop loop, Runnable task) {
+    if (loop.inEventLoop()) {
+      task.run();
+      return true;
+    }
+    try {
+      loop.execute(task);
+      return true;
+    } catch (RejectedExecutionException e) {
+      return false;
+    }
+  }
+
+  private static IoHandlerFactory newIoHandlers() {
+    return Epoll.isAvailable() ? EpollIoHandler.newFactory() : NioIoHandler.newFactory();
+  }
+
+  /** The class of client sockets that fits {@link #newGroup}. */
+  public static Class<? extends SocketChannel> socketChannelClass() {
+    return Epoll.isAvailable() ? EpollSocketChannel.class : NioSocketChannel.class;
+  }
+
+  /** The class of listening sockets that fits {@link #newGroup}. */
+  public static Class<? extends ServerChannel> serverChannelClass() {
+    return Epoll.isAvailable() ? EpollServerSocketChannel.class : NioServerSocketChannel.class;
+  }
+}

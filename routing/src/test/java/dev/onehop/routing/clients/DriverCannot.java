@@ -1,0 +1,10 @@
+package dev.onehop.routing.clients;
+
+/** A test asks for what the Java driver, or its reactive client, does not have: it is skipped. */
+public final class DriverCannot extends RuntimeException {
+  private static final long serialVersionUID = 1;
+
+  public DriverCannot(String what) {
+    super(what);
+  }
+}

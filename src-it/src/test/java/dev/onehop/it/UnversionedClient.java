@@ -1,0 +1,45 @@
+package dev.onehop.it;
+
+import com.mongodb.ConnectionString;
+import com.mongodb.MongoClientSettings;
+import com.mongodb.reactivestreams.client.MongoClient;
+import com.mongodb.reactivestreams.client.MongoClients;
+import dev.onehop.routing.spi.setup.RoutedSettings;
+import dev.onehop.routing.spi.shard.Versions;
+import dev.onehop.routing.spi.wire.EventLoops;
+import io.netty.channel.EventLoopGroup;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Direct mode without versions, which loses and misreads data: for the test that shows it. Else
+ * like {@code OneHop.builder(uri).routing(DIRECT).reactiveClient()}.
+ */
+final class UnversionedClient implements AutoCloseable {
+  private final EventLoopGroup group = EventLoops.newGroup("unversioned", 1);
+  private final MongoClient client;
+
+  UnversionedClient(String uri) {
+    client =
+        MongoClients.create(
+            RoutedSettings.direct(
+                    MongoClientSettings.builder()
+                        .applyConnectionString(new ConnectionString(uri))
+                        .build(),
+                    group,
+                    EventLoops.socketChannelClass(),
+                    Versions.OMITTED,
+                    Duration.ofSeconds(10))
+                .closingSettings());
+  }
+
+  MongoClient client() {
+    return client;
+  }
+
+  @Override
+  public void close() {
+    client.close();
+    group.shutdownGracefully(0, 1, TimeUnit.SECONDS);
+  }
+}

@@ -1,0 +1,44 @@
+package dev.onehop.testbed.internal.link;
+
+import dev.onehop.testbed.evidence.Traffic;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.function.UnaryOperator;
+
+/** Counts what links carry, by sender and receiver. Thread-safe. */
+final class ByteCounters {
+  private record Way(Peer from, Peer to) {}
+
+  private final Map<Way, LongAdder> counters = new ConcurrentHashMap<>();
+
+  /** The counter of one direction. */
+  LongAdder of(Peer from, Peer to) {
+    return counters.computeIfAbsent(new Way(from, to), way -> new LongAdder());
+  }
+
+  /**
+   * What was counted so far.
+   *
+   * @param regionOf from a host's name to its region
+   */
+  Traffic snapshot(UnaryOperator<String> regionOf) {
+    Map<Traffic.Flow, Long> bytes = new HashMap<>();
+    counters.forEach(
+        (way, counter) -> {
+          long sum = counter.sum();
+          if (sum > 0) {
+            bytes.merge(
+                new Traffic.Flow(
+                    regionOf.apply(way.from().host()),
+                    way.from().party(),
+                    regionOf.apply(way.to().host()),
+                    way.to().party()),
+                sum,
+                Long::sum);
+          }
+        });
+    return new Traffic(bytes);
+  }
+}

@@ -1,0 +1,16 @@
+package dev.onehop.testbed.internal.link;
+
+import dev.onehop.testbed.evidence.Traffic;
+
+/**
+ * One end of a connection.
+ *
+ * @param host name of its host
+ * @param party what it is
+ */
+public record Peer(String host, Traffic.Party party) {
+  /** An application on a host. */
+  public static Peer client(String host) {
+    return new Peer(host, Traffic.Party.CLIENT);
+  }
+}

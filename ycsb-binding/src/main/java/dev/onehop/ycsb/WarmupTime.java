@@ -1,0 +1,124 @@
+package dev.onehop.ycsb;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.LongAdder;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How long the warm-up takes: a fixed time, or until the rate of its operations is steady, between
+ * a least and a longest time.
+ *
+ * <p>The last second is left for operations like those of the run, if the warm-up is twice that
+ * long. Thread-safe. Times are as of {@link System#nanoTime}.
+ */
+final class WarmupTime {
+  private static final long WINDOW_NANOS = 2_000_000_000;
+  private static final long LIKE_THE_RUN_NANOS = 1_000_000_000;
+
+  /** Windows that are compared. */
+  private static final int LAST = 3;
+
+  /** How far these may lie apart, as a fraction of their mean. */
+  private static final double SPREAD = 0.05;
+
+  private final long startNanos;
+  private final long leastNanos;
+  private final long windowNanos;
+  private final boolean judged;
+  private final LongAdder operations = new LongAdder();
+  // Written under the lock.
+  private final List<Long> windows = new ArrayList<>();
+  private volatile long windowEndNanos;
+  private volatile long hotEndNanos;
+  private volatile long endNanos;
+  private long counted;
+  private boolean steady;
+
+  private WarmupTime(Duration least, Duration most, boolean judged, long windowNanos) {
+    this.startNanos = System.nanoTime();
+    this.leastNanos = least.toNanos();
+    this.judged = judged;
+    this.windowNanos = windowNanos;
+    this.windowEndNanos = startNanos + windowNanos;
+    this.endNanos = startNanos + most.toNanos();
+    this.hotEndNanos = endNanos - Math.min(LIKE_THE_RUN_NANOS, most.toNanos() / 2);
+  }
+
+  /** A warm-up of that time, from now on. */
+  static WarmupTime fixed(Duration time) {
+    return new WarmupTime(time, time, false, WINDOW_NANOS);
+  }
+
+  /** A warm-up until the rate is steady, from now on. */
+  static WarmupTime untilSteady(Duration least, Duration most) {
+    return untilSteady(least, most, WINDOW_NANOS);
+  }
+
+  static WarmupTime untilSteady(Duration least, Duration most, long windowNanos) {
+    return new WarmupTime(least, most, true, windowNanos);
+  }
+
+  /**
+   * Whether the rate of these windows is steady: the last three lie within 5 % of their mean, and
+   * do not rise from one to the next.
+   */
+  static boolean isSteady(List<Long> windows) {
+    int size = windows.size();
+    if (size < LAST) {
+      return false;
+    }
+    long first = windows.get(size - 3);
+    long second = windows.get(size - 2);
+    long third = windows.get(size - 1);
+    double mean = (first + second + third) / 3.0;
+    long spread =
+        Math.max(first, Math.max(second, third)) - Math.min(first, Math.min(second, third));
+    return spread <= SPREAD * mean && !(first < second && second < third);
+  }
+
+  /** Counts an operation, and judges if a window is over. */
+  void operation() {
+    operations.increment();
+    if (judged && System.nanoTime() - windowEndNanos >= 0) {
+      windowEnds(System.nanoTime());
+    }
+  }
+
+  private synchronized void windowEnds(long now) {
+    if (now - windowEndNanos < 0 || steady) {
+      return;
+    }
+    long sum = operations.sum();
+    windows.add(sum - counted);
+    counted = sum;
+    windowEndNanos = now + windowNanos;
+    long end = now + Math.min(LIKE_THE_RUN_NANOS, leastNanos / 2);
+    if (end - startNanos >= leastNanos && end - endNanos < 0 && isSteady(windows)) {
+      steady = true;
+      hotEndNanos = now;
+      endNanos = end;
+    }
+  }
+
+  /** When operations that make code hot end; may become sooner. */
+  long hotEndNanos() {
+    return hotEndNanos;
+  }
+
+  /** When the warm-up ends for all threads; may become sooner until {@link #hotEndNanos}. */
+  long endNanos() {
+    return endNanos;
+  }
+
+  /** How long it takes. */
+  double seconds() {
+    return (endNanos - startNanos) / 1e9;
+  }
+
+  /** Whether the rate was steady before the longest time was over; null if that is not judged. */
+  synchronized @Nullable Boolean steady() {
+    return judged ? (Boolean) steady : null;
+  }
+}

@@ -1,0 +1,69 @@
+package dev.onehop.ycsb;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.time.Duration;
+import java.util.Properties;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class CommonStartTest {
+  private final InMemoryStore store = new InMemoryStore();
+
+  private CommonStart client(int index, int of, String run) {
+    return new CommonStart(
+        store, new ClientShare(index, of, run), Duration.ofMillis(of == 9 ? 300 : 30_000));
+  }
+
+  @Test
+  void nobodyStartsBeforeTheLastIsReadyAndNothingIsLeftInTheCluster() throws Exception {
+    CommonStart first = client(0, 2, "run");
+    CommonStart last = client(1, 2, "run");
+    // Another run's, under a name that begins the same.
+    CompletableFuture<Void> others = CompletableFuture.runAsync(client(0, 2, "run-2")::await);
+    CompletableFuture<Void> waiting = CompletableFuture.runAsync(first::await);
+    TimeUnit.MILLISECONDS.sleep(400);
+    assertThat(waiting).isNotDone();
+
+    last.await();
+    waiting.get(5, TimeUnit.SECONDS);
+
+    assertThat(others).isNotDone();
+    assertThat(Math.abs(first.client().startedAtMillis() - last.client().startedAtMillis()))
+        .isLessThan(2_000);
+    assertThat(last.client().index()).isEqualTo(1);
+    first.leave();
+    last.leave();
+    assertThat(store.of(CommonStart.COLLECTION).keySet()).containsExactly("run-2#00000");
+    client(1, 2, "run-2").await();
+    others.get(5, TimeUnit.SECONDS);
+  }
+
+  @Test
+  void whoIsMissingIsSaid() {
+    assertThatThrownBy(client(0, 9, "run")::await)
+        .hasMessage("1 of 9 clients were ready within 0 s");
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "onehop.client=2 onehop.clients=2 onehop.start=r, 'onehop.client must be from 0 to 1, not 2'",
+    "onehop.client=-1 onehop.clients=2 onehop.start=r,"
+        + " 'onehop.client must be a whole number from 0 to 2147483647, not \"-1\"'",
+    "onehop.client=0, 'onehop.client, onehop.clients and onehop.start go together'"
+  })
+  void aShareThatIsNoneIsSaid(String given, String message) {
+    Properties properties = new Properties();
+    for (String pair : given.split(" ", -1)) {
+      properties.setProperty(pair.split("=", -1)[0], pair.split("=", -1)[1]);
+    }
+
+    assertThatThrownBy(() -> ClientShare.of(properties))
+        .isInstanceOf(InvalidPropertyException.class)
+        .hasMessage(message);
+  }
+}

@@ -1,0 +1,88 @@
+package dev.onehop.ycsb;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class WarmupTimeTest {
+
+  @ParameterizedTest
+  @CsvSource({
+    "100 100, false",
+    "100 100 100, true",
+    "10 50 100 104 102, true",
+    "100 103 102, true",
+    // The spread is 6 % of the mean.
+    "100 106 103, false",
+    // Rising still, though little.
+    "100 101 102, false",
+    "102 101 100, true",
+    "0 0 0, true",
+    "100 100 100 50, false"
+  })
+  void theLastThreeWindowsTellWhetherTheRateIsSteady(String windows, boolean steady) {
+    List<Long> counts = Arrays.stream(windows.split(" ", -1)).map(Long::valueOf).toList();
+
+    assertThat(WarmupTime.isSteady(counts)).isEqualTo(steady);
+  }
+
+  @Test
+  void aFixedTimeIsNotJudged() {
+    WarmupTime time = WarmupTime.fixed(Duration.ofMillis(500));
+    long before = time.endNanos();
+    time.operation();
+
+    assertThat(time.endNanos()).isEqualTo(before);
+    assertThat(time.hotEndNanos()).isEqualTo(before - 250_000_000);
+    assertThat(time.seconds()).isEqualTo(0.5);
+    assertThat(time.steady()).isNull();
+  }
+
+  @Test
+  void aSteadyRateEndsItAfterTheLeastTime() {
+    // No operation in any window but that which ends it: 1, 1, 1.
+    WarmupTime time =
+        WarmupTime.untilSteady(Duration.ofMillis(100), Duration.ofSeconds(60), 20_000_000);
+    long begun = System.nanoTime();
+    while (System.nanoTime() - time.hotEndNanos() < 0) {
+      sleep(21);
+      time.operation();
+    }
+
+    assertThat(time.steady()).isTrue();
+    assertThat(time.seconds()).isBetween(0.1, 30.0);
+    assertThat(System.nanoTime() - begun).isLessThan(30_000_000_000L);
+  }
+
+  @Test
+  void aRateThatRisesIsNotSteadyWhenTheTimeIsOver() {
+    WarmupTime time =
+        WarmupTime.untilSteady(Duration.ofMillis(50), Duration.ofMillis(400), 20_000_000);
+    List<Integer> sizes = new ArrayList<>();
+    while (System.nanoTime() - time.endNanos() < 0) {
+      sizes.add(1);
+      // Each window has half more operations than the one before.
+      for (int i = 0; i < 10 * Math.pow(1.5, sizes.size()); i++) {
+        time.operation();
+      }
+      sleep(21);
+    }
+
+    assertThat(time.steady()).isFalse();
+    assertThat(time.seconds()).isEqualTo(0.4);
+  }
+
+  private static void sleep(long millis) {
+    try {
+      Thread.sleep(millis);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+}
