@@ -170,7 +170,9 @@ abstract class MongoBinding extends DB {
   private void begin(BindingOptions options, SharedStore joined, @Nullable ClientShare share)
       throws DBException {
     try {
-      new Warmup(joined.store(), getProperties()).run(joined.warmup(), tally);
+      if (!options.warmup().isZero()) {
+        new Warmup(joined.store(), getProperties()).run(joined.warmup(), tally);
+      }
       joined.startTogether(share);
     } catch (RuntimeException e) {
       shared = null;

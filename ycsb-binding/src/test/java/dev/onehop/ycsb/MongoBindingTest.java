@@ -149,6 +149,15 @@ class MongoBindingTest {
   }
 
   @Test
+  void withoutWarmupNothingRunsBeforeTheFirstOperation(@TempDir Path folder) throws Exception {
+    Path summary = folder.resolve("summary.json");
+    MongoBinding binding = binding("onehop.summary", summary.toString());
+    binding.cleanup();
+
+    assertThat(summaryNumber(summary, "warmupOperations")).isZero();
+  }
+
+  @Test
   void aFailingInitSaysWhyAndLeavesNothingOpen() {
     store.failure = new MongoTimeoutException("no server");
 
