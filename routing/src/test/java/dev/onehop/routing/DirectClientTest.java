@@ -230,7 +230,7 @@ class DirectClientTest {
     }
   }
 
-  /** The cluster's own names, which nobody here can resolve, are replaced wherever they come up. */
+  /** The cluster's own names, which do not resolve here, are replaced wherever they come up. */
   @Test
   void everyDiscoveredNameIsMapped() {
     ScriptedCluster inside = new ScriptedCluster(WIRE_6_0, name -> name + ".inside.invalid:27018");

@@ -95,7 +95,7 @@ class BenchUrlIT {
     return new Ended(exitCode, stdout.toString(), stderr.toString());
   }
 
-  /** As from a shell: what a process is told by its environment can't be told in this one. */
+  /** As from a shell: this process's environment variables can't be set. */
   private Ended process(String password, String... arguments) throws Exception {
     List<String> command =
         new ArrayList<>(

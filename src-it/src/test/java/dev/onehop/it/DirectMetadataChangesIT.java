@@ -292,7 +292,7 @@ class DirectMetadataChangesIT {
   }
 
   /**
-   * Whoever writes in between makes a collection of that name, which is in the way for a moment.
+   * A write in between creates a collection of that name, which is in the way for a moment.
    */
   private static void shard(String namespace) {
     List<BsonDocument> points =

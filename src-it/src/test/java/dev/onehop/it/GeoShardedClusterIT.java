@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Test;
 
 /** The cluster that users' own tests get with Testcontainers. */
 class GeoShardedClusterIT {
-  /** In a registry on a port of this machine that nobody listens on. */
+  /** In a registry on a port of this machine that nothing listens on. */
   private static final String NOWHERE = "127.0.0.1:9/no-such-image:1";
 
   private static final Duration FAR = Duration.ofMillis(40);

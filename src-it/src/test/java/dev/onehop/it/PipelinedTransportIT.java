@@ -260,7 +260,7 @@ class PipelinedTransportIT {
       slow.add(Mono.from(collection.find(Filters.where("sleep(6000) || true")).limit(1).first()));
     }
     CompletableFuture<?> running = Flux.merge(slow).then().toFuture();
-    // Whoever is sent right behind them waits with them; later ones go elsewhere.
+    // Requests sent right behind them wait with them; later ones go elsewhere.
     Mono.delay(Duration.ofSeconds(2)).block();
     AtomicInteger answered = new AtomicInteger();
     long start = System.nanoTime();

@@ -197,7 +197,7 @@ class ServersUnderLoadIT {
 
     abstract String victim();
 
-    /** How long nobody can do the work of a server that is away for {@link #AWAY}. */
+    /** How long no other server does the work of one that is away for {@link #AWAY}. */
     abstract Duration whileAway();
 
     /** The same, before a frozen one is noticed. */

@@ -86,7 +86,7 @@ record ClusterPlan(List<Server> config, List<List<Server>> shards, List<Server> 
         routers.stream().map(moved).toList());
   }
 
-  /** The config servers' replica set, as a router is told. */
+  /** The config servers' replica set, as in a router's options. */
   String configDb() {
     return CONFIG_SET
         + "/"

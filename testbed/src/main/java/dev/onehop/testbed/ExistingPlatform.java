@@ -119,7 +119,7 @@ final class ExistingPlatform implements Platform {
 
   @Override
   public void started(String url) {
-    // Whoever started the servers knows.
+    // What started the servers knows.
   }
 
   @Override

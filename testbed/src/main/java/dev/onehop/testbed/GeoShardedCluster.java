@@ -26,7 +26,7 @@ import org.testcontainers.lifecycle.Startable;
  * MongoClient client = OneHop.builder(cluster.url()).reactiveClient();
  * }</pre>
  *
- * <p>Delays are made by links in this JVM, to a few tens of microseconds, for whoever connects; so
+ * <p>Delays are made by links in this JVM, to a few tens of microseconds, for all connections; so
  * this JVM has to run on the engine's own machine, which has to be Linux. Addresses are good for
  * any program of that machine. Needs the artifact {@code org.testcontainers:testcontainers} 2.0 or
  * later, which this library does not bring along.

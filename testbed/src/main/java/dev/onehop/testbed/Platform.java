@@ -12,8 +12,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What a testbed's servers run on: processes of this machine, containers, or servers that are there
- * already. All that it has taken is given back by {@link #close}, except the servers themselves,
- * which whoever had them launched ends before.
+ * already. {@link #close} gives back all that it has taken, except the servers themselves, which
+ * the caller of {@link #launch} ends before.
  */
 interface Platform extends AutoCloseable {
   /** The topology, its hosts with the addresses that they have here. */
@@ -29,8 +29,8 @@ interface Platform extends AutoCloseable {
   Versions versions();
 
   /**
-   * Addresses that connections between the servers come from, as links see them; more are told by
-   * {@link #launch}. Whoever else connects is the client.
+   * Addresses that connections between the servers come from, as links see them; there are more from
+   * {@link #launch}. Any other that connects is the client.
    */
   Map<InetAddress, Peer> peers();
 

@@ -187,7 +187,7 @@ public final class Topology {
     return host;
   }
 
-  /** Where the application runs: whoever connects and is no part of the cluster counts as here. */
+  /** Where the application runs: what connects and is no part of the cluster counts as here. */
   public Host client() {
     return client;
   }

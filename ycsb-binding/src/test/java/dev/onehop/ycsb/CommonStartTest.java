@@ -20,7 +20,7 @@ class CommonStartTest {
   }
 
   @Test
-  void nobodyStartsBeforeTheLastIsReadyAndNothingIsLeftInTheCluster() throws Exception {
+  void noClientStartsBeforeTheLastIsReadyAndNothingIsLeftInTheCluster() throws Exception {
     CommonStart first = client(0, 2, "run");
     CommonStart last = client(1, 2, "run");
     // Another run's, under a name that begins the same.

@@ -26,7 +26,7 @@ class FailuresTest {
   private static final String OPTIONS = "/ycsb?serverSelectionTimeoutMS=300";
 
   @Test
-  void nobodyListeningIsToldAsTheOperatingSystemTellsIt() {
+  void aRefusedConnectionIsReportedAsTheOperatingSystemReportsIt() {
     // Port 1 (tcpmux) has had no server for decades.
     assertThat(connecting("mongodb://user:secret@127.0.0.1:1" + OPTIONS))
         .isEqualTo("cannot use 127.0.0.1:1 (mongodb.url): Connection refused");

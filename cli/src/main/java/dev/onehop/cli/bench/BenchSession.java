@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A bench run with everything around it: starts the testbed, shows progress, and sees to it that
- * nothing is left behind and what was found is kept, also when the JVM is told to stop.
+ * nothing is left behind and what was found is kept, also when the JVM gets a signal to stop.
  */
 public final class BenchSession {
 
@@ -160,7 +160,7 @@ public final class BenchSession {
     return bench == null ? null : bench.results();
   }
 
-  /** Runs when the JVM is told to stop: the testbed's own hook ends the servers. */
+  /** Runs when the JVM gets a signal to stop: the testbed's own hook ends the servers. */
   private void interrupt(Progress progress) {
     interrupted = true;
     progress.close();

@@ -51,7 +51,7 @@ final class ServerWatch implements Cluster.Watch {
     } catch (InterruptedException e) {
       // Ended.
     } catch (RuntimeException e) {
-      // A shard that no longer answers has died, or is being stopped: that is told elsewhere.
+      // A shard that no longer answers has died, or is being stopped: that is reported elsewhere.
       ended = true;
     }
   }

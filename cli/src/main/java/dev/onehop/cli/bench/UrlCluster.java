@@ -220,7 +220,7 @@ final class UrlCluster implements Cluster {
 
   @Override
   public void onServerDeath(Consumer<String> listener) {
-    // Nobody tells; operations fail.
+    // There is no notice; operations fail.
   }
 
   @Override

@@ -20,33 +20,21 @@ import org.jspecify.annotations.Nullable;
  */
 record Comparison(Point routed, Point official, @Nullable Point capped) {
 
-  private static final List<String> OFFICIAL = List.of("legacy", "async");
-
   /** Empty if either was not measured. */
   static Optional<Comparison> of(Results results) {
     int threads = results.points().stream().mapToInt(Point::threads).max().orElse(0);
     int smallest = results.points().stream().mapToInt(Point::connections).min().orElse(0);
     List<Point> there = results.points().stream().filter(p -> p.threads() == threads).toList();
-    Optional<Point> routed = best(there, p -> isRouted(p.mode()));
-    Optional<Point> official = best(there, p -> isOfficial(p.mode()) && p.throughput() > 0);
+    Optional<Point> routed = best(there, p -> p.client().isRouted());
+    Optional<Point> official = best(there, p -> p.client().isOfficial() && p.throughput() > 0);
     if (routed.isEmpty() || official.isEmpty()) {
       return Optional.empty();
     }
     Point capped =
-        best(there, p -> isOfficial(p.mode()) && p.connections() == smallest)
+        best(there, p -> p.client().isOfficial() && p.connections() == smallest)
             .filter(p -> p.connections() < official.get().connections())
             .orElse(null);
     return Optional.of(new Comparison(routed.get(), official.get(), capped));
-  }
-
-  /** Whether it is a mode of the official clients, through the routers of the URI. */
-  static boolean isOfficial(String mode) {
-    return OFFICIAL.contains(mode);
-  }
-
-  /** Whether it is a mode of ours. */
-  static boolean isRouted(String mode) {
-    return mode.startsWith("targeted-") || mode.startsWith("direct-");
   }
 
   private static Optional<Point> best(List<Point> points, Predicate<Point> which) {

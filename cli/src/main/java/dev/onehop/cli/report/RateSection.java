@@ -70,13 +70,13 @@ final class RateSection {
   /** The best routed client beside the best official one, at the highest rate or by theirs. */
   Optional<String> sentence() {
     if (!results.maxima().isEmpty()) {
-      return Stream.of(best(client -> Comparison.isRouted(client.mode())), best(Client::isOfficial))
+      return Stream.of(best(Client::isRouted), best(Client::isOfficial))
           .flatMap(Optional::stream)
           .reduce((routed, official) -> routed + "; " + official)
           .map(said -> said + ".");
     }
     double highest = entries.stream().mapToDouble(ScenarioEntry::rate).max().orElse(0);
-    Optional<String> routed = best(highest, each -> Comparison.isRouted(each.mode()));
+    Optional<String> routed = best(highest, each -> each.client().isRouted());
     Optional<String> official = best(highest, each -> each.client().isOfficial());
     return routed
         .or(() -> official)

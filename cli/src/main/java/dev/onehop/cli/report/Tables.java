@@ -307,7 +307,7 @@ final class Tables {
     return point.mode() + (point.pipelining() ? ", pipelined" : "");
   }
 
-  /** A point's row and what tells it from the others; a rule above it where threads change. */
+  /** A point's row and its label; a rule above it where threads change. */
   private static void begin(StringBuilder html, Point point, int threadsBefore) {
     boolean rule = threadsBefore != 0 && threadsBefore != point.threads();
     html.append(rule ? "<tr class=\"rule\">" : "<tr>");

@@ -1,5 +1,6 @@
 package dev.onehop.cli.report;
 
+import dev.onehop.cli.results.Client;
 import dev.onehop.cli.results.ZonesResult;
 import dev.onehop.cli.results.ZonesResult.Line;
 import java.util.ArrayList;
@@ -13,7 +14,6 @@ import java.util.function.Predicate;
 
 /** What crossed zones, in the report and in the table: sentences and figures. */
 final class ZonesSection {
-  private static final List<String> OFFICIAL = List.of("legacy", "async");
   private static final List<String> COLUMNS =
       List.of(
           "client",
@@ -61,8 +61,8 @@ final class ZonesSection {
   }
 
   private Optional<String> compared(boolean reads) {
-    Optional<Line> official = best(reads, line -> OFFICIAL.contains(line.mode()));
-    Optional<Line> routed = best(reads, line -> !OFFICIAL.contains(line.mode()));
+    Optional<Line> official = best(reads, line -> Client.isOfficial(line.mode()));
+    Optional<Line> routed = best(reads, line -> !Client.isOfficial(line.mode()));
     if (official.isEmpty() || routed.isEmpty()) {
       return Optional.empty();
     }

@@ -18,6 +18,17 @@ public record Client(String mode, int connections, boolean pipelining) {
   /** Whether it is an official driver as anyone can configure it, to compare with. */
   @JsonIgnore
   public boolean isOfficial() {
-    return OFFICIAL.contains(mode) && !pipelining;
+    return isOfficial(mode) && !pipelining;
+  }
+
+  /** Whether it is one of ours that routes. */
+  @JsonIgnore
+  public boolean isRouted() {
+    return mode.startsWith("targeted-") || mode.startsWith("direct-");
+  }
+
+  /** Whether that is the mode of an official driver as anyone can configure it. */
+  public static boolean isOfficial(String mode) {
+    return OFFICIAL.contains(mode);
   }
 }

@@ -38,7 +38,7 @@ public record RouterCost(
   public static RouterCost of(List<Point> points, boolean real) {
     List<Double> measured =
         points.stream()
-            .filter(point -> List.of("legacy", "async").contains(point.mode()))
+            .filter(point -> Client.isOfficial(point.mode()))
             .map(point -> point.cpu() == null ? null : point.cpu().routers())
             .filter(micros -> micros != null && micros > 0)
             .sorted()

@@ -74,7 +74,7 @@ public record ScenarioEntry(
   /** The {@link #scenario} of the rates that the search for the highest has tried. */
   public static final String FIND_MAX = "find-max";
 
-  /** All of it: the {@link #phase} and the {@link #shards} where none are told apart. */
+  /** All of it: the {@link #phase} and the {@link #shards} where there is only one. */
   public static final String ALL = "all";
 
   /**

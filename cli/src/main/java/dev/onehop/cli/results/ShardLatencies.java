@@ -44,7 +44,7 @@ public final class ShardLatencies {
     try (HistogramLogReader reader = new HistogramLogReader(file.toFile())) {
       EncodableHistogram next;
       while ((next = reader.nextIntervalHistogram()) != null) {
-        // Operation, kind, and shard if they are told apart.
+        // Operation, kind, and shard if they are listed by shard.
         String[] tag = String.valueOf(next.getTag()).split("\\.", 3);
         if (next instanceof Histogram histogram && tag.length >= 2) {
           long from = next.getStartTimeStamp() - (long) (reader.getStartTimeSec() * 1000);

@@ -41,7 +41,7 @@ import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
-/** Peers that lie, fall silent or are something else: a named error, and nobody hangs. */
+/** Peers that lie, fall silent or speak another protocol: a named error, and nothing hangs. */
 class MisbehavingPeerTest {
   private static final Duration TIMEOUT = Duration.ofSeconds(30);
 

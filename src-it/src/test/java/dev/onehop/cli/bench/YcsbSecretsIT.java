@@ -19,7 +19,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** YCSB's processes get into a server with TLS and access control, and tell nobody how. */
+/** YCSB's processes get into a server with TLS and access control, and show no secret. */
 class YcsbSecretsIT {
 
   @TempDir private Path folder;

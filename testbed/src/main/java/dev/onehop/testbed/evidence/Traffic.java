@@ -14,7 +14,7 @@ public record Traffic(Map<Flow, Long> bytes) {
 
   /** Who sends or receives. */
   public enum Party {
-    /** An application: whoever is no server of the cluster. */
+    /** An application: any peer that is no server of the cluster. */
     CLIENT,
     /** A mongos. */
     ROUTER,

@@ -47,7 +47,7 @@ final class ChangeStreamCursor implements OpenCursor {
      */
     Mono<BsonDocument> next(Duration wait);
 
-    /** Makes the shard write something after a time, so that its stream tells it is past that. */
+    /** Makes the shard write something after a time, so that its stream gets past that. */
     Mono<Void> advanceTo(BsonTimestamp time);
 
     /** Whether it was opened in one of these sessions, given by their ids. */

@@ -142,7 +142,7 @@ public final class ExchangeRaces {
 
   /** A waiting request gets its connection while its time to wait ends. */
   @JCStressTest
-  @Outcome(id = "1, 0, 1", expect = ACCEPTABLE, desc = "sent, and nothing is told yet")
+  @Outcome(id = "1, 0, 1", expect = ACCEPTABLE, desc = "sent, and no outcome yet")
   @Outcome(id = "0, 1, 0", expect = ACCEPTABLE, desc = "timed out, and released")
   @Outcome(expect = FORBIDDEN, desc = "both, neither, or a leak")
   @State

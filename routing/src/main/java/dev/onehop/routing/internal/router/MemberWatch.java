@@ -29,7 +29,7 @@ import reactor.core.scheduler.Schedulers;
 /**
  * Watches the members of a replica set one by one, each under the name by which this application
  * reaches it. The driver's own discovery knows only the names that members call each other. Who is
- * a member, and which of two primaries is the newer, is told as in the specification "Server
+ * a member, and which of two primaries is the newer, is determined as in the specification "Server
  * Discovery and Monitoring".
  *
  * <p>Thread-safe.

@@ -23,8 +23,8 @@ import java.util.function.IntConsumer;
 import java.util.function.UnaryOperator;
 
 /**
- * A router over event loops of the caller's, who also chooses what {@link
- * dev.onehop.routing.OneHop} leaves nobody to choose.
+ * A router over event loops of the caller's, with settings that {@link dev.onehop.routing.OneHop}
+ * does not offer.
  *
  * <p>Thread-safe.
  */

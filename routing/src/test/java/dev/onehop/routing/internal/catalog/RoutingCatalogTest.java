@@ -58,7 +58,7 @@ class RoutingCatalogTest {
   }
 
   @Test
-  void whoeverSawAnOlderTableGetsTheOneAtHand() {
+  void aCallerThatSawAnOlderTableGetsTheCurrentOne() {
     RoutingTable first = catalog.table("d.c").block();
     config.put("chunks", chunk("{$minKey: 1}", "{$maxKey: 1}", "s1", 2, 0));
     RoutingTable second = catalog.refresh("d.c", first).block();

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Servers that answer what nobody expects: an error for the caller, and never a wrong answer. */
+/** Unexpected answers of servers: the caller gets an error, never a wrong answer. */
 class MisbehavingShardTest {
   private static final int WIRE_6_0 = 17;
   private static final int WIRE_8_0 = 25;
@@ -46,7 +46,7 @@ class MisbehavingShardTest {
     }
   }
 
-  /** What the other shard did is told, as a server would. */
+  /** The error reports what the other shard did, as a server's does. */
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
   void aBatchTellsWhatWasDoneBeforeAShardFailed(boolean ordered) {
@@ -176,7 +176,7 @@ class MisbehavingShardTest {
     }
   }
 
-  /** An application that mixes up its clusters' sessions harms nobody but itself. */
+  /** An application that mixes up its clusters' sessions harms only itself. */
   @Test
   void theTimeOfAForeignSessionIsNotSpread() {
     try (ScriptedCluster cluster = new ScriptedCluster(WIRE_6_0)) {

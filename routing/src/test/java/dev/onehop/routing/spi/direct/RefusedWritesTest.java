@@ -106,7 +106,7 @@ class RefusedWritesTest {
     assertThat(cluster.seen("s1", "update")).hasSize(ShardClient.MAX_TRIES + later);
   }
 
-  /** What another shard has carried out is told. */
+  /** The reply reports what another shard has carried out. */
   @ParameterizedTest
   @CsvSource({"true,1", "false,2"})
   void aBatchThatOneShardKeepsRefusingFailsByTheStatementsItHasLeft(boolean ordered, int left) {

@@ -177,7 +177,7 @@ public final class ScriptedCluster implements AutoCloseable {
     stopped.remove(server);
   }
 
-  /** Lets a server answer as it is told to, from now on. */
+  /** Sets how a server answers from now on. */
   public void script(String server, Script script) {
     scripts.put(server, script);
   }

@@ -31,7 +31,7 @@ class RetryabilityTest {
           """
           {ok: 0, code: 10107} | true | true
           {ok: 0, code: 91} | true | true
-          {ok: 0, code: 987654, errmsg: 'a code that nobody knows'} | false | false
+          {ok: 0, code: 987654, errmsg: 'an unknown code'} | false | false
           {ok: 0, code: 11000} | false | false
           {ok: 0, code: 13388} | false | false
           {ok: 1, n: 1, writeConcernError: {code: 91}} | false | true

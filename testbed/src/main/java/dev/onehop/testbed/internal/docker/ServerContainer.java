@@ -72,7 +72,7 @@ public final class ServerContainer implements RunningServer {
             new AbstractWaitStrategy() {
               @Override
               protected void waitUntilReady() {
-                // Whoever starts the cluster knows when a server is ready.
+                // The cluster's start waits until a server is ready.
               }
             });
     ServerContainer started = new ServerContainer(name, docker, container);

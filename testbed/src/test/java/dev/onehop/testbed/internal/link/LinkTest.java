@@ -111,7 +111,7 @@ class LinkTest {
   }
 
   @Test
-  void whoeverIsUnknownCountsAsTheDefaultHost() throws IOException {
+  void anUnknownAddressCountsAsTheDefaultHost() throws IOException {
     echoTime(connect(Loopback.ip(0, 0, 1)));
     assertThat(seenCallers).containsExactly(NEAR_HOST);
   }
