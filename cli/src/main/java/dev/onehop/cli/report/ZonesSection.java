@@ -34,7 +34,7 @@ final class ZonesSection {
       Bytes of TCP payload per operation from one zone to another, both directions together, counted by the links.
       crossed: between application and servers, and between mongoses and shards, heartbeats of both included.
       background: the rest that crossed meanwhile, replication and metadata; in no cost.
-      cost of 10^9: of as many operations. A byte that crosses counts once; a provider that charges both ends takes twice that."""
+      cost of 10^9: of as many operations. A byte that crosses is charged in the zone it leaves and in the zone it enters."""
           .strip();
 
   private final ZonesResult result;
