@@ -95,7 +95,6 @@ final class BenchCommand implements Callable<Integer> {
           "--workload",
           "-p");
 
-  private static final List<Integer> SEED_THREADS = List.of(10, 25, 50, 75, 100);
   private static final List<String> NOT_WITH_SEED =
       List.of("--quick", "--threads", "--connections", "--records", "--operations", "--duration");
   private static final List<String> NOT_WITH_RATE =
@@ -139,8 +138,6 @@ final class BenchCommand implements Callable<Integer> {
   private static final int MOST_THREADS = 4096;
   private static final long DEFAULT_RECORDS = 10_000;
   private static final int DEFAULT_CONNECTIONS = 5;
-  private static final long SEED_RECORDS = 100_000;
-  private static final long SEED_OPERATIONS = 100_000;
 
   @Spec private CommandSpec spec;
 
@@ -565,7 +562,7 @@ final class BenchCommand implements Callable<Integer> {
       return read.withRecords(atLeastOne("--records", records));
     }
     if (seedExperiment) {
-      return read.withRecords(SEED_RECORDS);
+      return read.withRecords(BenchPlan.SEED_RECORDS);
     }
     boolean counts = ownCount && read.properties().containsKey("recordcount");
     return read.withRecords(counts ? read.records() : DEFAULT_RECORDS);
@@ -607,10 +604,10 @@ final class BenchCommand implements Callable<Integer> {
         }
       }
       return plan(
-          SEED_THREADS,
-          DEFAULT_CONNECTIONS,
+          BenchPlan.SEED_THREADS,
+          BenchPlan.SEED_CONNECTIONS,
           recordCount,
-          SEED_OPERATIONS,
+          BenchPlan.SEED_OPERATIONS,
           null,
           inFull ? null : (Double) SEED_ERROR,
           null,

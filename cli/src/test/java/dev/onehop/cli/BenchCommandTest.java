@@ -275,7 +275,9 @@ class BenchCommandTest {
     assertThat(plan.duration()).isNull();
     assertThat(plan.connections()).isEqualTo(5);
     assertThat(plan.error()).isEqualTo(0.02);
+    assertThat(plan.experiment()).startsWith("The experiment of 2014: 100,000 documents");
     assertThat(plan("--seed-experiment", "--in-full").error()).isNull();
+    assertThat(plan("--threads", "10").experiment()).isNull();
   }
 
   @Test

@@ -315,7 +315,8 @@ public final class Bench {
             cluster.missing(),
             plan.rounds(),
             plan.seed(),
-            processors),
+            processors,
+            plan.experiment()),
         cluster.topology(),
         cluster.server().router().isStandIn()
             ? cluster.server().withCost(RouterCost.of(points, cluster.hasBusyRouters()))

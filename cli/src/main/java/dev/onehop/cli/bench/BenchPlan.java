@@ -52,6 +52,13 @@ public record BenchPlan(
     @Nullable RatePlan rate,
     @Nullable ScenarioPlan scenario) {
 
+  /** The parameters of Allanbank's experiment of 2014. */
+  public static final List<Integer> SEED_THREADS = List.of(10, 25, 50, 75, 100);
+
+  public static final int SEED_CONNECTIONS = 5;
+  public static final long SEED_RECORDS = 100_000;
+  public static final long SEED_OPERATIONS = 100_000;
+
   /** The pool size that shows what the routers alone cost, without the cap. */
   public static final int LARGE_POOL = 100;
 
@@ -75,6 +82,20 @@ public record BenchPlan(
     if ((operations == null) == (duration == null)) {
       throw new IllegalArgumentException("a point is bounded by operations or by time");
     }
+  }
+
+  /** What the parameters are known as; null if they are the run's own. */
+  public @Nullable String experiment() {
+    boolean of2014 =
+        threads.equals(SEED_THREADS)
+            && connections == SEED_CONNECTIONS
+            && records == SEED_RECORDS
+            && Long.valueOf(SEED_OPERATIONS).equals(operations);
+    if (!of2014) {
+      return null;
+    }
+    return "The experiment of 2014: 100,000 documents, 5 connections, 100,000 operations per point"
+        + (error == null ? "" : " or until its throughput is known to 2 %");
   }
 
   /** Whether the warm-up is long enough for the optimizing compiler. */

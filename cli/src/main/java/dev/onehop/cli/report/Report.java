@@ -204,6 +204,9 @@ public final class Report {
 
   private void throughput(StringBuilder html) {
     html.append("<section id=\"throughput\">\n<h2>Throughput</h2>\n");
+    if (results.run() != null && results.run().experiment() != null) {
+      html.append("<p>").append(Html.escape(results.run().experiment())).append(".</p>\n");
+    }
     if (hasSeveralThreadCounts()) {
       html.append("<div class=\"narrow\">").append(legend(true)).append("</div>\n<figure>");
       html.append(charts.throughput(Size.WIDE)).append(charts.throughput(Size.NARROW));

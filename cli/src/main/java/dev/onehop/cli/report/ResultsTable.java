@@ -60,6 +60,9 @@ public final class ResultsTable {
       rows.add(row(point, first, operations, shards));
     }
     StringBuilder text = new StringBuilder();
+    if (results.run() != null && results.run().experiment() != null) {
+      text.append('\n').append(results.run().experiment()).append('\n');
+    }
     text.append(groups(first.size(), operations, widths(rows))).append('\n');
     int[] widths = widths(rows);
     for (List<String> row : rows) {

@@ -1,5 +1,7 @@
 package dev.onehop.cli.results;
 
+import com.fasterxml.jackson.annotation.JsonInclude;
+import com.fasterxml.jackson.annotation.JsonInclude.Include;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -21,6 +23,8 @@ import org.jspecify.annotations.Nullable;
  * @param seed what the random order of the points, and of the resamples of intervals, came from
  * @param processors which processors clients, routers and servers ran on, in words; null where that
  *     is not known
+ * @param experiment what the parameters are known as, such as the experiment of 2014; null for
+ *     parameters of the run's own
  */
 public record RunFacts(
     String started,
@@ -35,7 +39,8 @@ public record RunFacts(
     List<String> missing,
     int rounds,
     long seed,
-    @Nullable String processors) {
+    @Nullable String processors,
+    @JsonInclude(Include.NON_NULL) @Nullable String experiment) {
 
   /** What a file left out is none. */
   public RunFacts {

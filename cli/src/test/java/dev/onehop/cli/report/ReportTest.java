@@ -202,7 +202,8 @@ class ReportTest {
                 List.of("<u>share</u>"),
                 1,
                 7,
-                null),
+                null,
+                "<e>"),
             new TopologyFacts(
                 "<script>alert(1)</script>",
                 topology.client(),
@@ -216,6 +217,7 @@ class ReportTest {
     String html = Report.html(hostile, folder);
     assertThat(html).doesNotContain("<script", "<i>stopped", "<u>share", "<w>", "<v>", "<b>&'");
     assertThat(html).contains("&lt;script&gt;", "bench &#39;&lt;b&gt;&amp;&#39;");
+    assertThat(html).contains("<p>&lt;e&gt;.</p>");
     assertThat(html).contains("Unfinished run: 11 of 12 points");
     assertThat(html).contains("Not known: &lt;u&gt;share&lt;/u&gt;.");
   }

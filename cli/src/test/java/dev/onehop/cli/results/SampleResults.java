@@ -45,7 +45,8 @@ public final class SampleResults {
             List.of(),
             1,
             7,
-            "client, routers, mongods and links share all 2 processors"),
+            "client, routers, mongods and links share all 2 processors",
+            null),
         topology(),
         new ServerFacts("6.0.5", new ServerFacts.Router("stand-in", "0.1.0"), "6.0"),
         new MachineFacts(
