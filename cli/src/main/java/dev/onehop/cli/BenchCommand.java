@@ -358,7 +358,7 @@ final class BenchCommand implements Callable<Integer> {
       description =
           "The parameters of Allanbank's experiment of 2014: 100,000 documents, 5 connections,"
               + " threads 10,25,50,75,100, 100,000 operations per point. A point ends sooner when"
-              + " the 95 %% interval of its throughput is within 2 %% either way.")
+              + " the 95 %% interval of its throughput is within 2 %% either way, or after 25 s.")
   boolean seedExperiment;
 
   @Option(

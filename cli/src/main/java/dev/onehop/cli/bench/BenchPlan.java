@@ -20,7 +20,8 @@ import org.jspecify.annotations.Nullable;
  * @param operations operations per point; null if points are bounded in time
  * @param duration measured time per point; null if points are bounded by operations
  * @param error half the width of the 95 % interval of a point's throughput, as a fraction of it, at
- *     which it has been measured long enough; null to measure to the last operation or the time
+ *     which it has been measured long enough, as it has after {@link #MOST_TO_ERROR}; null to
+ *     measure to the last operation or the time
  * @param warmup time that each point spends on unmeasured operations first, at most
  * @param leastWarmup how long it does so if their rate is steady by then; null if that is not
  *     judged
@@ -65,8 +66,8 @@ public record BenchPlan(
   /** A warm-up after which the JVM's optimizing compiler has done most of its work. */
   public static final Duration LONG_WARMUP = Duration.ofSeconds(25);
 
-  /** A guess at how long a point takes to a small error. */
-  private static final double TO_ERROR_MILLIS = 25_000;
+  /** How long a point is measured at most if it ends at an error of its throughput. */
+  static final Duration MOST_TO_ERROR = Duration.ofSeconds(25);
 
   /** A guess at how many rates a search tries. */
   private static final long TRIALS = 10;
@@ -95,7 +96,7 @@ public record BenchPlan(
       return null;
     }
     return "The experiment of 2014: 100,000 documents, 5 connections, 100,000 operations per point"
-        + (error == null ? "" : " or until its throughput is known to 2 %");
+        + (error == null ? "" : ", or until its throughput is known to 2 %, or for 25 s");
   }
 
   /** Whether the warm-up is long enough for the optimizing compiler. */
@@ -200,7 +201,7 @@ public record BenchPlan(
         Objects.requireNonNull(operations)
             * Math.max(meanRoundTripMillis / underWay, serviceMillis);
     return bounds.plus(
-        Duration.ofMillis((long) (error == null ? millis : Math.min(millis, TO_ERROR_MILLIS))));
+        Duration.ofMillis((long) (error == null ? millis : Math.min(millis, MOST_TO_ERROR.toMillis()))));
   }
 
   /** A warm-up that is judged takes something between. */

@@ -92,6 +92,7 @@ final class YcsbCommand {
     Double error = plan.error();
     if (error != null) {
       property(command, "onehop.error", error);
+      property(command, "onehop.duration", BenchPlan.MOST_TO_ERROR.toMillis());
     }
     property(command, "onehop.workload", workload.workloadClass());
     property(command, "workload", MEASURED_WORKLOAD);
