@@ -638,6 +638,14 @@ final class BenchCommand implements Callable<Integer> {
         topology);
   }
 
+  /** All clients of a run measure the points in the same order. */
+  private long chosenSeed() {
+    if (seed != null) {
+      return seed;
+    }
+    return run == null ? ThreadLocalRandom.current().nextInt(1_000_000) : run.hashCode();
+  }
+
   private Duration measuredTime() {
     if (duration == null) {
       return Duration.ofSeconds(quick ? 5 : 10);
@@ -832,7 +840,7 @@ final class BenchCommand implements Callable<Integer> {
         most,
         judged ? LEAST_WARMUP : null,
         atLeastOne("--rounds", rounds),
-        seed == null ? ThreadLocalRandom.current().nextInt(1_000_000) : seed,
+        chosenSeed(),
         BenchPlan.LARGE_POOL,
         quick,
         pipelining == null ? Pipelining.TARGETED : Pipelining.named(pipelining),

@@ -281,6 +281,15 @@ class BenchCommandTest {
   }
 
   @Test
+  void allClientsOfARunMeasureThePointsInTheSameOrder() {
+    String[] first = {"--url", "mongodb://a", "--clients", "2", "--client", "0", "--run", "r"};
+    String[] second = {"--url", "mongodb://a", "--clients", "2", "--client", "1", "--run", "r"};
+    assertThat(plan(first).seed()).isEqualTo(plan(second).seed());
+    String[] other = {"--url", "mongodb://a", "--clients", "2", "--client", "1", "--run", "s"};
+    assertThat(plan(other).seed()).isNotEqualTo(plan(first).seed());
+  }
+
+  @Test
   void ratesTakeThePlaceOfThreads() {
     BenchPlan plan = plan("--rate", "300,100,300", "--arrivals", "poisson", "--seed", "7");
     BenchPlan search = plan("--find-max", "p99<20ms");
