@@ -11,6 +11,7 @@ import dev.onehop.cli.report.ResultsTable;
 import dev.onehop.cli.results.Results;
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.LocalDateTime;
@@ -113,8 +114,12 @@ final class BenchRun {
           throw Failure.usage("--out " + folder + " is not empty");
         }
       }
+      // Before anything is started: whether results can be written there in the end.
+      Files.delete(Files.createTempFile(folder, ".onehop", null));
+    } catch (FileAlreadyExistsException e) {
+      throw Failure.usage("--out " + folder + " is no folder");
     } catch (IOException e) {
-      throw Failure.run("cannot create " + folder + ": " + Failure.reason(e), e);
+      throw Failure.usage("cannot write to --out " + folder + ": " + Failure.reason(e));
     }
     return folder;
   }

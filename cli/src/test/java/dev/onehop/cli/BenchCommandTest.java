@@ -67,6 +67,18 @@ class BenchCommandTest {
   }
 
   @Test
+  void whereNoResultsCanBeWrittenNothingIsStarted() throws Exception {
+    Path file = Files.createFile(folder.resolve("a-file"));
+    for (Path out : List.of(file, file.resolve("below"))) {
+      BenchCommand command = parse("--out", out.toString());
+      assertThatThrownBy(command::call)
+          .isInstanceOfSatisfying(
+              Failure.class, e -> assertThat(e.exitCode()).isEqualTo(Failure.USAGE))
+          .hasMessageContaining("--out " + out);
+    }
+  }
+
+  @Test
   void defaultsAreThoseOfTheHelp() {
     BenchPlan plan = plan();
     assertThat(plan.modes()).isEqualTo(Mode.all());

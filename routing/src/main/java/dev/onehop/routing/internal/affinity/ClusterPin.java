@@ -4,12 +4,14 @@ import com.mongodb.ServerAddress;
 import com.mongodb.connection.ServerDescription;
 import com.mongodb.connection.ServerType;
 import dev.onehop.routing.internal.affinity.RouterProbe.Identity;
+import dev.onehop.routing.internal.affinity.RouterProbe.UnreachableException;
 import dev.onehop.routing.spi.wire.ServerAddressName;
 import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 import org.bson.types.ObjectId;
@@ -41,6 +43,8 @@ public final class ClusterPin {
   private final List<ServerAddress> seeds;
   private final Map<ServerAddress, Known> known = new ConcurrentHashMap<>();
   private final Map<ServerAddress, Mono<Void>> asking = new ConcurrentHashMap<>();
+  // Seeds that were down when they were asked: not waited for, and asked again once they are up.
+  private final Set<ServerAddress> unreachable = ConcurrentHashMap.newKeySet();
   private volatile @Nullable ObjectId clusterId;
   private volatile boolean pinned;
   private volatile boolean waitedForSeeds;
@@ -156,8 +160,12 @@ public final class ClusterPin {
     return asking.computeIfAbsent(
         address,
         name ->
-            Objects.requireNonNull(identify)
-                .apply(new ServerAddressName(name.getHost(), name.getPort()))
+            Mono.defer(
+                    () -> {
+                      unreachable.remove(name);
+                      return Objects.requireNonNull(identify)
+                          .apply(new ServerAddressName(name.getHost(), name.getPort()));
+                    })
                 .doOnNext(
                     identity -> {
                       log.debug("{} says {}", name, identity);
@@ -166,7 +174,11 @@ public final class ClusterPin {
                 .doOnError(
                     failure -> {
                       log.debug("{} does not tell its cluster: {}", name, failure.toString());
-                      known.putIfAbsent(name, new Known(new Identity(null, null), false, false));
+                      if (failure instanceof UnreachableException) {
+                        unreachable.add(name);
+                      } else {
+                        known.putIfAbsent(name, new Known(new Identity(null, null), false, false));
+                      }
                       pin();
                     })
                 .onErrorComplete()
@@ -192,7 +204,9 @@ public final class ClusterPin {
 
   /** Decides, once all seeds are heard or have had their time. */
   private synchronized void pin() {
-    if (pinned || !(waitedForSeeds || known.keySet().containsAll(seeds))) {
+    boolean heardAll =
+        seeds.stream().allMatch(seed -> known.containsKey(seed) || unreachable.contains(seed));
+    if (pinned || !(waitedForSeeds || heardAll)) {
       return;
     }
     Map<ServerAddress, Known> told = new LinkedHashMap<>();

@@ -5,10 +5,12 @@ import com.mongodb.ReadConcern;
 import com.mongodb.ReadPreference;
 import com.mongodb.connection.ServerDescription;
 import com.mongodb.connection.TopologyVersion;
+import com.mongodb.event.ServerDescriptionChangedEvent;
 import com.mongodb.event.ServerListener;
 import com.mongodb.reactivestreams.client.MongoClient;
 import com.mongodb.reactivestreams.client.MongoDatabase;
 import dev.onehop.routing.spi.wire.ServerAddressName;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
@@ -24,6 +26,7 @@ import org.bson.types.ObjectId;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
 import reactor.core.scheduler.Schedulers;
 
 /**
@@ -69,10 +72,41 @@ public final class RouterProbe implements AutoCloseable {
     this.connector = connector;
   }
 
-  /** Which cluster and process is behind that name; an error if it does not answer. */
+  /** A mongos that could not be reached; it was not waited for. */
+  static final class UnreachableException extends IOException {
+    private static final long serialVersionUID = 1L;
+
+    UnreachableException(Throwable cause) {
+      super(cause.getMessage(), cause);
+    }
+  }
+
+  /**
+   * Which cluster and process is behind that name; an error if it does not answer, at once if it
+   * can't be reached.
+   */
   public Mono<Identity> identify(ServerAddressName router) {
+    return Mono.defer(
+        () -> {
+          Sinks.One<Identity> unreachable = Sinks.one();
+          ServerListener watching =
+              new ServerListener() {
+                @Override
+                public void serverDescriptionChanged(ServerDescriptionChangedEvent event) {
+                  Throwable failure = event.getNewDescription().getException();
+                  if (failure != null) {
+                    var unused = unreachable.tryEmitError(new UnreachableException(failure));
+                  }
+                }
+              };
+          return Mono.firstWithSignal(unreachable.asMono(), identify(router, watching));
+        });
+  }
+
+  private Mono<Identity> identify(ServerAddressName router, ServerListener watching) {
     return with(
         router,
+        watching,
         client ->
             Flux.from(
                     client
@@ -101,6 +135,7 @@ public final class RouterProbe implements AutoCloseable {
       ServerAddressName router, Map<String, ShardRead> reads) {
     return with(
         router,
+        new ServerListener() {},
         client ->
             shortest(Mono.defer(() -> Mono.from(client.getDatabase("admin").runCommand(PING))))
                 .flatMap(
@@ -146,19 +181,20 @@ public final class RouterProbe implements AutoCloseable {
   }
 
   /** Not on the event loops, which carry the answers: a client waits for them when it closes. */
-  private <T> Mono<T> with(ServerAddressName router, Function<MongoClient, Mono<T>> question) {
+  private <T> Mono<T> with(
+      ServerAddressName router, ServerListener listener, Function<MongoClient, Mono<T>> question) {
     return Mono.usingWhen(
-            Mono.fromCallable(() -> connect(router)).subscribeOn(Schedulers.boundedElastic()),
+            Mono.fromCallable(() -> connect(router, listener))
+                .subscribeOn(Schedulers.boundedElastic()),
             question,
             client ->
                 Mono.fromRunnable(() -> close(client)).subscribeOn(Schedulers.boundedElastic()))
         .timeout(TIMEOUT.multipliedBy(2));
   }
 
-  private MongoClient connect(ServerAddressName router) {
+  private MongoClient connect(ServerAddressName router, ServerListener listener) {
     MongoClient client =
-        SingleServer.connect(
-            connector, settings, router, new ServerListener() {}, TIMEOUT.toMillis());
+        SingleServer.connect(connector, settings, router, listener, TIMEOUT.toMillis());
     open.add(client);
     if (closed) {
       close(client);

@@ -10,7 +10,9 @@ import com.mongodb.connection.ServerDescription;
 import com.mongodb.connection.ServerType;
 import com.mongodb.connection.TopologyVersion;
 import dev.onehop.routing.internal.affinity.RouterProbe.Identity;
+import dev.onehop.routing.internal.affinity.RouterProbe.UnreachableException;
 import dev.onehop.routing.spi.wire.ServerAddressName;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -72,6 +74,23 @@ class ClusterPinTest {
 
     await().until(() -> pin.allows(up(B, null)));
     assertThat(pin.clusterId()).isEqualTo(OURS);
+  }
+
+  @Test
+  void aSeedThatIsDownIsNotWaitedForAndIsAskedOnceItIsUp() {
+    answers.put(A, Mono.error(new UnreachableException(new IOException("refused"))));
+    answers.put(B, Mono.just(new Identity(OURS, null)));
+    ClusterPin pin = pin(A, B);
+
+    // Without any time-out of the pin's: all answers are there at once.
+    pin.check(List.of(new ServerAddressName("b", 1))).block();
+    assertThat(pin.clusterId()).isEqualTo(OURS);
+    assertThat(pin.allows(up(B, null))).isTrue();
+
+    answers.put(A, Mono.just(new Identity(THEIRS, null)));
+    assertThat(pin.allows(up(A, null))).as("before it has told").isFalse();
+    await().until(() -> pin.isRefused(new ServerAddressName("a", 1)));
+    assertThat(pin.allows(up(A, null))).isFalse();
   }
 
   @Test
