@@ -122,6 +122,7 @@ final class ScriptedCluster implements Cluster {
     private int position = -1;
     private int reads;
     private int most;
+    private long told;
     private boolean silent;
     private boolean idleAdvances = true;
 
@@ -133,8 +134,10 @@ final class ScriptedCluster implements Cluster {
       add("insert", time, key);
     }
 
-    String add(String type, long time, int key) {
+    /** At that time, or later if the shard has said that nothing is to come of it. */
+    String add(String type, long earliest, int key) {
       synchronized (ScriptedCluster.this) {
+        long time = Math.max(earliest, told + 1);
         String token = Events.token(time, name, ++number);
         oplog.add(Events.event(token, type, key, number));
         clock = Math.max(clock, time);
@@ -240,7 +243,11 @@ final class ScriptedCluster implements Cluster {
                   .getString("operationType")
                   .getValue()
                   .equals("invalidate");
-      String token = until == oplog.size() ? Events.highWater(clock + 1) : null;
+      String token = null;
+      if (until == oplog.size()) {
+        told = clock;
+        token = Events.highWater(told + 1);
+      }
       return new Batch(events, token, ended);
     }
 
