@@ -160,17 +160,13 @@ class MergedStreamTest {
   void closesTheCursorsWhenItIsCancelled() {
     ScriptedCluster cluster = new ScriptedCluster(true, "a", "b");
     Subscription subscription = subscribe(cluster, Order.TOTAL, Long.MAX_VALUE);
-    await()
-        .atMost(TIMEOUT)
-        .until(() -> cluster.shard("a").isOpen() && cluster.shard("b").isOpen());
+    await().atMost(TIMEOUT).until(() -> cluster.shard("a").isOpen() && cluster.shard("b").isOpen());
     subscription.cancel();
     await()
         .atMost(TIMEOUT)
         .until(
             () ->
-                !cluster.shard("a").isOpen()
-                    && !cluster.shard("b").isOpen()
-                    && cluster.isClosed());
+                !cluster.shard("a").isOpen() && !cluster.shard("b").isOpen() && cluster.isClosed());
   }
 
   @Test

@@ -90,9 +90,7 @@ final class ScriptedCluster implements Cluster {
   @Override
   public synchronized Mono<Opening> open() {
     return Mono.fromCallable(
-        () ->
-            new Opening(
-                Set.copyOf(shards.keySet()), placed ? read() : null, start, resumed));
+        () -> new Opening(Set.copyOf(shards.keySet()), placed ? read() : null, start, resumed));
   }
 
   @Override
@@ -204,9 +202,7 @@ final class ScriptedCluster implements Cluster {
               most = batchSize;
               throwNext();
               String from =
-                  place.own()
-                      ? place.after()
-                      : Tokens.highWater(Tokens.clusterTime(place.after()));
+                  place.own() ? place.after() : Tokens.highWater(Tokens.clusterTime(place.after()));
               position = 0;
               while (position < oplog.size()
                   && ShardReader.token(oplog.get(position)).compareTo(from) <= 0) {
@@ -231,8 +227,7 @@ final class ScriptedCluster implements Cluster {
       for (RawBsonDocument event : events) {
         if (ShardReader.token(event).equals(tooLarge)) {
           position = -1;
-          throw new ReadFailure(
-              ReadFailure.Kind.TOO_LARGE, new IllegalStateException("too large"));
+          throw new ReadFailure(ReadFailure.Kind.TOO_LARGE, new IllegalStateException("too large"));
         }
       }
       position = until;
