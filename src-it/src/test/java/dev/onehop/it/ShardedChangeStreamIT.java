@@ -69,7 +69,7 @@ class ShardedChangeStreamIT {
         s2: {region: here, address: 127.37.0.3}
         s3: {region: here, address: 127.37.0.4}
       roundTrips:
-        here <-> here: 0
+        here <-> here: 0.4
       client: c
       configServers: [c]
       shards:
@@ -290,12 +290,12 @@ class ShardedChangeStreamIT {
     collection.insertOne(new Document("_id", 110));
     testbed.dropCollection("streams.dropped");
     await().atMost(TIMEOUT).until(() -> end.get() != null);
+    // Each shard drops its part; two of them may do so at the same cluster time.
     assertThat(types)
-        .containsExactly(
-            OperationType.INSERT,
-            OperationType.INSERT,
-            OperationType.DROP,
-            OperationType.INVALIDATE);
+        .startsWith(OperationType.INSERT, OperationType.INSERT, OperationType.DROP)
+        .endsWith(OperationType.INVALIDATE)
+        .hasSizeLessThan(7);
+    assertThat(types).filteredOn(OperationType.INVALIDATE::equals).hasSize(1);
   }
 
   @Test

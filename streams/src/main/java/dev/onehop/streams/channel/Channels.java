@@ -36,6 +36,6 @@ public final class Channels {
   /** The channel of a hash: ranges, for a remainder of a negative hash would be negative. */
   static int ofHash(long hash, int count) {
     long upper = (hash ^ Long.MIN_VALUE) >>> Integer.SIZE;
-    return (int) (upper * count >>> Integer.SIZE);
+    return (int) ((upper * count) >>> Integer.SIZE);
   }
 }

@@ -106,8 +106,7 @@ public final class RoutedCluster implements Cluster {
         .then(Mono.defer(placements::read))
         .map(
             found ->
-                new Opening(
-                    found.shards(), found, start == null ? now() : start, start != null));
+                new Opening(found.shards(), found, start == null ? now() : start, start != null));
   }
 
   /** After all that any of the servers that were asked has done. */
