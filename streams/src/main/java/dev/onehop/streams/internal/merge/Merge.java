@@ -54,7 +54,7 @@ final class Merge {
   private boolean ended;
 
   /** A shard's part. */
-  private final class Lane {
+  private static final class Lane {
     private final String shard;
     private final Deque<Item> items = new ArrayDeque<>();
     private String mark;
@@ -265,7 +265,7 @@ final class Merge {
 
   /** Up to where everything was given. */
   Checkpoint checkpoint() {
-    if (order == Order.TOTAL || names.size() == 1 && !placed) {
+    if (order == Order.TOTAL || !placed) {
       boolean idle = lanes.values().stream().allMatch(lane -> lane.items.isEmpty());
       if (idle && !ended) {
         String low = placed ? known : null;

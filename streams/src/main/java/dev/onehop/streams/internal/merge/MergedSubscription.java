@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
@@ -277,7 +278,7 @@ final class MergedSubscription implements Subscription, ShardReader.Owner {
     Checkpoint place = from.checkpoint();
     givenNanos = System.nanoTime();
     wakeIn(settings.progressInterval());
-    return place.equals(lastPlace) ? null : new StreamEvent.Progress(place);
+    return Objects.equals(place, lastPlace) ? null : new StreamEvent.Progress(place);
   }
 
   private void read(Merge of) {

@@ -46,7 +46,7 @@ final class Failures {
     }
     boolean passing =
         refused.labels().contains(RESUMABLE)
-            || PASSING.contains(refused.code()) && !refused.labels().contains(NOT_RESUMABLE);
+            || (PASSING.contains(refused.code()) && !refused.labels().contains(NOT_RESUMABLE));
     return passing ? Kind.PASSING : Kind.FINAL;
   }
 }
