@@ -1,0 +1,143 @@
+package dev.onehop.cli.consume;
+
+import dev.onehop.core.bson.BsonPath;
+import dev.onehop.core.bson.HashedKey;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import org.bson.RawBsonDocument;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Splits one stream of events into channels by ranges of the hash of the document key, and hands
+ * each channel's events to the consumer in order, on a few threads. Used by one thread that reads.
+ */
+final class ChannelSplit implements AutoCloseable {
+
+  /** How many events wait for the consumer at most; then the reader waits. */
+  private static final int MOST_WAITING = 16_384;
+
+  /** How many events may be handed on at once: fewer than may wait, as these are not yet worked on. */
+  static final int MOST_AT_ONCE = 4_096;
+
+  private static final BsonPath KEY = BsonPath.of("documentKey._id");
+
+  private final EventStream.Consumer consumer;
+  private final List<Channel> channels = new ArrayList<>();
+  private final Semaphore room = new Semaphore(MOST_WAITING);
+  private final ExecutorService threads;
+  private final AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
+  private volatile boolean closed;
+
+  ChannelSplit(int count, EventStream.Consumer consumer) {
+    this.consumer = consumer;
+    for (int i = 0; i < count; i++) {
+      channels.add(new Channel(i));
+    }
+    threads =
+        Executors.newFixedThreadPool(
+            Math.min(count, 2 * Runtime.getRuntime().availableProcessors()));
+  }
+
+  /** The channel of a key's hash, of so many. */
+  static int channel(long hash, int count) {
+    // The signed circle from its least on, cut into equal ranges; 32 bits are fine enough.
+    return (int) (((hash ^ Long.MIN_VALUE) >>> 32) * count >>> 32);
+  }
+
+  /**
+   * Hands on events, in order; waits while too many wait for the consumer.
+   *
+   * @param events at most {@link #MOST_AT_ONCE}; those without a document key are left out
+   */
+  void take(List<RawBsonDocument> events) throws InterruptedException {
+    List<List<RawBsonDocument>> parts = new ArrayList<>();
+    channels.forEach(channel -> parts.add(new ArrayList<>()));
+    for (RawBsonDocument event : events) {
+      BsonPath.Located key = KEY.find(event);
+      if (key != null) {
+        room.acquire();
+        parts.get(channel(HashedKey.hash(key), channels.size())).add(event);
+      }
+    }
+    for (int i = 0; i < parts.size(); i++) {
+      if (!parts.get(i).isEmpty()) {
+        channels.get(i).add(parts.get(i));
+      }
+    }
+  }
+
+  /** Why the consumer has failed; null if it has not. */
+  @Nullable Throwable failure() {
+    return failure.get();
+  }
+
+  /** Waits for the consumer where it is; what still waits for it is dropped. */
+  @Override
+  public void close() {
+    closed = true;
+    threads.shutdown();
+    boolean interrupted = false;
+    while (true) {
+      try {
+        if (threads.awaitTermination(1, TimeUnit.MINUTES)) {
+          break;
+        }
+      } catch (InterruptedException e) {
+        interrupted = true;
+        threads.shutdownNow();
+      }
+    }
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  /** One channel: its parts wait in line, and one thread at a time works on them. */
+  private final class Channel implements Runnable {
+    private final int number;
+    private final ArrayDeque<List<RawBsonDocument>> waiting = new ArrayDeque<>(); // by itself
+    private boolean working; // guarded by waiting
+
+    Channel(int number) {
+      this.number = number;
+    }
+
+    void add(List<RawBsonDocument> part) {
+      synchronized (waiting) {
+        waiting.add(part);
+        if (working || closed) {
+          return;
+        }
+        working = true;
+      }
+      threads.execute(this);
+    }
+
+    @Override
+    public void run() {
+      while (!closed) {
+        List<RawBsonDocument> part;
+        synchronized (waiting) {
+          part = waiting.poll();
+          if (part == null) {
+            working = false;
+            return;
+          }
+        }
+        try {
+          part.forEach(event -> consumer.take(number, event));
+        } catch (RuntimeException e) {
+          failure.compareAndSet(null, e);
+        } finally {
+          room.release(part.size());
+        }
+      }
+    }
+  }
+}
