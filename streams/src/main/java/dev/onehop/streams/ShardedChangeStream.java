@@ -1,0 +1,309 @@
+package dev.onehop.streams;
+
+import com.mongodb.ConnectionString;
+import com.mongodb.MongoClientSettings;
+import com.mongodb.client.model.changestream.ChangeStreamDocument;
+import com.mongodb.client.model.changestream.FullDocument;
+import com.mongodb.client.model.changestream.FullDocumentBeforeChange;
+import dev.onehop.streams.event.Checkpoint;
+import dev.onehop.streams.event.HistoryLostPolicy;
+import dev.onehop.streams.event.Order;
+import dev.onehop.streams.event.Source;
+import dev.onehop.streams.event.StreamEvent;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.Map;
+import java.util.function.UnaryOperator;
+import org.bson.BsonDocument;
+import org.bson.BsonTimestamp;
+import org.bson.RawBsonDocument;
+import org.bson.codecs.Codec;
+import org.bson.conversions.Bson;
+import org.jspecify.annotations.Nullable;
+import org.reactivestreams.Publisher;
+import reactor.core.publisher.Flux;
+
+/**
+ * A change stream of a collection, a database or a whole cluster, read from each shard itself and
+ * merged in this process.
+ *
+ * <pre>{@code
+ * ShardedChangeStream stream =
+ *     ShardedChangeStream.builder("mongodb://mongos1,mongos2/").collection("shop", "orders").build();
+ * Flux.from(stream.events()).subscribe(event -> ...);
+ * }</pre>
+ *
+ * <p>The publishers are cold: each subscription connects, opens its own cursors and closes
+ * everything when it ends or is cancelled. They respect the subscriber's demand: what is not asked
+ * for stays in a bounded buffer for each shard, and then at the shard. While a server can't be
+ * reached, is being replaced or the network is down, a subscription waits and goes on afterwards,
+ * without an end; events are neither lost nor given twice. It fails if a server refuses the stream
+ * itself, and completes after an {@code invalidate} event, as the driver's does.
+ *
+ * <p>Immutable and thread-safe.
+ */
+public final class ShardedChangeStream {
+  private final StreamSettings settings;
+
+  ShardedChangeStream(StreamSettings settings) {
+    this.settings = settings;
+  }
+
+  /**
+   * Starts from a connection string with its usual options.
+   *
+   * @param uri of the cluster's mongoses or config servers, or of a replica set
+   * @throws IllegalArgumentException if it is malformed
+   */
+  public static Builder builder(String uri) {
+    return builder(
+        MongoClientSettings.builder().applyConnectionString(new ConnectionString(uri)).build());
+  }
+
+  /**
+   * Starts from the settings of a client: hosts, TLS, credentials, compressors and timeouts hold for
+   * every connection, also for those to the shards. The user has to be known to each shard.
+   *
+   * @param client its seeds are the cluster's mongoses or config servers, or a replica set
+   */
+  public static Builder builder(MongoClientSettings client) {
+    return new Builder(client);
+  }
+
+  /** The events with their places. */
+  public Publisher<StreamEvent> events() {
+    return Flux.error(new UnsupportedOperationException());
+  }
+
+  /** The servers' events only, as these sent them. */
+  public Publisher<RawBsonDocument> documents() {
+    return Flux.from(events())
+        .ofType(StreamEvent.Change.class)
+        .map(StreamEvent.Change::document);
+  }
+
+  /**
+   * The servers' events only, decoded.
+   *
+   * @param documents the class of the documents; the client's settings have a codec for it
+   */
+  public <T> Publisher<ChangeStreamDocument<T>> documents(Class<T> documents) {
+    Codec<ChangeStreamDocument<T>> codec =
+        ChangeStreamDocument.createCodec(documents, settings.client().getCodecRegistry());
+    return Flux.from(events())
+        .ofType(StreamEvent.Change.class)
+        .map(change -> change.decode(codec));
+  }
+
+  /** Collects what a stream is made of. Not thread-safe. */
+  public static final class Builder {
+    private static final Duration DEFAULT_AWAIT = Duration.ofSeconds(1);
+    private static final Duration DEFAULT_PROGRESS = Duration.ofSeconds(1);
+    private static final long DEFAULT_BUFFER = 32L << 20;
+
+    private final MongoClientSettings client;
+    private @Nullable UnaryOperator<String> mapping;
+    private String database = "admin";
+    private @Nullable String collection;
+    private List<Bson> pipeline = List.of();
+    private FullDocument fullDocument = FullDocument.DEFAULT;
+    private FullDocumentBeforeChange before = FullDocumentBeforeChange.DEFAULT;
+    private boolean expanded;
+    private int batchSize;
+    private Duration await = DEFAULT_AWAIT;
+    private @Nullable Checkpoint start;
+    private Order order = Order.PER_KEY;
+    private Source source = Source.SHARDS;
+    private HistoryLostPolicy historyLost = HistoryLostPolicy.FAIL;
+    private Duration progress = DEFAULT_PROGRESS;
+    private long buffer = DEFAULT_BUFFER;
+
+    private Builder(MongoClientSettings client) {
+      this.client = Objects.requireNonNull(client, "client");
+    }
+
+    /** Watches one collection. It need not exist yet. */
+    public Builder collection(String databaseName, String collectionName) {
+      this.database = Objects.requireNonNull(databaseName, "databaseName");
+      this.collection = Objects.requireNonNull(collectionName, "collectionName");
+      return this;
+    }
+
+    /** Watches all collections of a database. */
+    public Builder database(String databaseName) {
+      this.database = Objects.requireNonNull(databaseName, "databaseName");
+      this.collection = null;
+      return this;
+    }
+
+    /** Watches all collections of all databases but {@code admin}, {@code config} and {@code local}; the default. */
+    public Builder cluster() {
+      return database("admin");
+    }
+
+    /**
+     * Stages that the servers run over the events, as in the driver's {@code watch}. They MUST keep
+     * {@code _id}. With {@link FullDocument#UPDATE_LOOKUP} they can't use {@code fullDocument},
+     * which is looked up after they ran.
+     */
+    public Builder pipeline(List<? extends Bson> stages) {
+      this.pipeline = List.copyOf(stages);
+      return this;
+    }
+
+    /**
+     * As the driver's. Documents for {@link FullDocument#UPDATE_LOOKUP} are looked up over the
+     * seeds, which then have to be mongoses or a replica set: a shard alone would not find a
+     * document that has moved.
+     */
+    public Builder fullDocument(FullDocument wanted) {
+      this.fullDocument = Objects.requireNonNull(wanted, "wanted");
+      return this;
+    }
+
+    /** As the driver's. */
+    public Builder fullDocumentBeforeChange(FullDocumentBeforeChange wanted) {
+      this.before = Objects.requireNonNull(wanted, "wanted");
+      return this;
+    }
+
+    /** As the driver's. */
+    public Builder showExpandedEvents(boolean show) {
+      this.expanded = show;
+      return this;
+    }
+
+    /**
+     * At most how many events a server sends at once.
+     *
+     * @param events zero, the default, for as many as the server likes
+     */
+    public Builder batchSize(int events) {
+      if (events < 0) {
+        throw new IllegalArgumentException("batchSize must not be negative: " + events);
+      }
+      this.batchSize = events;
+      return this;
+    }
+
+    /**
+     * How long a server may wait for events before it answers without any; 1 second by default. As
+     * long as events wait for a server, it is asked more often.
+     */
+    public Builder maxAwaitTime(Duration time) {
+      this.await = positive("maxAwaitTime", time);
+      return this;
+    }
+
+    /** Starts after a place. By default a stream starts when it is subscribed to. */
+    public Builder startAfter(Checkpoint place) {
+      this.start = Objects.requireNonNull(place, "place");
+      return this;
+    }
+
+    /** Starts after a resume token of the official driver. */
+    public Builder resumeAfter(BsonDocument resumeToken) {
+      return startAfter(Checkpoint.ofResumeToken(resumeToken));
+    }
+
+    /** Starts with the first event of this cluster time or a later one. */
+    public Builder startAtOperationTime(BsonTimestamp clusterTime) {
+      return startAfter(Checkpoint.before(clusterTime));
+    }
+
+    /** In which order events are given; {@link Order#PER_KEY} by default. */
+    public Builder order(Order wanted) {
+      this.order = Objects.requireNonNull(wanted, "wanted");
+      return this;
+    }
+
+    /** Where events are read; {@link Source#SHARDS} by default. */
+    public Builder source(Source wanted) {
+      this.source = Objects.requireNonNull(wanted, "wanted");
+      return this;
+    }
+
+    /** What happens when a shard's oplog has rolled over; {@link HistoryLostPolicy#FAIL} by default. */
+    public Builder historyLost(HistoryLostPolicy policy) {
+      this.historyLost = Objects.requireNonNull(policy, "policy");
+      return this;
+    }
+
+    /**
+     * How often a {@link StreamEvent.Progress} is given while there are no events; 1 second by
+     * default.
+     */
+    public Builder progressInterval(Duration interval) {
+      this.progress = positive("progressInterval", interval);
+      return this;
+    }
+
+    /**
+     * How many bytes of events of each shard are read ahead of the subscriber, give or take one
+     * batch of the server, which is 16 MB at most; 32 MB by default.
+     */
+    public Builder bufferPerShard(long bytes) {
+      if (bytes < 1) {
+        throw new IllegalArgumentException("bufferPerShard must be positive: " + bytes);
+      }
+      this.buffer = bytes;
+      return this;
+    }
+
+    /**
+     * The names under which this application reaches the shards' servers, where the cluster's
+     * metadata has others, as for {@code OneHop}.
+     *
+     * @param names from {@code host:port} to {@code host:port}; what is not named stays as it is
+     */
+    public Builder hostMapping(Map<String, String> names) {
+      Map<String, String> copy = Map.copyOf(names);
+      this.mapping = name -> copy.getOrDefault(name, name);
+      return this;
+    }
+
+    /** Nothing is connected before the stream is subscribed to. */
+    public ShardedChangeStream build() {
+      return new ShardedChangeStream(
+          new StreamSettings(
+              client,
+              mapping,
+              database,
+              collection,
+              stages(),
+              fullDocument,
+              before,
+              expanded,
+              batchSize,
+              await,
+              start,
+              order,
+              source,
+              historyLost,
+              progress,
+              buffer));
+    }
+
+    private List<BsonDocument> stages() {
+      List<BsonDocument> stages = new ArrayList<>();
+      for (Bson stage : pipeline) {
+        stages.add(stage.toBsonDocument(BsonDocument.class, client.getCodecRegistry()));
+      }
+      if (fullDocument == FullDocument.UPDATE_LOOKUP
+          && stages.stream().anyMatch(stage -> stage.toJson().contains("fullDocument"))) {
+        throw new IllegalArgumentException(
+            "with updateLookup the pipeline can't use fullDocument, which is looked up after it");
+      }
+      return List.copyOf(stages);
+    }
+
+    private static Duration positive(String name, Duration value) {
+      if (value.isNegative() || value.isZero()) {
+        throw new IllegalArgumentException(name + " must be positive: " + value);
+      }
+      return value;
+    }
+  }
+}

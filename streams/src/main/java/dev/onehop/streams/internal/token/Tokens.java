@@ -1,0 +1,60 @@
+package dev.onehop.streams.internal.token;
+
+import java.nio.charset.StandardCharsets;
+import java.util.HexFormat;
+import org.bson.BsonTimestamp;
+
+/**
+ * The {@code _data} of resume tokens: a sortable key in upper-case hexadecimal digits, which begins
+ * with the cluster time. So the tokens of all shards sort as their events happened.
+ */
+public final class Tokens {
+  private static final String TIMESTAMP = "82";
+  private static final int TIME_DIGITS = 16;
+  private static final int LEAST_LENGTH = TIMESTAMP.length() + TIME_DIGITS;
+
+  // Version 1, a token of no event, no transaction index, not from an invalidation, no UUID.
+  private static final String HIGH_WATER = "2B0229296E04";
+  private static final HexFormat HEX = HexFormat.of().withUpperCase();
+
+  private Tokens() {}
+
+  /** The least token of a cluster time: before all its events. Valid on every server. */
+  public static String highWater(BsonTimestamp time) {
+    return TIMESTAMP + HEX.toHexDigits(time.getValue()) + HIGH_WATER;
+  }
+
+  /** The cluster time of a token. */
+  public static BsonTimestamp clusterTime(String token) {
+    return new BsonTimestamp(
+        HexFormat.fromHexDigitsToLong(token, TIMESTAMP.length(), LEAST_LENGTH));
+  }
+
+  /** The next cluster time that there can be. */
+  public static BsonTimestamp next(BsonTimestamp time) {
+    return new BsonTimestamp(time.getValue() + 1);
+  }
+
+  /**
+   * The token itself.
+   *
+   * @throws IllegalArgumentException if it is no resume token of MongoDB 4.2 or later
+   */
+  public static String checked(String token) {
+    if (token.length() < LEAST_LENGTH
+        || !token.startsWith(TIMESTAMP)
+        || !token.chars().allMatch(HexFormat::isHexDigit)
+        || token.getBytes(StandardCharsets.US_ASCII).length != token.length()) {
+      throw new IllegalArgumentException("not a resume token: " + token);
+    }
+    return token;
+  }
+
+  public static String max(String one, String other) {
+    return one.compareTo(other) >= 0 ? one : other;
+  }
+
+  public static String min(String one, String other) {
+    return one.compareTo(other) <= 0 ? one : other;
+  }
+}

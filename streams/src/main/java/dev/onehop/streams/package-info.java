@@ -1,0 +1,8 @@
+/**
+ * Change streams that are opened on each shard and merged in this process. {@link
+ * dev.onehop.streams.ShardedChangeStream} is where to begin.
+ */
+@NullMarked
+package dev.onehop.streams;
+
+import org.jspecify.annotations.NullMarked;
