@@ -1,5 +1,6 @@
 package dev.onehop.cli.consume;
 
+import com.fasterxml.jackson.annotation.JsonIgnore;
 import com.mongodb.MongoClientSettings;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
@@ -43,6 +44,7 @@ record ConsumerTask(
   }
 
   /** Whether all events of a channel have one order. */
+  @JsonIgnore
   boolean isTotallyOrdered() {
     return total || source.equals(StreamSource.MONGOS.label());
   }

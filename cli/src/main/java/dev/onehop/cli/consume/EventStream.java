@@ -1,6 +1,7 @@
 package dev.onehop.cli.consume;
 
 import org.bson.RawBsonDocument;
+import org.jspecify.annotations.Nullable;
 
 /** A change stream whose events come in channels. Opened once, by its factory. */
 interface EventStream extends AutoCloseable {
@@ -18,8 +19,7 @@ interface EventStream extends AutoCloseable {
   }
 
   /** Why it has ended by itself; null if it has not. */
-  @org.jspecify.annotations.Nullable
-  Throwable failure();
+  @Nullable Throwable failure();
 
   /** Ends it; no event is taken after it has returned. */
   @Override

@@ -65,7 +65,9 @@ final class MongosStream implements EventStream {
         }
       }
     } catch (RuntimeException e) {
-      failure = e;
+      if (!closed) {
+        failure = e;
+      }
     } catch (InterruptedException e) {
       // Closed.
     }

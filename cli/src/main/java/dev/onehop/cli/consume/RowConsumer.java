@@ -75,7 +75,7 @@ final class RowConsumer implements EventStream.Consumer {
     Channel channel = channels.get(number);
     if (task.isTotallyOrdered()) {
       String token = RowEvent.token(event);
-      if (token.compareTo(channel.token) <= 0) {
+      if (token.compareTo(channel.token) < 0) {
         checker.stepBack();
       }
       channel.token = token;
