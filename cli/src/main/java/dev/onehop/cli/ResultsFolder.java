@@ -1,0 +1,51 @@
+package dev.onehop.cli;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.LocalDateTime;
+import java.time.ZoneId;
+import java.time.format.DateTimeFormatter;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/** The folder of a run's results. */
+final class ResultsFolder {
+
+  private static final DateTimeFormatter NAME = DateTimeFormatter.ofPattern("yyyy-MM-dd'T'HH-mm-ss");
+
+  private ResultsFolder() {}
+
+  /**
+   * An empty folder: results of two runs must not mix.
+   *
+   * @param out what the user gave; null for a new one under {@code onehop-results}
+   * @throws Failure if it is not empty, or can't be created
+   */
+  static Path create(@Nullable Path out) {
+    Path folder =
+        out != null
+            ? out
+            : Path.of("onehop-results", NAME.format(LocalDateTime.now(ZoneId.systemDefault())));
+    try {
+      Files.createDirectories(folder);
+      try (Stream<Path> content = Files.list(folder)) {
+        if (content.findAny().isPresent()) {
+          throw Failure.usage("--out " + folder + " is not empty");
+        }
+      }
+    } catch (IOException e) {
+      throw Failure.run("cannot create " + folder + ": " + Failure.reason(e), e);
+    }
+    return folder;
+  }
+
+  /** A run that found nothing leaves nothing. */
+  static void removeIfEmpty(Path folder) {
+    try {
+      Files.delete(folder);
+    } catch (IOException e) {
+      // It holds something, or can't be removed: it stays.
+    }
+  }
+}
