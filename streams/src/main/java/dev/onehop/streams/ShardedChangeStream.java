@@ -5,16 +5,21 @@ import com.mongodb.MongoClientSettings;
 import com.mongodb.client.model.changestream.ChangeStreamDocument;
 import com.mongodb.client.model.changestream.FullDocument;
 import com.mongodb.client.model.changestream.FullDocumentBeforeChange;
+import dev.onehop.routing.spi.setup.ClusterServers;
 import dev.onehop.streams.event.Checkpoint;
 import dev.onehop.streams.event.HistoryLostPolicy;
 import dev.onehop.streams.event.Order;
 import dev.onehop.streams.event.Source;
 import dev.onehop.streams.event.StreamEvent;
+import dev.onehop.streams.internal.merge.MergedStream;
+import dev.onehop.streams.internal.shard.Lookups;
+import dev.onehop.streams.internal.shard.RoutedCluster;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.UnaryOperator;
 import org.bson.BsonDocument;
 import org.bson.BsonTimestamp;
@@ -45,6 +50,8 @@ import reactor.core.publisher.Flux;
  * <p>Immutable and thread-safe.
  */
 public final class ShardedChangeStream {
+  private static final int THREADS = 2;
+
   private final StreamSettings settings;
 
   ShardedChangeStream(StreamSettings settings) {
@@ -74,7 +81,36 @@ public final class ShardedChangeStream {
 
   /** The events with their places. */
   public Publisher<StreamEvent> events() {
-    return Flux.error(new UnsupportedOperationException());
+    return Flux.defer(this::connected);
+  }
+
+  private Flux<StreamEvent> connected() {
+    ClusterServers servers =
+        ClusterServers.connect(settings.client(), settings.hostMapping(), THREADS);
+    boolean lookups =
+        settings.fullDocument() == FullDocument.UPDATE_LOOKUP
+            && settings.source() == Source.SHARDS;
+    // The cursors and the lookups need them, each for a while after the end.
+    AtomicInteger users = new AtomicInteger(lookups ? 2 : 1);
+    Runnable release =
+        () -> {
+          if (users.decrementAndGet() == 0) {
+            servers.close();
+          }
+        };
+    RoutedCluster cluster =
+        new RoutedCluster(
+            servers,
+            settings.command(),
+            settings.source(),
+            settings.order(),
+            settings.start(),
+            lookups,
+            release);
+    Flux<StreamEvent> merged = Flux.from(new MergedStream(() -> cluster, settings.merge()));
+    return lookups
+        ? new Lookups(servers).complete(merged).doFinally(end -> release.run())
+        : merged;
   }
 
   /** The servers' events only, as these sent them. */

@@ -7,10 +7,14 @@ import dev.onehop.streams.event.Checkpoint;
 import dev.onehop.streams.event.HistoryLostPolicy;
 import dev.onehop.streams.event.Order;
 import dev.onehop.streams.event.Source;
+import dev.onehop.streams.internal.merge.MergeSettings;
+import dev.onehop.streams.internal.shard.StreamCommand;
 import java.time.Duration;
 import java.util.List;
 import java.util.function.UnaryOperator;
+import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
+import org.bson.BsonString;
 import org.jspecify.annotations.Nullable;
 
 /** What a stream is made of; as the builder has it. */
@@ -30,4 +34,25 @@ record StreamSettings(
     Source source,
     HistoryLostPolicy historyLost,
     Duration progressInterval,
-    long bufferPerShard) {}
+    long bufferPerShard) {
+
+  StreamCommand command() {
+    BsonDocument options = new BsonDocument();
+    boolean own = fullDocument == FullDocument.UPDATE_LOOKUP && source == Source.SHARDS;
+    if (fullDocument != FullDocument.DEFAULT && !own) {
+      options.append("fullDocument", new BsonString(fullDocument.getValue()));
+    }
+    if (fullDocumentBeforeChange != FullDocumentBeforeChange.DEFAULT) {
+      options.append(
+          "fullDocumentBeforeChange", new BsonString(fullDocumentBeforeChange.getValue()));
+    }
+    if (showExpandedEvents) {
+      options.append("showExpandedEvents", BsonBoolean.TRUE);
+    }
+    return new StreamCommand(database, collection, options, pipeline, batchSize);
+  }
+
+  MergeSettings merge() {
+    return new MergeSettings(order, historyLost, maxAwaitTime, progressInterval, bufferPerShard);
+  }
+}

@@ -1,12 +1,15 @@
 package dev.onehop.streams.event;
 
 import dev.onehop.streams.internal.token.Tokens;
+import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.TreeMap;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
 import org.bson.BsonString;
 import org.bson.BsonTimestamp;
+import org.bson.BsonValue;
 
 /**
  * A place in a change stream: up to which token the events of each shard were given.
@@ -17,12 +20,16 @@ import org.bson.BsonTimestamp;
 public final class Checkpoint {
   private static final int FORMAT = 1;
 
-  private final String low;
-  private final Map<String, String> shards;
+  private final String cap;
+  private final List<String> shards;
 
-  private Checkpoint(String low, Map<String, String> shards) {
-    this.low = low;
+  // As many as shards. An array, for one is made for each event.
+  private final String[] tokens;
+
+  private Checkpoint(String cap, List<String> shards, String[] tokens) {
+    this.cap = cap;
     this.shards = shards;
+    this.tokens = tokens;
   }
 
   /**
@@ -36,22 +43,36 @@ public final class Checkpoint {
       throw new IllegalArgumentException(
           "a resume token has a string \"_data\": " + resumeToken.toJson());
     }
-    return new Checkpoint(Tokens.checked(data.getValue()), Map.of());
+    return at(Tokens.checked(data.getValue()));
   }
 
   /** The place before the first event of a cluster time. */
   public static Checkpoint before(BsonTimestamp clusterTime) {
-    return new Checkpoint(Tokens.highWater(clusterTime), Map.of());
+    return at(Tokens.highWater(clusterTime));
   }
 
   /**
-   * Made by the stream itself.
+   * The place at a token, the same for all shards.
    *
-   * @param low {@code _data} of the token up to which the events of all other shards were given
-   * @param shards the same by shard id, where it is more
+   * @param token {@code _data} of the token
    */
-  public static Checkpoint of(String low, Map<String, String> shards) {
-    return new Checkpoint(low, Map.copyOf(shards));
+  public static Checkpoint at(String token) {
+    return new Checkpoint(token, List.of(), new String[0]);
+  }
+
+  /**
+   * A place that differs by shard.
+   *
+   * @param shards the shards' ids, immutable
+   * @param tokens {@code _data} of the tokens up to which their events were given, in the order of
+   *     the ids; taken over
+   * @param cap up to where all shards are among these
+   */
+  public static Checkpoint of(List<String> shards, String[] tokens, String cap) {
+    if (shards.size() != tokens.length) {
+      throw new IllegalArgumentException(tokens.length + " tokens of " + shards.size() + " shards");
+    }
+    return new Checkpoint(cap, shards, tokens);
   }
 
   /**
@@ -60,33 +81,42 @@ public final class Checkpoint {
    * @throws IllegalArgumentException if it is something else
    */
   public static Checkpoint parse(BsonDocument document) {
-    if (!document.isInt32("format")
-        || document.getInt32("format").getValue() != FORMAT
-        || !document.isString("low")
-        || !document.isDocument("shards")) {
+    if (!(document.get("format") instanceof BsonInt32 format)
+        || format.getValue() != FORMAT
+        || !(document.get("low") instanceof BsonString low)
+        || !(document.get("shards") instanceof BsonDocument each)) {
       throw new IllegalArgumentException("not a checkpoint: " + document.toJson());
     }
-    Map<String, String> shards = new TreeMap<>();
-    document
-        .getDocument("shards")
-        .forEach(
-            (shard, token) -> {
-              if (!token.isString()) {
-                throw new IllegalArgumentException("not a checkpoint: " + document.toJson());
-              }
-              shards.put(shard, Tokens.checked(token.asString().getValue()));
-            });
-    return new Checkpoint(
-        Tokens.checked(document.getString("low").getValue()), Map.copyOf(shards));
+    String[] tokens = new String[each.size()];
+    int next = 0;
+    for (BsonValue token : each.values()) {
+      if (!token.isString()) {
+        throw new IllegalArgumentException("not a checkpoint: " + document.toJson());
+      }
+      tokens[next++] = Tokens.checked(token.asString().getValue());
+    }
+    return new Checkpoint(Tokens.checked(low.getValue()), List.copyOf(each.keySet()), tokens);
   }
 
   /** To store it. It is a few hundred bytes; its fields are not for reading. */
   public BsonDocument toDocument() {
     BsonDocument each = new BsonDocument();
-    new TreeMap<>(shards).forEach((shard, token) -> each.append(shard, new BsonString(token)));
+    byShard().forEach((shard, token) -> each.append(shard, new BsonString(token)));
     return new BsonDocument("format", new BsonInt32(FORMAT))
-        .append("low", new BsonString(low))
+        .append("low", new BsonString(low()))
         .append("shards", each);
+  }
+
+  /** {@code _data} of the tokens up to which the events of each shard were given, where it is more. */
+  private Map<String, String> byShard() {
+    String low = low();
+    Map<String, String> more = new TreeMap<>();
+    for (int i = 0; i < tokens.length; i++) {
+      if (tokens[i].compareTo(low) > 0) {
+        more.put(shards.get(i), tokens[i]);
+      }
+    }
+    return more;
   }
 
   /** The cluster time up to which the events of every shard were given. */
@@ -100,32 +130,43 @@ public final class Checkpoint {
    * gives a second time. With {@link Order#TOTAL} there are none of these.
    */
   public BsonDocument resumeToken() {
-    String least = low();
-    // The token of one shard's event is unknown to a mongos' other shards, a mere time is not.
+    String low = low();
+    // A shard's token may be of an event that another stream does not know, a mere time never is.
     return new BsonDocument(
         "_data",
         new BsonString(
-            shards.isEmpty() ? least : Tokens.highWater(Tokens.clusterTime(least))));
+            tokens.length == 0 ? low : Tokens.highWater(Tokens.clusterTime(low))));
   }
 
-  /** {@code _data} of the token up to which the events of a shard were given. */
+  /**
+   * {@code _data} of the token up to which the events of a shard were given.
+   *
+   * @param shard the shard's id
+   */
   public String token(String shard) {
-    return shards.getOrDefault(shard, low);
+    int known = shards.indexOf(shard);
+    return known < 0 ? low() : tokens[known];
   }
 
   /** {@code _data} of the token up to which the events of every shard were given. */
   public String low() {
+    String low = cap;
+    for (String token : tokens) {
+      low = Tokens.min(low, token);
+    }
     return low;
   }
 
   @Override
   public boolean equals(Object other) {
-    return other instanceof Checkpoint that && low.equals(that.low) && shards.equals(that.shards);
+    return other instanceof Checkpoint that
+        && low().equals(that.low())
+        && byShard().equals(that.byShard());
   }
 
   @Override
   public int hashCode() {
-    return 31 * low.hashCode() + shards.hashCode();
+    return Objects.hash(low(), byShard());
   }
 
   @Override

@@ -1,0 +1,142 @@
+package dev.onehop.routing.spi.setup;
+
+import com.mongodb.MongoClientSettings;
+import com.mongodb.UnixServerAddress;
+import com.mongodb.connection.ClusterConnectionMode;
+import com.mongodb.connection.TransportSettings;
+import dev.onehop.routing.internal.router.Losses;
+import dev.onehop.routing.internal.router.MonitoredServers;
+import dev.onehop.routing.internal.router.ProxiedChannels;
+import dev.onehop.routing.internal.router.RouterClients;
+import dev.onehop.routing.internal.wire.Connections;
+import dev.onehop.routing.internal.wire.WireSettings;
+import dev.onehop.routing.internal.zones.PreferredZones;
+import dev.onehop.routing.spi.shard.ClusterClock;
+import dev.onehop.routing.spi.shard.ConfigServer;
+import dev.onehop.routing.spi.shard.ReplicaSet;
+import dev.onehop.routing.spi.shard.ServerSet;
+import dev.onehop.routing.spi.shard.ShardDirectory;
+import dev.onehop.routing.spi.wire.EventLoops;
+import dev.onehop.routing.spi.wire.ServerAddressName;
+import io.netty.channel.EventLoopGroup;
+import java.util.concurrent.TimeUnit;
+import java.util.function.UnaryOperator;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Connections to the servers of a cluster, or of a replica set, as direct mode has them, without a
+ * router: for what addresses shards itself. All of them gossip one cluster time.
+ *
+ * <p>Thread-safe.
+ */
+public final class ClusterServers implements AutoCloseable {
+  private final EventLoopGroup group;
+  private final ProxiedChannels.Watching watching;
+  private final Connections connections;
+  private final ServerSet seeds;
+  private final ClusterClock clock = new ClusterClock();
+  private final ReplicaSet seedServers;
+  private final ConfigServer config;
+  private final ShardDirectory shards;
+
+  private ClusterServers(
+      EventLoopGroup group,
+      WireSettings wire,
+      ProxiedChannels.Watching watching,
+      @Nullable UnaryOperator<ServerAddressName> mapping) {
+    this.group = group;
+    this.watching = watching;
+    this.connections = new Connections(group, wire);
+    Losses losses = new Losses(connections);
+    this.seeds = MonitoredServers.of(watching.settings(), mapping, PreferredZones.NONE, losses);
+    this.seedServers = new ReplicaSet(seeds, connections.onEventLoops(), clock);
+    this.config = new ConfigServer(seedServers, clock);
+    this.shards =
+        new ShardDirectory(
+            config,
+            MonitoredServers.replicaSets(
+                watching.settings(), mapping, PreferredZones.NONE, losses),
+            connections.onEventLoops(),
+            clock);
+  }
+
+  /**
+   * Connects in the background.
+   *
+   * @param settings of the application: TLS, credentials, compressors and timeouts hold for every
+   *     server
+   * @param mapping from {@code host:port} in the cluster's metadata to the name that the
+   *     application uses; null if these are the same
+   * @param threads how many threads the connections have
+   * @throws IllegalArgumentException if the settings have a transport, a load balancer or Unix
+   *     domain sockets
+   */
+  public static ClusterServers connect(
+      MongoClientSettings settings, @Nullable UnaryOperator<String> mapping, int threads) {
+    if (settings.getTransportSettings() != null) {
+      throw new IllegalArgumentException("connections to shards bring a transport of their own");
+    }
+    if (settings.getClusterSettings().getMode() == ClusterConnectionMode.LOAD_BALANCED) {
+      throw new IllegalArgumentException(
+          "shards are reached by their own addresses, not by a load balancer");
+    }
+    if (settings.getClusterSettings().getHosts().stream()
+        .anyMatch(host -> host instanceof UnixServerAddress)) {
+      throw new IllegalArgumentException("Unix domain sockets are not supported here");
+    }
+    EventLoopGroup group = EventLoops.newGroup("onehop-shards", threads);
+    try {
+      WireSettings wire = RouterClients.wire(settings, new RouterClients.Carrier(group, null));
+      TransportSettings monitoring =
+          TransportSettings.nettyBuilder()
+              .eventLoopGroup(group)
+              .socketChannelClass(EventLoops.socketChannelClass())
+              .build();
+      return new ClusterServers(
+          group,
+          wire,
+          ProxiedChannels.watching(settings, wire.sockets(), monitoring),
+          mapping == null
+              ? null
+              : name -> ServerAddressName.parse(mapping.apply(name.toString())));
+    } catch (RuntimeException | Error failure) {
+      shutDown(group);
+      throw failure;
+    }
+  }
+
+  /** The servers that the settings name: mongoses, config servers or a replica set. */
+  public ReplicaSet seeds() {
+    return seedServers;
+  }
+
+  /** Reads the metadata over the seeds. */
+  public ConfigServer config() {
+    return config;
+  }
+
+  /** The shards. */
+  public ShardDirectory shards() {
+    return shards;
+  }
+
+  /** The latest cluster time that a server has said. */
+  public ClusterClock clock() {
+    return clock;
+  }
+
+  /** Ends all connections. Commands that are under way are still answered. */
+  @Override
+  public void close() {
+    shards.close();
+    seeds.close();
+    connections.close();
+    watching.release().run();
+    shutDown(group);
+  }
+
+  private static void shutDown(EventLoopGroup group) {
+    // After a moment: threads of clients that were closed may still be opening a connection.
+    group.shutdownGracefully(100, 1_000, TimeUnit.MILLISECONDS);
+  }
+}

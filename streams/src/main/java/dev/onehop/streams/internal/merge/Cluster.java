@@ -1,0 +1,46 @@
+package dev.onehop.streams.internal.merge;
+
+import dev.onehop.streams.event.Checkpoint;
+import java.util.Set;
+import org.bson.BsonTimestamp;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+
+/** What the streams are read from. What fails, fails with a {@link ReadFailure}. */
+public interface Cluster {
+
+  /**
+   * The placement, as the config servers have it: which shards there are, and something that is
+   * another as soon as a shard may own something else.
+   *
+   * @param through the cluster time up to which it is complete
+   * @param latest a cluster time after which it has nothing that it tells of
+   * @param shards their ids
+   * @param state to be compared
+   */
+  record Placement(
+      BsonTimestamp through, BsonTimestamp latest, Set<String> shards, Object state) {}
+
+  /**
+   * How a stream begins.
+   *
+   * @param shards the ids of those to read
+   * @param placement null if it can't change
+   * @param start where to begin
+   * @param resumed whether that was before the placement was read
+   */
+  record Opening(
+      Set<String> shards, @Nullable Placement placement, Checkpoint start, boolean resumed) {}
+
+  /** Looks at the cluster for the first time. */
+  Mono<Opening> open();
+
+  /** Reads the placement again, complete up to the latest cluster time that is known. */
+  Mono<Placement> placement();
+
+  /** The stream of a shard. */
+  ShardStream stream(String shard);
+
+  /** Ends all connections. */
+  void close();
+}

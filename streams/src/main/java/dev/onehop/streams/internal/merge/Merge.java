@@ -1,0 +1,273 @@
+package dev.onehop.streams.internal.merge;
+
+import dev.onehop.streams.event.Checkpoint;
+import dev.onehop.streams.event.Order;
+import dev.onehop.streams.event.StreamEvent;
+import dev.onehop.streams.internal.token.Tokens;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.bson.BsonTimestamp;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The events of all shards and the rule by which they are released.
+ *
+ * <p>Of each shard is known its <em>mark</em>: nothing up to that token will still come from it.
+ * It is the last event's token or the batch's (PBRT), whichever is more, and never goes back. Of
+ * the placement (which shards there are and which of them owns what) is known that it was complete
+ * up to a cluster time, the <em>known</em> time, and the last time at which it may have changed,
+ * the <em>fence</em>. Only the event with the least token is looked at. It is released if
+ *
+ * <ol>
+ *   <li>it happened within the known time, and
+ *   <li>no shard's mark is below its <em>bound</em>: with total order the event's own token, with
+ *       order per key the fence if that is less.
+ * </ol>
+ *
+ * <p>Total order follows: a shard that is known gives nothing below its mark, and one that joined
+ * within the known time is known. Order per key: let two events of a key come from shards D, first,
+ * and then R. The key's owner has changed between them, at a commit on the config server. D's event
+ * is before that commit, since D has stopped writes and then sent its cluster time along with the
+ * request to commit; R's event is after it, since R accepts writes only after it has read the commit,
+ * with its time. When R's event is released, its time is within the known time, so the commit was
+ * seen and the fence is at or after it. R's bound is therefore above D's event: D's mark has passed
+ * that, so it has been received, and it has the lesser token, so it has been released. Two events
+ * of a key from one shard come in the order of their tokens.
+ *
+ * <p>Not thread-safe.
+ */
+final class Merge {
+  private final Order order;
+  private final boolean placed;
+  private final Map<String, Lane> lanes = new HashMap<>();
+
+  // For checkpoints, which share the names.
+  private List<String> names = List.of();
+  private String[] positions = new String[0];
+  private String known;
+  private @Nullable String fence;
+  private String released;
+  private boolean ended;
+
+  /** A shard's part. */
+  private final class Lane {
+    private final String shard;
+    private final Deque<Item> items = new ArrayDeque<>();
+    private String mark;
+    private String given;
+    private long bytes;
+    private int index;
+
+    Lane(String shard, String after) {
+      this.shard = shard;
+      this.mark = after;
+      this.given = after;
+    }
+
+    /** Up to where its events were given. */
+    String position() {
+      return items.isEmpty() ? mark : given;
+    }
+  }
+
+  /**
+   * @param placed whether the placement can change; if not, there is one source only
+   * @param low up to where everything was given before
+   */
+  Merge(Order order, boolean placed, String low) {
+    this.order = order;
+    this.placed = placed;
+    this.known = low;
+    this.released = low;
+  }
+
+  /** Adds a shard whose events after a token are given. */
+  void add(String shard, String after) {
+    lanes.put(shard, new Lane(shard, after));
+    renumber();
+  }
+
+  /** Removes a shard; what it had to give is given. */
+  void remove(String shard) {
+    lanes.remove(shard);
+    renumber();
+  }
+
+  private void renumber() {
+    names = lanes.keySet().stream().sorted().toList();
+    positions = new String[names.size()];
+    for (int i = 0; i < positions.length; i++) {
+      Lane lane = lane(names.get(i));
+      lane.index = i;
+      positions[i] = lane.position();
+    }
+  }
+
+  private Lane lane(String shard) {
+    Lane lane = lanes.get(shard);
+    if (lane == null) {
+      throw new IllegalStateException("shard " + shard + " is not merged");
+    }
+    return lane;
+  }
+
+  /**
+   * Takes a batch of a shard.
+   *
+   * @param items in the shard's order; those up to the shard's mark are left out
+   * @param batchToken the batch's token, null if it has none
+   */
+  void received(String shard, List<Item> items, @Nullable String batchToken) {
+    Lane lane = lane(shard);
+    String before = lane.mark;
+    for (Item item : items) {
+      if (item.token().compareTo(before) > 0) {
+        lane.items.add(item);
+        lane.bytes += item.bytes();
+        lane.mark = Tokens.max(lane.mark, item.token());
+      }
+    }
+    if (batchToken != null) {
+      // A PBRT may be behind what the shard has said before: SERVER-135099.
+      lane.mark = Tokens.max(lane.mark, batchToken);
+    }
+    positions[lane.index] = lane.position();
+  }
+
+  /**
+   * Takes what the config servers have said.
+   *
+   * @param through the cluster time up to which the placement is known
+   * @param changed the last time at which it may have changed; null if it did not since the last
+   *     time this was called
+   */
+  void placed(BsonTimestamp through, @Nullable BsonTimestamp changed) {
+    known = Tokens.max(known, after(through));
+    if (changed != null) {
+      String at = after(changed);
+      fence = fence == null ? at : Tokens.max(fence, at);
+    }
+  }
+
+  /** The least token that is after all events of a time. */
+  private static String after(BsonTimestamp time) {
+    return Tokens.highWater(Tokens.next(time));
+  }
+
+  /** The next event that may be released; null if there is none at present. */
+  @Nullable StreamEvent poll() {
+    Lane least = least();
+    if (least == null || ended || isUnplaced(least)) {
+      return null;
+    }
+    Item item = least.items.element();
+    String bound = bound(item);
+    for (Lane lane : lanes.values()) {
+      if (lane.mark.compareTo(bound) < 0) {
+        return null;
+      }
+    }
+    least.items.remove();
+    least.bytes -= item.bytes();
+    least.given = item.token();
+    positions[least.index] = least.position();
+    released = Tokens.max(released, item.token());
+    ended = item.kind() == Item.Kind.INVALIDATE;
+    return item.at(least.shard, checkpoint());
+  }
+
+  private @Nullable Lane least() {
+    Lane least = null;
+    for (Lane lane : lanes.values()) {
+      Item head = lane.items.peek();
+      if (head != null
+          && (least == null || head.token().compareTo(least.items.element().token()) < 0)) {
+        least = lane;
+      }
+    }
+    return least;
+  }
+
+  private boolean isUnplaced(Lane least) {
+    return placed && least.items.element().token().compareTo(known) > 0;
+  }
+
+  /** What each shard's mark must have reached; the empty string for no need to wait. */
+  private String bound(Item item) {
+    if (order == Order.TOTAL || item.kind() == Item.Kind.INVALIDATE) {
+      return item.token();
+    }
+    return fence == null ? "" : Tokens.min(fence, item.token());
+  }
+
+  /** Whether an event waits for the config servers. */
+  boolean waitsForPlacement() {
+    Lane least = least();
+    return least != null && isUnplaced(least);
+  }
+
+  /** The shards that an event waits for. */
+  List<String> holders() {
+    Lane least = least();
+    if (least == null || isUnplaced(least)) {
+      return List.of();
+    }
+    String bound = bound(least.items.element());
+    List<String> holders = new ArrayList<>();
+    for (Lane lane : lanes.values()) {
+      if (lane.mark.compareTo(bound) < 0) {
+        holders.add(lane.shard);
+      }
+    }
+    return holders;
+  }
+
+  /** Whether the last event of the whole stream was given. */
+  boolean isEnded() {
+    return ended;
+  }
+
+  /** Where a shard's stream goes on. */
+  String mark(String shard) {
+    return lane(shard).mark;
+  }
+
+  /** How much of a shard is waiting. */
+  long bytes(String shard) {
+    return lane(shard).bytes;
+  }
+
+  /** Whether nothing of a shard is waiting. */
+  boolean isEmpty(String shard) {
+    return lane(shard).items.isEmpty();
+  }
+
+  /**
+   * Leaves out what a shard has lost.
+   *
+   * @param to its events from there on follow
+   */
+  void skip(String shard, BsonTimestamp to) {
+    received(shard, List.of(), Tokens.highWater(to));
+  }
+
+  /** Up to where everything was given. */
+  Checkpoint checkpoint() {
+    if (order == Order.TOTAL || names.size() == 1 && !placed) {
+      boolean idle = lanes.values().stream().allMatch(lane -> lane.items.isEmpty());
+      if (idle && !ended) {
+        String low = placed ? known : null;
+        for (Lane lane : lanes.values()) {
+          low = low == null ? lane.mark : Tokens.min(low, lane.mark);
+        }
+        released = low == null ? released : Tokens.max(released, low);
+      }
+      return Checkpoint.at(released);
+    }
+    return Checkpoint.of(names, positions.clone(), known);
+  }
+}

@@ -1,0 +1,21 @@
+package dev.onehop.streams.internal.merge;
+
+import dev.onehop.streams.event.HistoryLostPolicy;
+import dev.onehop.streams.event.Order;
+import java.time.Duration;
+
+/**
+ * How streams are merged.
+ *
+ * @param order in which events are given
+ * @param historyLost what happens when a shard has lost events
+ * @param maxAwaitTime how long a server may wait for events
+ * @param progressInterval how often the place is given while there are no events
+ * @param bufferPerShard how many bytes may wait before no more are read
+ */
+public record MergeSettings(
+    Order order,
+    HistoryLostPolicy historyLost,
+    Duration maxAwaitTime,
+    Duration progressInterval,
+    long bufferPerShard) {}

@@ -1,0 +1,414 @@
+package dev.onehop.streams.internal.merge;
+
+import dev.onehop.streams.event.Checkpoint;
+import dev.onehop.streams.event.HistoryLostException;
+import dev.onehop.streams.event.HistoryLostPolicy;
+import dev.onehop.streams.event.Order;
+import dev.onehop.streams.event.StreamEvent;
+import dev.onehop.streams.internal.token.Tokens;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import org.bson.BsonTimestamp;
+import org.jspecify.annotations.Nullable;
+import org.reactivestreams.Subscriber;
+import org.reactivestreams.Subscription;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import reactor.core.Disposable;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.Operators;
+import reactor.core.scheduler.Schedulers;
+
+/**
+ * One subscriber's merged stream: reads the shards and the placement as the {@link Merge} needs
+ * them, and gives what it releases. Answers are queued and handled by one thread at a time, which
+ * is whichever brings one.
+ */
+final class MergedSubscription implements Subscription, ShardReader.Owner {
+  private static final Logger log = LoggerFactory.getLogger(MergedSubscription.class);
+
+  /** The config servers are asked at most that often, and only while events wait for them. */
+  private static final Duration BETWEEN_PLACEMENTS = Duration.ofMillis(2);
+
+  private static final Duration FIRST_PAUSE = Duration.ofMillis(100);
+  private static final Duration LONGEST_PAUSE = Duration.ofSeconds(2);
+
+  // A getMore without events ends only with its time, and only then says how far the shard is.
+  private static final Duration AWAIT_HELD = Duration.ofMillis(1);
+  private static final Duration AWAIT_TOTAL = Duration.ofMillis(10);
+  private static final Duration AWAIT_PER_KEY = Duration.ofMillis(50);
+
+  /** A shard that was removed and can't be reached has events that nobody will get. */
+  private static final Duration LEAVING = Duration.ofMinutes(1);
+
+  private static final Duration CLOSING = Duration.ofSeconds(2);
+
+  private final Subscriber<? super StreamEvent> subscriber;
+  private final Cluster cluster;
+  private final MergeSettings settings;
+  private final AtomicLong requested = new AtomicLong();
+  private final AtomicInteger work = new AtomicInteger();
+  private final Queue<Runnable> answers = new ConcurrentLinkedQueue<>();
+  private volatile boolean cancelled;
+  private volatile @Nullable Throwable failure;
+
+  // From here on, used while work is not zero, by the thread that made it so.
+  private final Map<String, ShardReader> readers = new HashMap<>();
+  private final Map<String, Leaving> leaving = new HashMap<>();
+  private final Queue<StreamEvent> notices = new ArrayDeque<>();
+  private @Nullable Merge merge;
+  private Cluster.@Nullable Placement placement;
+  private boolean placing;
+  private long placedNanos;
+  private int placingFailures;
+  private int openingFailures;
+  private long givenNanos = System.nanoTime();
+  private @Nullable Checkpoint lastPlace;
+  private long wakeNanos;
+  private @Nullable Disposable wake;
+  private boolean done;
+
+  private record Leaving(String bound, long untilNanos) {}
+
+  MergedSubscription(
+      Subscriber<? super StreamEvent> subscriber, Cluster cluster, MergeSettings settings) {
+    this.subscriber = subscriber;
+    this.cluster = cluster;
+    this.settings = settings;
+  }
+
+  void start() {
+    cluster
+        .open()
+        .subscribe(
+            opening -> post(() -> opened(opening)),
+            cause -> post(() -> notOpened(cause)));
+  }
+
+  private void opened(Cluster.Opening opening) {
+    Checkpoint start = opening.start();
+    Merge begun =
+        new Merge(settings.order(), opening.placement() != null, start.low());
+    opening.shards().forEach(shard -> add(begun, shard, start.token(shard)));
+    Cluster.Placement first = opening.placement();
+    if (first != null) {
+      // What was before it is unknown.
+      begun.placed(first.through(), opening.resumed() ? first.latest() : null);
+      placement = first;
+      placedNanos = System.nanoTime();
+    }
+    merge = begun;
+    lastPlace = start;
+  }
+
+  private void notOpened(Throwable cause) {
+    if (!isPassing(cause)) {
+      failed(cause instanceof ReadFailure known ? known.getCause() : cause);
+      return;
+    }
+    openingFailures++;
+    if (openingFailures == 3) {
+      log.warn("the cluster can't be read, which is tried on: {}", cause.getMessage());
+    }
+    Mono.delay(pause(openingFailures)).subscribe(tick -> post(this::startAgain));
+  }
+
+  private void startAgain() {
+    if (!cancelled) {
+      start();
+    }
+  }
+
+  private static boolean isPassing(Throwable cause) {
+    return cause instanceof ReadFailure known && known.kind() == ReadFailure.Kind.PASSING;
+  }
+
+  private static Duration pause(int failures) {
+    Duration pause = FIRST_PAUSE.multipliedBy(1L << Math.min(failures - 1, 10));
+    return pause.compareTo(LONGEST_PAUSE) < 0 ? pause : LONGEST_PAUSE;
+  }
+
+  private void add(Merge into, String shard, String after) {
+    into.add(shard, after);
+    readers.put(shard, new ShardReader(shard, cluster.stream(shard), after, this));
+  }
+
+  @Override
+  public void request(long n) {
+    if (n <= 0) {
+      failure = new IllegalArgumentException("not a positive request: " + n);
+    } else {
+      requested.accumulateAndGet(n, Operators::addCap);
+    }
+    drain();
+  }
+
+  @Override
+  public void cancel() {
+    cancelled = true;
+    drain();
+  }
+
+  @Override
+  public void post(Runnable task) {
+    answers.add(task);
+    drain();
+  }
+
+  @Override
+  public void received(String shard, List<Item> items, @Nullable String token) {
+    if (merge != null && readers.containsKey(shard)) {
+      merge.received(shard, items, token);
+    }
+  }
+
+  @Override
+  public void lost(String shard, BsonTimestamp from, BsonTimestamp to) {
+    if (settings.historyLost() == HistoryLostPolicy.FAIL) {
+      failed(new HistoryLostException(shard, from, to));
+    } else if (merge != null) {
+      merge.skip(shard, to);
+      notices.add(new StreamEvent.HistoryLost(shard, from, to, merge.checkpoint()));
+    }
+  }
+
+  @Override
+  public void failed(Throwable cause) {
+    failure = cause;
+  }
+
+  @Override
+  public void wakeIn(Duration time) {
+    long at = System.nanoTime() + time.toNanos();
+    if (wake != null && !wake.isDisposed()) {
+      if (wakeNanos - at <= 0) {
+        return;
+      }
+      wake.dispose();
+    }
+    wakeNanos = at;
+    wake =
+        Schedulers.parallel().schedule(this::drain, Math.max(1, time.toNanos()), TimeUnit.NANOSECONDS);
+  }
+
+  private void drain() {
+    if (work.getAndIncrement() != 0) {
+      return;
+    }
+    int seen = 1;
+    do {
+      if (!done) {
+        step();
+      } else {
+        answers.clear();
+      }
+      seen = work.addAndGet(-seen);
+    } while (seen != 0);
+  }
+
+  private void step() {
+    try {
+      Runnable answer;
+      while ((answer = answers.poll()) != null) {
+        answer.run();
+      }
+      if (cancelled) {
+        end();
+        return;
+      }
+      Merge ready = merge;
+      if (ready != null && failure == null) {
+        give(ready);
+      }
+      Throwable cause = failure;
+      if (cause != null && !done) {
+        end();
+        subscriber.onError(cause);
+      } else if (ready != null && !done) {
+        read(ready);
+      }
+    } catch (RuntimeException | LinkageError | AssertionError unexpected) {
+      end();
+      subscriber.onError(unexpected);
+    }
+  }
+
+  private void give(Merge from) {
+    long demand = requested.get();
+    long given = 0;
+    while (given < demand && !cancelled) {
+      StreamEvent next = notices.isEmpty() ? from.poll() : notices.poll();
+      if (next == null) {
+        next = progress(from);
+      }
+      if (next == null) {
+        break;
+      }
+      given++;
+      givenNanos = System.nanoTime();
+      lastPlace = next.checkpoint();
+      subscriber.onNext(next);
+      if (from.isEnded()) {
+        end();
+        subscriber.onComplete();
+        return;
+      }
+    }
+    if (given != 0 && demand != Long.MAX_VALUE) {
+      requested.addAndGet(-given);
+    }
+  }
+
+  private @Nullable StreamEvent progress(Merge from) {
+    long left = givenNanos + settings.progressInterval().toNanos() - System.nanoTime();
+    if (left > 0) {
+      wakeIn(Duration.ofNanos(left));
+      return null;
+    }
+    Checkpoint place = from.checkpoint();
+    givenNanos = System.nanoTime();
+    wakeIn(settings.progressInterval());
+    return place.equals(lastPlace) ? null : new StreamEvent.Progress(place);
+  }
+
+  private void read(Merge of) {
+    if (placement != null) {
+      place(of);
+    }
+    List<String> holders = of.holders();
+    for (ShardReader reader : List.copyOf(readers.values())) {
+      String shard = reader.shard();
+      boolean held = holders.contains(shard) || leaving.containsKey(shard);
+      if (held) {
+        reader.advance();
+      }
+      leave(of, shard);
+      if (readers.containsKey(shard) && of.bytes(shard) < settings.bufferPerShard()) {
+        reader.read(await(held));
+      }
+    }
+  }
+
+  private Duration await(boolean held) {
+    if (readers.size() == 1) {
+      return settings.maxAwaitTime();
+    }
+    Duration most = AWAIT_PER_KEY;
+    if (held) {
+      most = AWAIT_HELD;
+    } else if (settings.order() == Order.TOTAL) {
+      most = AWAIT_TOTAL;
+    }
+    return most.compareTo(settings.maxAwaitTime()) < 0 ? most : settings.maxAwaitTime();
+  }
+
+  private void place(Merge of) {
+    if (placing) {
+      return;
+    }
+    boolean wanted = of.waitsForPlacement();
+    Duration interval = wanted ? BETWEEN_PLACEMENTS : settings.progressInterval();
+    if (placingFailures > 0) {
+      interval = pause(placingFailures);
+    }
+    long left = placedNanos + interval.toNanos() - System.nanoTime();
+    if (left > 0) {
+      wakeIn(Duration.ofNanos(left));
+      return;
+    }
+    placing = true;
+    placedNanos = System.nanoTime();
+    cluster
+        .placement()
+        .subscribe(found -> post(() -> placed(of, found)), cause -> post(() -> notPlaced(cause)));
+  }
+
+  private void placed(Merge of, Cluster.Placement found) {
+    placing = false;
+    placingFailures = 0;
+    Cluster.Placement before = placement;
+    if (before == null) {
+      return;
+    }
+    boolean changed = !found.state().equals(before.state());
+    placement = found;
+    String since = Tokens.highWater(Tokens.next(before.through()));
+    for (String shard : found.shards()) {
+      if (!readers.containsKey(shard)) {
+        // Its events are later than the last time at which it was not there.
+        log.info("shard {} was added, its stream is merged", shard);
+        add(of, shard, since);
+      }
+      leaving.remove(shard);
+    }
+    for (String shard : readers.keySet()) {
+      if (!found.shards().contains(shard) && !leaving.containsKey(shard)) {
+        log.info("shard {} was removed, its stream is read to its end", shard);
+        leaving.put(
+            shard,
+            new Leaving(
+                Tokens.highWater(found.through()), System.nanoTime() + LEAVING.toNanos()));
+      }
+    }
+    of.placed(found.through(), changed ? found.latest() : null);
+  }
+
+  private void notPlaced(Throwable cause) {
+    placing = false;
+    if (!isPassing(cause)) {
+      failed(cause instanceof ReadFailure known ? known.getCause() : cause);
+      return;
+    }
+    placingFailures++;
+    if (placingFailures == 3) {
+      log.warn("events wait for the config servers, which don't answer: {}", cause.getMessage());
+    }
+  }
+
+  /** A shard that is no more is left once all is given that it had until then. */
+  private void leave(Merge of, String shard) {
+    Leaving going = leaving.get(shard);
+    if (going == null || !of.isEmpty(shard)) {
+      return;
+    }
+    boolean late = going.untilNanos() - System.nanoTime() <= 0;
+    if (of.mark(shard).compareTo(going.bound()) < 0 && !late) {
+      wakeIn(Duration.ofMillis(100));
+      return;
+    }
+    if (late) {
+      lost(shard, Tokens.clusterTime(of.mark(shard)), Tokens.clusterTime(going.bound()));
+    }
+    leaving.remove(shard);
+    of.remove(shard);
+    ShardReader reader = readers.remove(shard);
+    if (reader != null) {
+      reader.close().subscribe();
+    }
+  }
+
+  private void end() {
+    done = true;
+    answers.clear();
+    if (wake != null) {
+      wake.dispose();
+    }
+    List<Mono<Void>> closing = new ArrayList<>();
+    readers.values().forEach(reader -> closing.add(reader.close()));
+    Flux.merge(closing)
+        .timeout(CLOSING)
+        .onErrorComplete()
+        .doFinally(closed -> cluster.close())
+        .subscribe();
+  }
+}

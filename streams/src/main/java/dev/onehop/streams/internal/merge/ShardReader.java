@@ -1,0 +1,260 @@
+package dev.onehop.streams.internal.merge;
+
+import dev.onehop.core.bson.BsonPath;
+import dev.onehop.streams.internal.token.Tokens;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
+import org.bson.BsonDocument;
+import org.bson.BsonTimestamp;
+import org.bson.RawBsonDocument;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import reactor.core.Disposable;
+import reactor.core.publisher.Mono;
+
+/**
+ * Reads the stream of one shard: one request at a time. It opens the stream again when it breaks,
+ * and steps over what can't be sent.
+ *
+ * <p>Used by one thread at a time; answers come through the owner.
+ */
+final class ShardReader {
+  private static final Logger log = LoggerFactory.getLogger(ShardReader.class);
+  private static final BsonPath TOKEN = BsonPath.of("_id._data");
+  private static final BsonPath TYPE = BsonPath.of("operationType");
+  private static final Duration FIRST_PAUSE = Duration.ofMillis(50);
+  private static final Duration LONGEST_PAUSE = Duration.ofSeconds(2);
+
+  // A clock that is made to move takes a round trip and a write.
+  private static final Duration BETWEEN_ADVANCES = Duration.ofMillis(5);
+
+  private final String shard;
+  private final ShardStream stream;
+  private final Owner owner;
+  private ShardStream.Place place;
+  private boolean busy;
+  private boolean open;
+  private boolean stepping;
+  private boolean finished;
+  private boolean advancing;
+  private long advancedNanos = System.nanoTime() - BETWEEN_ADVANCES.toNanos();
+  private int failures;
+  private long pausedUntilNanos = System.nanoTime();
+  private @Nullable Disposable request;
+
+  /** What a reader belongs to. */
+  interface Owner {
+    /** Runs what came of a request, one at a time. */
+    void post(Runnable task);
+
+    /** Looks again after a while. */
+    void wakeIn(Duration time);
+
+    void received(String shard, List<Item> items, @Nullable String token);
+
+    void lost(String shard, BsonTimestamp from, BsonTimestamp to);
+
+    void failed(Throwable cause);
+  }
+
+  ShardReader(String shard, ShardStream stream, String after, Owner owner) {
+    this.shard = shard;
+    this.stream = stream;
+    this.owner = owner;
+    this.place = new ShardStream.Place(after, false);
+  }
+
+  String shard() {
+    return shard;
+  }
+
+  /** Asks for more, if nothing is asked for already. */
+  void read(Duration wait) {
+    long now = System.nanoTime();
+    if (busy || finished) {
+      return;
+    }
+    if (pausedUntilNanos - now > 0) {
+      owner.wakeIn(Duration.ofNanos(pausedUntilNanos - now));
+      return;
+    }
+    ask(open ? stream.next(wait) : stream.open(place, stepping ? 1 : 0), this::took);
+  }
+
+  private <T> void ask(Mono<T> question, Consumer<T> then) {
+    busy = true;
+    request =
+        question.subscribe(
+            answer ->
+                owner.post(
+                    () -> {
+                      busy = false;
+                      then.accept(answer);
+                    }),
+            failure ->
+                owner.post(
+                    () -> {
+                      busy = false;
+                      open = false;
+                      failed(failure);
+                    }));
+  }
+
+  private void took(ShardStream.Batch batch) {
+    failures = 0;
+    open = !batch.ended();
+    List<Item> items = new ArrayList<>(batch.events().size());
+    long now = System.nanoTime();
+    for (RawBsonDocument event : batch.events()) {
+      items.add(new Item(token(event), event, Item.Kind.EVENT, now));
+    }
+    if (batch.ended()) {
+      end(items);
+      return;
+    }
+    if (items.isEmpty()) {
+      stepping = false;
+    }
+    String reached = batch.token();
+    if (!items.isEmpty()) {
+      String last = items.get(items.size() - 1).token();
+      reached = reached == null ? last : Tokens.max(reached, last);
+    }
+    if (reached != null) {
+      // What a server says may be behind what it has said before.
+      place =
+          new ShardStream.Place(
+              place.own() ? Tokens.max(place.after(), reached) : reached, true);
+    }
+    owner.received(shard, items, batch.token());
+  }
+
+  /** After an invalidation a stream that is to go on begins with the next cluster time. */
+  private void end(List<Item> items) {
+    int last = items.size() - 1;
+    if (last < 0 || !isInvalidate(items.get(last).event())) {
+      owner.received(shard, items, null);
+      return;
+    }
+    Item invalidate = items.get(last);
+    boolean known = !place.own() && invalidate.token().compareTo(place.after()) <= 0;
+    if (known) {
+      String next = Tokens.highWater(Tokens.next(Tokens.clusterTime(invalidate.token())));
+      place = new ShardStream.Place(next, false);
+      owner.received(shard, List.of(), next);
+    } else {
+      finished = true;
+      items.set(
+          last,
+          new Item(
+              invalidate.token(),
+              invalidate.event(),
+              Item.Kind.INVALIDATE,
+              invalidate.receivedNanos()));
+      owner.received(shard, items, null);
+    }
+  }
+
+  static String token(BsonDocument event) {
+    BsonPath.Located found =
+        event instanceof RawBsonDocument raw ? TOKEN.find(raw) : null;
+    var value = found == null ? TOKEN.find(event) : found.value();
+    if (value == null || !value.isString()) {
+      throw new IllegalStateException("an event without _id: the pipeline has to keep it");
+    }
+    return value.asString().getValue();
+  }
+
+  private static boolean isInvalidate(BsonDocument event) {
+    var type = TYPE.find(event);
+    return type != null && type.isString() && type.asString().getValue().equals("invalidate");
+  }
+
+  private void failed(Throwable failure) {
+    ReadFailure.Kind kind =
+        failure instanceof ReadFailure known ? known.kind() : ReadFailure.Kind.FINAL;
+    switch (kind) {
+      case PASSING -> pause(failure);
+      case TOO_LARGE -> {
+        if (stepping) {
+          ask(stream.narrow(place), this::stepOver);
+        } else {
+          stepping = true;
+        }
+      }
+      case HISTORY_LOST -> ask(stream.oldest(), this::lost);
+      case FINAL ->
+          owner.failed(failure instanceof ReadFailure known ? known.getCause() : failure);
+    }
+  }
+
+  private void pause(Throwable failure) {
+    failures++;
+    if (failures == 1) {
+      log.debug("the stream of shard {} is opened again", shard, failure);
+      return;
+    }
+    if (failures == 3) {
+      log.warn("shard {} can't be read, which is tried on: {}", shard, failure.getMessage());
+    }
+    Duration pause = FIRST_PAUSE.multipliedBy(1L << Math.min(failures, 10));
+    Duration capped = pause.compareTo(LONGEST_PAUSE) < 0 ? pause : LONGEST_PAUSE;
+    pausedUntilNanos = System.nanoTime() + capped.toNanos();
+    owner.wakeIn(capped);
+  }
+
+  private void stepOver(BsonDocument event) {
+    String token = token(event);
+    stepping = false;
+    place = new ShardStream.Place(token, true);
+    owner.received(
+        shard,
+        List.of(new Item(token, event, Item.Kind.TOO_LARGE, System.nanoTime())),
+        null);
+  }
+
+  private void lost(BsonTimestamp oldest) {
+    BsonTimestamp from = Tokens.clusterTime(place.after());
+    BsonTimestamp to = Tokens.next(oldest);
+    log.error("shard {} has lost its events from {} to {}", shard, from, to);
+    place = new ShardStream.Place(Tokens.highWater(to), false);
+    owner.lost(shard, from, to);
+  }
+
+  /** Lets the shard's clock reach the latest cluster time. */
+  void advance() {
+    long left = advancedNanos + BETWEEN_ADVANCES.toNanos() - System.nanoTime();
+    if (advancing) {
+      return;
+    }
+    if (left > 0) {
+      owner.wakeIn(Duration.ofNanos(left));
+      return;
+    }
+    advancing = true;
+    advancedNanos = System.nanoTime();
+    stream
+        .advance()
+        .subscribe(
+            nothing -> {},
+            failure -> owner.post(() -> advancing = false),
+            () -> owner.post(() -> advancing = false));
+  }
+
+  /** Ends the cursor; completes when that is done. */
+  Mono<Void> close() {
+    finished = true;
+    return stream
+        .close()
+        .doFinally(
+            end -> {
+              Disposable pending = request;
+              if (pending != null) {
+                pending.dispose();
+              }
+            });
+  }
+}

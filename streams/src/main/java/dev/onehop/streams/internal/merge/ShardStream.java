@@ -1,0 +1,58 @@
+package dev.onehop.streams.internal.merge;
+
+import java.time.Duration;
+import java.util.List;
+import org.bson.BsonDocument;
+import org.bson.BsonTimestamp;
+import org.bson.RawBsonDocument;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+
+/**
+ * The change stream of one shard. There is one call at a time, but for {@link #advance} and {@link
+ * #close}. What fails, fails with a {@link ReadFailure}.
+ */
+public interface ShardStream {
+
+  /**
+   * Events, and where the stream is after them.
+   *
+   * @param token {@code _data} of the batch's token, null if it has none
+   * @param ended whether the cursor is closed
+   */
+  record Batch(List<RawBsonDocument> events, @Nullable String token, boolean ended) {}
+
+  /**
+   * Where a stream begins.
+   *
+   * @param after {@code _data} of a token
+   * @param own whether this shard's stream has given the token; if not, the stream may begin with
+   *     events up to the token, those of the same cluster time
+   */
+  record Place(String after, boolean own) {}
+
+  /**
+   * Opens the stream, in place of what was open before.
+   *
+   * @param batchSize most events in a batch; 0 for as asked
+   */
+  Mono<Batch> open(Place place, int batchSize);
+
+  /** The next batch, for which the server may wait. */
+  Mono<Batch> next(Duration wait);
+
+  /** The first event after a place with no more of its fields than any server can send. */
+  Mono<BsonDocument> narrow(Place place);
+
+  /** The oldest cluster time from which the shard still has events. */
+  Mono<BsonTimestamp> oldest();
+
+  /**
+   * Lets an idle shard's clock reach the latest cluster time that is known, so that its stream can
+   * say that it has passed that. Never fails.
+   */
+  Mono<Void> advance();
+
+  /** Closes the cursor. Never fails. */
+  Mono<Void> close();
+}

@@ -1,0 +1,53 @@
+package dev.onehop.streams.internal.shard;
+
+import com.mongodb.MongoCommandException;
+import com.mongodb.ServerAddress;
+import dev.onehop.routing.spi.shard.CommandFailure;
+import dev.onehop.streams.internal.merge.ReadFailure;
+import dev.onehop.streams.internal.merge.ReadFailure.Kind;
+import java.io.IOException;
+import java.util.Set;
+import java.util.concurrent.TimeoutException;
+
+/** What failures mean for a stream. Source: the drivers' specification "Change Streams". */
+final class Failures {
+  private static final int BSON_OBJECT_TOO_LARGE = 10334;
+  private static final int HISTORY_LOST = 286;
+  private static final String RESUMABLE = "ResumableChangeStreamError";
+  private static final String NOT_RESUMABLE = "NonResumableChangeStreamError";
+
+  // Besides the specification's: what says that a server is not there, or not ready.
+  private static final Set<Integer> PASSING =
+      Set.of(
+          6, 7, 43, 63, 64, 89, 91, 133, 134, 136, 150, 189, 202, 234, 237, 262, 317, 358, 9001,
+          10107, 11600, 11602, 13388, 13435, 13436);
+
+  private Failures() {}
+
+  static ReadFailure of(Throwable failure) {
+    if (failure instanceof ReadFailure known) {
+      return known;
+    }
+    if (failure instanceof CommandFailure refused) {
+      return new ReadFailure(
+          kind(refused),
+          new MongoCommandException(
+              CommandFailure.toReply(refused, false), new ServerAddress()));
+    }
+    boolean passing = failure instanceof IOException || failure instanceof TimeoutException;
+    return new ReadFailure(passing ? Kind.PASSING : Kind.FINAL, failure);
+  }
+
+  private static Kind kind(CommandFailure refused) {
+    if (refused.code() == BSON_OBJECT_TOO_LARGE) {
+      return Kind.TOO_LARGE;
+    }
+    if (refused.code() == HISTORY_LOST) {
+      return Kind.HISTORY_LOST;
+    }
+    boolean passing =
+        refused.labels().contains(RESUMABLE)
+            || PASSING.contains(refused.code()) && !refused.labels().contains(NOT_RESUMABLE);
+    return passing ? Kind.PASSING : Kind.FINAL;
+  }
+}

@@ -1,0 +1,145 @@
+package dev.onehop.streams.internal.shard;
+
+import dev.onehop.routing.spi.cursor.CursorReplies;
+import dev.onehop.routing.spi.shard.ClusterClock;
+import dev.onehop.routing.spi.shard.ConfigServer;
+import dev.onehop.streams.event.Order;
+import dev.onehop.streams.internal.merge.Cluster.Placement;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.Pattern;
+import org.bson.BsonArray;
+import org.bson.BsonDocument;
+import org.bson.BsonInt32;
+import org.bson.BsonRegularExpression;
+import org.bson.BsonString;
+import org.bson.BsonTimestamp;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+
+/**
+ * Reads which shards there are and, for {@link Order#PER_KEY}, what says that the data of a watched
+ * collection may be elsewhere: each collection's entry and its latest chunk version, which every
+ * move raises, and the databases' entries. One aggregation, whose reads are all of the same time or
+ * later.
+ */
+final class PlacementReader {
+  private static final int BATCH = 10_000;
+
+  private final ConfigServer config;
+  private final ClusterClock clock;
+  private final BsonDocument aggregate;
+
+  PlacementReader(ConfigServer config, ClusterClock clock, StreamCommand watched, Order order) {
+    this.config = config;
+    this.clock = clock;
+    this.aggregate =
+        order == Order.TOTAL
+            ? aggregate("shards", List.of(kind("shard", "host")))
+            : aggregate("collections", perKey(watched));
+  }
+
+  private static BsonDocument aggregate(String collection, List<BsonDocument> stages) {
+    return new BsonDocument("aggregate", new BsonString(collection))
+        .append("pipeline", new BsonArray(stages))
+        .append("cursor", new BsonDocument("batchSize", new BsonInt32(BATCH)));
+  }
+
+  private static List<BsonDocument> perKey(StreamCommand watched) {
+    List<BsonDocument> stages = new ArrayList<>();
+    BsonDocument databases = new BsonDocument();
+    if (watched.collection() != null) {
+      stages.add(
+          match(new BsonString(watched.database() + "." + watched.collection())));
+      databases.append("_id", new BsonString(watched.database()));
+    } else if (!watched.database().equals("admin")) {
+      stages.add(
+          match(new BsonRegularExpression("^" + Pattern.quote(watched.database() + "."))));
+      databases.append("_id", new BsonString(watched.database()));
+    }
+    stages.add(
+        BsonDocument.parse(
+            "{$lookup: {from: 'chunks', as: 'latest', let: {uuid: '$uuid'}, pipeline: ["
+                + "{$match: {$expr: {$eq: ['$uuid', '$$uuid']}}},"
+                + "{$sort: {lastmod: -1}}, {$limit: 1}, {$project: {_id: 0, lastmod: 1}}]}}"));
+    stages.add(
+        BsonDocument.parse(
+            "{$project: {kind: 'collection', uuid: 1, lastmodEpoch: 1, timestamp: 1, latest: 1}}"));
+    stages.add(
+        union(
+            "databases",
+            List.of(
+                new BsonDocument("$match", databases), kind("database", "primary", "version"))));
+    stages.add(union("shards", List.of(kind("shard", "host"))));
+    return stages;
+  }
+
+  private static BsonDocument match(org.bson.BsonValue id) {
+    return new BsonDocument("$match", new BsonDocument("_id", id));
+  }
+
+  private static BsonDocument kind(String kind, String... fields) {
+    BsonDocument project = new BsonDocument("kind", new BsonString(kind));
+    for (String field : fields) {
+      project.append(field, new BsonInt32(1));
+    }
+    return new BsonDocument("$project", project);
+  }
+
+  private static BsonDocument union(String collection, List<BsonDocument> stages) {
+    return new BsonDocument(
+        "$unionWith",
+        new BsonDocument("coll", new BsonString(collection))
+            .append("pipeline", new BsonArray(stages)));
+  }
+
+  /** What the metadata says, complete up to the latest cluster time. */
+  Mono<Placement> read() {
+    return Mono.defer(
+            () -> {
+              BsonDocument now = clock.clusterTime();
+              return now == null
+                  ? Mono.error(new IllegalStateException("no server has said a cluster time"))
+                  : read(ClusterClock.time(now));
+            })
+        .onErrorMap(Failures::of);
+  }
+
+  private Mono<Placement> read(BsonTimestamp time) {
+    BsonDocument command = new BsonDocument();
+    command.putAll(aggregate);
+    command.append(
+        "readConcern",
+        new BsonDocument("level", new BsonString("majority")).append("afterClusterTime", time));
+    return config
+        .run("config", command)
+        .flatMap(
+            reply ->
+                CursorReplies.id(reply) == 0
+                    ? Mono.just(placement(time, CursorReplies.documents(reply)))
+                    : Mono.error(
+                        new IllegalStateException(
+                            "more than "
+                                + BATCH
+                                + " collections and databases are watched: watch databases, or"
+                                + " choose total order")));
+  }
+
+  private Placement placement(BsonTimestamp time, List<? extends BsonDocument> documents) {
+    Set<String> shards = new TreeSet<>();
+    Set<BsonDocument> state = new java.util.HashSet<>();
+    for (BsonDocument document : documents) {
+      BsonDocument decoded = new BsonDocument();
+      decoded.putAll(document);
+      state.add(decoded);
+      if (decoded.getString("kind").getValue().equals("shard")) {
+        shards.add(decoded.getString("_id").getValue());
+      }
+    }
+    // What these reads may have seen beyond their time, the clock knows now.
+    @Nullable BsonDocument after = clock.clusterTime();
+    return new Placement(time, after == null ? time : ClusterClock.time(after), shards, state);
+  }
+}

@@ -1,0 +1,160 @@
+package dev.onehop.streams.internal.shard;
+
+import dev.onehop.routing.spi.setup.ClusterServers;
+import dev.onehop.routing.spi.shard.ClusterClock;
+import dev.onehop.routing.spi.shard.CommandFailure;
+import dev.onehop.routing.spi.shard.ErrorCodes;
+import dev.onehop.routing.spi.shard.ReplicaSet;
+import dev.onehop.routing.spi.shard.ReplicaSet.Answer;
+import dev.onehop.routing.spi.wire.OpMsg;
+import dev.onehop.streams.event.Checkpoint;
+import dev.onehop.streams.event.Order;
+import dev.onehop.streams.event.Source;
+import dev.onehop.streams.internal.merge.Cluster;
+import dev.onehop.streams.internal.merge.ShardStream;
+import dev.onehop.streams.internal.token.Tokens;
+import java.util.Set;
+import org.bson.BsonDocument;
+import org.bson.BsonInt32;
+import org.bson.BsonString;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/** The shards of a cluster, or a replica set, or what a mongos makes of its shards. */
+public final class RoutedCluster implements Cluster {
+  private static final Logger log = LoggerFactory.getLogger(RoutedCluster.class);
+
+  /** The name of what is no shard. */
+  public static final String ALONE = "";
+
+  private static final BsonString IS_MONGOS = new BsonString("isdbgrid");
+
+  private final ClusterServers servers;
+  private final StreamCommand command;
+  private final Source source;
+  private final @Nullable Checkpoint start;
+  private final boolean lookups;
+  private final Runnable release;
+  private final PlacementReader placements;
+
+  /**
+   * @param start null for now
+   * @param lookups whether documents are looked up over the seeds
+   * @param release run when the servers are no longer needed here
+   */
+  public RoutedCluster(
+      ClusterServers servers,
+      StreamCommand command,
+      Source source,
+      Order order,
+      @Nullable Checkpoint start,
+      boolean lookups,
+      Runnable release) {
+    this.servers = servers;
+    this.command = command;
+    this.source = source;
+    this.start = start;
+    this.lookups = lookups;
+    this.release = release;
+    this.placements = new PlacementReader(servers.config(), servers.clock(), command, order);
+  }
+
+  @Override
+  public Mono<Opening> open() {
+    return run(servers.seeds(), new BsonDocument("hello", new BsonInt32(1)))
+        .flatMap(
+            hello -> {
+              boolean mongos = IS_MONGOS.equals(hello.get("msg"));
+              boolean sharded = mongos || hello.containsKey("configsvr");
+              if (source == Source.MONGOS && !mongos) {
+                return Mono.error(
+                    new IllegalArgumentException("the URI does not name mongoses"));
+              }
+              if (lookups && sharded && !mongos) {
+                return Mono.error(
+                    new IllegalArgumentException(
+                        "updateLookup needs the URI of mongoses, not of config servers"));
+              }
+              return sharded && source == Source.SHARDS ? ofShards() : Mono.just(alone(mongos));
+            })
+        .onErrorMap(Failures::of);
+  }
+
+  private Opening alone(boolean mongos) {
+    if (mongos) {
+      log.info("the change stream is a mongos', at its latency and throughput, as it was asked for");
+    }
+    return new Opening(Set.of(ALONE), null, start == null ? now() : start, start != null);
+  }
+
+  /** The placement is read first, so that every change after the start is seen as one. */
+  private Mono<Opening> ofShards() {
+    return placements
+        .read()
+        .flatMap(
+            found ->
+                servers
+                    .shards()
+                    .all()
+                    .flatMapMany(all -> Flux.fromIterable(all.values()))
+                    .flatMap(shard -> run(shard, new BsonDocument("ping", new BsonInt32(1))))
+                    .then(
+                        Mono.fromSupplier(
+                            () ->
+                                new Opening(
+                                    found.shards(),
+                                    found,
+                                    start == null ? now() : start,
+                                    start != null))));
+  }
+
+  /** After all that any of the servers that were asked has done. */
+  private Checkpoint now() {
+    BsonDocument time = servers.clock().clusterTime();
+    if (time == null) {
+      throw new CommandFailure(
+          ErrorCodes.ILLEGAL_OPERATION,
+          "IllegalOperation",
+          "change streams need a replica set or a sharded cluster");
+    }
+    return Checkpoint.before(Tokens.next(ClusterClock.time(time)));
+  }
+
+  private static Mono<BsonDocument> run(ReplicaSet on, BsonDocument command) {
+    return on.send(OpMsg.command(command.append("$db", new BsonString("admin"))))
+        .map(Answer::document)
+        .flatMap(
+            reply ->
+                ErrorCodes.ok(reply) ? Mono.just(reply) : Mono.error(CommandFailure.of(reply)));
+  }
+
+  @Override
+  public Mono<Placement> placement() {
+    return placements
+        .read()
+        .flatMap(
+            found ->
+                servers.shards().known().containsAll(found.shards())
+                    ? Mono.just(found)
+                    : servers.shards().all().thenReturn(found))
+        .onErrorMap(Failures::of);
+  }
+
+  @Override
+  public ShardStream stream(String shard) {
+    ReplicaSet replicaSet =
+        shard.equals(ALONE) ? servers.seeds() : servers.shards().known(shard);
+    if (replicaSet == null) {
+      throw new IllegalStateException("shard " + shard + " is not known");
+    }
+    return new ServerStream(replicaSet, servers.clock(), command, shard.equals(ALONE));
+  }
+
+  @Override
+  public void close() {
+    release.run();
+  }
+}

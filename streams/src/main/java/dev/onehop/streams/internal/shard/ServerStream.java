@@ -1,0 +1,256 @@
+package dev.onehop.streams.internal.shard;
+
+import dev.onehop.routing.spi.cursor.CursorReplies;
+import dev.onehop.routing.spi.shard.ClusterClock;
+import dev.onehop.routing.spi.shard.CommandFailure;
+import dev.onehop.routing.spi.shard.ErrorCodes;
+import dev.onehop.routing.spi.shard.ReplicaSet;
+import dev.onehop.routing.spi.shard.ReplicaSet.Answer;
+import dev.onehop.routing.spi.wire.OpMsg;
+import dev.onehop.routing.spi.wire.ServerAddressName;
+import dev.onehop.streams.internal.merge.ShardStream;
+import java.time.Duration;
+import java.util.List;
+import org.bson.BsonArray;
+import org.bson.BsonDocument;
+import org.bson.BsonInt32;
+import org.bson.BsonInt64;
+import org.bson.BsonString;
+import org.bson.BsonTimestamp;
+import org.bson.BsonValue;
+import org.bson.RawBsonDocument;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+
+/**
+ * The change stream of a replica set, or of mongoses. Its commands are written here and not left to
+ * the driver's publisher, which hides the tokens of empty batches: these are what an idle shard's
+ * stream is good for.
+ */
+final class ServerStream implements ShardStream {
+  /** How long a cursor is waited for that has to be there, for what is read once. */
+  private static final Duration NARROW = Duration.ofSeconds(1);
+
+  private static final Duration ADVANCING = Duration.ofSeconds(2);
+
+  private final ReplicaSet servers;
+  private final ClusterClock clock;
+  private final StreamCommand command;
+  private final boolean tokensAreKnown;
+  private volatile @Nullable Cursor cursor;
+  private volatile boolean closed;
+
+  private record Cursor(ServerAddressName server, String namespace, long id) {}
+
+  /**
+   * @param tokensAreKnown whether the servers know every token of the stream's past, as a mongos
+   *     and the only replica set do, and not only those of their own events
+   */
+  ServerStream(
+      ReplicaSet servers, ClusterClock clock, StreamCommand command, boolean tokensAreKnown) {
+    this.servers = servers;
+    this.clock = clock;
+    this.command = command;
+    this.tokensAreKnown = tokensAreKnown;
+  }
+
+  private boolean isKnown(Place place) {
+    return tokensAreKnown || place.own();
+  }
+
+  @Override
+  public Mono<Batch> open(Place place, int batchSize) {
+    return kill(take())
+        .then(
+            Mono.defer(
+                () -> opened(command.open(place.after(), isKnown(place), batchSize))))
+        .map(
+            answer -> {
+              Batch first = batch(answer.document());
+              if (closed) {
+                kill(take()).subscribe();
+              }
+              return first;
+            })
+        .onErrorMap(Failures::of);
+  }
+
+  private Mono<Answer> opened(BsonDocument opening) {
+    BsonDocument now = clock.clusterTime();
+    if (now != null) {
+      opening.append("$clusterTime", now);
+    }
+    return servers
+        .send(OpMsg.command(opening))
+        .flatMap(
+            answer ->
+                ErrorCodes.ok(answer.document())
+                    ? Mono.just(answer)
+                    : Mono.error(CommandFailure.of(answer.document())))
+        .doOnNext(answer -> cursor = cursor(answer));
+  }
+
+  private static @Nullable Cursor cursor(Answer answer) {
+    long id = CursorReplies.id(answer.document());
+    return id == 0
+        ? null
+        : new Cursor(
+            answer.server(),
+            answer.document().getDocument("cursor").getString("ns").getValue(),
+            id);
+  }
+
+  private @Nullable Cursor take() {
+    Cursor open = cursor;
+    cursor = null;
+    return open;
+  }
+
+  private static Batch batch(BsonDocument reply) {
+    BsonValue token = reply.getDocument("cursor").get("postBatchResumeToken");
+    List<RawBsonDocument> events = CursorReplies.documents(reply);
+    return new Batch(
+        events,
+        token == null ? null : token.asDocument().getString("_data").getValue(),
+        CursorReplies.id(reply) == 0);
+  }
+
+  @Override
+  public Mono<Batch> next(Duration wait) {
+    return Mono.defer(
+            () -> {
+              Cursor open = cursor;
+              if (open == null) {
+                return Mono.error(
+                    new CommandFailure(
+                        ErrorCodes.CURSOR_NOT_FOUND, "CursorNotFound", "the cursor is closed"));
+              }
+              return servers.sendTo(open.server(), OpMsg.command(getMore(open, wait)));
+            })
+        .map(Answer::document)
+        .flatMap(CursorReplies::refuseFailed)
+        .map(ServerStream::batch)
+        .doOnNext(
+            batch -> {
+              if (batch.ended()) {
+                cursor = null;
+              }
+            })
+        .onErrorMap(Failures::of);
+  }
+
+  private BsonDocument getMore(Cursor open, Duration wait) {
+    int dot = open.namespace().indexOf('.');
+    BsonDocument getMore =
+        new BsonDocument("getMore", new BsonInt64(open.id()))
+            .append("collection", new BsonString(open.namespace().substring(dot + 1)))
+            .append("maxTimeMS", new BsonInt64(Math.max(1, wait.toMillis())))
+            .append("$db", new BsonString(open.namespace().substring(0, dot)));
+    if (command.batchSize() > 0) {
+      getMore.append("batchSize", new BsonInt32(command.batchSize()));
+    }
+    return getMore;
+  }
+
+  @Override
+  public Mono<BsonDocument> narrow(Place place) {
+    return kill(take())
+        .then(Mono.defer(() -> opened(command.narrow(place.after(), isKnown(place)))))
+        .flatMap(
+            answer -> {
+              Batch first = batch(answer.document());
+              return first.events().isEmpty() ? next(NARROW) : Mono.just(first);
+            })
+        .flatMap(
+            batch ->
+                batch.events().isEmpty()
+                    // It is not where it was: from the beginning.
+                    ? Mono.error(
+                        new CommandFailure(
+                            ErrorCodes.CURSOR_NOT_FOUND, "CursorNotFound", "no event was found"))
+                    : Mono.<BsonDocument>just(batch.events().get(0)))
+        .onErrorMap(Failures::of);
+  }
+
+  /** The oplog's first entry; where the user may not read it, now. */
+  @Override
+  public Mono<BsonTimestamp> oldest() {
+    BsonDocument find =
+        new BsonDocument("find", new BsonString("oplog.rs"))
+            .append("limit", new BsonInt32(1))
+            .append("projection", new BsonDocument("ts", new BsonInt32(1)))
+            .append("$db", new BsonString("local"));
+    return servers
+        .send(OpMsg.command(find))
+        .map(Answer::document)
+        .flatMap(CursorReplies::refuseFailed)
+        .flatMap(
+            reply ->
+                Mono.justOrEmpty(
+                    CursorReplies.documents(reply).stream()
+                        .findFirst()
+                        .map(entry -> entry.getTimestamp("ts"))))
+        .switchIfEmpty(Mono.fromSupplier(this::now))
+        .onErrorResume(CommandFailure.class, refused -> Mono.fromSupplier(this::now))
+        .onErrorMap(Failures::of);
+  }
+
+  private BsonTimestamp now() {
+    BsonDocument now = clock.clusterTime();
+    if (now == null) {
+      throw new IllegalStateException("no server has said a cluster time");
+    }
+    return ClusterClock.time(now);
+  }
+
+  /** A read after a time that an idle primary has not reached makes it write a no-op. */
+  @Override
+  public Mono<Void> advance() {
+    return Mono.defer(
+            () -> {
+              BsonDocument now = clock.clusterTime();
+              if (now == null) {
+                return Mono.<Void>empty();
+              }
+              BsonDocument read =
+                  new BsonDocument("find", new BsonString("system.version"))
+                      .append("limit", new BsonInt32(1))
+                      .append("projection", new BsonDocument("_id", new BsonInt32(1)))
+                      .append(
+                          "readConcern",
+                          new BsonDocument("level", new BsonString("majority"))
+                              .append("afterClusterTime", ClusterClock.time(now)))
+                      .append("$clusterTime", now)
+                      .append("$db", new BsonString("admin"));
+              return servers.send(OpMsg.command(read)).then();
+            })
+        .timeout(ADVANCING)
+        .onErrorComplete();
+  }
+
+  @Override
+  public Mono<Void> close() {
+    return Mono.defer(
+        () -> {
+          closed = true;
+          return kill(take());
+        });
+  }
+
+  private Mono<Void> kill(@Nullable Cursor open) {
+    if (open == null) {
+      return Mono.empty();
+    }
+    int dot = open.namespace().indexOf('.');
+    return servers
+        .sendTo(
+            open.server(),
+            OpMsg.command(
+                new BsonDocument(
+                        "killCursors", new BsonString(open.namespace().substring(dot + 1)))
+                    .append("cursors", new BsonArray(List.of(new BsonInt64(open.id()))))
+                    .append("$db", new BsonString(open.namespace().substring(0, dot)))))
+        .onErrorComplete()
+        .then();
+  }
+}

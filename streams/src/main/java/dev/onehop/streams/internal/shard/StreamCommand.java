@@ -1,0 +1,82 @@
+package dev.onehop.streams.internal.shard;
+
+import dev.onehop.streams.internal.token.Tokens;
+import java.util.List;
+import org.bson.BsonArray;
+import org.bson.BsonBoolean;
+import org.bson.BsonDocument;
+import org.bson.BsonInt32;
+import org.bson.BsonString;
+import org.bson.BsonValue;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The command that opens a change stream.
+ *
+ * @param database to watch, or whose collection; {@code admin} for the whole cluster
+ * @param collection null for all of the database
+ * @param options of the stage {@code $changeStream} but for where to begin
+ * @param pipeline the stages after it
+ * @param batchSize most events in a batch; 0 for as many as the server likes
+ */
+public record StreamCommand(
+    String database,
+    @Nullable String collection,
+    BsonDocument options,
+    List<BsonDocument> pipeline,
+    int batchSize) {
+  private static final BsonDocument NARROW =
+      BsonDocument.parse(
+          "{$project: {_id: 1, operationType: 1, ns: 1, documentKey: 1, clusterTime: 1}}");
+
+  public StreamCommand {
+    pipeline = List.copyOf(pipeline);
+  }
+
+  /**
+   * The command for a stream that begins after a token, in whatever way the server takes it.
+   *
+   * @param exactly whether the server has to know the token; if not, the stream begins with the
+   *     token's cluster time
+   * @param most events in a batch, 0 for as asked
+   */
+  BsonDocument open(String after, boolean exactly, int most) {
+    return command(after, exactly, pipeline, most == 0 ? batchSize : most);
+  }
+
+  /** The same for the first event only, without what may be large. */
+  BsonDocument narrow(String after, boolean exactly) {
+    List<BsonDocument> stages = new java.util.ArrayList<>(pipeline);
+    stages.add(NARROW);
+    return command(after, exactly, stages, 1);
+  }
+
+  private BsonDocument command(
+      String after, boolean exactly, List<BsonDocument> stages, int batch) {
+    BsonDocument stage = new BsonDocument();
+    stage.putAll(options);
+    boolean time = after.equals(Tokens.highWater(Tokens.clusterTime(after)));
+    if (exactly && !time) {
+      stage.append("startAfter", new BsonDocument("_data", new BsonString(after)));
+    } else {
+      stage.append("startAtOperationTime", Tokens.clusterTime(after));
+    }
+    if (isOfCluster()) {
+      stage.append("allChangesForCluster", BsonBoolean.TRUE);
+    }
+    BsonArray all = new BsonArray();
+    all.add(new BsonDocument("$changeStream", stage));
+    all.addAll(stages);
+    BsonValue target = collection == null ? new BsonInt32(1) : new BsonString(collection);
+    return new BsonDocument("aggregate", target)
+        .append("pipeline", all)
+        .append(
+            "cursor", batch == 0 ? new BsonDocument() : new BsonDocument("batchSize", new BsonInt32(batch)))
+        .append("readConcern", new BsonDocument("level", new BsonString("majority")))
+        .append("$db", new BsonString(database));
+  }
+
+  private boolean isOfCluster() {
+    return collection == null && database.equals("admin");
+  }
+}
