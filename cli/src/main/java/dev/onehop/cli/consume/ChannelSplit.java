@@ -8,14 +8,13 @@ import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Semaphore;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import org.bson.RawBsonDocument;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Splits one stream of events into channels by ranges of the hash of the document key, and hands
- * each channel's events to the consumer in order, on a few threads. Used by one thread that reads.
+ * each channel's events to the consumer in order, on a few threads. Used by one thread at a time.
  */
 final class ChannelSplit implements AutoCloseable {
 
@@ -32,7 +31,6 @@ final class ChannelSplit implements AutoCloseable {
   private final Semaphore room = new Semaphore(MOST_WAITING);
   private final ExecutorService threads;
   private final AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
-  private volatile boolean closed;
 
   ChannelSplit(int count, EventStream.Consumer consumer) {
     this.consumer = consumer;
@@ -77,25 +75,11 @@ final class ChannelSplit implements AutoCloseable {
     return failure.get();
   }
 
-  /** Waits for the consumer where it is; what still waits for it is dropped. */
+  /** Waits until the consumer has taken all that was handed on. */
   @Override
   public void close() {
-    closed = true;
+    room.acquireUninterruptibly(MOST_WAITING);
     threads.shutdown();
-    boolean interrupted = false;
-    while (true) {
-      try {
-        if (threads.awaitTermination(1, TimeUnit.MINUTES)) {
-          break;
-        }
-      } catch (InterruptedException e) {
-        interrupted = true;
-        threads.shutdownNow();
-      }
-    }
-    if (interrupted) {
-      Thread.currentThread().interrupt();
-    }
   }
 
   /** One channel: its parts wait in line, and one thread at a time works on them. */
@@ -111,7 +95,7 @@ final class ChannelSplit implements AutoCloseable {
     void add(List<RawBsonDocument> part) {
       synchronized (waiting) {
         waiting.add(part);
-        if (working || closed) {
+        if (working) {
           return;
         }
         working = true;
@@ -121,7 +105,7 @@ final class ChannelSplit implements AutoCloseable {
 
     @Override
     public void run() {
-      while (!closed) {
+      while (true) {
         List<RawBsonDocument> part;
         synchronized (waiting) {
           part = waiting.poll();
@@ -132,7 +116,7 @@ final class ChannelSplit implements AutoCloseable {
         }
         try {
           part.forEach(event -> consumer.take(number, event));
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
           failure.compareAndSet(null, e);
         } finally {
           room.release(part.size());

@@ -96,6 +96,10 @@ final class ConsumerGroup implements AutoCloseable {
         lastNew = System.nanoTime();
       }
     }
+  }
+
+  /** Waits a little for rows that might come again. */
+  void settle() throws InterruptedException {
     Thread.sleep(SETTLE.toMillis());
   }
 

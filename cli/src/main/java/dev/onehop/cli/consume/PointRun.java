@@ -69,11 +69,12 @@ final class PointRun {
       ServerUse use = new ServerUse();
       consumers.open();
       consumers.awaitRows(backlog.count(), seen -> showRead(seen, backlog.count()));
+      use.end();
+      consumers.settle();
       List<ConsumerReport> reports = consumers.reports();
-      Measured measured = Measured.drain(reports);
       return result(
-          measured,
-          use.until(measured.seconds()),
+          Measured.drain(reports),
+          use,
           Verdict.of(backlog.rows(), consumers.seenRows(), doubled(reports), outOfOrder(reports)),
           null,
           consumers);
@@ -106,10 +107,11 @@ final class PointRun {
         long writtenBefore = writer.acknowledged();
         watchUntil(to, writer, consumers);
         double written = (writer.acknowledged() - writtenBefore) / (plan.duration().toNanos() / 1e9);
-        use = use.until(plan.duration().toNanos() / 1e9);
+        use.end();
         writer.stop();
         long rows = writer.acknowledged();
         consumers.awaitRows(rows, seen -> showRead(seen, rows));
+        consumers.settle();
         List<ConsumerReport> reports = consumers.reports();
         return result(
             new Measured(reports, from, to),
@@ -243,22 +245,18 @@ final class PointRun {
     return Math.round(value * unit) / unit;
   }
 
-  /** Processors that servers keep busy, from when it is made. */
+  /** Processors that servers keep busy, from when it is made to when it is ended. */
   private final class ServerUse {
     private final CpuTimes before = cluster.cpuTimes();
+    private final long began = System.nanoTime();
     private @Nullable Double routers;
     private @Nullable Double mongods;
 
-    /**
-     * Ends it.
-     *
-     * @param seconds how long it was
-     */
-    ServerUse until(double seconds) {
+    void end() {
+      double seconds = (System.nanoTime() - began) / 1e9;
       CpuTimes after = cluster.cpuTimes();
       routers = cores(before.routers(), after.routers(), seconds);
       mongods = cores(before.mongods(), after.mongods(), seconds);
-      return this;
     }
 
     @Nullable Double routers() {
@@ -269,7 +267,7 @@ final class PointRun {
       return mongods;
     }
 
-    private @Nullable Double cores(
+    private static @Nullable Double cores(
         @Nullable Duration from, @Nullable Duration to, double seconds) {
       return from == null || to == null || seconds <= 0
           ? null
