@@ -19,6 +19,7 @@ final class Measured {
   private final List<ConsumerReport> reports;
   private final long fromMicros;
   private final long toMicros;
+  private final boolean toTheEnd;
 
   /**
    * @param reports of all consumers
@@ -26,9 +27,19 @@ final class Measured {
    * @param toMicros its end, later
    */
   Measured(List<ConsumerReport> reports, long fromMicros, long toMicros) {
+    this(reports, fromMicros, toMicros, false);
+  }
+
+  /**
+   * @param toTheEnd whether nothing was done after the window, so that what the next sample has
+   *     belongs to it
+   */
+  private Measured(
+      List<ConsumerReport> reports, long fromMicros, long toMicros, boolean toTheEnd) {
     this.reports = List.copyOf(reports);
     this.fromMicros = fromMicros;
     this.toMicros = Math.max(toMicros, fromMicros + 1);
+    this.toTheEnd = toTheEnd;
   }
 
   /** A drain's: from when the first consumer opened its stream to the last row of all. */
@@ -36,7 +47,8 @@ final class Measured {
     return new Measured(
         reports,
         reports.stream().mapToLong(ConsumerReport::openedMicros).min().orElse(0),
-        reports.stream().mapToLong(ConsumerReport::lastMicros).max().orElse(0));
+        reports.stream().mapToLong(ConsumerReport::lastMicros).max().orElse(0),
+        true);
   }
 
   double seconds() {
@@ -64,6 +76,11 @@ final class Measured {
         .sum();
   }
 
+  /** Lags below zero. */
+  long negativeLags() {
+    return reports.stream().mapToLong(ConsumerReport::negative).sum();
+  }
+
   /** Rows per second of each five seconds. */
   List<Double> windows() {
     List<Double> windows = new ArrayList<>();
@@ -84,11 +101,11 @@ final class Measured {
     return sum;
   }
 
-  private static double at(List<Sample> samples, ToLongFunction<Sample> figure, long micros) {
+  private double at(List<Sample> samples, ToLongFunction<Sample> figure, long micros) {
     Sample before = null;
     for (Sample sample : samples) {
       if (sample.micros() >= micros) {
-        if (before == null) {
+        if (before == null || (toTheEnd && micros == toMicros)) {
           return figure.applyAsLong(sample);
         }
         double share = (double) (micros - before.micros()) / (sample.micros() - before.micros());

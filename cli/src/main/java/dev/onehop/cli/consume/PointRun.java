@@ -82,7 +82,7 @@ final class PointRun {
   }
 
   private void showRead(long seen, long of) {
-    progress.state("%,d of %,d rows".formatted(seen, of));
+    progress.state(String.format(Locale.ROOT, "%,d of %,d rows", seen, of));
   }
 
   /**
@@ -227,12 +227,13 @@ final class PointRun {
         measured.memoryBytes(),
         rounded(measured.bytesPerSecond() * 8 / 1e6, 10),
         written == null ? null : (Double) rounded(written, 10),
-        lags && oneClock ? lag(RowConsumer.LAG) : null,
-        lags ? lag(RowConsumer.SINCE_ISSUED) : null,
+        lags && oneClock ? lag(ConsumePoint.LAG_LOG) : null,
+        lags ? lag(ConsumePoint.SINCE_ISSUED_LOG) : null,
         verdict.lost(),
         verdict.doubled(),
         verdict.outOfOrder(),
         verdict.unexpected(),
+        measured.negativeLags(),
         measured.windows(),
         point.folder());
   }

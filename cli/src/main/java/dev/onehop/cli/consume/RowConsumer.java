@@ -1,5 +1,6 @@
 package dev.onehop.cli.consume;
 
+import dev.onehop.cli.results.ConsumePoint;
 import dev.onehop.cli.results.HdrLogs;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -16,12 +17,6 @@ import org.bson.RawBsonDocument;
  * counts for lags if its write was issued in the window.
  */
 final class RowConsumer implements EventStream.Consumer {
-
-  /** The log of lags from the commit. */
-  static final String LAG = "LAG";
-
-  /** The log of lags from when the write was issued. */
-  static final String SINCE_ISSUED = "SINCE-ISSUED";
 
   /** The file of what was seen. */
   static final String SEEN = "seen";
@@ -133,14 +128,16 @@ final class RowConsumer implements EventStream.Consumer {
    */
   void write(Path folder) throws IOException {
     checker.seen().write(folder.resolve(SEEN));
-    write(folder, LAG, channel -> channel.lag);
-    write(folder, SINCE_ISSUED, channel -> channel.sinceIssued);
+    write(folder, ConsumePoint.LAG_LOG, channel -> channel.lag);
+    write(folder, ConsumePoint.SINCE_ISSUED_LOG, channel -> channel.sinceIssued);
   }
 
   private void write(
       Path folder, String name, Function<Channel, Histogram> of) {
     Histogram sum = new Histogram(DIGITS);
     channels.forEach(channel -> sum.add(of.apply(channel)));
+    sum.setStartTimeStamp(Clock.micros() / 1_000);
+    sum.setEndTimeStamp(sum.getStartTimeStamp());
     HdrLogs.write(HdrLogs.file(folder, name), sum);
   }
 }

@@ -97,6 +97,13 @@ public final class ConsumeReport {
           Format.count(results.faults())
               + " rows were lost, doubled, out of order or never written; see the tables.");
     }
+    long negative = results.points().stream().mapToLong(ConsumePoint::negativeLags).sum();
+    if (negative > 0) {
+      Page.notice(
+          html,
+          Format.count(negative)
+              + " lags were below zero, as if a clock had been set, and are not in the percentiles.");
+    }
     if (results.server().router().isStandIn()) {
       Page.notice(
           html,
@@ -248,7 +255,7 @@ public final class ConsumeReport {
     for (SourceLook look : looks(points)) {
       for (ConsumePoint point : points) {
         if (look.is(point.source())) {
-          String log = point.lag() == null ? "SINCE-ISSUED" : "LAG";
+          String log = point.lag() == null ? ConsumePoint.SINCE_ISSUED_LOG : ConsumePoint.LAG_LOG;
           HdrLogs.merged(folder.resolve(point.folder()), log)
               .ifPresent(
                   histogram -> {

@@ -33,6 +33,7 @@ import org.jspecify.annotations.Nullable;
  * @param outOfOrder rows that came after a later version of themselves, in another channel than
  *     before, or against the order of all events where they have one
  * @param unexpected rows that came and were never acknowledged
+ * @param negativeLags lags below zero, which no histogram can hold; none unless a clock was set
  * @param windows rows per second of each five seconds; the last may be shorter
  * @param folder where its logs are, relative to the results' folder
  */
@@ -59,8 +60,15 @@ public record ConsumePoint(
     long doubled,
     long outOfOrder,
     long unexpected,
+    @JsonInclude(Include.NON_DEFAULT) long negativeLags,
     List<Double> windows,
     String folder) {
+
+  /** The HdrHistogram log of {@code lag} in the point's folder. */
+  public static final String LAG_LOG = "LAG";
+
+  /** The HdrHistogram log of {@code sinceIssued} in the point's folder. */
+  public static final String SINCE_ISSUED_LOG = "SINCE-ISSUED";
 
   /** Reads a finished backlog. */
   public static final String DRAIN = "drain";

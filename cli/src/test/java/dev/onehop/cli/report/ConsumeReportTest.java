@@ -85,6 +85,7 @@ class ConsumeReportTest {
         .contains(
             "Unfinished run: 1 of 14 points (interrupted).",
             "10 rows were lost, doubled, out of order or never written",
+            "5 lags were below zero",
             "Not known: the clock.");
   }
 
@@ -112,6 +113,7 @@ class ConsumeReportTest {
         2,
         3,
         4,
+        5,
         point.windows(),
         point.folder());
   }

@@ -74,12 +74,15 @@ public final class SampleConsumeResults {
         0,
         0,
         0,
+        0,
         drain ? List.of(rate) : List.of(rate, rate * 0.98, rate * 1.01),
         "points/%s-%s-%03d".formatted(kind, source, channels));
   }
 
   private static Histogram lags(boolean direct) {
     Histogram lags = new Histogram(3);
+    lags.setStartTimeStamp(1_700_000_000_000L);
+    lags.setEndTimeStamp(1_700_000_001_000L);
     Random random = new Random(7);
     for (int i = 0; i < 5_000; i++) {
       lags.recordValue((long) ((direct ? 6_000 : 60_000) * (0.5 + random.nextDouble())));
