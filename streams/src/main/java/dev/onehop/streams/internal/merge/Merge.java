@@ -226,6 +226,11 @@ final class Merge {
     return holders;
   }
 
+  /** The shards that are merged. */
+  List<String> names() {
+    return names;
+  }
+
   /** Whether the last event of the whole stream was given. */
   boolean isEnded() {
     return ended;

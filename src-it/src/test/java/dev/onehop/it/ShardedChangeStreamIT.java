@@ -1,0 +1,552 @@
+package dev.onehop.it;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import com.mongodb.ConnectionString;
+import com.mongodb.MongoClientSettings;
+import com.mongodb.MongoCommandException;
+import com.mongodb.MongoException;
+import com.mongodb.WriteConcern;
+import com.mongodb.client.MongoClient;
+import com.mongodb.client.MongoClients;
+import com.mongodb.client.MongoCollection;
+import com.mongodb.client.model.Aggregates;
+import com.mongodb.client.model.Filters;
+import com.mongodb.client.model.UpdateOptions;
+import com.mongodb.client.model.Updates;
+import com.mongodb.client.model.changestream.ChangeStreamDocument;
+import com.mongodb.client.model.changestream.FullDocument;
+import com.mongodb.client.model.changestream.OperationType;
+import dev.onehop.streams.ShardedChangeStream;
+import dev.onehop.streams.event.Checkpoint;
+import dev.onehop.streams.event.Order;
+import dev.onehop.streams.event.Source;
+import dev.onehop.streams.event.StreamEvent;
+import dev.onehop.testbed.Testbed;
+import dev.onehop.testbed.Topology;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.Random;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import org.bson.BsonDocument;
+import org.bson.BsonInt32;
+import org.bson.BsonMinKey;
+import org.bson.BsonTimestamp;
+import org.bson.Document;
+import org.bson.RawBsonDocument;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import reactor.core.Disposable;
+import reactor.core.publisher.Flux;
+
+/**
+ * Change streams of each shard, merged, on real servers: against what was acknowledged and against
+ * the stream of a mongos.
+ *
+ * <p>{@code -Donehop.it.stream.seconds=60} makes it as long as it should be before a release.
+ */
+class ShardedChangeStreamIT {
+  private static final String TOPOLOGY =
+      """
+      name: sharded-change-streams
+      regions: [here]
+      hosts:
+        c: {region: here, address: 127.37.0.1}
+        s1: {region: here, address: 127.37.0.2}
+        s2: {region: here, address: 127.37.0.3}
+        s3: {region: here, address: 127.37.0.4}
+      roundTrips:
+        here <-> here: 0
+      client: c
+      configServers: [c]
+      shards:
+        one: [s1]
+        two: [s2]
+        three: [s3]
+      mongos: [c]
+      """;
+  private static final Duration STRESS =
+      Duration.ofSeconds(Integer.getInteger("onehop.it.stream.seconds", 15));
+  private static final Duration TIMEOUT = Duration.ofSeconds(60);
+  private static final int KEYS = 120;
+  private static final int CHUNK = 20;
+  private static final int WRITERS = 4;
+
+  private static Testbed testbed;
+  private static MongoClient client;
+
+  private final Map<Integer, List<Long>> acknowledged = new ConcurrentHashMap<>();
+  private final Queue<Throwable> failures = new ConcurrentLinkedQueue<>();
+  private final AtomicInteger moves = new AtomicInteger();
+  private volatile boolean stopped;
+
+  @BeforeAll
+  static void start() {
+    testbed = Testbed.builder(Topology.parse("sharded-change-streams.yaml", TOPOLOGY)).start();
+    client = MongoClients.create(testbed.url());
+  }
+
+  @AfterAll
+  static void stop() {
+    if (client != null) {
+      client.close();
+    }
+    if (testbed != null) {
+      testbed.close();
+    }
+  }
+
+  private static MongoCollection<Document> sharded(String name) {
+    testbed.shardCollection(
+        "streams." + name, Numbered.KEY, Numbered.splitAt(20, 40, 60, 80, 100));
+    return client
+        .getDatabase("streams")
+        .getCollection(name)
+        .withWriteConcern(WriteConcern.MAJORITY);
+  }
+
+  private static ShardedChangeStream.Builder stream(String name) {
+    return ShardedChangeStream.builder(testbed.url()).collection("streams", name);
+  }
+
+  private static BsonTimestamp now() {
+    return client
+        .getDatabase("admin")
+        .runCommand(new BsonDocument("ping", new BsonInt32(1)), BsonDocument.class)
+        .getTimestamp("operationTime");
+  }
+
+  @Test
+  void movingRangesLoseDoubleAndReorderNothing() throws InterruptedException {
+    MongoCollection<Document> collection = sharded("moving");
+    BsonTimestamp begin = now();
+    StreamCheck perKey = new StreamCheck();
+    StreamCheck total = new StreamCheck();
+    StreamCheck resumed = new StreamCheck();
+    List<Disposable> readers =
+        List.of(
+            read(stream("moving").startAtOperationTime(begin), perKey),
+            read(stream("moving").startAtOperationTime(begin).order(Order.TOTAL), total),
+            readInPieces(begin, resumed));
+    // The donor's events come late.
+    testbed.setFurther(address("three"), Duration.ofMillis(100));
+    try {
+      write(collection, true);
+    } finally {
+      testbed.setFurther(address("three"), Duration.ZERO);
+    }
+    List<String> ofMongos = readMongos("moving", begin);
+    await()
+        .atMost(TIMEOUT)
+        .untilAsserted(
+            () -> {
+              assertThat(failures).isEmpty();
+              assertThat(total.count()).isGreaterThanOrEqualTo(ofMongos.size());
+              assertThat(perKey.count()).isGreaterThanOrEqualTo(ofMongos.size());
+              assertThat(resumed.count()).isGreaterThanOrEqualTo(ofMongos.size());
+            });
+    readers.forEach(Disposable::dispose);
+    System.err.printf("%d events, %d moves%n", ofMongos.size(), moves.get());
+    assertThat(moves.get()).isGreaterThan(5);
+    assertThat(total.tokens()).isEqualTo(ofMongos);
+    assertThat(perKey.tokens()).containsExactlyInAnyOrderElementsOf(ofMongos);
+    assertThat(resumed.tokens()).containsExactlyInAnyOrderElementsOf(ofMongos);
+    for (StreamCheck each : List.of(perKey, total, resumed)) {
+      each.check(acknowledged);
+    }
+    assertNoCursorsAreLeft("moving");
+  }
+
+  @ParameterizedTest
+  @EnumSource(Order.class)
+  void aPrimaryThatIsKilledAndOneThatIsFrozenLoseNothing(Order order) throws InterruptedException {
+    String name = "killed" + order.name().toLowerCase(java.util.Locale.ROOT);
+    MongoCollection<Document> collection = sharded(name);
+    StreamCheck check = new StreamCheck();
+    Disposable reader = read(stream(name).startAtOperationTime(now()).order(order), check);
+    Thread writing =
+        new Thread(
+            () -> {
+              try {
+                write(collection, false);
+              } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+              }
+            });
+    writing.start();
+    await().atMost(TIMEOUT).until(() -> check.count() > 50);
+    testbed.kill(address("two"));
+    Thread.sleep(2_000);
+    testbed.restart(address("two"));
+    testbed.cutConnections(address("one"));
+    testbed.setFrozen(address("three"), true);
+    Thread.sleep(2_000);
+    testbed.setFrozen(address("three"), false);
+    writing.join();
+    await()
+        .atMost(TIMEOUT)
+        .untilAsserted(
+            () -> {
+              assertThat(failures).isEmpty();
+              acknowledged.forEach(
+                  (key, writes) ->
+                      assertThat(check.last(key))
+                          .isGreaterThanOrEqualTo(writes.get(writes.size() - 1)));
+            });
+    check.check(acknowledged);
+    reader.dispose();
+    assertNoCursorsAreLeft(name);
+  }
+
+  @Test
+  void aCheckpointIsAPlaceForTheOfficialDriverAndBack() {
+    MongoCollection<Document> collection = sharded("places");
+    BsonTimestamp begin = now();
+    for (int i = 0; i < 60; i++) {
+      collection.insertOne(new Document("_id", i * 2).append("n", (long) i));
+    }
+    List<StreamEvent.Change> first =
+        Flux.from(stream("places").startAtOperationTime(begin).order(Order.TOTAL).build().events())
+            .ofType(StreamEvent.Change.class)
+            .take(25)
+            .collectList()
+            .block(TIMEOUT);
+    Checkpoint place = first.get(24).checkpoint();
+    List<String> ofDriver = new ArrayList<>();
+    BsonDocument token = null;
+    try (var cursor =
+        collection.watch(RawBsonDocument.class).resumeAfter(place.resumeToken()).cursor()) {
+      for (int i = 0; i < 15; i++) {
+        ChangeStreamDocument<RawBsonDocument> event = cursor.next();
+        token = event.getResumeToken();
+        ofDriver.add(token.getString("_data").getValue());
+      }
+    }
+    List<String> rest =
+        Flux.from(stream("places").resumeAfter(token).build().events())
+            .ofType(StreamEvent.Change.class)
+            .take(20)
+            .map(StreamEvent.Change::token)
+            .collectList()
+            .block(TIMEOUT);
+    List<String> all = new ArrayList<>();
+    first.forEach(change -> all.add(change.token()));
+    all.addAll(ofDriver);
+    all.addAll(rest);
+    assertThat(all).isEqualTo(readMongos("places", begin));
+  }
+
+  @Test
+  void aStreamOfADatabaseSeesACollectionThatIsDroppedAndGoesOn() {
+    MongoCollection<Document> other = client.getDatabase("streams2").getCollection("a");
+    Queue<OperationType> types = new ConcurrentLinkedQueue<>();
+    Disposable reader =
+        Flux.from(
+                ShardedChangeStream.builder(testbed.url())
+                    .database("streams2")
+                    .startAtOperationTime(now())
+                    .build()
+                    .documents(Document.class))
+            .subscribe(event -> types.add(event.getOperationType()), failures::add);
+    other.insertOne(new Document("_id", 1));
+    other.drop();
+    other.insertOne(new Document("_id", 2));
+    await().atMost(TIMEOUT).until(() -> types.size() == 3);
+    assertThat(types)
+        .containsExactly(OperationType.INSERT, OperationType.DROP, OperationType.INSERT);
+    assertThat(failures).isEmpty();
+    reader.dispose();
+  }
+
+  @Test
+  void aStreamOfACollectionEndsWhenThatIsDropped() {
+    MongoCollection<Document> collection = sharded("dropped");
+    List<OperationType> types = Collections.synchronizedList(new ArrayList<>());
+    AtomicReference<String> end = new AtomicReference<>();
+    Flux.from(stream("dropped").startAtOperationTime(now()).build().documents(Document.class))
+        .subscribe(
+            event -> types.add(event.getOperationType()),
+            failures::add,
+            () -> end.set("completed"));
+    collection.insertOne(new Document("_id", 1));
+    collection.insertOne(new Document("_id", 110));
+    testbed.dropCollection("streams.dropped");
+    await().atMost(TIMEOUT).until(() -> end.get() != null);
+    assertThat(types)
+        .containsExactly(
+            OperationType.INSERT,
+            OperationType.INSERT,
+            OperationType.DROP,
+            OperationType.INVALIDATE);
+  }
+
+  @Test
+  void documentsAreLookedUpWhereTheyAreNow() {
+    MongoCollection<Document> collection = sharded("lookup");
+    BsonTimestamp begin = now();
+    collection.insertOne(new Document("_id", 5).append("n", 1L));
+    collection.updateOne(Filters.eq(5), Updates.set("n", 2L));
+    String owner = testbed.topology().shards().get(0).name();
+    for (String shard : List.of("one", "two", "three")) {
+      if (!shard.equals(owner)) {
+        testbed.moveRange("streams.lookup", new BsonDocument("_id", new BsonMinKey()), shard);
+      }
+    }
+    List<ChangeStreamDocument<Document>> events =
+        Flux.from(
+                stream("lookup")
+                    .startAtOperationTime(begin)
+                    .fullDocument(FullDocument.UPDATE_LOOKUP)
+                    .build()
+                    .documents(Document.class))
+            .take(2)
+            .collectList()
+            .block(TIMEOUT);
+    assertThat(events.get(1).getOperationType()).isEqualTo(OperationType.UPDATE);
+    assertThat(events.get(1).getFullDocument()).containsEntry("n", 2L);
+  }
+
+  @Test
+  void aPipelineSelectsAndAFailingOneIsAnError() {
+    MongoCollection<Document> collection = sharded("pipeline");
+    BsonTimestamp begin = now();
+    for (int i = 0; i < 20; i++) {
+      collection.insertOne(new Document("_id", i).append("n", (long) i));
+    }
+    List<Long> selected =
+        Flux.from(
+                stream("pipeline")
+                    .startAtOperationTime(begin)
+                    .batchSize(3)
+                    .pipeline(List.of(Aggregates.match(Filters.mod("fullDocument.n", 5, 0))))
+                    .build()
+                    .documents(Document.class))
+            .map(event -> event.getFullDocument().getLong("n"))
+            .take(4)
+            .collectList()
+            .block(TIMEOUT);
+    assertThat(selected).containsExactly(0L, 5L, 10L, 15L);
+    assertThatThrownBy(
+            () ->
+                Flux.from(
+                        stream("pipeline")
+                            .pipeline(List.of(new Document("$group", new Document("_id", 1))))
+                            .build()
+                            .events())
+                    .blockFirst(TIMEOUT))
+        .isInstanceOf(MongoCommandException.class);
+  }
+
+  @Test
+  void anEventThatNoServerCanSendIsNamedAndTheStreamGoesOn() {
+    MongoCollection<Document> collection = sharded("large");
+    BsonTimestamp begin = now();
+    collection.insertOne(new Document("_id", 1).append("n", 1L));
+    // The key stands in the event three times: itself, and in the token twice as long.
+    String key = "k".repeat(20_000);
+    collection.insertOne(new Document("_id", key).append("filler", "x".repeat(16_750_000)));
+    collection.insertOne(new Document("_id", 2).append("n", 2L));
+    List<StreamEvent> events =
+        Flux.from(stream("large").startAtOperationTime(begin).order(Order.TOTAL).build().events())
+            .filter(event -> !(event instanceof StreamEvent.Progress))
+            .take(3)
+            .collectList()
+            .block(TIMEOUT);
+    assertThat(events.get(0)).isInstanceOf(StreamEvent.Change.class);
+    assertThat(events.get(1))
+        .isInstanceOfSatisfying(
+            StreamEvent.TooLarge.class,
+            large ->
+                assertThat(large.event().getDocument("documentKey").getString("_id").getValue())
+                    .isEqualTo(key));
+    assertThat(events.get(2)).isInstanceOf(StreamEvent.Change.class);
+  }
+
+  @Test
+  void aMongosGivesTheSameByTheSameInterface() {
+    MongoCollection<Document> collection = sharded("mongos");
+    BsonTimestamp begin = now();
+    for (int i = 0; i < KEYS; i++) {
+      collection.insertOne(new Document("_id", i).append("n", (long) i));
+    }
+    List<String> given =
+        Flux.from(
+                stream("mongos").startAtOperationTime(begin).source(Source.MONGOS).build().events())
+            .ofType(StreamEvent.Change.class)
+            .take(KEYS)
+            .map(StreamEvent.Change::token)
+            .collectList()
+            .block(TIMEOUT);
+    assertThat(given).isEqualTo(readMongos("mongos", begin));
+  }
+
+  @Test
+  void aReplicaSetHasOneStream() {
+    MongoClientSettings shard =
+        MongoClientSettings.builder()
+            .applyConnectionString(
+                new ConnectionString("mongodb://" + address("one") + "/?directConnection=true"))
+            .build();
+    BsonTimestamp begin = now();
+    // A database of a shard alone would be unknown to the cluster: one that the cluster has.
+    MongoCollection<Document> collection = sharded("replicaset");
+    collection.insertOne(new Document("_id", 1).append("n", 1L));
+    List<RawBsonDocument> events =
+        Flux.from(
+                ShardedChangeStream.builder(shard)
+                    .cluster()
+                    .startAtOperationTime(begin)
+                    .build()
+                    .documents())
+            .filter(event -> event.getString("operationType").getValue().equals("insert"))
+            .take(1)
+            .collectList()
+            .block(TIMEOUT);
+    assertThat(events).hasSize(1);
+  }
+
+  private static String address(String shard) {
+    return testbed.shardHosts().get(shard).replaceFirst(".*/", "");
+  }
+
+  private Disposable read(ShardedChangeStream.Builder stream, StreamCheck into) {
+    return Flux.from(stream.build().documents()).subscribe(into::add, failures::add);
+  }
+
+  /** Each subscription ends soon, and the next begins at its last place. */
+  private Disposable readInPieces(BsonTimestamp begin, StreamCheck into) {
+    AtomicReference<Checkpoint> place = new AtomicReference<>(Checkpoint.before(begin));
+    Random random = new Random(1);
+    return Flux.defer(
+            () ->
+                Flux.from(
+                        stream("moving")
+                            .startAfter(Checkpoint.parse(place.get().toDocument()))
+                            .build()
+                            .events())
+                    .take(1 + random.nextInt(400)))
+        .doOnNext(event -> place.set(event.checkpoint()))
+        .ofType(StreamEvent.Change.class)
+        .map(StreamEvent.Change::document)
+        .repeat()
+        .subscribe(into::add, failures::add);
+  }
+
+  private static List<String> readMongos(String name, BsonTimestamp begin) {
+    List<String> tokens = new ArrayList<>();
+    BsonTimestamp end = now();
+    try (var cursor =
+        client
+            .getDatabase("streams")
+            .getCollection(name)
+            .watch(RawBsonDocument.class)
+            .startAtOperationTime(begin)
+            .maxAwaitTime(100, TimeUnit.MILLISECONDS)
+            .cursor()) {
+      while (true) {
+        ChangeStreamDocument<RawBsonDocument> event = cursor.tryNext();
+        if (event != null) {
+          tokens.add(event.getResumeToken().getString("_data").getValue());
+        } else if (cursor.getResumeToken() != null
+            && Checkpoint.ofResumeToken(cursor.getResumeToken()).clusterTime().compareTo(end) > 0) {
+          return tokens;
+        }
+      }
+    }
+  }
+
+  private void write(MongoCollection<Document> collection, boolean moving)
+      throws InterruptedException {
+    List<Thread> threads = new ArrayList<>();
+    for (int i = 0; i < WRITERS; i++) {
+      int first = i;
+      threads.add(new Thread(() -> writeKeys(collection, first), "writer-" + i));
+    }
+    if (moving) {
+      threads.add(new Thread(() -> move(collection), "mover"));
+    }
+    threads.forEach(Thread::start);
+    Thread.sleep(STRESS.toMillis());
+    stopped = true;
+    for (Thread thread : threads) {
+      thread.join(TIMEOUT.toMillis());
+      assertThat(thread.isAlive()).as("%s hangs", thread.getName()).isFalse();
+    }
+  }
+
+  /** Bursts of writes to one key after the other, so that a move often meets a key in use. */
+  private void writeKeys(MongoCollection<Document> collection, int first) {
+    Random random = new Random(first);
+    Map<Integer, Long> last = new ConcurrentHashMap<>();
+    while (!stopped) {
+      int key = random.nextInt(KEYS / WRITERS) * WRITERS + first;
+      for (int burst = 0; burst < 3; burst++) {
+        long value = last.merge(key, 1L, Long::sum);
+        try {
+          collection.updateOne(
+              Filters.eq(key), Updates.set("n", value), new UpdateOptions().upsert(true));
+          acknowledged
+              .computeIfAbsent(key, each -> Collections.synchronizedList(new ArrayList<>()))
+              .add(value);
+        } catch (MongoException e) {
+          // Not acknowledged: it may have happened or not.
+        }
+      }
+    }
+  }
+
+  private void move(MongoCollection<Document> collection) {
+    Random random = new Random(1);
+    List<String> shards = List.of("one", "two", "three");
+    while (!stopped) {
+      int chunk = random.nextInt(KEYS / CHUNK);
+      try {
+        testbed.moveRange(
+            collection.getNamespace().getFullName(),
+            new BsonDocument("_id", chunk == 0 ? new BsonMinKey() : new BsonInt32(chunk * CHUNK)),
+            shards.get(random.nextInt(shards.size())));
+        moves.incrementAndGet();
+      } catch (RuntimeException e) {
+        failures.add(e);
+        return;
+      }
+    }
+  }
+
+  private static void assertNoCursorsAreLeft(String name) {
+    for (String shard : List.of("one", "two", "three")) {
+      try (MongoClient direct =
+          MongoClients.create("mongodb://" + address(shard) + "/?directConnection=true")) {
+        await()
+            .atMost(TIMEOUT)
+            .untilAsserted(
+                () ->
+                    assertThat(
+                            direct
+                                .getDatabase("admin")
+                                .aggregate(
+                                    List.of(
+                                        Document.parse("{$currentOp: {idleCursors: true}}"),
+                                        Aggregates.match(
+                                            Filters.and(
+                                                Filters.eq("ns", "streams." + name),
+                                                Filters.exists("cursor.tailable")))))
+                                .into(new ArrayList<>()))
+                        .isEmpty());
+      }
+    }
+  }
+}

@@ -1,0 +1,322 @@
+package dev.onehop.streams.internal.merge;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.onehop.streams.event.Checkpoint;
+import dev.onehop.streams.event.Order;
+import dev.onehop.streams.event.StreamEvent;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.TreeMap;
+import org.bson.RawBsonDocument;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.api.Test;
+
+/**
+ * The merge over random clusters: shards with clocks of their own, which hear of each other's time
+ * only now and then; keys that move; shards that are added; readers that lag; tokens of batches that
+ * go back; restarts from checkpoints.
+ */
+class MergePropertyTest {
+  private static final int SEEDS = 1_500;
+  private static final int STEPS = 400;
+
+  @ParameterizedTest
+  @EnumSource(Order.class)
+  void everyEventIsGivenOnceAndInOrder(Order order) {
+    for (int seed = 0; seed < SEEDS; seed++) {
+      Run run = new Run(order, seed, true);
+      run.play();
+      run.check("seed " + seed);
+    }
+  }
+
+  @Test
+  void theCheckFindsKeysThatGoBackWhereMovesAreNotSeen() {
+    int found = 0;
+    for (int seed = 0; seed < SEEDS; seed++) {
+      Run run = new Run(Order.PER_KEY, seed, false);
+      run.play();
+      try {
+        run.check("seed " + seed);
+      } catch (AssertionError e) {
+        found++;
+      }
+    }
+    assertThat(found).isPositive();
+  }
+
+  @Test
+  void theCheckFindsAnEventThatIsDroppedDoubledOrSwapped() {
+    for (Order order : Order.values()) {
+      Run run = new Run(order, 7, true);
+      run.play();
+      List<StreamEvent.Change> right = List.copyOf(run.given);
+      assertThat(right).hasSizeGreaterThan(10);
+      run.given.remove(3);
+      assertThatThrownBy(() -> run.check("dropped")).isInstanceOf(AssertionError.class);
+      run.given.clear();
+      run.given.addAll(right);
+      run.given.add(5, right.get(4));
+      assertThatThrownBy(() -> run.check("doubled")).isInstanceOf(AssertionError.class);
+      run.given.clear();
+      run.given.addAll(right);
+      swapTwoOfOneKey(run.given);
+      assertThatThrownBy(() -> run.check("swapped")).isInstanceOf(AssertionError.class);
+    }
+  }
+
+  private static void swapTwoOfOneKey(List<StreamEvent.Change> given) {
+    for (int i = 0; i < given.size(); i++) {
+      for (int j = i + 1; j < given.size(); j++) {
+        if (key(given.get(i)) == key(given.get(j))) {
+          Collections.swap(given, i, j);
+          return;
+        }
+      }
+    }
+    throw new AssertionError("no key has two events");
+  }
+
+  private static int key(StreamEvent.Change change) {
+    return change.document().getDocument("documentKey").getInt32("_id").getValue();
+  }
+
+  /** A server with its clock and its oplog. */
+  private static final class Shard {
+    final String name;
+    final List<RawBsonDocument> oplog = new ArrayList<>();
+    long clock;
+    int read;
+
+    Shard(String name, long clock) {
+      this.name = name;
+      this.clock = clock;
+    }
+  }
+
+  private static final class Run {
+    private static final int KEYS = 6;
+
+    final Order order;
+    final boolean movesAreSeen;
+    final Random random;
+    final Map<String, Shard> shards = new TreeMap<>();
+    final String[] owners = new String[KEYS];
+    final int[] writes = new int[KEYS];
+    final List<RawBsonDocument> written = new ArrayList<>();
+    final List<StreamEvent.Change> given = new ArrayList<>();
+    Merge merge;
+    long configClock = 100;
+    int moves;
+    int movesSeen;
+    long through = 100;
+    Checkpoint last = Checkpoint.before(Events.at(101));
+
+    Run(Order order, int seed, boolean movesAreSeen) {
+      this.order = order;
+      this.movesAreSeen = movesAreSeen;
+      this.random = new Random(seed);
+      int count = 1 + random.nextInt(3);
+      for (int i = 0; i < count; i++) {
+        String name = String.valueOf((char) ('a' + i));
+        shards.put(name, new Shard(name, 100));
+      }
+      for (int key = 0; key < KEYS; key++) {
+        owners[key] = any().name;
+      }
+      merge = new Merge(order, true, last.low());
+      shards.keySet().forEach(shard -> merge.add(shard, last.token(shard)));
+      merge.placed(Events.at(through), null);
+    }
+
+    Shard any() {
+      return List.copyOf(shards.values()).get(random.nextInt(shards.size()));
+    }
+
+    void play() {
+      for (int step = 0; step < STEPS; step++) {
+        switch (random.nextInt(12)) {
+          case 0, 1, 2, 3 -> write();
+          case 4 -> move();
+          case 5, 6 -> receive(any());
+          case 7 -> place();
+          case 8 -> advance(any());
+          case 9 -> gossip();
+          case 10 -> {
+            if (random.nextInt(20) == 0) {
+              addShard();
+            } else if (random.nextInt(10) == 0) {
+              restart();
+            }
+          }
+          default -> give(random.nextInt(4));
+        }
+      }
+      finish();
+    }
+
+    private void write() {
+      int key = random.nextInt(KEYS);
+      Shard shard = shards.get(owners[key]);
+      shard.clock += 1 + random.nextInt(2);
+      RawBsonDocument event = Events.insert(shard.clock, shard.name, key, ++writes[key]);
+      shard.oplog.add(event);
+      written.add(event);
+    }
+
+    /** The donor's time goes to the config server with the commit, and from there to the recipient. */
+    private void move() {
+      int key = random.nextInt(KEYS);
+      Shard donor = shards.get(owners[key]);
+      Shard recipient = any();
+      if (recipient == donor) {
+        return;
+      }
+      configClock = Math.max(configClock, donor.clock) + 1;
+      recipient.clock = Math.max(recipient.clock, configClock);
+      owners[key] = recipient.name;
+      moves++;
+    }
+
+    private void addShard() {
+      if (shards.size() < 5) {
+        String name = String.valueOf((char) ('a' + shards.size()));
+        configClock++;
+        shards.put(name, new Shard(name, configClock));
+        moves++;
+      }
+    }
+
+    private long latest() {
+      return Math.max(
+          configClock, shards.values().stream().mapToLong(shard -> shard.clock).max().orElseThrow());
+    }
+
+    private void gossip() {
+      Shard shard = any();
+      shard.clock = Math.max(shard.clock, any().clock);
+    }
+
+    private void advance(Shard shard) {
+      shard.clock = Math.max(shard.clock, latest()) + 1;
+    }
+
+    private void receive(Shard shard) {
+      if (!merge.names().contains(shard.name)) {
+        return;
+      }
+      int until = shard.read + random.nextInt(shard.oplog.size() - shard.read + 1);
+      List<Item> items = new ArrayList<>();
+      for (RawBsonDocument event : shard.oplog.subList(shard.read, until)) {
+        items.add(Events.item(event));
+      }
+      shard.read = until;
+      String token = null;
+      if (until == shard.oplog.size()) {
+        token = Events.highWater(shard.clock + 1);
+      }
+      if (random.nextInt(5) == 0) {
+        // A server that takes back what it has said.
+        token = Events.highWater(101);
+      }
+      merge.received(shard.name, items, token);
+    }
+
+    private void place() {
+      long asked = latest() - random.nextInt(3);
+      configClock = Math.max(configClock, asked) + random.nextInt(2);
+      for (String shard : shards.keySet()) {
+        if (!merge.names().contains(shard)) {
+          merge.add(shard, Events.highWater(through + 1));
+        }
+      }
+      boolean changed = movesSeen != moves && movesAreSeen;
+      movesSeen = moves;
+      through = Math.max(through, asked);
+      merge.placed(Events.at(asked), changed ? Events.at(Math.max(asked, configClock)) : null);
+    }
+
+    private void give(int most) {
+      for (int i = 0; i < most; i++) {
+        StreamEvent next = merge.poll();
+        if (next == null) {
+          return;
+        }
+        notBackwards(next.checkpoint());
+        given.add((StreamEvent.Change) next);
+      }
+      if (random.nextInt(3) == 0) {
+        notBackwards(merge.checkpoint());
+      }
+    }
+
+    private void notBackwards(Checkpoint next) {
+      for (String shard : shards.keySet()) {
+        assertThat(next.token(shard)).isGreaterThanOrEqualTo(last.token(shard));
+      }
+      assertThat(next.low()).isGreaterThanOrEqualTo(last.low());
+      last = next;
+    }
+
+    /** Another process, which knows the checkpoint only. */
+    private void restart() {
+      Checkpoint from = Checkpoint.parse(last.toDocument());
+      assertThat(from).isEqualTo(last);
+      merge = new Merge(order, true, from.low());
+      long asked = latest();
+      configClock = Math.max(configClock, asked);
+      through = asked;
+      movesSeen = moves;
+      for (Shard shard : shards.values()) {
+        merge.add(shard.name, from.token(shard.name));
+        long time =
+            dev.onehop.streams.internal.token.Tokens.clusterTime(from.token(shard.name)).getValue();
+        shard.read = 0;
+        while (shard.read < shard.oplog.size()
+            && Events.item(shard.oplog.get(shard.read))
+                    .token()
+                    .compareTo(Events.highWater(time))
+                < 0) {
+          shard.read++;
+        }
+      }
+      merge.placed(Events.at(asked), Events.at(configClock));
+    }
+
+    private void finish() {
+      for (int round = 0; round < 5; round++) {
+        shards.values().forEach(this::advance);
+        place();
+        for (Shard shard : shards.values()) {
+          while (shard.read < shard.oplog.size()) {
+            receive(shard);
+          }
+          receive(shard);
+          merge.received(shard.name, List.of(), Events.highWater(shard.clock + 1));
+        }
+        give(Integer.MAX_VALUE);
+      }
+    }
+
+    void check(String what) {
+      Map<Integer, Integer> seen = new HashMap<>();
+      for (StreamEvent.Change change : given) {
+        int value = change.document().getInt32("value").getValue();
+        assertThat(value)
+            .as("%s: write of key %d", what, key(change))
+            .isEqualTo(seen.merge(key(change), 1, Integer::sum));
+      }
+      assertThat(given).as(what).hasSameSizeAs(written);
+      if (order == Order.TOTAL) {
+        assertThat(given).extracting(StreamEvent.Change::token).as(what).isSorted();
+      }
+    }
+  }
+}

@@ -1,0 +1,360 @@
+package dev.onehop.streams.internal.merge;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.onehop.streams.event.Checkpoint;
+import dev.onehop.streams.event.HistoryLostException;
+import dev.onehop.streams.event.HistoryLostPolicy;
+import dev.onehop.streams.event.Order;
+import dev.onehop.streams.event.StreamEvent;
+import dev.onehop.streams.internal.merge.ReadFailure.Kind;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.reactivestreams.Subscription;
+import reactor.core.publisher.BaseSubscriber;
+
+class MergedStreamTest {
+  private static final Duration TIMEOUT = Duration.ofSeconds(20);
+
+  private final List<StreamEvent> given = Collections.synchronizedList(new ArrayList<>());
+  private volatile Throwable failure;
+  private volatile boolean completed;
+
+  @ParameterizedTest
+  @EnumSource(Order.class)
+  void givesTheEventsOfAllShards(Order order) {
+    ScriptedCluster cluster = new ScriptedCluster(true, "a", "b");
+    subscribe(cluster, order, Long.MAX_VALUE);
+    for (int i = 0; i < 100; i++) {
+      cluster.shard(i % 3 == 0 ? "b" : "a").insert(10 + i, i);
+    }
+    await().atMost(TIMEOUT).untilAsserted(() -> assertThat(keys()).hasSize(100));
+    if (order == Order.TOTAL) {
+      assertThat(keys()).isEqualTo(IntStream.range(0, 100).boxed().toList());
+    } else {
+      assertThat(keys()).containsExactlyInAnyOrderElementsOf(IntStream.range(0, 100).boxed().toList());
+    }
+  }
+
+  @Test
+  void totalOrderWaitsForAnIdleShardUntilItsClockHasMoved() {
+    ScriptedCluster cluster = new ScriptedCluster(true, "a", "b");
+    cluster.shard("b").setIdleAdvances(false);
+    subscribe(cluster, Order.TOTAL, Long.MAX_VALUE);
+    cluster.shard("a").insert(10, 1);
+    await().atMost(TIMEOUT).until(() -> cluster.shard("a").reads() > 20);
+    assertThat(keys()).isEmpty();
+    cluster.shard("b").setIdleAdvances(true);
+    await().atMost(TIMEOUT).untilAsserted(() -> assertThat(keys()).containsExactly(1));
+  }
+
+  @Test
+  void orderPerKeyDoesNotWaitForAnIdleShardWhileNothingMoves() {
+    ScriptedCluster cluster = new ScriptedCluster(true, "a", "b");
+    cluster.shard("b").setSilent(true);
+    subscribe(cluster, Order.PER_KEY, Long.MAX_VALUE);
+    cluster.shard("a").insert(10, 1);
+    await().atMost(TIMEOUT).untilAsserted(() -> assertThat(keys()).containsExactly(1));
+  }
+
+  @Test
+  void orderPerKeyWaitsForTheDonorAfterAMove() {
+    ScriptedCluster cluster = new ScriptedCluster(true, "a", "b");
+    subscribe(cluster, Order.PER_KEY, Long.MAX_VALUE);
+    cluster.shard("a").insert(10, 1);
+    await().atMost(TIMEOUT).untilAsserted(() -> assertThat(keys()).containsExactly(1));
+    cluster.shard("a").setSilent(true);
+    await().atMost(TIMEOUT).until(() -> settled(cluster.shard("a")));
+    cluster.shard("a").insert(20, 1);
+    cluster.move();
+    cluster.shard("b").insert(30, 1);
+    int before = cluster.shard("b").reads();
+    await().atMost(TIMEOUT).until(() -> cluster.shard("b").reads() > before + 10);
+    assertThat(keys()).containsExactly(1);
+    cluster.shard("a").setSilent(false);
+    await().atMost(TIMEOUT).untilAsserted(() -> assertThat(tokens()).hasSize(3));
+    assertThat(tokens()).isSorted();
+  }
+
+  private static boolean settled(ScriptedCluster.Shard shard) {
+    int before = shard.reads();
+    try {
+      Thread.sleep(50);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+    return shard.reads() == before;
+  }
+
+  @Test
+  void eventsWaitWhileTheConfigServersAreSilent() {
+    ScriptedCluster cluster = new ScriptedCluster(true, "a", "b");
+    subscribe(cluster, Order.PER_KEY, Long.MAX_VALUE);
+    await().atMost(TIMEOUT).until(() -> cluster.shard("a").isOpen());
+    cluster.failPlacements(new ReadFailure(Kind.PASSING, new IllegalStateException("down")));
+    cluster.shard("a").insert(10, 1);
+    int before = cluster.placements.get();
+    await().atMost(TIMEOUT).until(() -> cluster.placements.get() > before + 2);
+    assertThat(keys()).isEmpty();
+    cluster.failPlacements(null);
+    await().atMost(TIMEOUT).untilAsserted(() -> assertThat(keys()).containsExactly(1));
+  }
+
+  @ParameterizedTest
+  @EnumSource(Order.class)
+  void aStreamThatBreaksGoesOnWhereItWas(Order order) {
+    ScriptedCluster cluster = new ScriptedCluster(true, "a", "b");
+    subscribe(cluster, order, Long.MAX_VALUE);
+    for (int i = 0; i < 60; i++) {
+      cluster.shard("a").insert(10 + i / 3, i);
+      if (i % 20 == 0) {
+        cluster.shard("a").fail(Kind.PASSING);
+        cluster.shard("b").fail(Kind.PASSING);
+      }
+    }
+    await().atMost(TIMEOUT).untilAsserted(() -> assertThat(keys()).hasSize(60));
+    assertThat(keys()).isEqualTo(IntStream.range(0, 60).boxed().toList());
+    assertThat(cluster.shard("a").opened().size()).isGreaterThan(1);
+  }
+
+  @ParameterizedTest
+  @EnumSource(Order.class)
+  void goesOnAfterACheckpointWithoutAnEventTwice(Order order) {
+    ScriptedCluster cluster = new ScriptedCluster(true, "a", "b");
+    for (int i = 0; i < 40; i++) {
+      cluster.shard(i % 2 == 0 ? "a" : "b").insert(10 + i / 4, i);
+    }
+    Subscription first = subscribe(cluster, order, 17);
+    await().atMost(TIMEOUT).untilAsserted(() -> assertThat(keys()).hasSize(17));
+    first.cancel();
+    Checkpoint place = given.get(16).checkpoint();
+    cluster.startAt(Checkpoint.parse(place.toDocument()));
+    subscribe(cluster, order, Long.MAX_VALUE);
+    await().atMost(TIMEOUT).untilAsserted(() -> assertThat(keys()).hasSize(40));
+    assertThat(keys()).doesNotHaveDuplicates();
+  }
+
+  @Test
+  void readsNoMoreThanTheBufferWhileNothingIsAskedFor() {
+    ScriptedCluster cluster = new ScriptedCluster(true, "a", "b");
+    for (int i = 0; i < 1_000; i++) {
+      cluster.shard("a").insert(10 + i, i);
+    }
+    BaseSubscriber<StreamEvent> subscriber = subscribe(cluster, Order.PER_KEY, 0);
+    await().atMost(TIMEOUT).until(() -> settled(cluster.shard("a")));
+    // A batch has 10 events of more than 100 bytes, and the buffer 2,000 bytes.
+    assertThat(cluster.shard("a").reads()).isLessThan(3);
+    subscriber.request(1_000);
+    await().atMost(TIMEOUT).untilAsserted(() -> assertThat(keys()).hasSize(1_000));
+    assertThat(keys()).isEqualTo(IntStream.range(0, 1_000).boxed().toList());
+  }
+
+  @Test
+  void closesTheCursorsWhenItIsCancelled() {
+    ScriptedCluster cluster = new ScriptedCluster(true, "a", "b");
+    Subscription subscription = subscribe(cluster, Order.TOTAL, Long.MAX_VALUE);
+    await()
+        .atMost(TIMEOUT)
+        .until(() -> cluster.shard("a").isOpen() && cluster.shard("b").isOpen());
+    subscription.cancel();
+    await()
+        .atMost(TIMEOUT)
+        .until(
+            () ->
+                !cluster.shard("a").isOpen()
+                    && !cluster.shard("b").isOpen()
+                    && cluster.isClosed());
+  }
+
+  @Test
+  void failsWhenAServerRefusesTheStream() {
+    ScriptedCluster cluster = new ScriptedCluster(true, "a", "b");
+    cluster.shard("b").fail(Kind.FINAL);
+    subscribe(cluster, Order.PER_KEY, Long.MAX_VALUE);
+    await().atMost(TIMEOUT).until(() -> failure != null);
+    assertThat(failure).hasMessage("scripted FINAL");
+    await().atMost(TIMEOUT).until(cluster::isClosed);
+  }
+
+  @Test
+  void lostHistoryIsAnErrorThatNamesTheShardAndTheInterval() {
+    ScriptedCluster cluster = new ScriptedCluster(true, "a", "b");
+    cluster.startAt(Checkpoint.before(Events.at(7)));
+    cluster.shard("b").fail(Kind.HISTORY_LOST);
+    subscribe(cluster, Order.PER_KEY, Long.MAX_VALUE);
+    await().atMost(TIMEOUT).until(() -> failure != null);
+    assertThat(failure)
+        .isInstanceOfSatisfying(
+            HistoryLostException.class,
+            lost -> {
+              assertThat(lost.shard()).isEqualTo("b");
+              assertThat(lost.from()).isEqualTo(Events.at(7));
+              assertThat(lost.to()).isEqualTo(Events.at(51));
+            });
+  }
+
+  @Test
+  void lostHistoryIsAnEventWhereTheStreamIsToGoOn() {
+    ScriptedCluster cluster = new ScriptedCluster(true, "a", "b");
+    cluster.shard("b").fail(Kind.HISTORY_LOST);
+    cluster.shard("b").insert(60, 5);
+    subscribe(cluster, Order.PER_KEY, Long.MAX_VALUE, HistoryLostPolicy.CONTINUE);
+    await().atMost(TIMEOUT).untilAsserted(() -> assertThat(keys()).containsExactly(5));
+    assertThat(given.get(0))
+        .isInstanceOfSatisfying(
+            StreamEvent.HistoryLost.class,
+            lost -> {
+              assertThat(lost.shard()).isEqualTo("b");
+              assertThat(lost.to()).isEqualTo(Events.at(51));
+            });
+  }
+
+  @Test
+  void stepsOverAnEventThatIsTooLarge() {
+    ScriptedCluster cluster = new ScriptedCluster(true, "a", "b");
+    for (int i = 0; i < 30; i++) {
+      String token = cluster.shard("a").add("insert", 10 + i / 5, i);
+      if (i == 13) {
+        cluster.shard("a").tooLarge(token);
+      }
+    }
+    subscribe(cluster, Order.TOTAL, Long.MAX_VALUE);
+    await().atMost(TIMEOUT).untilAsserted(() -> assertThat(keys()).hasSize(30));
+    assertThat(keys()).isEqualTo(IntStream.range(0, 30).boxed().toList());
+    assertThat(given)
+        .filteredOn(event -> event instanceof StreamEvent.TooLarge)
+        .singleElement()
+        .isEqualTo(given.stream().filter(event -> key(event) == 13).findFirst().orElseThrow());
+  }
+
+  @Test
+  void completesAfterAnInvalidateAndWhatWasBeforeIt() {
+    ScriptedCluster cluster = new ScriptedCluster(true, "a", "b");
+    cluster.shard("b").insert(11, 1);
+    cluster.shard("a").insert(10, 0);
+    cluster.shard("a").add("drop", 12, 2);
+    cluster.shard("a").add("invalidate", 12, 3);
+    cluster.shard("b").add("drop", 14, 4);
+    cluster.shard("b").add("invalidate", 14, 5);
+    subscribe(cluster, Order.PER_KEY, Long.MAX_VALUE);
+    await().atMost(TIMEOUT).until(() -> completed);
+    assertThat(keys()).containsExactly(0, 1, 2, 3);
+    await().atMost(TIMEOUT).until(cluster::isClosed);
+  }
+
+  @Test
+  void beginsAgainAfterAnInvalidateThatWasGiven() {
+    ScriptedCluster cluster = new ScriptedCluster(true, "a");
+    String invalidate = cluster.shard("a").add("invalidate", 12, 3);
+    cluster.shard("a").insert(13, 7);
+    cluster.startAt(Checkpoint.at(invalidate));
+    subscribe(cluster, Order.PER_KEY, Long.MAX_VALUE);
+    await().atMost(TIMEOUT).untilAsserted(() -> assertThat(keys()).containsExactly(7));
+    assertThat(completed).isFalse();
+  }
+
+  @ParameterizedTest
+  @EnumSource(Order.class)
+  void readsAShardThatIsAddedAndLeavesOneThatIsRemoved(Order order) {
+    ScriptedCluster cluster = new ScriptedCluster(true, "a", "b");
+    subscribe(cluster, order, Long.MAX_VALUE);
+    cluster.shard("a").insert(10, 0);
+    await().atMost(TIMEOUT).untilAsserted(() -> assertThat(keys()).containsExactly(0));
+    cluster.addShard("c");
+    cluster.shard("c").insert(1_000_000, 1);
+    await().atMost(TIMEOUT).untilAsserted(() -> assertThat(keys()).containsExactly(0, 1));
+    ScriptedCluster.Shard removed = cluster.shard("b");
+    removed.insert(1_000_001, 2);
+    cluster.removeShard("b");
+    await().atMost(TIMEOUT).untilAsserted(() -> assertThat(keys()).containsExactly(0, 1, 2));
+    await().atMost(TIMEOUT).until(() -> !removed.isOpen());
+    cluster.shard("a").insert(2_000_000, 3);
+    await().atMost(TIMEOUT).untilAsserted(() -> assertThat(keys()).containsExactly(0, 1, 2, 3));
+  }
+
+  @Test
+  void thePlaceMovesWhileThereAreNoEvents() {
+    ScriptedCluster cluster = new ScriptedCluster(true, "a", "b");
+    subscribe(cluster, Order.PER_KEY, Long.MAX_VALUE);
+    cluster.shard("a").insert(500, 0);
+    await()
+        .atMost(TIMEOUT)
+        .until(
+            () -> {
+              cluster.shard("b").advance().block();
+              return given.stream()
+                  .anyMatch(
+                      event ->
+                          event instanceof StreamEvent.Progress progress
+                              && progress.checkpoint().clusterTime().getValue() >= 500);
+            });
+  }
+
+  private BaseSubscriber<StreamEvent> subscribe(ScriptedCluster cluster, Order order, long demand) {
+    return subscribe(cluster, order, demand, HistoryLostPolicy.FAIL);
+  }
+
+  private BaseSubscriber<StreamEvent> subscribe(
+      ScriptedCluster cluster, Order order, long demand, HistoryLostPolicy policy) {
+    BaseSubscriber<StreamEvent> subscriber =
+        new BaseSubscriber<>() {
+          @Override
+          protected void hookOnSubscribe(Subscription subscription) {
+            if (demand > 0) {
+              request(demand);
+            }
+          }
+
+          @Override
+          protected void hookOnNext(StreamEvent event) {
+            given.add(event);
+          }
+
+          @Override
+          protected void hookOnError(Throwable cause) {
+            failure = cause;
+          }
+
+          @Override
+          protected void hookOnComplete() {
+            completed = true;
+          }
+        };
+    new MergedStream(
+            () -> cluster,
+            new MergeSettings(order, policy, Duration.ofSeconds(1), Duration.ofMillis(100), 2_000))
+        .subscribe(subscriber);
+    return subscriber;
+  }
+
+  private List<Integer> keys() {
+    synchronized (given) {
+      return given.stream().map(MergedStreamTest::key).filter(key -> key >= 0).toList();
+    }
+  }
+
+  private List<String> tokens() {
+    synchronized (given) {
+      return given.stream()
+          .filter(event -> event instanceof StreamEvent.Change)
+          .map(event -> ((StreamEvent.Change) event).token())
+          .toList();
+    }
+  }
+
+  private static int key(StreamEvent event) {
+    if (event instanceof StreamEvent.Change change) {
+      return change.document().getDocument("documentKey").getInt32("_id").getValue();
+    }
+    return event instanceof StreamEvent.TooLarge large
+        ? large.event().getDocument("documentKey").getInt32("_id").getValue()
+        : -1;
+  }
+}

@@ -1,0 +1,323 @@
+package dev.onehop.streams.internal.merge;
+
+import dev.onehop.streams.event.Checkpoint;
+import dev.onehop.streams.internal.token.Tokens;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.bson.BsonDocument;
+import org.bson.BsonString;
+import org.bson.BsonTimestamp;
+import org.bson.RawBsonDocument;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/** A cluster whose shards have what a test gives them. Thread-safe. */
+final class ScriptedCluster implements Cluster {
+  final Map<String, Shard> shards = new TreeMap<>();
+  final AtomicInteger placements = new AtomicInteger();
+  private final boolean placed;
+  private Checkpoint start = Checkpoint.before(Events.at(1));
+  private boolean resumed;
+  private int version;
+  private @Nullable ReadFailure placementFailure;
+  private boolean closed;
+
+  ScriptedCluster(boolean placed, String... names) {
+    this.placed = placed;
+    for (String name : names) {
+      shards.put(name, new Shard(name));
+    }
+  }
+
+  synchronized Shard shard(String name) {
+    return shards.get(name);
+  }
+
+  synchronized void addShard(String name) {
+    shards.put(name, new Shard(name));
+  }
+
+  synchronized void removeShard(String name) {
+    shards.remove(name);
+  }
+
+  synchronized void startAt(Checkpoint place) {
+    start = place;
+    resumed = true;
+  }
+
+  /** As after the move of a range. */
+  synchronized void move() {
+    version++;
+  }
+
+  synchronized void failPlacements(@Nullable ReadFailure failure) {
+    placementFailure = failure;
+  }
+
+  synchronized boolean isClosed() {
+    return closed;
+  }
+
+  private synchronized long clock() {
+    return shards.values().stream().mapToLong(shard -> shard.clock).max().orElse(0);
+  }
+
+  private synchronized Placement read() {
+    placements.incrementAndGet();
+    if (placementFailure != null) {
+      throw placementFailure;
+    }
+    return new Placement(
+        Events.at(clock()),
+        Events.at(clock()),
+        Set.copyOf(shards.keySet()),
+        List.of(version, Set.copyOf(shards.keySet())));
+  }
+
+  @Override
+  public synchronized Mono<Opening> open() {
+    return Mono.fromCallable(
+        () ->
+            new Opening(
+                Set.copyOf(shards.keySet()), placed ? read() : null, start, resumed));
+  }
+
+  @Override
+  public Mono<Placement> placement() {
+    return Mono.fromCallable(this::read);
+  }
+
+  @Override
+  public ShardStream stream(String shard) {
+    return shard(shard);
+  }
+
+  @Override
+  public synchronized void close() {
+    closed = true;
+  }
+
+  /** A shard. */
+  final class Shard implements ShardStream {
+    private final String name;
+    private final List<RawBsonDocument> oplog = new ArrayList<>();
+    private final Queue<ReadFailure> failures = new ArrayDeque<>();
+    private final List<Place> opened = new ArrayList<>();
+    private @Nullable String tooLarge;
+    private long clock = 1;
+    private int number;
+    private int position = -1;
+    private int reads;
+    private boolean silent;
+    private boolean idleAdvances = true;
+
+    Shard(String name) {
+      this.name = name;
+    }
+
+    void insert(long time, int key) {
+      add("insert", time, key);
+    }
+
+    String add(String type, long time, int key) {
+      synchronized (ScriptedCluster.this) {
+        String token = Events.token(time, name, ++number);
+        oplog.add(Events.event(token, type, key, number));
+        clock = Math.max(clock, time);
+        return token;
+      }
+    }
+
+    void tooLarge(String token) {
+      synchronized (ScriptedCluster.this) {
+        tooLarge = token;
+      }
+    }
+
+    void fail(ReadFailure.Kind kind) {
+      synchronized (ScriptedCluster.this) {
+        failures.add(new ReadFailure(kind, new IllegalStateException("scripted " + kind)));
+      }
+    }
+
+    /** Nothing is answered any more, or again. */
+    void setSilent(boolean value) {
+      synchronized (ScriptedCluster.this) {
+        silent = value;
+      }
+    }
+
+    private boolean isSilent() {
+      synchronized (ScriptedCluster.this) {
+        return silent;
+      }
+    }
+
+    /** Whether its clock follows the others' while it is idle. */
+    void setIdleAdvances(boolean value) {
+      synchronized (ScriptedCluster.this) {
+        idleAdvances = value;
+      }
+    }
+
+    List<Place> opened() {
+      synchronized (ScriptedCluster.this) {
+        return List.copyOf(opened);
+      }
+    }
+
+    int reads() {
+      synchronized (ScriptedCluster.this) {
+        return reads;
+      }
+    }
+
+    boolean isOpen() {
+      synchronized (ScriptedCluster.this) {
+        return position >= 0;
+      }
+    }
+
+    @Override
+    public Mono<Batch> open(Place place, int batchSize) {
+      return Mono.fromCallable(
+          () -> {
+            synchronized (ScriptedCluster.this) {
+              opened.add(place);
+              throwNext();
+              String from =
+                  place.own()
+                      ? place.after()
+                      : Tokens.highWater(Tokens.clusterTime(place.after()));
+              position = 0;
+              while (position < oplog.size()
+                  && ShardReader.token(oplog.get(position)).compareTo(from) <= 0) {
+                position++;
+              }
+              return batch(batchSize);
+            }
+          });
+    }
+
+    private void throwNext() {
+      ReadFailure failure = failures.poll();
+      if (failure != null) {
+        position = -1;
+        throw failure;
+      }
+    }
+
+    private Batch batch(int batchSize) {
+      int until = Math.min(oplog.size(), position + (batchSize == 0 ? 10 : batchSize));
+      List<RawBsonDocument> events = List.copyOf(oplog.subList(position, until));
+      for (RawBsonDocument event : events) {
+        if (ShardReader.token(event).equals(tooLarge)) {
+          position = -1;
+          throw new ReadFailure(
+              ReadFailure.Kind.TOO_LARGE, new IllegalStateException("too large"));
+        }
+      }
+      position = until;
+      boolean ended =
+          !events.isEmpty()
+              && events
+                  .get(events.size() - 1)
+                  .getString("operationType")
+                  .getValue()
+                  .equals("invalidate");
+      String token = until == oplog.size() ? Events.highWater(clock + 1) : null;
+      return new Batch(events, token, ended);
+    }
+
+    @Override
+    public Mono<Batch> next(Duration wait) {
+      return Mono.defer(
+          () -> {
+            synchronized (ScriptedCluster.this) {
+              reads++;
+              throwNext();
+              if (silent) {
+                return Flux.interval(Duration.ofMillis(5))
+                    .filter(tick -> !isSilent())
+                    .next()
+                    .flatMap(tick -> next(wait));
+              }
+              if (position < 0) {
+                return Mono.error(
+                    new ReadFailure(
+                        ReadFailure.Kind.PASSING, new IllegalStateException("no cursor")));
+              }
+              if (position < oplog.size()) {
+                return Mono.fromCallable(
+                    () -> {
+                      synchronized (ScriptedCluster.this) {
+                        return batch(0);
+                      }
+                    });
+              }
+            }
+            return Mono.delay(Duration.ofMillis(Math.min(2, wait.toMillis())))
+                .map(
+                    tick -> {
+                      synchronized (ScriptedCluster.this) {
+                        return batch(0);
+                      }
+                    });
+          });
+    }
+
+    @Override
+    public Mono<BsonDocument> narrow(Place place) {
+      return Mono.fromCallable(
+          () -> {
+            synchronized (ScriptedCluster.this) {
+              for (RawBsonDocument event : oplog) {
+                if (ShardReader.token(event).compareTo(place.after()) > 0) {
+                  return new BsonDocument("_id", event.get("_id"))
+                      .append("documentKey", event.get("documentKey"))
+                      .append("operationType", new BsonString("insert"));
+                }
+              }
+              throw new ReadFailure(
+                  ReadFailure.Kind.PASSING, new IllegalStateException("no event"));
+            }
+          });
+    }
+
+    @Override
+    public Mono<BsonTimestamp> oldest() {
+      return Mono.fromCallable(() -> Events.at(50));
+    }
+
+    @Override
+    public Mono<Void> advance() {
+      return Mono.fromRunnable(
+          () -> {
+            synchronized (ScriptedCluster.this) {
+              if (idleAdvances) {
+                clock = Math.max(clock, clock()) + 1;
+              }
+            }
+          });
+    }
+
+    @Override
+    public Mono<Void> close() {
+      return Mono.fromRunnable(
+          () -> {
+            synchronized (ScriptedCluster.this) {
+              position = -1;
+            }
+          });
+    }
+  }
+}
