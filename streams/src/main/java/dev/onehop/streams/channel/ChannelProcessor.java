@@ -3,6 +3,7 @@ package dev.onehop.streams.channel;
 import dev.onehop.streams.event.StreamEvent;
 import java.util.List;
 import org.reactivestreams.Publisher;
+import reactor.core.publisher.Mono;
 
 /** What an application does with the events of each channel. Implementations MUST be thread-safe. */
 @FunctionalInterface
@@ -18,4 +19,20 @@ public interface ChannelProcessor {
    *     ends the processing of all channels with that error
    */
   Publisher<Void> process(int channel, List<StreamEvent.Change> events);
+
+  /**
+   * Takes what is no event of a document: events that are lost, or one that is too large. It comes
+   * after everything before it is processed, and before everything after it.
+   *
+   * @param notice a {@link StreamEvent.HistoryLost} or a {@link StreamEvent.TooLarge}
+   * @return as of {@link #process}; an error unless this is overridden, so that nothing is missed
+   *     without notice
+   */
+  default Publisher<Void> notice(StreamEvent notice) {
+    return Mono.error(
+        new IllegalStateException(
+            notice instanceof StreamEvent.TooLarge large
+                ? "an event is too large for a server to send: " + large.event().toJson()
+                : "events are lost: " + notice));
+  }
 }

@@ -1,0 +1,296 @@
+package dev.onehop.streams.channel;
+
+import dev.onehop.streams.event.Checkpoint;
+import dev.onehop.streams.event.StreamEvent;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.reactivestreams.Publisher;
+import org.reactivestreams.Subscription;
+import reactor.core.CoreSubscriber;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.MonoSink;
+import reactor.core.scheduler.Scheduler;
+import reactor.core.scheduler.Schedulers;
+
+/** The events of one subscription on their way through the channels. Thread-safe. */
+final class ChannelWork implements CoreSubscriber<StreamEvent> {
+  private static final int IDLE_SECONDS = 60;
+
+  private final int batch;
+  private final int unacknowledged;
+  private final ChannelProcessor processor;
+  private final Consumer<Checkpoint> acknowledged;
+  private final long intervalNanos;
+  private final MonoSink<Void> sink;
+  private final Scheduler scheduler;
+  private final Channel[] channels;
+
+  // All that follows, and the channels, under the lock of this.
+  private final Deque<Entry> unfinished = new ArrayDeque<>();
+  // From an event that concerns more than a document: what is behind it waits for it.
+  private final Deque<Entry> held = new ArrayDeque<>();
+  private volatile @Nullable Subscription subscription;
+  private @Nullable Entry barrier;
+  private int waiting;
+  private @Nullable Checkpoint reached;
+  private boolean telling;
+  private long toldNanos = System.nanoTime();
+  private boolean completed;
+  private boolean ended;
+
+  /** An event, until all before it are acknowledged. */
+  private static final class Entry {
+    private final StreamEvent event;
+    private final int channel;
+    private boolean done;
+
+    Entry(StreamEvent event, int channel) {
+      this.event = event;
+      this.channel = channel;
+    }
+  }
+
+  private static final class Channel {
+    private final int number;
+    private final Deque<Entry> entries = new ArrayDeque<>();
+    private boolean busy;
+
+    Channel(int number) {
+      this.number = number;
+    }
+  }
+
+  ChannelWork(
+      int count,
+      int batch,
+      int unacknowledged,
+      ChannelProcessor processor,
+      Consumer<Checkpoint> acknowledged,
+      Duration interval,
+      MonoSink<Void> sink) {
+    this.batch = batch;
+    this.unacknowledged = unacknowledged;
+    this.processor = processor;
+    this.acknowledged = acknowledged;
+    this.intervalNanos = interval.toNanos();
+    this.sink = sink;
+    this.scheduler =
+        Schedulers.newBoundedElastic(
+            count + 1, Integer.MAX_VALUE, "onehop-channel", IDLE_SECONDS, true);
+    this.channels = new Channel[count];
+    for (int i = 0; i < count; i++) {
+      channels[i] = new Channel(i);
+    }
+  }
+
+  @Override
+  public void onSubscribe(Subscription given) {
+    synchronized (this) {
+      subscription = given;
+      if (ended) {
+        given.cancel();
+        return;
+      }
+    }
+    given.request(unacknowledged);
+  }
+
+  @Override
+  public void onNext(StreamEvent event) {
+    int more;
+    synchronized (this) {
+      if (ended) {
+        return;
+      }
+      Entry entry = new Entry(event, channel(event));
+      unfinished.add(entry);
+      if (event instanceof StreamEvent.Progress) {
+        entry.done = true;
+      } else {
+        held.add(entry);
+        release();
+      }
+      more = acknowledge();
+    }
+    request(more);
+  }
+
+  private int channel(StreamEvent event) {
+    return event instanceof StreamEvent.Change change
+        ? Channels.of(change.document(), channels.length)
+        : Channels.ALL;
+  }
+
+  /** Gives the channels what need not wait. */
+  private void release() {
+    while (barrier == null && !held.isEmpty()) {
+      Entry next = held.element();
+      boolean all = next.channel == Channels.ALL;
+      if (all && waiting > 0) {
+        return;
+      }
+      held.remove();
+      waiting++;
+      Channel channel = channels[Math.max(0, next.channel)];
+      channel.entries.add(next);
+      start(channel);
+      barrier = all ? next : null;
+    }
+  }
+
+  private void start(Channel channel) {
+    if (!channel.busy && !ended) {
+      channel.busy = true;
+      scheduler.schedule(() -> run(channel));
+    }
+  }
+
+  private void run(Channel channel) {
+    List<Entry> entries = new ArrayList<>();
+    List<StreamEvent> events = new ArrayList<>();
+    synchronized (this) {
+      while (entries.size() < batch && !channel.entries.isEmpty()) {
+        Entry entry = channel.entries.remove();
+        entries.add(entry);
+        events.add(entry.event);
+      }
+      if (ended || entries.isEmpty()) {
+        channel.busy = false;
+        return;
+      }
+    }
+    Mono.defer(() -> Mono.from(work(channel.number, events)))
+        .subscribe(nothing -> {}, this::fail, () -> processed(channel, entries));
+  }
+
+  private Publisher<Void> work(int channel, List<StreamEvent> events) {
+    List<StreamEvent.Change> changes = new ArrayList<>(events.size());
+    for (StreamEvent event : events) {
+      if (!(event instanceof StreamEvent.Change change)) {
+        // It is alone, since all wait for it.
+        return processor.notice(event);
+      }
+      changes.add(change);
+    }
+    return processor.process(channel, changes);
+  }
+
+  private void processed(Channel channel, List<Entry> entries) {
+    int more;
+    synchronized (this) {
+      waiting -= entries.size();
+      for (Entry entry : entries) {
+        entry.done = true;
+        if (entry == barrier) {
+          barrier = null;
+        }
+      }
+      channel.busy = false;
+      if (!channel.entries.isEmpty()) {
+        start(channel);
+      }
+      release();
+      more = acknowledge();
+    }
+    request(more);
+  }
+
+  private void request(int more) {
+    Subscription from = subscription;
+    if (more > 0 && from != null) {
+      from.request(more);
+    }
+  }
+
+  /**
+   * What is done from the oldest event on is acknowledged.
+   *
+   * @return how much more may be read for it
+   */
+  private int acknowledge() {
+    int count = 0;
+    while (!unfinished.isEmpty() && unfinished.element().done) {
+      reached = unfinished.remove().event.checkpoint();
+      count++;
+    }
+    boolean last = completed && unfinished.isEmpty();
+    if (telling || ended) {
+      return count;
+    }
+    if (reached != null && (last || System.nanoTime() - toldNanos >= intervalNanos)) {
+      telling = true;
+      scheduler.schedule(this::tell);
+    } else if (last) {
+      finish();
+    }
+    return count;
+  }
+
+  private void tell() {
+    Checkpoint place;
+    synchronized (this) {
+      place = reached;
+      reached = null;
+    }
+    try {
+      if (place != null) {
+        acknowledged.accept(place);
+      }
+    } catch (RuntimeException | Error failure) {
+      fail(failure);
+      return;
+    }
+    synchronized (this) {
+      telling = false;
+      toldNanos = System.nanoTime();
+      if (completed) {
+        acknowledge();
+      }
+    }
+  }
+
+  private void finish() {
+    ended = true;
+    scheduler.dispose();
+    sink.success();
+  }
+
+  private void fail(Throwable cause) {
+    cancel();
+    sink.error(cause);
+  }
+
+  @Override
+  public void onError(Throwable cause) {
+    fail(cause);
+  }
+
+  @Override
+  public void onComplete() {
+    synchronized (this) {
+      completed = true;
+      acknowledge();
+    }
+  }
+
+  /** Ends the stream. What is being processed goes on; its acknowledgement is not told any more. */
+  void cancel() {
+    Subscription open;
+    synchronized (this) {
+      if (ended) {
+        return;
+      }
+      ended = true;
+      open = subscription;
+    }
+    if (open != null) {
+      open.cancel();
+    }
+    scheduler.disposeGracefully().subscribe();
+  }
+}

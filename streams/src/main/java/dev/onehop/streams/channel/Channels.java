@@ -1,0 +1,40 @@
+package dev.onehop.streams.channel;
+
+import dev.onehop.core.bson.BsonPath;
+import dev.onehop.core.bson.HashedKey;
+import org.bson.RawBsonDocument;
+
+/**
+ * Which channel an event belongs to: the hashes of documents' {@code _id} are cut into ranges of the
+ * same size, one for each channel, over all shards. So a document stays in its channel wherever it
+ * moves. Two documents of different collections, or shards, that have the same {@code _id} share one.
+ */
+public final class Channels {
+  /** The most channels that there can be. */
+  public static final int MOST = 128;
+
+  /** What {@link #of} gives for an event that concerns no single document. */
+  public static final int ALL = -1;
+
+  private static final BsonPath ID = BsonPath.of("documentKey._id");
+
+  private Channels() {}
+
+  /**
+   * The channel of an event.
+   *
+   * @param event as a server sends it, with its {@code documentKey}
+   * @param count how many channels there are
+   * @return from 0, or {@link #ALL}
+   */
+  public static int of(RawBsonDocument event, int count) {
+    BsonPath.Located id = ID.find(event);
+    return id == null ? ALL : ofHash(HashedKey.hash(id), count);
+  }
+
+  /** The channel of a hash: ranges, for a remainder of a negative hash would be negative. */
+  static int ofHash(long hash, int count) {
+    long upper = (hash ^ Long.MIN_VALUE) >>> Integer.SIZE;
+    return (int) (upper * count >>> Integer.SIZE);
+  }
+}

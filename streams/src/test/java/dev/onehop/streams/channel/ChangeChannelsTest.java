@@ -1,0 +1,252 @@
+package dev.onehop.streams.channel;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import dev.onehop.core.bson.HashedKey;
+import dev.onehop.streams.event.Checkpoint;
+import dev.onehop.streams.event.StreamEvent;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import org.bson.BsonDocument;
+import org.bson.BsonInt32;
+import org.bson.BsonString;
+import org.bson.BsonTimestamp;
+import org.bson.RawBsonDocument;
+import org.bson.codecs.BsonDocumentCodec;
+import org.junit.jupiter.api.Test;
+import reactor.core.Disposable;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
+
+class ChangeChannelsTest {
+  private static final Duration TIMEOUT = Duration.ofSeconds(20);
+
+  @Test
+  void everyChannelGetsItsRangeOfHashes() {
+    assertThat(Channels.ofHash(Long.MIN_VALUE, 4)).isZero();
+    assertThat(Channels.ofHash(-1, 4)).isEqualTo(1);
+    assertThat(Channels.ofHash(0, 4)).isEqualTo(2);
+    assertThat(Channels.ofHash(Long.MAX_VALUE, 4)).isEqualTo(3);
+    for (int count : List.of(1, 3, 64, 128)) {
+      int[] sizes = new int[count];
+      for (int key = 0; key < 20_000; key++) {
+        int channel = Channels.of(change(key, key).document(), count);
+        assertThat(channel).isEqualTo(Channels.ofHash(HashedKey.hash(new BsonInt32(key)), count));
+        sizes[channel]++;
+      }
+      assertThat(sizes).doesNotContain(0);
+      assertThat(java.util.Arrays.stream(sizes).max().orElseThrow())
+          .isLessThan(2 * (20_000 / count) + 1);
+    }
+  }
+
+  @Test
+  void keepsTheOrderWithinEachKeyAndProcessesAll() {
+    Map<Integer, List<Integer>> seen = new ConcurrentHashMap<>();
+    Set<Integer> busy = ConcurrentHashMap.newKeySet();
+    Random random = new Random(1);
+    List<StreamEvent> events = new ArrayList<>();
+    for (int i = 0; i < 5_000; i++) {
+      events.add(change(random.nextInt(50), i));
+    }
+    run(
+        events,
+        8,
+        (channel, batch) -> {
+          assertThat(busy.add(channel)).isTrue();
+          for (StreamEvent.Change each : batch) {
+            seen.computeIfAbsent(key(each), key -> Collections.synchronizedList(new ArrayList<>()))
+                .add(value(each));
+          }
+          busy.remove(channel);
+          return Mono.empty();
+        });
+    assertThat(seen.values().stream().mapToInt(List::size).sum()).isEqualTo(5_000);
+    assertThat(seen.values()).allSatisfy(values -> assertThat(values).isSorted());
+  }
+
+  @Test
+  void anEventOfNoDocumentIsAloneAndAtItsPlace() {
+    List<StreamEvent> events = new ArrayList<>();
+    for (int i = 0; i < 300; i++) {
+      events.add(i == 100 || i == 101 ? drop(i) : change(i, i));
+    }
+    List<Integer> order = Collections.synchronizedList(new ArrayList<>());
+    AtomicInteger active = new AtomicInteger();
+    run(
+        events,
+        16,
+        (channel, batch) -> {
+          active.incrementAndGet();
+          for (StreamEvent.Change each : batch) {
+            if (value(each) == 100 || value(each) == 101) {
+              assertThat(active).hasValue(1);
+              assertThat(channel).isZero();
+            }
+            order.add(value(each));
+          }
+          active.decrementAndGet();
+          return Mono.empty();
+        });
+    assertThat(order).hasSize(300);
+    assertThat(order.subList(0, 100)).allMatch(value -> value < 100);
+    assertThat(order.subList(100, 102)).containsExactly(100, 101);
+    assertThat(order.subList(102, 300)).allMatch(value -> value > 101);
+  }
+
+  @Test
+  void theAcknowledgedPlaceWaitsForTheSlowestChannel() {
+    Sinks.Empty<Void> slow = Sinks.empty();
+    List<Checkpoint> places = Collections.synchronizedList(new ArrayList<>());
+    List<StreamEvent> events = new ArrayList<>();
+    for (int i = 0; i < 200; i++) {
+      events.add(change(i, i));
+    }
+    AtomicInteger processed = new AtomicInteger();
+    Disposable running =
+        Mono.from(
+                ChangeChannels.builder(Flux.fromIterable(events), 8)
+                    .maxBatch(1)
+                    .acknowledged(places::add, Duration.ZERO)
+                    .build()
+                    .process(
+                        (channel, batch) -> {
+                          processed.incrementAndGet();
+                          return value(batch.get(0)) == 50 ? slow.asMono() : Mono.empty();
+                        }))
+            .subscribe();
+    int stuck = Channels.of(change(50, 50).document(), 8);
+    long rest =
+        events.stream()
+            .map(event -> (StreamEvent.Change) event)
+            .filter(each -> value(each) > 50 && Channels.of(each.document(), 8) == stuck)
+            .count();
+    await().atMost(TIMEOUT).until(() -> processed.get() == 200 - rest);
+    assertThat(places).allMatch(place -> place.clusterTime().getValue() < 1_050);
+    slow.tryEmptyOrThrow();
+    await().atMost(TIMEOUT).until(running::isDisposed);
+    assertThat(places.get(places.size() - 1)).isEqualTo(Checkpoint.before(time(199)));
+    assertThat(places).extracting(place -> place.clusterTime().getValue()).isSorted();
+  }
+
+  @Test
+  void readsNoMoreThanMayBeUnacknowledged() {
+    AtomicLong asked = new AtomicLong();
+    Disposable running =
+        Mono.from(
+                ChangeChannels.builder(
+                        Flux.range(0, 10_000)
+                            .map(i -> change(i, i))
+                            .cast(StreamEvent.class)
+                            .doOnRequest(asked::addAndGet),
+                        4)
+                    .maxUnacknowledged(100)
+                    .build()
+                    .process((channel, batch) -> Mono.never()))
+            .subscribe();
+    assertThat(asked).hasValue(100);
+    running.dispose();
+  }
+
+  @Test
+  void aProcessorThatFailsEndsAll() {
+    Flux<StreamEvent> endless = Flux.range(0, Integer.MAX_VALUE).map(i -> change(i, i));
+    assertThatThrownBy(
+            () ->
+                Mono.from(
+                        ChangeChannels.builder(endless, 4)
+                            .build()
+                            .process(
+                                (channel, batch) ->
+                                    Mono.error(new IllegalStateException("the sink is full"))))
+                    .block(TIMEOUT))
+        .hasMessage("the sink is full");
+  }
+
+  @Test
+  void whatIsLostIsAnErrorUnlessTheProcessorTakesIt() {
+    StreamEvent lost =
+        new StreamEvent.HistoryLost("a", time(1), time(2), Checkpoint.before(time(2)));
+    assertThatThrownBy(() -> run(List.of(lost), 4, (channel, batch) -> Mono.empty()))
+        .hasMessageContaining("lost");
+    List<StreamEvent> taken = new ArrayList<>();
+    run(
+        List.of(change(1, 1), lost, change(2, 2)),
+        4,
+        new ChannelProcessor() {
+          @Override
+          public Mono<Void> process(int channel, List<StreamEvent.Change> events) {
+            return Mono.empty();
+          }
+
+          @Override
+          public Mono<Void> notice(StreamEvent notice) {
+            taken.add(notice);
+            return Mono.empty();
+          }
+        });
+    assertThat(taken).containsExactly(lost);
+  }
+
+  @Test
+  void refusesANumberOfChannelsThatThereCanNotBe() {
+    for (int count : List.of(0, -1, 129)) {
+      assertThatThrownBy(() -> ChangeChannels.builder(Flux.empty(), count))
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessageContaining("from 1 to 128");
+    }
+  }
+
+  private static void run(List<StreamEvent> events, int channels, ChannelProcessor processor) {
+    Mono.from(
+            ChangeChannels.builder(Flux.fromIterable(events), channels).build().process(processor))
+        .block(TIMEOUT);
+  }
+
+  private static BsonTimestamp time(int value) {
+    return new BsonTimestamp(1_000L + value);
+  }
+
+  private static StreamEvent.Change change(int key, int value) {
+    return change(
+        new BsonDocument("operationType", new BsonString("insert"))
+            .append("documentKey", new BsonDocument("_id", new BsonInt32(key)))
+            .append("value", new BsonInt32(value)),
+        value);
+  }
+
+  private static StreamEvent.Change drop(int value) {
+    return change(
+        new BsonDocument("operationType", new BsonString("drop"))
+            .append("value", new BsonInt32(value)),
+        value);
+  }
+
+  private static StreamEvent.Change change(BsonDocument event, int value) {
+    return new StreamEvent.Change(
+        "a",
+        "",
+        new RawBsonDocument(event, new BsonDocumentCodec()),
+        0,
+        Checkpoint.before(time(value)));
+  }
+
+  private static int key(StreamEvent.Change change) {
+    return change.document().getDocument("documentKey").getInt32("_id").getValue();
+  }
+
+  private static int value(StreamEvent.Change change) {
+    return change.document().getInt32("value").getValue();
+  }
+}
