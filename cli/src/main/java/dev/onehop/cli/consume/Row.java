@@ -1,6 +1,5 @@
 package dev.onehop.cli.consume;
 
-import java.util.Arrays;
 import org.bson.BsonBinaryWriter;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
@@ -22,13 +21,8 @@ record Row(int run, long number, int version, long issuedMicros) {
   static final int BYTES = 220;
 
   private static final int FIXED_BYTES = 89;
-  private static final String FILLER = filler();
-
-  private static String filler() {
-    char[] filler = new char[BYTES - FIXED_BYTES - 1];
-    Arrays.setAll(filler, i -> (char) ('a' + i % 26));
-    return new String(filler);
-  }
+  private static final String FILLER =
+      "abcdefghijklmnopqrstuvwxyz".repeat(5).substring(0, BYTES - FIXED_BYTES - 1);
 
   /** The row's document; its value begins with the version. */
   RawBsonDocument document(HashRanges hashes) {
