@@ -116,9 +116,9 @@ class ConsumeCommandTest {
       delimiter = '|',
       textBlock =
           """
-          --channels many | Invalid value for option '--channels' (N): 'many' is not an int
-          --duration 5 | '5' is not a duration; write 500ms, 10s, 2m or 1h
-          --chanels 4 | Unknown option: '--chanels'
+          --channels many | Invalid value for option '--channels'
+          --duration 5 | is not a duration; write 500ms, 10s, 2m or 1h
+          --chanels 4 | Unknown option
           --drain --rate 5 | --rate and --drain exclude each other; add --live
           --mongod /nowhere/mongod | --mongod /nowhere/mongod: no such file
           """)

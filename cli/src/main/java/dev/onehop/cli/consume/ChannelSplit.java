@@ -1,7 +1,6 @@
 package dev.onehop.cli.consume;
 
-import dev.onehop.core.bson.BsonPath;
-import dev.onehop.core.bson.HashedKey;
+import dev.onehop.streams.channel.Channels;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
@@ -13,8 +12,8 @@ import org.bson.RawBsonDocument;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Splits one stream of events into channels by ranges of the hash of the document key, and hands
- * each channel's events to the consumer in order, on a few threads. Used by one thread at a time.
+ * Splits a mongos' stream into the same channels as OneHop's own stream has, and hands each
+ * channel's events to the consumer in order, on a few threads. Used by one thread at a time.
  */
 final class ChannelSplit implements AutoCloseable {
 
@@ -24,7 +23,6 @@ final class ChannelSplit implements AutoCloseable {
   /** How many events may be handed on at once: fewer than may wait, as these are not yet worked on. */
   static final int MOST_AT_ONCE = 4_096;
 
-  private static final BsonPath KEY = BsonPath.of("documentKey._id");
 
   private final EventStream.Consumer consumer;
   private final List<Channel> channels = new ArrayList<>();
@@ -42,12 +40,6 @@ final class ChannelSplit implements AutoCloseable {
             Math.min(count, 2 * Runtime.getRuntime().availableProcessors()));
   }
 
-  /** The channel of a key's hash, of so many. */
-  static int channel(long hash, int count) {
-    // The signed circle from its least on, cut into equal ranges; 32 bits are fine enough.
-    return (int) (((hash ^ Long.MIN_VALUE) >>> 32) * count >>> 32);
-  }
-
   /**
    * Hands on events, in order; waits while too many wait for the consumer.
    *
@@ -57,10 +49,10 @@ final class ChannelSplit implements AutoCloseable {
     List<List<RawBsonDocument>> parts = new ArrayList<>();
     channels.forEach(channel -> parts.add(new ArrayList<>()));
     for (RawBsonDocument event : events) {
-      BsonPath.Located key = KEY.find(event);
-      if (key != null) {
+      int channel = Channels.of(event, channels.size());
+      if (channel != Channels.ALL) {
         room.acquire();
-        parts.get(channel(HashedKey.hash(key), channels.size())).add(event);
+        parts.get(channel).add(event);
       }
     }
     for (int i = 0; i < parts.size(); i++) {

@@ -10,8 +10,6 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.bson.BsonDocument;
 import org.bson.RawBsonDocument;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 
 class ChannelSplitTest {
 
@@ -21,15 +19,6 @@ class ChannelSplitTest {
       events.add(SampleEvents.of(new Row(1, i % 1_000, 1 + i / 1_000, 0), i, 0));
     }
     return events;
-  }
-
-  @ParameterizedTest
-  @ValueSource(ints = {1, 2, 3, 64, 128})
-  void channelsAreEqualRangesOfHashes(int count) {
-    assertThat(ChannelSplit.channel(Long.MIN_VALUE, count)).isZero();
-    assertThat(ChannelSplit.channel(Long.MAX_VALUE, count)).isEqualTo(count - 1);
-    assertThat(ChannelSplit.channel(-1, count)).isEqualTo((count - 1) / 2);
-    assertThat(ChannelSplit.channel(0, count)).isEqualTo(count / 2);
   }
 
   @Test
