@@ -134,7 +134,7 @@ class ChangeChannelsTest {
             .count();
     await().atMost(TIMEOUT).until(() -> processed.get() == 200 - rest);
     assertThat(places).allMatch(place -> place.clusterTime().getValue() < 1_050);
-    slow.tryEmptyOrThrow();
+    slow.tryEmitEmpty().orThrow();
     await().atMost(TIMEOUT).until(running::isDisposed);
     assertThat(places.get(places.size() - 1)).isEqualTo(Checkpoint.before(time(199)));
     assertThat(places).extracting(place -> place.clusterTime().getValue()).isSorted();

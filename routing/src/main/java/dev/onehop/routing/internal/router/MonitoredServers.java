@@ -97,7 +97,7 @@ public final class MonitoredServers implements ServerSet {
    * @param zones that the application prefers
    * @param losses told of servers that are lost
    */
-  static MonitoredServers of(
+  public static MonitoredServers of(
       MongoClientSettings asked,
       @Nullable UnaryOperator<ServerAddressName> mapping,
       PreferredZones zones,

@@ -123,6 +123,9 @@ final class Merge {
    */
   void received(String shard, List<Item> items, @Nullable String batchToken) {
     Lane lane = lane(shard);
+    if (lane.items.isEmpty()) {
+      lane.given = lane.mark;
+    }
     String before = lane.mark;
     for (Item item : items) {
       if (item.token().compareTo(before) > 0) {

@@ -190,7 +190,7 @@ final class MergedSubscription implements Subscription, ShardReader.Owner {
   @Override
   public void wakeIn(Duration time) {
     long at = System.nanoTime() + time.toNanos();
-    if (wake != null && !wake.isDisposed()) {
+    if (wake != null) {
       if (wakeNanos - at <= 0) {
         return;
       }
@@ -198,7 +198,11 @@ final class MergedSubscription implements Subscription, ShardReader.Owner {
     }
     wakeNanos = at;
     wake =
-        Schedulers.parallel().schedule(this::drain, Math.max(1, time.toNanos()), TimeUnit.NANOSECONDS);
+        Schedulers.parallel()
+            .schedule(
+                () -> post(() -> wake = null),
+                Math.max(1, time.toNanos()),
+                TimeUnit.NANOSECONDS);
   }
 
   private void drain() {
@@ -357,7 +361,7 @@ final class MergedSubscription implements Subscription, ShardReader.Owner {
         leaving.put(
             shard,
             new Leaving(
-                Tokens.highWater(found.through()), System.nanoTime() + LEAVING.toNanos()));
+                Tokens.highWater(Tokens.next(found.through())), System.nanoTime() + LEAVING.toNanos()));
       }
     }
     of.placed(found.through(), changed ? found.latest() : null);

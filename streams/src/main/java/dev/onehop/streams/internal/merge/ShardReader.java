@@ -115,8 +115,10 @@ final class ShardReader {
       end(items);
       return;
     }
-    if (items.isEmpty()) {
+    if (items.isEmpty() && stepping) {
+      // The event is not there any more: on with batches as usual.
       stepping = false;
+      open = false;
     }
     String reached = batch.token();
     if (!items.isEmpty()) {

@@ -34,7 +34,7 @@ public interface ShardStream {
   /**
    * Opens the stream, in place of what was open before.
    *
-   * @param batchSize most events in a batch; 0 for as asked
+   * @param batchSize most events in this batch and those that follow; 0 for as asked
    */
   Mono<Batch> open(Place place, int batchSize);
 

@@ -27,6 +27,7 @@ import reactor.util.retry.Retry;
  */
 public final class Lookups {
   private static final BsonPath TYPE = BsonPath.of("operationType");
+  private static final BsonString UPDATE = new BsonString("update");
   private static final int AT_ONCE = 64;
   private static final Duration FIRST_PAUSE = Duration.ofMillis(100);
   private static final Duration LONGEST_PAUSE = Duration.ofSeconds(2);
@@ -70,8 +71,8 @@ public final class Lookups {
   }
 
   private static boolean isUpdate(RawBsonDocument event) {
-    BsonValue type = TYPE.find(event) instanceof BsonPath.Located found ? found.value() : null;
-    return type != null && type.isString() && type.asString().getValue().equals("update");
+    BsonPath.Located found = TYPE.find(event);
+    return found != null && found.value().equals(UPDATE);
   }
 
   private Mono<BsonValue> find(RawBsonDocument event) {

@@ -31,6 +31,8 @@ final class ServerStream implements ShardStream {
   /** How long a cursor is waited for that has to be there, for what is read once. */
   private static final Duration NARROW = Duration.ofSeconds(1);
 
+  private static final BsonDocument NOTHING =
+      new BsonDocument("$alwaysFalse", new BsonInt32(1));
   private static final Duration ADVANCING = Duration.ofSeconds(2);
 
   private final ReplicaSet servers;
@@ -38,6 +40,7 @@ final class ServerStream implements ShardStream {
   private final StreamCommand command;
   private final boolean tokensAreKnown;
   private volatile @Nullable Cursor cursor;
+  private volatile int most;
   private volatile boolean closed;
 
   private record Cursor(ServerAddressName server, String namespace, long id) {}
@@ -60,6 +63,7 @@ final class ServerStream implements ShardStream {
 
   @Override
   public Mono<Batch> open(Place place, int batchSize) {
+    most = batchSize == 0 ? command.batchSize() : batchSize;
     return kill(take())
         .then(
             Mono.defer(
@@ -146,8 +150,8 @@ final class ServerStream implements ShardStream {
             .append("collection", new BsonString(open.namespace().substring(dot + 1)))
             .append("maxTimeMS", new BsonInt64(Math.max(1, wait.toMillis())))
             .append("$db", new BsonString(open.namespace().substring(0, dot)));
-    if (command.batchSize() > 0) {
-      getMore.append("batchSize", new BsonInt32(command.batchSize()));
+    if (most > 0) {
+      getMore.append("batchSize", new BsonInt32(most));
     }
     return getMore;
   }
@@ -213,15 +217,15 @@ final class ServerStream implements ShardStream {
                 return Mono.<Void>empty();
               }
               BsonDocument read =
-                  new BsonDocument("find", new BsonString("system.version"))
+                  new BsonDocument("find", new BsonString(command.readable()))
+                      .append("filter", NOTHING)
                       .append("limit", new BsonInt32(1))
-                      .append("projection", new BsonDocument("_id", new BsonInt32(1)))
                       .append(
                           "readConcern",
                           new BsonDocument("level", new BsonString("majority"))
                               .append("afterClusterTime", ClusterClock.time(now)))
                       .append("$clusterTime", now)
-                      .append("$db", new BsonString("admin"));
+                      .append("$db", new BsonString(command.database()));
               return servers.send(OpMsg.command(read)).then();
             })
         .timeout(ADVANCING)

@@ -76,6 +76,11 @@ public record StreamCommand(
         .append("$db", new BsonString(database));
   }
 
+  /** A collection that who may watch may also read; it need not exist. */
+  String readable() {
+    return collection == null ? "onehop.clock" : collection;
+  }
+
   private boolean isOfCluster() {
     return collection == null && database.equals("admin");
   }

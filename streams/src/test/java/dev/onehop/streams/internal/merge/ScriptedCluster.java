@@ -27,6 +27,7 @@ final class ScriptedCluster implements Cluster {
   private Checkpoint start = Checkpoint.before(Events.at(1));
   private boolean resumed;
   private int version;
+  private long latest;
   private @Nullable ReadFailure placementFailure;
   private boolean closed;
 
@@ -46,6 +47,7 @@ final class ScriptedCluster implements Cluster {
   }
 
   synchronized void removeShard(String name) {
+    clock();
     shards.remove(name);
   }
 
@@ -68,7 +70,9 @@ final class ScriptedCluster implements Cluster {
   }
 
   private synchronized long clock() {
-    return shards.values().stream().mapToLong(shard -> shard.clock).max().orElse(0);
+    latest =
+        Math.max(latest, shards.values().stream().mapToLong(shard -> shard.clock).max().orElse(0));
+    return latest;
   }
 
   private synchronized Placement read() {
@@ -117,6 +121,7 @@ final class ScriptedCluster implements Cluster {
     private int number;
     private int position = -1;
     private int reads;
+    private int most;
     private boolean silent;
     private boolean idleAdvances = true;
 
@@ -193,6 +198,7 @@ final class ScriptedCluster implements Cluster {
           () -> {
             synchronized (ScriptedCluster.this) {
               opened.add(place);
+              most = batchSize;
               throwNext();
               String from =
                   place.own()
@@ -203,7 +209,7 @@ final class ScriptedCluster implements Cluster {
                   && ShardReader.token(oplog.get(position)).compareTo(from) <= 0) {
                 position++;
               }
-              return batch(batchSize);
+              return batch();
             }
           });
     }
@@ -216,8 +222,8 @@ final class ScriptedCluster implements Cluster {
       }
     }
 
-    private Batch batch(int batchSize) {
-      int until = Math.min(oplog.size(), position + (batchSize == 0 ? 10 : batchSize));
+    private Batch batch() {
+      int until = Math.min(oplog.size(), position + (most == 0 ? 10 : most));
       List<RawBsonDocument> events = List.copyOf(oplog.subList(position, until));
       for (RawBsonDocument event : events) {
         if (ShardReader.token(event).equals(tooLarge)) {
@@ -260,7 +266,7 @@ final class ScriptedCluster implements Cluster {
                 return Mono.fromCallable(
                     () -> {
                       synchronized (ScriptedCluster.this) {
-                        return batch(0);
+                        return batch();
                       }
                     });
               }
@@ -269,7 +275,7 @@ final class ScriptedCluster implements Cluster {
                 .map(
                     tick -> {
                       synchronized (ScriptedCluster.this) {
-                        return batch(0);
+                        return batch();
                       }
                     });
           });
