@@ -12,7 +12,12 @@ import org.junit.jupiter.api.Test;
 /** What the modules on this classpath may use of the routing module; jmh has a test of its own. */
 class ModuleStructureTest {
   private static final List<String> MODULES =
-      List.of("dev.onehop.testbed", "dev.onehop.cli", "dev.onehop.streams", "dev.onehop.ycsb", "dev.onehop.it");
+      List.of(
+          "dev.onehop.testbed",
+          "dev.onehop.cli",
+          "dev.onehop.streams",
+          "dev.onehop.ycsb",
+          "dev.onehop.it");
   private static final JavaClasses CLASSES = new ClassFileImporter().importPackages("dev.onehop");
 
   @Test

@@ -110,8 +110,7 @@ class ShardedChangeStreamIT {
   }
 
   private static MongoCollection<Document> sharded(String name) {
-    testbed.shardCollection(
-        "streams." + name, Numbered.KEY, Numbered.splitAt(20, 40, 60, 80, 100));
+    testbed.shardCollection("streams." + name, Numbered.KEY, Numbered.splitAt(20, 40, 60, 80, 100));
     return client
         .getDatabase("streams")
         .getCollection(name)

@@ -17,8 +17,8 @@ import dev.onehop.streams.internal.shard.RoutedCluster;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.UnaryOperator;
 import org.bson.BsonDocument;
@@ -70,8 +70,8 @@ public final class ShardedChangeStream {
   }
 
   /**
-   * Starts from the settings of a client: hosts, TLS, credentials, compressors and timeouts hold for
-   * every connection, also for those to the shards. The user has to be known to each shard.
+   * Starts from the settings of a client: hosts, TLS, credentials, compressors and timeouts hold
+   * for every connection, also for those to the shards. The user has to be known to each shard.
    *
    * @param client its seeds are the cluster's mongoses or config servers, or a replica set
    */
@@ -88,8 +88,7 @@ public final class ShardedChangeStream {
     ClusterServers servers =
         ClusterServers.connect(settings.client(), settings.hostMapping(), THREADS);
     boolean lookups =
-        settings.fullDocument() == FullDocument.UPDATE_LOOKUP
-            && settings.source() == Source.SHARDS;
+        settings.fullDocument() == FullDocument.UPDATE_LOOKUP && settings.source() == Source.SHARDS;
     // The cursors and the lookups need them, each for a while after the end.
     AtomicInteger users = new AtomicInteger(lookups ? 2 : 1);
     Runnable release =
@@ -108,16 +107,12 @@ public final class ShardedChangeStream {
             lookups,
             release);
     Flux<StreamEvent> merged = Flux.from(new MergedStream(() -> cluster, settings.merge()));
-    return lookups
-        ? new Lookups(servers).complete(merged).doFinally(end -> release.run())
-        : merged;
+    return lookups ? new Lookups(servers).complete(merged).doFinally(end -> release.run()) : merged;
   }
 
   /** The servers' events only, as these sent them. */
   public Publisher<RawBsonDocument> documents() {
-    return Flux.from(events())
-        .ofType(StreamEvent.Change.class)
-        .map(StreamEvent.Change::document);
+    return Flux.from(events()).ofType(StreamEvent.Change.class).map(StreamEvent.Change::document);
   }
 
   /**
@@ -128,9 +123,7 @@ public final class ShardedChangeStream {
   public <T> Publisher<ChangeStreamDocument<T>> documents(Class<T> documents) {
     Codec<ChangeStreamDocument<T>> codec =
         ChangeStreamDocument.createCodec(documents, settings.client().getCodecRegistry());
-    return Flux.from(events())
-        .ofType(StreamEvent.Change.class)
-        .map(change -> change.decode(codec));
+    return Flux.from(events()).ofType(StreamEvent.Change.class).map(change -> change.decode(codec));
   }
 
   /** Collects what a stream is made of. Not thread-safe. */
@@ -174,7 +167,10 @@ public final class ShardedChangeStream {
       return this;
     }
 
-    /** Watches all collections of all databases but {@code admin}, {@code config} and {@code local}; the default. */
+    /**
+     * Watches all collections of all databases but {@code admin}, {@code config} and {@code local};
+     * the default.
+     */
     public Builder cluster() {
       return database("admin");
     }
@@ -261,7 +257,9 @@ public final class ShardedChangeStream {
       return this;
     }
 
-    /** What happens when a shard's oplog has rolled over; {@link HistoryLostPolicy#FAIL} by default. */
+    /**
+     * What happens when a shard's oplog has rolled over; {@link HistoryLostPolicy#FAIL} by default.
+     */
     public Builder historyLost(HistoryLostPolicy policy) {
       this.historyLost = Objects.requireNonNull(policy, "policy");
       return this;

@@ -11,12 +11,13 @@ import reactor.core.publisher.Mono;
 
 /**
  * A change stream whose events are processed in several channels at once: one stream of each shard,
- * split here by the hash of the documents' {@code _id}. The events of a document are in one channel,
- * in their order. Events that concern more than a document, such as {@code drop}, are processed in
- * channel 0, after everything before them and before everything after them.
+ * split here by the hash of the documents' {@code _id}. The events of a document are in one
+ * channel, in their order. Events that concern more than a document, such as {@code drop}, are
+ * processed in channel 0, after everything before them and before everything after them.
  *
  * <p>Each event is processed at least once: after a restart from a place that was acknowledged,
- * those come again that were processed since then, or of which the acknowledgement was not yet told.
+ * those come again that were processed since then, or of which the acknowledgement was not yet
+ * told.
  *
  * <p>Immutable and thread-safe.
  */

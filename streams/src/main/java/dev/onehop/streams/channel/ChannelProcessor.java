@@ -5,7 +5,9 @@ import java.util.List;
 import org.reactivestreams.Publisher;
 import reactor.core.publisher.Mono;
 
-/** What an application does with the events of each channel. Implementations MUST be thread-safe. */
+/**
+ * What an application does with the events of each channel. Implementations MUST be thread-safe.
+ */
 @FunctionalInterface
 public interface ChannelProcessor {
 

@@ -5,9 +5,10 @@ import dev.onehop.core.bson.HashedKey;
 import org.bson.RawBsonDocument;
 
 /**
- * Which channel an event belongs to: the hashes of documents' {@code _id} are cut into ranges of the
- * same size, one for each channel, over all shards. So a document stays in its channel wherever it
- * moves. Two documents of different collections, or shards, that have the same {@code _id} share one.
+ * Which channel an event belongs to: the hashes of documents' {@code _id} are cut into ranges of
+ * the same size, one for each channel, over all shards. So a document stays in its channel wherever
+ * it moves. Two documents of different collections, or shards, that have the same {@code _id} share
+ * one.
  */
 public final class Channels {
   /** The most channels that there can be. */

@@ -12,8 +12,8 @@ import org.bson.BsonTimestamp;
 import org.bson.BsonValue;
 
 /**
- * A place in a change stream: up to which token the events of each shard were given.
- * It does not depend on the pipeline or on the other options of the stream.
+ * A place in a change stream: up to which token the events of each shard were given. It does not
+ * depend on the pipeline or on the other options of the stream.
  *
  * <p>Immutable and thread-safe.
  */
@@ -107,7 +107,9 @@ public final class Checkpoint {
         .append("shards", each);
   }
 
-  /** {@code _data} of the tokens up to which the events of each shard were given, where it is more. */
+  /**
+   * {@code _data} of the tokens up to which the events of each shard were given, where it is more.
+   */
   private Map<String, String> byShard() {
     String low = low();
     Map<String, String> more = new TreeMap<>();
@@ -134,8 +136,7 @@ public final class Checkpoint {
     // A shard's token may be of an event that another stream does not know, a mere time never is.
     return new BsonDocument(
         "_data",
-        new BsonString(
-            tokens.length == 0 ? low : Tokens.highWater(Tokens.clusterTime(low))));
+        new BsonString(tokens.length == 0 ? low : Tokens.highWater(Tokens.clusterTime(low))));
   }
 
   /**

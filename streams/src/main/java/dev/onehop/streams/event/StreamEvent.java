@@ -10,7 +10,10 @@ import org.bson.codecs.DecoderContext;
 /** What a change stream gives. Immutable and thread-safe. */
 public sealed interface StreamEvent {
 
-  /** The place right after this event: a stream that starts from it gives neither it nor what was before. */
+  /**
+   * The place right after this event: a stream that starts from it gives neither it nor what was
+   * before.
+   */
   Checkpoint checkpoint();
 
   /**

@@ -54,8 +54,7 @@ public final class ClusterServers implements AutoCloseable {
     this.shards =
         new ShardDirectory(
             config,
-            MonitoredServers.replicaSets(
-                watching.settings(), mapping, PreferredZones.NONE, losses),
+            MonitoredServers.replicaSets(watching.settings(), mapping, PreferredZones.NONE, losses),
             connections.onEventLoops(),
             clock);
   }
@@ -96,9 +95,7 @@ public final class ClusterServers implements AutoCloseable {
           group,
           wire,
           ProxiedChannels.watching(settings, wire.sockets(), monitoring),
-          mapping == null
-              ? null
-              : name -> ServerAddressName.parse(mapping.apply(name.toString())));
+          mapping == null ? null : name -> ServerAddressName.parse(mapping.apply(name.toString())));
     } catch (RuntimeException | Error failure) {
       shutDown(group);
       throw failure;

@@ -18,8 +18,7 @@ public interface Cluster {
    * @param shards their ids
    * @param state to be compared
    */
-  record Placement(
-      BsonTimestamp through, BsonTimestamp latest, Set<String> shards, Object state) {}
+  record Placement(BsonTimestamp through, BsonTimestamp latest, Set<String> shards, Object state) {}
 
   /**
    * How a stream begins.

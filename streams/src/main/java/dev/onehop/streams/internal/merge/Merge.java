@@ -16,11 +16,11 @@ import org.jspecify.annotations.Nullable;
 /**
  * The events of all shards and the rule by which they are released.
  *
- * <p>Of each shard is known its <em>mark</em>: nothing up to that token will still come from it.
- * It is the last event's token or the batch's (PBRT), whichever is more, and never goes back. Of
- * the placement (which shards there are and which of them owns what) is known that it was complete
- * up to a cluster time, the <em>known</em> time, and the last time at which it may have changed,
- * the <em>fence</em>. Only the event with the least token is looked at. It is released if
+ * <p>Of each shard is known its <em>mark</em>: nothing up to that token will still come from it. It
+ * is the last event's token or the batch's (PBRT), whichever is more, and never goes back. Of the
+ * placement (which shards there are and which of them owns what) is known that it was complete up
+ * to a cluster time, the <em>known</em> time, and the last time at which it may have changed, the
+ * <em>fence</em>. Only the event with the least token is looked at. It is released if
  *
  * <ol>
  *   <li>it happened within the known time, and
@@ -32,11 +32,11 @@ import org.jspecify.annotations.Nullable;
  * within the known time is known. Order per key: let two events of a key come from shards D, first,
  * and then R. The key's owner has changed between them, at a commit on the config server. D's event
  * is before that commit, since D has stopped writes and then sent its cluster time along with the
- * request to commit; R's event is after it, since R accepts writes only after it has read the commit,
- * with its time. When R's event is released, its time is within the known time, so the commit was
- * seen and the fence is at or after it. R's bound is therefore above D's event: D's mark has passed
- * that, so it has been received, and it has the lesser token, so it has been released. Two events
- * of a key from one shard come in the order of their tokens.
+ * request to commit; R's event is after it, since R accepts writes only after it has read the
+ * commit, with its time. When R's event is released, its time is within the known time, so the
+ * commit was seen and the fence is at or after it. R's bound is therefore above D's event: D's mark
+ * has passed that, so it has been received, and it has the lesser token, so it has been released.
+ * Two events of a key from one shard come in the order of their tokens.
  *
  * <p>Not thread-safe.
  */

@@ -90,15 +90,12 @@ final class MergedSubscription implements Subscription, ShardReader.Owner {
   void start() {
     cluster
         .open()
-        .subscribe(
-            opening -> post(() -> opened(opening)),
-            cause -> post(() -> notOpened(cause)));
+        .subscribe(opening -> post(() -> opened(opening)), cause -> post(() -> notOpened(cause)));
   }
 
   private void opened(Cluster.Opening opening) {
     Checkpoint start = opening.start();
-    Merge begun =
-        new Merge(settings.order(), opening.placement() != null, start.low());
+    Merge begun = new Merge(settings.order(), opening.placement() != null, start.low());
     opening.shards().forEach(shard -> add(begun, shard, start.token(shard)));
     Cluster.Placement first = opening.placement();
     if (first != null) {
@@ -200,9 +197,7 @@ final class MergedSubscription implements Subscription, ShardReader.Owner {
     wake =
         Schedulers.parallel()
             .schedule(
-                () -> post(() -> wake = null),
-                Math.max(1, time.toNanos()),
-                TimeUnit.NANOSECONDS);
+                () -> post(() -> wake = null), Math.max(1, time.toNanos()), TimeUnit.NANOSECONDS);
   }
 
   private void drain() {
@@ -361,7 +356,8 @@ final class MergedSubscription implements Subscription, ShardReader.Owner {
         leaving.put(
             shard,
             new Leaving(
-                Tokens.highWater(Tokens.next(found.through())), System.nanoTime() + LEAVING.toNanos()));
+                Tokens.highWater(Tokens.next(found.through())),
+                System.nanoTime() + LEAVING.toNanos()));
       }
     }
     of.placed(found.through(), changed ? found.latest() : null);

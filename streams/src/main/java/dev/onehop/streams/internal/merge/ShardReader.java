@@ -12,7 +12,6 @@ import org.bson.RawBsonDocument;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
 
 /**
@@ -43,7 +42,6 @@ final class ShardReader {
   private long advancedNanos = System.nanoTime() - BETWEEN_ADVANCES.toNanos();
   private int failures;
   private long pausedUntilNanos = System.nanoTime();
-  private @Nullable Disposable request;
 
   /** What a reader belongs to. */
   interface Owner {
@@ -86,21 +84,20 @@ final class ShardReader {
 
   private <T> void ask(Mono<T> question, Consumer<T> then) {
     busy = true;
-    request =
-        question.subscribe(
-            answer ->
-                owner.post(
-                    () -> {
-                      busy = false;
-                      then.accept(answer);
-                    }),
-            failure ->
-                owner.post(
-                    () -> {
-                      busy = false;
-                      open = false;
-                      failed(failure);
-                    }));
+    question.subscribe(
+        answer ->
+            owner.post(
+                () -> {
+                  busy = false;
+                  then.accept(answer);
+                }),
+        failure ->
+            owner.post(
+                () -> {
+                  busy = false;
+                  open = false;
+                  failed(failure);
+                }));
   }
 
   private void took(ShardStream.Batch batch) {
@@ -128,8 +125,7 @@ final class ShardReader {
     if (reached != null) {
       // What a server says may be behind what it has said before.
       place =
-          new ShardStream.Place(
-              place.own() ? Tokens.max(place.after(), reached) : reached, true);
+          new ShardStream.Place(place.own() ? Tokens.max(place.after(), reached) : reached, true);
     }
     owner.received(shard, items, batch.token());
   }
@@ -161,8 +157,7 @@ final class ShardReader {
   }
 
   static String token(BsonDocument event) {
-    BsonPath.Located found =
-        event instanceof RawBsonDocument raw ? TOKEN.find(raw) : null;
+    BsonPath.Located found = event instanceof RawBsonDocument raw ? TOKEN.find(raw) : null;
     var value = found == null ? TOKEN.find(event) : found.value();
     if (value == null || !value.isString()) {
       throw new IllegalStateException("an event without _id: the pipeline has to keep it");
@@ -188,8 +183,7 @@ final class ShardReader {
         }
       }
       case HISTORY_LOST -> ask(stream.oldest(), this::lost);
-      case FINAL ->
-          owner.failed(failure instanceof ReadFailure known ? known.getCause() : failure);
+      case FINAL -> owner.failed(failure instanceof ReadFailure known ? known.getCause() : failure);
     }
   }
 
@@ -213,9 +207,7 @@ final class ShardReader {
     stepping = false;
     place = new ShardStream.Place(token, true);
     owner.received(
-        shard,
-        List.of(new Item(token, event, Item.Kind.TOO_LARGE, System.nanoTime())),
-        null);
+        shard, List.of(new Item(token, event, Item.Kind.TOO_LARGE, System.nanoTime())), null);
   }
 
   private void lost(BsonTimestamp oldest) {
@@ -249,14 +241,7 @@ final class ShardReader {
   /** Ends the cursor; completes when that is done. */
   Mono<Void> close() {
     finished = true;
-    return stream
-        .close()
-        .doFinally(
-            end -> {
-              Disposable pending = request;
-              if (pending != null) {
-                pending.dispose();
-              }
-            });
+    // What is still asked for ends with the cursor; the owner leaves the answer alone.
+    return stream.close();
   }
 }

@@ -31,8 +31,7 @@ final class Failures {
     if (failure instanceof CommandFailure refused) {
       return new ReadFailure(
           kind(refused),
-          new MongoCommandException(
-              CommandFailure.toReply(refused, false), new ServerAddress()));
+          new MongoCommandException(CommandFailure.toReply(refused, false), new ServerAddress()));
     }
     boolean passing = failure instanceof IOException || failure instanceof TimeoutException;
     return new ReadFailure(passing ? Kind.PASSING : Kind.FINAL, failure);

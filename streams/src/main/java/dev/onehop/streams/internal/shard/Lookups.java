@@ -36,8 +36,8 @@ public final class Lookups {
   private final ClusterServers servers;
 
   /**
-   * @param servers that the events come from, too, so that the lookups know their cluster times; the
-   *     seeds are mongoses or a replica set
+   * @param servers that the events come from, too, so that the lookups know their cluster times;
+   *     the seeds are mongoses or a replica set
    */
   public Lookups(ClusterServers servers) {
     this.servers = servers;
@@ -54,10 +54,7 @@ public final class Lookups {
             .retryWhen(
                 Retry.backoff(Long.MAX_VALUE, FIRST_PAUSE)
                     .maxBackoff(LONGEST_PAUSE)
-                    .filter(
-                        failure ->
-                            Failures.of(failure).kind()
-                                == ReadFailure.Kind.PASSING))
+                    .filter(failure -> Failures.of(failure).kind() == ReadFailure.Kind.PASSING))
             .onErrorMap(failure -> Failures.of(failure).getCause())
             .map(
                 found ->

@@ -51,12 +51,10 @@ final class PlacementReader {
     List<BsonDocument> stages = new ArrayList<>();
     BsonDocument databases = new BsonDocument();
     if (watched.collection() != null) {
-      stages.add(
-          match(new BsonString(watched.database() + "." + watched.collection())));
+      stages.add(match(new BsonString(watched.database() + "." + watched.collection())));
       databases.append("_id", new BsonString(watched.database()));
     } else if (!watched.database().equals("admin")) {
-      stages.add(
-          match(new BsonRegularExpression("^" + Pattern.quote(watched.database() + "."))));
+      stages.add(match(new BsonRegularExpression("^" + Pattern.quote(watched.database() + "."))));
       databases.append("_id", new BsonString(watched.database()));
     }
     stages.add(

@@ -70,8 +70,7 @@ public final class RoutedCluster implements Cluster {
               boolean mongos = IS_MONGOS.equals(hello.get("msg"));
               boolean sharded = mongos || hello.containsKey("configsvr");
               if (source == Source.MONGOS && !mongos) {
-                return Mono.error(
-                    new IllegalArgumentException("the URI does not name mongoses"));
+                return Mono.error(new IllegalArgumentException("the URI does not name mongoses"));
               }
               if (lookups && sharded && !mongos) {
                 return Mono.error(
@@ -85,7 +84,8 @@ public final class RoutedCluster implements Cluster {
 
   private Opening alone(boolean mongos) {
     if (mongos) {
-      log.info("the change stream is a mongos', at its latency and throughput, as it was asked for");
+      log.info(
+          "the change stream is a mongos', at its latency and throughput, as it was asked for");
     }
     return new Opening(Set.of(ALONE), null, start == null ? now() : start, start != null);
   }
@@ -145,8 +145,7 @@ public final class RoutedCluster implements Cluster {
 
   @Override
   public ShardStream stream(String shard) {
-    ReplicaSet replicaSet =
-        shard.equals(ALONE) ? servers.seeds() : servers.shards().known(shard);
+    ReplicaSet replicaSet = shard.equals(ALONE) ? servers.seeds() : servers.shards().known(shard);
     if (replicaSet == null) {
       throw new IllegalStateException("shard " + shard + " is not known");
     }

@@ -31,8 +31,7 @@ final class ServerStream implements ShardStream {
   /** How long a cursor is waited for that has to be there, for what is read once. */
   private static final Duration NARROW = Duration.ofSeconds(1);
 
-  private static final BsonDocument NOTHING =
-      new BsonDocument("$alwaysFalse", new BsonInt32(1));
+  private static final BsonDocument NOTHING = new BsonDocument("$alwaysFalse", new BsonInt32(1));
   private static final Duration ADVANCING = Duration.ofSeconds(2);
 
   private final ReplicaSet servers;
@@ -65,9 +64,7 @@ final class ServerStream implements ShardStream {
   public Mono<Batch> open(Place place, int batchSize) {
     most = batchSize == 0 ? command.batchSize() : batchSize;
     return kill(take())
-        .then(
-            Mono.defer(
-                () -> opened(command.open(place.after(), isKnown(place), batchSize))))
+        .then(Mono.defer(() -> opened(command.open(place.after(), isKnown(place), batchSize))))
         .map(
             answer -> {
               Batch first = batch(answer.document());
@@ -250,8 +247,7 @@ final class ServerStream implements ShardStream {
         .sendTo(
             open.server(),
             OpMsg.command(
-                new BsonDocument(
-                        "killCursors", new BsonString(open.namespace().substring(dot + 1)))
+                new BsonDocument("killCursors", new BsonString(open.namespace().substring(dot + 1)))
                     .append("cursors", new BsonArray(List.of(new BsonInt64(open.id()))))
                     .append("$db", new BsonString(open.namespace().substring(0, dot)))))
         .onErrorComplete()

@@ -71,7 +71,8 @@ public record StreamCommand(
     return new BsonDocument("aggregate", target)
         .append("pipeline", all)
         .append(
-            "cursor", batch == 0 ? new BsonDocument() : new BsonDocument("batchSize", new BsonInt32(batch)))
+            "cursor",
+            batch == 0 ? new BsonDocument() : new BsonDocument("batchSize", new BsonInt32(batch)))
         .append("readConcern", new BsonDocument("level", new BsonString("majority")))
         .append("$db", new BsonString(database));
   }

@@ -14,14 +14,14 @@ import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
 import org.bson.RawBsonDocument;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
-import org.junit.jupiter.api.Test;
 
 /**
  * The merge over random clusters: shards with clocks of their own, which hear of each other's time
- * only now and then; keys that move; shards that are added; readers that lag; tokens of batches that
- * go back; restarts from checkpoints.
+ * only now and then; keys that move; shards that are added; readers that lag; tokens of batches
+ * that go back; restarts from checkpoints.
  */
 class MergePropertyTest {
   private static final int SEEDS = 1_500;
@@ -171,7 +171,9 @@ class MergePropertyTest {
       written.add(event);
     }
 
-    /** The donor's time goes to the config server with the commit, and from there to the recipient. */
+    /**
+     * The donor's time goes to the config server with the commit, and from there to the recipient.
+     */
     private void move() {
       int key = random.nextInt(KEYS);
       Shard donor = shards.get(owners[key]);
@@ -196,7 +198,8 @@ class MergePropertyTest {
 
     private long latest() {
       return Math.max(
-          configClock, shards.values().stream().mapToLong(shard -> shard.clock).max().orElseThrow());
+          configClock,
+          shards.values().stream().mapToLong(shard -> shard.clock).max().orElseThrow());
     }
 
     private void gossip() {
@@ -280,9 +283,7 @@ class MergePropertyTest {
             dev.onehop.streams.internal.token.Tokens.clusterTime(from.token(shard.name)).getValue();
         shard.read = 0;
         while (shard.read < shard.oplog.size()
-            && Events.item(shard.oplog.get(shard.read))
-                    .token()
-                    .compareTo(Events.highWater(time))
+            && Events.item(shard.oplog.get(shard.read)).token().compareTo(Events.highWater(time))
                 < 0) {
           shard.read++;
         }

@@ -36,10 +36,10 @@ class MergedStreamTest {
       cluster.shard(i % 3 == 0 ? "b" : "a").insert(10 + i, i);
     }
     await().atMost(TIMEOUT).untilAsserted(() -> assertThat(keys()).hasSize(100));
+    assertThat(keys())
+        .containsExactlyInAnyOrderElementsOf(IntStream.range(0, 100).boxed().toList());
     if (order == Order.TOTAL) {
-      assertThat(keys()).isEqualTo(IntStream.range(0, 100).boxed().toList());
-    } else {
-      assertThat(keys()).containsExactlyInAnyOrderElementsOf(IntStream.range(0, 100).boxed().toList());
+      assertThat(tokens()).isSorted();
     }
   }
 
@@ -160,17 +160,13 @@ class MergedStreamTest {
   void closesTheCursorsWhenItIsCancelled() {
     ScriptedCluster cluster = new ScriptedCluster(true, "a", "b");
     Subscription subscription = subscribe(cluster, Order.TOTAL, Long.MAX_VALUE);
-    await()
-        .atMost(TIMEOUT)
-        .until(() -> cluster.shard("a").isOpen() && cluster.shard("b").isOpen());
+    await().atMost(TIMEOUT).until(() -> cluster.shard("a").isOpen() && cluster.shard("b").isOpen());
     subscription.cancel();
     await()
         .atMost(TIMEOUT)
         .until(
             () ->
-                !cluster.shard("a").isOpen()
-                    && !cluster.shard("b").isOpen()
-                    && cluster.isClosed());
+                !cluster.shard("a").isOpen() && !cluster.shard("b").isOpen() && cluster.isClosed());
   }
 
   @Test
@@ -271,7 +267,7 @@ class MergedStreamTest {
     cluster.shard("c").insert(1_000_000, 1);
     await().atMost(TIMEOUT).untilAsserted(() -> assertThat(keys()).containsExactly(0, 1));
     ScriptedCluster.Shard removed = cluster.shard("b");
-    removed.insert(1_000_001, 2);
+    removed.insert(1_500_000, 2);
     cluster.removeShard("b");
     await().atMost(TIMEOUT).untilAsserted(() -> assertThat(keys()).containsExactly(0, 1, 2));
     await().atMost(TIMEOUT).until(() -> !removed.isOpen());

@@ -90,9 +90,7 @@ final class ScriptedCluster implements Cluster {
   @Override
   public synchronized Mono<Opening> open() {
     return Mono.fromCallable(
-        () ->
-            new Opening(
-                Set.copyOf(shards.keySet()), placed ? read() : null, start, resumed));
+        () -> new Opening(Set.copyOf(shards.keySet()), placed ? read() : null, start, resumed));
   }
 
   @Override
@@ -122,6 +120,7 @@ final class ScriptedCluster implements Cluster {
     private int position = -1;
     private int reads;
     private int most;
+    private long told;
     private boolean silent;
     private boolean idleAdvances = true;
 
@@ -133,8 +132,10 @@ final class ScriptedCluster implements Cluster {
       add("insert", time, key);
     }
 
-    String add(String type, long time, int key) {
+    /** At that time, or later if the shard has said that nothing is to come of it. */
+    String add(String type, long earliest, int key) {
       synchronized (ScriptedCluster.this) {
+        long time = Math.max(earliest, told + 1);
         String token = Events.token(time, name, ++number);
         oplog.add(Events.event(token, type, key, number));
         clock = Math.max(clock, time);
@@ -201,9 +202,7 @@ final class ScriptedCluster implements Cluster {
               most = batchSize;
               throwNext();
               String from =
-                  place.own()
-                      ? place.after()
-                      : Tokens.highWater(Tokens.clusterTime(place.after()));
+                  place.own() ? place.after() : Tokens.highWater(Tokens.clusterTime(place.after()));
               position = 0;
               while (position < oplog.size()
                   && ShardReader.token(oplog.get(position)).compareTo(from) <= 0) {
@@ -228,8 +227,7 @@ final class ScriptedCluster implements Cluster {
       for (RawBsonDocument event : events) {
         if (ShardReader.token(event).equals(tooLarge)) {
           position = -1;
-          throw new ReadFailure(
-              ReadFailure.Kind.TOO_LARGE, new IllegalStateException("too large"));
+          throw new ReadFailure(ReadFailure.Kind.TOO_LARGE, new IllegalStateException("too large"));
         }
       }
       position = until;
@@ -240,7 +238,11 @@ final class ScriptedCluster implements Cluster {
                   .getString("operationType")
                   .getValue()
                   .equals("invalidate");
-      String token = until == oplog.size() ? Events.highWater(clock + 1) : null;
+      String token = null;
+      if (until == oplog.size()) {
+        told = clock;
+        token = Events.highWater(told + 1);
+      }
       return new Batch(events, token, ended);
     }
 
