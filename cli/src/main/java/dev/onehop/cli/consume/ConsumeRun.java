@@ -17,6 +17,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
@@ -29,6 +30,9 @@ final class ConsumeRun implements ClusterSession.Work {
 
   /** What a range of a shard is split into; more than one, so that tables are real. */
   private static final int CHUNKS_PER_SHARD = 4;
+
+  /** A writer that has less of its rate than this says so. */
+  private static final double LEAST_OF_RATE = 0.95;
 
   private final ConsumePlan plan;
   private final Cluster cluster;
@@ -125,6 +129,17 @@ final class ConsumeRun implements ClusterSession.Work {
   private synchronized void add(ConsumePlan.Point planned, ConsumePoint point) {
     points.add(point);
     ResultsFile.write(out, results());
+    Double rate = planned.kind().equals(ConsumePoint.IDLE) ? (Double) plan.idleRate() : plan.rate();
+    Double written = point.writtenPerSecond();
+    if (written != null && rate != null && written < LEAST_OF_RATE * rate) {
+      progress.note(
+          String.format(
+              Locale.ROOT,
+              "%s: only %.0f of %.0f rows a second were written",
+              planned.title(),
+              written,
+              rate));
+    }
     if (point.faults() > 0) {
       progress.note(
           "%s: %d rows LOST, %d DOUBLED, %d OUT OF ORDER, %d UNEXPECTED"
