@@ -142,7 +142,8 @@ final class ConsumeCommand implements Callable<Integer> {
       names = "--duration",
       paramLabel = "TIME",
       converter = DurationConverter.class,
-      description = "Measured time of --live and --idle-shard. Default: 5s; with an idle shard only, 10s.")
+      description =
+          "Measured time of --live and --idle-shard. Default: 5s; with an idle shard only, 10s.")
   @Nullable Duration duration;
 
   @Option(

@@ -12,7 +12,8 @@ import org.jspecify.annotations.Nullable;
 /** The folder of a run's results. */
 final class ResultsFolder {
 
-  private static final DateTimeFormatter NAME = DateTimeFormatter.ofPattern("yyyy-MM-dd'T'HH-mm-ss");
+  private static final DateTimeFormatter NAME =
+      DateTimeFormatter.ofPattern("yyyy-MM-dd'T'HH-mm-ss");
 
   private ResultsFolder() {}
 

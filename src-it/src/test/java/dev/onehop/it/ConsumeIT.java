@@ -110,7 +110,8 @@ class ConsumeIT {
   @Test
   void theTableAndTheReportAreThere() throws Exception {
     assertThat(printed).contains("rows/s/core", "Results: ", "Report: ");
-    assertThat(Files.readString(out.resolve("report.html"))).contains("OneHop consume: single-host");
+    assertThat(Files.readString(out.resolve("report.html")))
+        .contains("OneHop consume: single-host");
     assertThat(out.resolve("points/live-direct-008/hdr-LAG.hdr")).isNotEmptyFile();
     assertThat(out.resolve("points/live-direct-008/consumer-0/seen")).doesNotExist();
   }

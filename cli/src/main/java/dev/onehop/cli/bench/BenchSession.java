@@ -158,9 +158,7 @@ public final class BenchSession {
       bench.interrupt();
       Results results = bench.results();
       Report.write(folder, results);
-      return results.points().size()
-          + " finished points are in "
-          + folder.resolve("results.json");
+      return results.points().size() + " finished points are in " + folder.resolve("results.json");
     }
 
     @Override

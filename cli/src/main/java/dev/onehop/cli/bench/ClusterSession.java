@@ -97,8 +97,7 @@ public final class ClusterSession {
     synchronized (this) {
       current = work;
     }
-    System.err.println(
-        "onehop: interrupted" + (current == null ? "" : "; " + current.interrupt()));
+    System.err.println("onehop: interrupted" + (current == null ? "" : "; " + current.interrupt()));
   }
 
   private void close(Progress progress) {

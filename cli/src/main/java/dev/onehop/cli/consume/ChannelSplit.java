@@ -20,9 +20,10 @@ final class ChannelSplit implements AutoCloseable {
   /** How many events wait for the consumer at most; then the reader waits. */
   private static final int MOST_WAITING = 16_384;
 
-  /** How many events may be handed on at once: fewer than may wait, as these are not yet worked on. */
+  /**
+   * How many events may be handed on at once: fewer than may wait, as these are not yet worked on.
+   */
   static final int MOST_AT_ONCE = 4_096;
-
 
   private final EventStream.Consumer consumer;
   private final List<Channel> channels = new ArrayList<>();

@@ -57,8 +57,7 @@ public record ConsumePlan(
     /** For a person. */
     String title() {
       return "%s, %s, %d %s"
-          .formatted(
-              kind, source.label(), channels, channels == 1 ? "channel" : "channels");
+          .formatted(kind, source.label(), channels, channels == 1 ? "channel" : "channels");
     }
 
     /** For a folder. */

@@ -32,8 +32,7 @@ final class ConsumerGroup implements AutoCloseable {
   static ConsumerGroup start(List<ConsumerTask> tasks) throws IOException, InterruptedException {
     List<ConsumerProcess> started = new CopyOnWriteArrayList<>();
     ConsumerGroup group =
-        new ConsumerGroup(
-            started, tasks.stream().map(task -> Path.of(task.folder())).toList());
+        new ConsumerGroup(started, tasks.stream().map(task -> Path.of(task.folder())).toList());
     boolean ready = false;
     try {
       for (ConsumerTask task : tasks) {

@@ -10,8 +10,8 @@ interface EventStream extends AutoCloseable {
   @FunctionalInterface
   interface Consumer {
     /**
-     * Takes the next event of a channel: not called again for the channel before it returns; several
-     * channels may call it at the same time.
+     * Takes the next event of a channel: not called again for the channel before it returns;
+     * several channels may call it at the same time.
      *
      * @param channel from 0
      */

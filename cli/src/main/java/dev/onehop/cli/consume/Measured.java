@@ -34,8 +34,7 @@ final class Measured {
    * @param toTheEnd whether nothing was done after the window, so that what the next sample has
    *     belongs to it
    */
-  private Measured(
-      List<ConsumerReport> reports, long fromMicros, long toMicros, boolean toTheEnd) {
+  private Measured(List<ConsumerReport> reports, long fromMicros, long toMicros, boolean toTheEnd) {
     this.reports = List.copyOf(reports);
     this.fromMicros = fromMicros;
     this.toMicros = Math.max(toMicros, fromMicros + 1);

@@ -16,7 +16,9 @@ import java.util.Locale;
 import org.bson.BsonTimestamp;
 import org.jspecify.annotations.Nullable;
 
-/** Measures one point: starts its consumers, has rows written, compares what was seen. Used once. */
+/**
+ * Measures one point: starts its consumers, has rows written, compares what was seen. Used once.
+ */
 final class PointRun {
 
   private static final long POLL_MILLIS = 50;
@@ -96,8 +98,7 @@ final class PointRun {
     Double rate = idle ? (Double) plan.idleRate() : plan.rate();
     try (ConsumerGroup consumers = start(run, collection.now())) {
       consumers.open();
-      RowWriter writer =
-          RowWriter.start(collection.rows(), run, hashes, rate, Long.MAX_VALUE);
+      RowWriter writer = RowWriter.start(collection.rows(), run, hashes, rate, Long.MAX_VALUE);
       try {
         long from = Clock.micros() + micros(plan.warmup());
         long to = from + micros(plan.duration());
@@ -106,7 +107,8 @@ final class PointRun {
         ServerUse use = new ServerUse();
         long writtenBefore = writer.acknowledged();
         watchUntil(to, writer, consumers);
-        double written = (writer.acknowledged() - writtenBefore) / (plan.duration().toNanos() / 1e9);
+        double written =
+            (writer.acknowledged() - writtenBefore) / (plan.duration().toNanos() / 1e9);
         use.end();
         writer.stop();
         long rows = writer.acknowledged();
@@ -116,7 +118,8 @@ final class PointRun {
         return result(
             new Measured(reports, from, to),
             use,
-            Verdict.of(writer.versions(), consumers.seenRows(), doubled(reports), outOfOrder(reports)),
+            Verdict.of(
+                writer.versions(), consumers.seenRows(), doubled(reports), outOfOrder(reports)),
             written,
             consumers);
       } finally {

@@ -132,8 +132,7 @@ final class RowConsumer implements EventStream.Consumer {
     write(folder, ConsumePoint.SINCE_ISSUED_LOG, channel -> channel.sinceIssued);
   }
 
-  private void write(
-      Path folder, String name, Function<Channel, Histogram> of) {
+  private void write(Path folder, String name, Function<Channel, Histogram> of) {
     Histogram sum = new Histogram(DIGITS);
     channels.forEach(channel -> sum.add(of.apply(channel)));
     sum.setStartTimeStamp(Clock.micros() / 1_000);

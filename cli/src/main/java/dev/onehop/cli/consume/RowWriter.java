@@ -204,8 +204,7 @@ final class RowWriter {
           writes.add(new ReplaceOneModel<>(Row.filter(document), document));
         }
       }
-      BulkWriteResult result =
-          collection.bulkWrite(writes, new BulkWriteOptions().ordered(false));
+      BulkWriteResult result = collection.bulkWrite(writes, new BulkWriteOptions().ordered(false));
       if (result.getInsertedCount() != inserted.size()
           || result.getMatchedCount() != replaced.size()) {
         throw Failure.run(

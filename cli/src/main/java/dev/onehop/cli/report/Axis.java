@@ -85,8 +85,7 @@ record Axis(String label, List<Tick> ticks, double low, double high, DoubleUnary
       return new Axis(label + " (log scale)", ticks, least / 1.3, most * 1.3, Math::log);
     }
     double margin = Math.max(1, (most - least) * 0.06);
-    return new Axis(
-        label, ticks, least - margin, most + margin, DoubleUnaryOperator.identity());
+    return new Axis(label, ticks, least - margin, most + margin, DoubleUnaryOperator.identity());
   }
 
   /** An axis of time. */

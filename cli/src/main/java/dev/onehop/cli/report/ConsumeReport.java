@@ -134,8 +134,7 @@ public final class ConsumeReport {
       }
       percentiles(points, kind)
           .forEach(
-              (channels, svg) ->
-                  figure(html, svg, "Lag by percentile, " + channels(channels)));
+              (channels, svg) -> figure(html, svg, "Lag by percentile, " + channels(channels)));
       figure(
           html,
           overTime(points, kind),
@@ -269,8 +268,7 @@ public final class ConsumeReport {
       }
     }
     Map<Integer, String> charts = new LinkedHashMap<>();
-    curves.forEach(
-        (count, some) -> charts.put(count, percentiles(kind, count, some, millis)));
+    curves.forEach((count, some) -> charts.put(count, percentiles(kind, count, some, millis)));
     return charts;
   }
 
@@ -299,8 +297,7 @@ public final class ConsumeReport {
     if (points.isEmpty()) {
       return "";
     }
-    int seconds =
-        5 * points.stream().mapToInt(point -> point.windows().size()).max().orElse(1);
+    int seconds = 5 * points.stream().mapToInt(point -> point.windows().size()).max().orElse(1);
     double highest =
         points.stream()
             .flatMap(point -> point.windows().stream())

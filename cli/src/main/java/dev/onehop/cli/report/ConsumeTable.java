@@ -12,7 +12,9 @@ import java.util.Optional;
 import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
-/** A run of {@code onehop consume} as text tables, for a terminal, and their rows for the report. */
+/**
+ * A run of {@code onehop consume} as text tables, for a terminal, and their rows for the report.
+ */
 public final class ConsumeTable {
 
   /** What Alibaba's paper on Tablestore's Tunnel Service gives for rows of the same kind. */
@@ -167,8 +169,7 @@ public final class ConsumeTable {
                       ? "; %s through a mongos (a factor of %.1f)"
                           .formatted(
                               Format.rate(mongos.get().rowsPerSecond()),
-                              best.rowsPerSecond()
-                                  / Math.max(1, mongos.get().rowsPerSecond()))
+                              best.rowsPerSecond() / Math.max(1, mongos.get().rowsPerSecond()))
                       : "";
               sentences.add(
                   "A backlog is read at %s rows a second from %s%s."
@@ -191,9 +192,7 @@ public final class ConsumeTable {
                 .formatted(
                     Format.millis(lag.p50()),
                     Format.millis(lag.p99()),
-                    SourceLook.DIRECT.is(point.source())
-                        ? "from each shard"
-                        : "through a mongos"));
+                    SourceLook.DIRECT.is(point.source()) ? "from each shard" : "through a mongos"));
       }
     }
     return sentences;

@@ -47,7 +47,9 @@ class ChannelSplitTest {
         .values()
         .forEach(
             events ->
-                assertThat(events.stream().map(RowEvent::token)).isSorted().doesNotHaveDuplicates());
+                assertThat(events.stream().map(RowEvent::token))
+                    .isSorted()
+                    .doesNotHaveDuplicates());
   }
 
   @Test
@@ -55,8 +57,7 @@ class ChannelSplitTest {
     AtomicInteger taken = new AtomicInteger();
     ChannelSplit split = new ChannelSplit(2, (channel, event) -> taken.incrementAndGet());
     split.take(
-        List.of(
-            SampleEvents.raw(BsonDocument.parse("{operationType: 'drop'}")), events(1).get(0)));
+        List.of(SampleEvents.raw(BsonDocument.parse("{operationType: 'drop'}")), events(1).get(0)));
     split.close();
     assertThat(taken).hasValue(1);
   }

@@ -30,14 +30,14 @@ class HashRangesTest {
     HashRanges some =
         HashRanges.of(
             List.of(
-                new HashRanges.Range(-100, -90), new HashRanges.Range(Integer.MAX_VALUE, 1L << 31)));
+                new HashRanges.Range(-100, -90),
+                new HashRanges.Range(Integer.MAX_VALUE, 1L << 31)));
     for (int row = 0; row < 10_000; row++) {
       int hash = some.hash(row);
       assertThat((hash >= -100 && hash < -90) || hash == Integer.MAX_VALUE).isTrue();
       assertThat(some.hash(row)).isEqualTo(hash);
     }
-    assertThatThrownBy(() -> HashRanges.of(List.of()))
-        .isInstanceOf(IllegalArgumentException.class);
+    assertThatThrownBy(() -> HashRanges.of(List.of())).isInstanceOf(IllegalArgumentException.class);
   }
 
   @Test

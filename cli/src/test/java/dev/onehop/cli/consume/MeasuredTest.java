@@ -43,8 +43,7 @@ class MeasuredTest {
 
   @Test
   void severalConsumersAddUp() {
-    Measured measured =
-        Measured.drain(List.of(report(BEGIN, 8), report(BEGIN + SECOND, 9)));
+    Measured measured = Measured.drain(List.of(report(BEGIN, 8), report(BEGIN + SECOND, 9)));
 
     assertThat(measured.seconds()).isCloseTo(10, within(1e-9));
     assertThat(measured.rowsPerSecond()).isCloseTo(1_700, within(1e-6));

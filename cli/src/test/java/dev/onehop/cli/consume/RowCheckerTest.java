@@ -131,7 +131,9 @@ class RowCheckerTest {
   void aRowThatWasNeverAcknowledgedIsUnexpected() throws Exception {
     Verdict verdict =
         verdict(
-            4, false, events -> events.add(SampleEvents.of(new Row(RUN, ROWS, 1, 0), 9_999_999, 0)));
+            4,
+            false,
+            events -> events.add(SampleEvents.of(new Row(RUN, ROWS, 1, 0), 9_999_999, 0)));
     assertThat(verdict).isEqualTo(new Verdict(verdict.rows(), 0, 0, 0, 1));
   }
 
@@ -139,7 +141,9 @@ class RowCheckerTest {
   void rowsOfOtherRunsDoNotCount() throws Exception {
     Verdict verdict =
         verdict(
-            4, false, events -> events.add(SampleEvents.of(new Row(RUN + 1, 5, 1, 0), 9_999_999, 0)));
+            4,
+            false,
+            events -> events.add(SampleEvents.of(new Row(RUN + 1, 5, 1, 0), 9_999_999, 0)));
     assertThat(verdict.isGood()).isTrue();
   }
 

@@ -27,8 +27,7 @@ class RowTest {
     RowEvent read = RowEvent.of(SampleEvents.of(row, 9, 1_700_000_000_004L));
 
     assertThat(read)
-        .isEqualTo(
-            new RowEvent(7, 5_000_000_000L, 2, 1_700_000_000_000_123L, 1_700_000_000_004L));
+        .isEqualTo(new RowEvent(7, 5_000_000_000L, 2, 1_700_000_000_000_123L, 1_700_000_000_004L));
     assertThat(RowEvent.token(SampleEvents.of(row, 9, 0))).isEqualTo("8200000000000000092B");
   }
 
@@ -47,8 +46,7 @@ class RowTest {
 
   @Test
   void aServerThatTellsNoClockHasNoCommitTime() {
-    BsonDocument event =
-        SampleEvents.of(new Row(1, 2, 1, 3), 1, 4).decode(new BsonDocumentCodec());
+    BsonDocument event = SampleEvents.of(new Row(1, 2, 1, 3), 1, 4).decode(new BsonDocumentCodec());
     event.remove("wallTime");
 
     assertThat(RowEvent.of(SampleEvents.raw(event)).committedMillis()).isNull();

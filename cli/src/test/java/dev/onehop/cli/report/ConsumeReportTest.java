@@ -63,7 +63,8 @@ class ConsumeReportTest {
         .contains("rows/s/core", "lag p50", "out of order", "STAND-IN");
     assertThat(table.lines().filter(line -> line.startsWith("direct  "))).hasSize(7);
     assertThat(table)
-        .containsPattern("one order lag by \\S+ ms \\(p50\\) and \\S+ ms \\(p99\\) from each shard");
+        .containsPattern(
+            "one order lag by \\S+ ms \\(p50\\) and \\S+ ms \\(p99\\) from each shard");
   }
 
   @Test
@@ -73,8 +74,19 @@ class ConsumeReportTest {
     ConsumeResults stopped =
         new ConsumeResults(
             new RunFacts(
-                run.started(), run.command(), false, "interrupted", 14, 0, "", Map.of(), null,
-                List.of("the clock"), 1, 0, null),
+                run.started(),
+                run.command(),
+                false,
+                "interrupted",
+                14,
+                0,
+                "",
+                Map.of(),
+                null,
+                List.of("the clock"),
+                1,
+                0,
+                null),
             results.topology(),
             results.server(),
             null,
