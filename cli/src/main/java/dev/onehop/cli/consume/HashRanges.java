@@ -48,7 +48,7 @@ final class HashRanges {
     mixed = (mixed ^ (mixed >>> 30)) * 0xbf58476d1ce4e5b9L;
     mixed = (mixed ^ (mixed >>> 27)) * 0x94d049bb133111ebL;
     mixed ^= mixed >>> 31;
-    long place = (mixed >>> 32) * total >>> 32;
+    long place = ((mixed >>> 32) * total) >>> 32;
     for (Range range : ranges) {
       long length = range.to() - range.from();
       if (place < length) {

@@ -175,7 +175,7 @@ public final class ConsumeTable {
                   "A backlog is read at %s rows a second from %s%s."
                       .formatted(
                           Format.rate(best.rowsPerSecond()),
-                          best == direct.orElse(null) ? "each shard" : "a mongos",
+                          direct.isPresent() ? "each shard" : "a mongos",
                           ratio));
               Double perCore = best.rowsPerSecondAndCore();
               if (perCore != null) {

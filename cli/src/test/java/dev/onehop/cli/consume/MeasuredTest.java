@@ -19,7 +19,7 @@ class MeasuredTest {
     for (int i = 0; i <= 4 * seconds; i++) {
       samples.add(
           new Sample(
-              begin + i * SECOND / 4L,
+              begin + i * (long) SECOND / 4,
               7 + i * 125_000_000L,
               i == 3 ? 90_000_000 : 80_000_000,
               i * 250L,
