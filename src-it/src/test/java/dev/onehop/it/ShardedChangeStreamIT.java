@@ -186,7 +186,13 @@ class ShardedChangeStreamIT {
               }
             });
     writing.start();
-    await().atMost(TIMEOUT).until(() -> check.count() > 50);
+    await()
+        .atMost(TIMEOUT)
+        .untilAsserted(
+            () -> {
+              assertThat(failures).isEmpty();
+              assertThat(check.count()).isGreaterThan(50);
+            });
     testbed.kill(address("two"));
     Thread.sleep(2_000);
     testbed.restart(address("two"));

@@ -77,38 +77,37 @@ public final class RoutedCluster implements Cluster {
                     new IllegalArgumentException(
                         "updateLookup needs the URI of mongoses, not of config servers"));
               }
-              return sharded && source == Source.SHARDS ? ofShards() : Mono.just(alone(mongos));
+              return sharded && source == Source.SHARDS ? ofShards() : alone(mongos);
             })
         .onErrorMap(Failures::of);
   }
 
-  private Opening alone(boolean mongos) {
+  private Mono<Opening> alone(boolean mongos) {
     if (mongos) {
       log.info(
           "the change stream is a mongos', at its latency and throughput, as it was asked for");
     }
-    return new Opening(Set.of(ALONE), null, start == null ? now() : start, start != null);
+    return ping(servers.seeds())
+        .map(
+            pong -> new Opening(Set.of(ALONE), null, start == null ? now() : start, start != null));
   }
 
-  /** The placement is read first, so that every change after the start is seen as one. */
+  private static Mono<BsonDocument> ping(ReplicaSet on) {
+    return run(on, new BsonDocument("ping", new BsonInt32(1)));
+  }
+
+  /** The stream starts after the placement, so that every change after the start is seen as one. */
   private Mono<Opening> ofShards() {
-    return placements
-        .read()
-        .flatMap(
+    return servers
+        .shards()
+        .all()
+        .flatMapMany(all -> Flux.fromIterable(all.values()))
+        .flatMap(RoutedCluster::ping)
+        .then(Mono.defer(placements::read))
+        .map(
             found ->
-                servers
-                    .shards()
-                    .all()
-                    .flatMapMany(all -> Flux.fromIterable(all.values()))
-                    .flatMap(shard -> run(shard, new BsonDocument("ping", new BsonInt32(1))))
-                    .then(
-                        Mono.fromSupplier(
-                            () ->
-                                new Opening(
-                                    found.shards(),
-                                    found,
-                                    start == null ? now() : start,
-                                    start != null))));
+                new Opening(
+                    found.shards(), found, start == null ? now() : start, start != null));
   }
 
   /** After all that any of the servers that were asked has done. */
