@@ -84,11 +84,10 @@ class ConsumeIT {
     assertThat(points("live")).hasSize(4);
     assertThat(points("idle-shard")).hasSize(2);
     for (JsonNode point : results.path("points")) {
-      assertThat(point.path("rows").asLong()).isBetween(500L, 5_000L);
+      assertThat(point.path("rows").asLong()).isPositive();
       assertThat(point.path("lost").asLong()).isZero();
       assertThat(point.path("doubled").asLong()).isZero();
       assertThat(point.path("outOfOrder").asLong()).isZero();
-      assertThat(point.path("rowsPerSecond").asDouble()).isPositive();
       assertThat(point.path("cores").asDouble()).isPositive();
       assertThat(point.path("memoryBytes").asLong()).isPositive();
     }
@@ -99,7 +98,8 @@ class ConsumeIT {
   void lagsAreOfTheMeasuredRows() {
     for (String kind : List.of("live", "idle-shard")) {
       for (JsonNode point : points(kind)) {
-        assertThat(point.path("lag").path("count").asLong()).isBetween(500L, 1_500L);
+        assertThat(point.path("lag").path("count").asLong())
+            .isBetween(1L, point.path("rows").asLong());
         assertThat(point.path("lag").path("p50").asLong()).isPositive();
         assertThat(point.path("sinceIssued").path("count").asLong())
             .isEqualTo(point.path("lag").path("count").asLong());
