@@ -24,6 +24,7 @@ final class DirectStream implements EventStream {
         ShardedChangeStream.builder(task.settings())
             .collection(task.database(), task.collection())
             .startAtOperationTime(new BsonTimestamp(task.startSeconds(), task.startIncrement()))
+            .batchSize(EventStream.BATCH)
             .order(task.total() ? Order.TOTAL : Order.PER_KEY)
             .build();
     DirectStream stream = new DirectStream(new RestingConsumer(consumer));

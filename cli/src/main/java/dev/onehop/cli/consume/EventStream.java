@@ -6,6 +6,12 @@ import org.jspecify.annotations.Nullable;
 /** A change stream whose events come in channels. Opened once, by its factory. */
 interface EventStream extends AutoCloseable {
 
+  /**
+   * How many events a server sends at most at once, of every source. Without it one fills 16 MB of
+   * a backlog before it sends any, while the consumer waits.
+   */
+  int BATCH = 1_000;
+
   /** Takes events. */
   @FunctionalInterface
   interface Consumer {

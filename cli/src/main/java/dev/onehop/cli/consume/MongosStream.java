@@ -37,6 +37,7 @@ final class MongosStream implements EventStream {
               .getDatabase(task.database())
               .getCollection(task.collection(), BsonDocument.class)
               .watch()
+              .batchSize(BATCH)
               .startAtOperationTime(new BsonTimestamp(task.startSeconds(), task.startIncrement()));
       MongosStream stream =
           new MongosStream(
