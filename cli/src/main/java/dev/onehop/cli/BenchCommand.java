@@ -141,7 +141,7 @@ final class BenchCommand implements Callable<Integer> {
 
   @Spec private CommandSpec spec;
 
-  @Mixin private ServerOptions servers = new ServerOptions();
+  @Mixin private ClusterOptions where = new ClusterOptions();
 
   @Option(
       names = "--modes",
@@ -366,35 +366,12 @@ final class BenchCommand implements Callable<Integer> {
       description = "With --seed-experiment: every point to its last operation (hours).")
   boolean inFull;
 
-  @Option(
-      names = "--url",
-      paramLabel = "URL",
-      description =
-          "Use a cluster of your own: the URL of its mongoses, with a user where it has access"
-              + " control, whose password is taken from ONEHOP_PASSWORD. --tls-ca, too, holds for"
-              + " it.")
-  @Nullable String url;
-
-  @Option(
-      names = "--overwrite",
-      description = "With --url: delete the documents that are in the collection (usertable).")
-  boolean overwrite;
-
-  /** What excludes a cluster of one's own. */
-  private static final List<String> NOT_WITH_URL =
-      List.of(
-          "--topology",
-          "--mongod",
-          "--mongos",
-          "--fcv",
-          "--existing",
-          "--key-file",
-          "--peer",
-          "--scenario");
+  /** What excludes a cluster of one's own, besides options of the cluster. */
+  private static final List<String> NOT_WITH_URL = List.of("--peer", "--scenario");
 
   @Override
   public Integer call() {
-    servers.check();
+    where.servers.check();
     Workload workload = workload();
     @Nullable Topology topology = topology();
     BenchPlan plan = plan(workload.records(), topology);
@@ -408,7 +385,7 @@ final class BenchCommand implements Callable<Integer> {
             workload,
             out,
             printResults,
-            commandLine(),
+            Shell.commandLine(spec.commandLine().getParseResult().originalArgs()),
             stdout)
         .run();
   }
@@ -445,7 +422,7 @@ final class BenchCommand implements Callable<Integer> {
       throw Failure.usage("--operations " + operations + ": fewer than threads of all clients");
     }
     workload.requireSharable();
-    Integer index = client == null && url != null ? podIndex(podIndex) : client;
+    Integer index = client == null && where.url != null ? podIndex(podIndex) : client;
     if (index == null) {
       return clients == 1
           ? ClientPlan.ONE
@@ -457,7 +434,7 @@ final class BenchCommand implements Callable<Integer> {
     if (index < 0 || index >= clients) {
       throw Failure.usage("--client " + index + ": must be from 0 to " + (clients - 1));
     }
-    if (url == null) {
+    if (where.url == null) {
       throw Failure.usage("--client goes with --url: the others must find the same cluster");
     }
     if (run == null || run.isBlank()) {
@@ -498,14 +475,14 @@ final class BenchCommand implements Callable<Integer> {
     if (!routerCost.equals("real")) {
       throw Failure.usage("--router-cost takes own or real, and not '" + routerCost + "'");
     }
-    if (servers.mongos != null) {
+    if (where.servers.mongos != null) {
       throw Failure.usage(
           "--router-cost real is for stand-in routers, and --mongos gives a real one");
     }
-    if (servers.existing || url != null) {
+    if (where.servers.existing || where.url != null) {
       throw Failure.usage(
           "--router-cost real and "
-              + (url != null ? "--url" : "--existing")
+              + (where.url != null ? "--url" : "--existing")
               + " exclude each other");
     }
     return true;
@@ -521,29 +498,13 @@ final class BenchCommand implements Callable<Integer> {
 
   /** The topology to start; null for a cluster of the user's own. */
   @Nullable Topology topology() {
-    if (url == null) {
-      if (overwrite) {
-        throw Failure.usage("--overwrite goes with --url");
-      }
-      return servers.resolveTopology();
-    }
-    for (String option : NOT_WITH_URL) {
-      if (spec.commandLine().getParseResult().hasMatchedOption(option)) {
-        throw Failure.usage(option + " and --url exclude each other");
-      }
-    }
-    return null;
+    return where.topology(spec.commandLine().getParseResult(), NOT_WITH_URL);
   }
 
   private ClusterSource source(@Nullable Topology topology, BenchPlan plan) {
-    return topology == null
-        ? ClusterSource.at(servers.existingOptions.url(Objects.requireNonNull(url)), overwrite)
-        : ClusterSource.testbed(
-            servers
-                .testbed(topology)
-                .longRun(plan.hasLongWarmup())
-                .withBusyRouters(realRouterCost()),
-            servers.existing ? servers.existingOptions::application : open -> open);
+    return where.source(
+        topology,
+        testbed -> testbed.longRun(plan.hasLongWarmup()).withBusyRouters(realRouterCost()));
   }
 
   /**
@@ -823,7 +784,7 @@ final class BenchCommand implements Callable<Integer> {
       if (mode.knowsAllRouters() && topology != null && topology.mongosHosts().size() < 2) {
         throw Failure.usage("--peer " + mode + " needs a topology of several mongoses");
       }
-      if (mode.knowsAllRouters() && servers.existing) {
+      if (mode.knowsAllRouters() && where.servers.existing) {
         throw Failure.usage("--peer " + mode + " and --existing exclude each other");
       }
     }
@@ -856,7 +817,7 @@ final class BenchCommand implements Callable<Integer> {
         && topology.shards().size() > 1
         && scenario == null
         && clients == null
-        && !servers.existing
+        && !where.servers.existing
         && !seedExperiment
         && NOT_OF_THE_WHOLE.stream().noneMatch(parsed::hasMatchedOption);
   }
@@ -907,14 +868,5 @@ final class BenchCommand implements Callable<Integer> {
       throw Failure.usage(option + " " + value + ": must be at least 1");
     }
     return value;
-  }
-
-  /** The command line that repeats this run. */
-  private String commandLine() {
-    StringBuilder line = new StringBuilder("bin/onehop");
-    for (String argument : spec.commandLine().getParseResult().originalArgs()) {
-      line.append(' ').append(Shell.quote(argument));
-    }
-    return line.toString();
   }
 }

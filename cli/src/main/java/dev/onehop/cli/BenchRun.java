@@ -9,23 +9,13 @@ import dev.onehop.cli.bench.Workload;
 import dev.onehop.cli.report.Report;
 import dev.onehop.cli.report.ResultsTable;
 import dev.onehop.cli.results.Results;
-import java.io.IOException;
 import java.io.PrintWriter;
-import java.nio.file.FileAlreadyExistsException;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.LocalDateTime;
-import java.time.ZoneId;
-import java.time.format.DateTimeFormatter;
 import java.util.Objects;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** A bench run from the options to the report: starts the cluster, runs the bench, shows it. */
 final class BenchRun {
-
-  private static final DateTimeFormatter FOLDER_NAME =
-      DateTimeFormatter.ofPattern("yyyy-MM-dd'T'HH-mm-ss");
 
   private final ClusterSource source;
   private final BenchPlan plan;
@@ -57,7 +47,7 @@ final class BenchRun {
 
   /** Runs it; the exit code. */
   int run() {
-    Path folder = createFolder();
+    Path folder = ResultsFolder.create(out);
     BenchSession session =
         new BenchSession(
             source, plan, clients, workload, folder, Home.folder(), command, Terminal.detect());
@@ -80,7 +70,7 @@ final class BenchRun {
     }
     if (failure != null) {
       if (results == null) {
-        removeIfEmpty(folder);
+        ResultsFolder.removeIfEmpty(folder);
       }
       throw failure;
     }
@@ -89,38 +79,5 @@ final class BenchRun {
       throw Failure.run(errors + " operations failed; see the table", null);
     }
     return 0;
-  }
-
-  /** A run that found nothing leaves nothing. */
-  private static void removeIfEmpty(Path folder) {
-    try {
-      Files.delete(folder);
-    } catch (IOException e) {
-      // It holds something, or can't be removed: it stays.
-    }
-  }
-
-  /** An empty folder: results of two runs must not mix. */
-  private Path createFolder() {
-    Path folder =
-        out != null
-            ? out
-            : Path.of(
-                "onehop-results", FOLDER_NAME.format(LocalDateTime.now(ZoneId.systemDefault())));
-    try {
-      Files.createDirectories(folder);
-      try (Stream<Path> content = Files.list(folder)) {
-        if (content.findAny().isPresent()) {
-          throw Failure.usage("--out " + folder + " is not empty");
-        }
-      }
-      // Before anything is started: whether results can be written there in the end.
-      Files.delete(Files.createTempFile(folder, ".onehop", null));
-    } catch (FileAlreadyExistsException e) {
-      throw Failure.usage("--out " + folder + " is no folder");
-    } catch (IOException e) {
-      throw Failure.usage("cannot write to --out " + folder + ": " + Failure.reason(e));
-    }
-    return folder;
   }
 }

@@ -18,6 +18,7 @@ import picocli.CommandLine.Spec;
     versionProvider = Version.class,
     subcommands = {
       BenchCommand.class,
+      ConsumeCommand.class,
       ReportCommand.class,
       TopologyCommand.class,
       ExplainCommand.class,
@@ -27,6 +28,7 @@ import picocli.CommandLine.Spec;
       "",
       "Examples:",
       "  onehop bench --quick       what would shard-aware routing buy me?",
+      "  onehop consume --quick     how fast and how late are change events, in order?",
       "  onehop topology up         keep a cluster over three regions running",
       "  onehop COMMAND --help      all options of a command"
     })

@@ -1,11 +1,15 @@
 package dev.onehop.cli;
 
+import dev.onehop.cli.report.ConsumeReport;
+import dev.onehop.cli.report.ConsumeTable;
 import dev.onehop.cli.report.Report;
 import dev.onehop.cli.report.ResultsTable;
+import dev.onehop.cli.results.ConsumeResults;
 import dev.onehop.cli.results.Results;
 import dev.onehop.cli.results.ResultsFile;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Optional;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -17,7 +21,7 @@ import picocli.CommandLine.Spec;
     name = "report",
     mixinStandardHelpOptions = true,
     versionProvider = Version.class,
-    header = "Draw a bench run's report and table again from its results.",
+    header = "Draw a run's report and table again from its results, of bench or consume.",
     footer = {
       "",
       "Example:",
@@ -37,9 +41,16 @@ final class ReportCommand implements Callable<Integer> {
     if (!Files.isDirectory(folder)) {
       throw Failure.usage("no folder " + folder);
     }
-    Results results = ResultsFile.read(folder);
-    Path file = Report.write(folder, results);
-    spec.commandLine().getOut().print(ResultsTable.render(results));
+    Optional<ConsumeResults> consumed = ResultsFile.readConsume(folder);
+    Path file;
+    if (consumed.isPresent()) {
+      file = ConsumeReport.write(folder, consumed.get());
+      spec.commandLine().getOut().print(ConsumeTable.render(consumed.get()));
+    } else {
+      Results results = ResultsFile.read(folder);
+      file = Report.write(folder, results);
+      spec.commandLine().getOut().print(ResultsTable.render(results));
+    }
     spec.commandLine().getOut().println("Report: " + file);
     spec.commandLine().getOut().flush();
     return 0;

@@ -1,6 +1,9 @@
 package dev.onehop.cli;
 
+import java.util.List;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /** Quotes words for a POSIX shell. */
 final class Shell {
@@ -12,5 +15,11 @@ final class Shell {
   /** The word as it is typed to arrive unchanged. */
   static String quote(String word) {
     return PLAIN.matcher(word).matches() ? word : "'" + word.replace("'", "'\\''") + "'";
+  }
+
+  /** The command line of {@code onehop} with these arguments. */
+  static String commandLine(List<String> arguments) {
+    return Stream.concat(Stream.of("bin/onehop"), arguments.stream().map(Shell::quote))
+        .collect(Collectors.joining(" "));
   }
 }

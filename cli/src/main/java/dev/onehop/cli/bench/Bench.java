@@ -20,10 +20,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
+import org.bson.BsonString;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -35,8 +32,6 @@ public final class Bench {
 
   /** What a range of a shard is split into; more than one, so that routing tables are real. */
   private static final int CHUNKS_PER_SHARD = 4;
-
-  private static final long DEATH_NOTICE_MILLIS = 1500;
 
   /** How long answers are waited for at the end of a rate. */
   private static final Duration DRAIN = Duration.ofSeconds(10);
@@ -67,7 +62,7 @@ public final class Bench {
   private int scenarioClients;
   private @Nullable Placement placement;
   private @Nullable String stopReason;
-  private final CompletableFuture<String> serverDeath = new CompletableFuture<>();
+  private final ServerDeath death = new ServerDeath();
 
   Bench(
       BenchPlan plan,
@@ -139,7 +134,9 @@ public final class Bench {
     int shards = cluster.shardHosts().size();
     if (clients.isFirst()) {
       progress.phase("sharding " + workload.collection());
-      cluster.shard(workload.collection(), keys.splitPoints(shards * CHUNKS_PER_SHARD));
+      cluster.shard(
+          workload.collection(),
+          keys.splitPoints(shards * CHUNKS_PER_SHARD).stream().map(BsonString::new).toList());
     }
     progress.phase("loading " + plan.records() + " documents");
     runner.load();
@@ -236,19 +233,8 @@ public final class Bench {
     }
   }
 
-  /** A server's death is the cause of whatever else failed, but may be told of a little later. */
   private Failure fail(Failure failure) {
-    String death = null;
-    try {
-      death = serverDeath.get(DEATH_NOTICE_MILLIS, TimeUnit.MILLISECONDS);
-    } catch (TimeoutException e) {
-      // No server died.
-    } catch (ExecutionException e) {
-      throw new IllegalStateException(e);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    }
-    Failure cause = death == null ? failure : Failure.run(death, failure);
+    Failure cause = death.causeOf(failure);
     synchronized (this) {
       if (stopReason == null) {
         stopReason = Failure.firstLine(cause);
@@ -260,7 +246,7 @@ public final class Bench {
 
   /** A server of the cluster ended by itself: ends the run. Callable from any thread. */
   void serverDied(String message) {
-    boolean unused = serverDeath.complete(message);
+    death.noticed(message);
     stop();
   }
 

@@ -4,7 +4,6 @@ import dev.onehop.cli.Failure;
 import dev.onehop.cli.Terminal;
 import dev.onehop.cli.report.Report;
 import dev.onehop.cli.results.Results;
-import dev.onehop.testbed.TestbedException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.OffsetDateTime;
@@ -12,10 +11,7 @@ import java.time.ZoneId;
 import java.time.temporal.ChronoUnit;
 import org.jspecify.annotations.Nullable;
 
-/**
- * A bench run with everything around it: starts the testbed, shows progress, and sees to it that
- * nothing is left behind and what was found is kept, also when the JVM gets a signal to stop.
- */
+/** A bench run on the cluster of its session. */
 public final class BenchSession {
 
   private final ClusterSource source;
@@ -27,8 +23,6 @@ public final class BenchSession {
   private final String command;
   private final Terminal terminal;
   private @Nullable Bench bench;
-  private @Nullable Cluster cluster;
-  private volatile boolean interrupted;
 
   /**
    * Prepares a run.
@@ -60,62 +54,21 @@ public final class BenchSession {
 
   /** Runs it. Returns why it ended early, or null. */
   public @Nullable Failure run() {
-    String started =
-        OffsetDateTime.now(ZoneId.systemDefault()).truncatedTo(ChronoUnit.SECONDS).toString();
-    try (Progress progress = Progress.start(terminal)) {
-      Thread hook = new Thread(() -> interrupt(progress), "onehop-bench-stop");
-      Runtime.getRuntime().addShutdownHook(hook);
-      try {
-        run(progress, started);
-        return null;
-      } catch (Failure e) {
-        return e;
-      } catch (TestbedException e) {
-        return Failure.run(e.getMessage() == null ? e.toString() : e.getMessage(), e);
-      } finally {
-        if (interrupted) {
-          // The JVM is being stopped: its hooks have the last word, not this thread.
-          waitForTheEnd();
-        }
-        close(progress);
-        removeHook(hook);
-      }
-    }
+    String started = now();
+    return new ClusterSession(
+            source, terminal, (opened, progress) -> prepare(opened, progress, started))
+        .run();
   }
 
-  private void run(Progress progress, String started) {
-    Cluster opened = source.open(progress);
-    synchronized (this) {
-      cluster = opened;
-    }
-    try (YcsbSecrets secrets = YcsbSecrets.of(opened.url())) {
-      run(opened, secrets, progress, started);
-    }
+  /** The time, as results have it. */
+  public static String now() {
+    return OffsetDateTime.now(ZoneId.systemDefault()).truncatedTo(ChronoUnit.SECONDS).toString();
   }
 
-  private void run(Cluster opened, YcsbSecrets secrets, Progress progress, String started) {
-    ScenarioPlan scenario = plan.scenario();
-    int points = plan.points().size();
-    Duration estimate = plan.estimate(PointRunner.meanShardRoundTripMillis(opened));
-    if (scenario != null) {
-      estimate =
-          estimate.plus(ScenarioRun.estimate(scenario).multipliedBy(scenario.count(plan.modes())));
-    }
-    progress.note(
-        (points == 0
-                ? ""
-                : points
-                    + " points, "
-                    + (plan.rounds() == 1 ? "" : plan.rounds() + " times each, ")
-                    + "random order of seed "
-                    + plan.seed()
-                    + ", ")
-            + (scenario == null ? "" : "scenario " + scenario.scenario().label() + ", ")
-            + "about "
-            + Progress.about(estimate)
-            + " in all");
-    progress.remaining(estimate.plusSeconds(8));
+  private ClusterSession.Work prepare(Cluster opened, Progress progress, String started) {
+    announce(opened, progress);
     Processors processors = opened.processors();
+    YcsbSecrets secrets = YcsbSecrets.of(opened.url());
     YcsbCommand ycsb =
         new YcsbCommand(
             Path.of(System.getProperty("java.home"), "bin", "java"),
@@ -140,8 +93,31 @@ public final class BenchSession {
     synchronized (this) {
       bench = next;
     }
-    opened.onServerDeath(next::serverDied);
-    next.run();
+    return new Benching(next, secrets);
+  }
+
+  private void announce(Cluster opened, Progress progress) {
+    ScenarioPlan scenario = plan.scenario();
+    int points = plan.points().size();
+    Duration estimate = plan.estimate(PointRunner.meanShardRoundTripMillis(opened));
+    if (scenario != null) {
+      estimate =
+          estimate.plus(ScenarioRun.estimate(scenario).multipliedBy(scenario.count(plan.modes())));
+    }
+    progress.note(
+        (points == 0
+                ? ""
+                : points
+                    + " points, "
+                    + (plan.rounds() == 1 ? "" : plan.rounds() + " times each, ")
+                    + "random order of seed "
+                    + plan.seed()
+                    + ", ")
+            + (scenario == null ? "" : "scenario " + scenario.scenario().label() + ", ")
+            + "about "
+            + Progress.about(estimate)
+            + " in all");
+    progress.remaining(estimate.plusSeconds(8));
   }
 
   /**
@@ -160,55 +136,34 @@ public final class BenchSession {
     return bench == null ? null : bench.results();
   }
 
-  /** Runs when the JVM gets a signal to stop: the testbed's own hook ends the servers. */
-  private void interrupt(Progress progress) {
-    interrupted = true;
-    progress.close();
-    Bench current;
-    synchronized (this) {
-      current = bench;
-    }
-    if (current != null) {
-      current.interrupt();
-      Results results = current.results();
-      Report.write(folder, results);
-      System.err.println(
-          "onehop: interrupted; "
-              + results.points().size()
-              + " finished points are in "
-              + folder.resolve("results.json"));
-    } else {
-      System.err.println("onehop: interrupted");
-    }
-  }
+  /** The bench as a session's work. */
+  private final class Benching implements ClusterSession.Work {
+    private final Bench bench;
+    private final YcsbSecrets secrets;
 
-  private void close(Progress progress) {
-    Cluster opened;
-    synchronized (this) {
-      opened = cluster;
+    Benching(Bench bench, YcsbSecrets secrets) {
+      this.bench = bench;
+      this.secrets = secrets;
     }
-    if (opened != null) {
-      progress.lastPhase("stopping servers");
-      opened.close();
-    }
-  }
 
-  private static void removeHook(Thread hook) {
-    try {
-      boolean unused = Runtime.getRuntime().removeShutdownHook(hook);
-    } catch (IllegalStateException e) {
-      // The JVM is being stopped; the hook runs.
-    }
-  }
-
-  @SuppressWarnings("ThreadJoinLoop") // Not to be interrupted: the JVM ends under this thread.
-  private static void waitForTheEnd() {
-    while (true) {
-      try {
-        Thread.sleep(Long.MAX_VALUE);
-      } catch (InterruptedException e) {
-        // Goes on waiting.
+    @Override
+    public void run() {
+      try (secrets) {
+        bench.run();
       }
+    }
+
+    @Override
+    public String interrupt() {
+      bench.interrupt();
+      Results results = bench.results();
+      Report.write(folder, results);
+      return results.points().size() + " finished points are in " + folder.resolve("results.json");
+    }
+
+    @Override
+    public void serverDied(String message) {
+      bench.serverDied(message);
     }
   }
 }

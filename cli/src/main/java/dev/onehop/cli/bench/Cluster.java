@@ -11,10 +11,11 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
+import org.bson.BsonValue;
 import org.jspecify.annotations.Nullable;
 
 /** The running cluster that a bench measures: what {@link Bench} needs of the testbed. */
-interface Cluster extends AutoCloseable {
+public interface Cluster extends AutoCloseable {
 
   /** Where things stand, round trips measured. */
   TopologyFacts topology();
@@ -31,7 +32,7 @@ interface Cluster extends AutoCloseable {
   Map<String, String> shardHosts();
 
   /** Shards a collection of the bench's database on {@code {_id: 1}}, split at these ids. */
-  void shard(String collection, List<String> splitPoints);
+  void shard(String collection, List<? extends BsonValue> splitPoints);
 
   /** Makes the routers as quick as they are after a while, with operations that change nothing. */
   void warmUp(String collection);

@@ -101,17 +101,18 @@ public final class ClusterUrl {
   }
 
   /** The database that is named or, if none is, YCSB's. */
-  String database() {
+  public String database() {
     String database = new ConnectionString(secret).getDatabase();
     return database == null ? TestbedCluster.DATABASE : database;
   }
 
   /** With the password: for who connects, never to be shown or written where others read. */
-  String secret() {
+  public String secret() {
     return secret;
   }
 
-  @Nullable Path authority() {
+  /** PEM file with what certificates are trusted by; null for what Java trusts. */
+  public @Nullable Path authority() {
     return authority;
   }
 

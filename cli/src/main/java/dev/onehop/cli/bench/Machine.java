@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /** Finds out about the machine that a run is made on. */
-final class Machine {
+public final class Machine {
 
   private Machine() {}
 
@@ -21,7 +21,7 @@ final class Machine {
    *
    * @param home the project's folder, for its revision
    */
-  static MachineFacts facts(Path home) {
+  public static MachineFacts facts(Path home) {
     return new MachineFacts(
         cpu(),
         Runtime.getRuntime().availableProcessors(),

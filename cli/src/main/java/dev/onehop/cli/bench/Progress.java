@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * Live progress on standard error: one rewritten line on a terminal; elsewhere a line when
  * something new begins and then one every ten seconds. Thread-safe.
  */
-final class Progress implements AutoCloseable {
+public final class Progress implements AutoCloseable {
 
   private static final long TERMINAL_MILLIS = 250;
   private static final long PLAIN_MILLIS = 10_000;
@@ -57,7 +57,7 @@ final class Progress implements AutoCloseable {
   }
 
   /** Begins a phase. */
-  synchronized void phase(String name) {
+  public synchronized void phase(String name) {
     begin(name, "");
   }
 
@@ -68,7 +68,7 @@ final class Progress implements AutoCloseable {
   }
 
   /** Begins a point of the phase of measuring. */
-  synchronized void point(int number, int of, String title) {
+  public synchronized void point(int number, int of, String title) {
     begin("point " + number + " of " + of, title);
   }
 
@@ -86,17 +86,17 @@ final class Progress implements AutoCloseable {
   }
 
   /** Says what is going on within the phase; shown at the next redraw. */
-  synchronized void state(String text) {
+  public synchronized void state(String text) {
     state = text;
   }
 
   /** How long all is expected to take from now on. */
-  synchronized void remaining(Duration left) {
+  public synchronized void remaining(Duration left) {
     endsAt = nanoTime.getAsLong() + left.toNanos();
   }
 
   /** Prints a line that stays. */
-  synchronized void note(String line) {
+  public synchronized void note(String line) {
     erase();
     out.println(line);
     if (terminal.interactive() && !phase.isEmpty() && !closed) {
@@ -157,7 +157,7 @@ final class Progress implements AutoCloseable {
   }
 
   /** A duration as a person says it: {@code 45 s}, {@code 3 min 20 s}, {@code 1 h 5 min}. */
-  static String about(Duration duration) {
+  public static String about(Duration duration) {
     long seconds = (duration.toMillis() + 500) / 1000;
     if (seconds < 60) {
       return seconds + " s";

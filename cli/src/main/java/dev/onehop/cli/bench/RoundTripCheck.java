@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Locale;
 
 /** Whether the measured round trips are those that were configured: within 3 % or 0.5 ms. */
-final class RoundTripCheck {
+public final class RoundTripCheck {
 
   private static final double RELATIVE = 0.03;
   private static final double ABSOLUTE_MILLIS = 0.5;
@@ -15,7 +15,7 @@ final class RoundTripCheck {
   private RoundTripCheck() {}
 
   /** The pairs that are off, in words; empty if all are as configured. */
-  static List<String> violations(TopologyFacts topology) {
+  public static List<String> violations(TopologyFacts topology) {
     List<String> violations = new ArrayList<>();
     for (HostFacts host : topology.hosts()) {
       Double measured = topology.measuredFromClient(host.name());

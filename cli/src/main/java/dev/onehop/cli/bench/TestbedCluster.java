@@ -26,7 +26,7 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
-import org.bson.BsonString;
+import org.bson.BsonValue;
 import org.jspecify.annotations.Nullable;
 
 /** A testbed as the bench sees it. */
@@ -155,13 +155,13 @@ final class TestbedCluster implements Cluster {
   }
 
   @Override
-  public void shard(String collection, List<String> splitPoints) {
+  public void shard(String collection, List<? extends BsonValue> splitPoints) {
     // On servers that were there before, an earlier bench's documents may be.
     testbed.dropCollection(DATABASE + "." + collection);
     testbed.shardCollection(
         DATABASE + "." + collection,
         SHARD_KEY,
-        splitPoints.stream().map(id -> new BsonDocument("_id", new BsonString(id))).toList());
+        splitPoints.stream().map(id -> new BsonDocument("_id", id)).toList());
   }
 
   @Override

@@ -24,7 +24,7 @@ import java.util.TreeMap;
 import java.util.function.Consumer;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
-import org.bson.BsonString;
+import org.bson.BsonValue;
 import org.jspecify.annotations.Nullable;
 
 /** A cluster of the user's own. What its mongoses don't tell, or not this user, stays unknown. */
@@ -148,12 +148,12 @@ final class UrlCluster implements Cluster {
   }
 
   @Override
-  public void shard(String collection, List<String> splitPoints) {
+  public void shard(String collection, List<? extends BsonValue> splitPoints) {
     String namespace = namespace(collection);
     long found = cluster.count(namespace);
     if (found > 0 && !overwrite) {
       throw Failure.usage(
-          "%s holds %d documents: --overwrite deletes them, -p table=NAME takes another collection"
+          "%s holds %d documents: --overwrite deletes them, another database in --url leaves them"
               .formatted(namespace, found));
     }
     if (found > 0) {
@@ -166,7 +166,7 @@ final class UrlCluster implements Cluster {
       cluster.shardCollection(
           namespace,
           SHARD_KEY,
-          splitPoints.stream().map(id -> new BsonDocument("_id", new BsonString(id))).toList());
+          splitPoints.stream().map(id -> new BsonDocument("_id", id)).toList());
     } catch (TestbedException e) {
       throw Failure.run(
           "%s is not sharded, and can't be: %s; have it done: sh.shardCollection(\"%s\", {_id: 1})"

@@ -69,19 +69,23 @@ record Axis(String label, List<Tick> ticks, double low, double high, DoubleUnary
     return new Axis(label, ticks, low, high, Math::log);
   }
 
-  /** An axis of thread counts: linear, or logarithmic where they span a factor of 16 or more. */
+  /** An axis of thread counts. */
   static Axis threads(Collection<Integer> counts) {
+    return counts("threads", counts);
+  }
+
+  /** An axis of counts: linear, or logarithmic where they span a factor of 16 or more. */
+  static Axis counts(String label, Collection<Integer> counts) {
     int least = counts.stream().min(Integer::compare).orElse(1);
     int most = counts.stream().max(Integer::compare).orElse(1);
     boolean logarithmic = most >= 16 * least;
     List<Tick> ticks =
         counts.stream().sorted().distinct().map(n -> new Tick(n, String.valueOf(n))).toList();
     if (logarithmic) {
-      return new Axis("threads (log scale)", ticks, least / 1.3, most * 1.3, Math::log);
+      return new Axis(label + " (log scale)", ticks, least / 1.3, most * 1.3, Math::log);
     }
     double margin = Math.max(1, (most - least) * 0.06);
-    return new Axis(
-        "threads", ticks, least - margin, most + margin, DoubleUnaryOperator.identity());
+    return new Axis(label, ticks, least - margin, most + margin, DoubleUnaryOperator.identity());
   }
 
   /** An axis of time. */

@@ -71,14 +71,14 @@ final class LineChart {
   }
 
   /** Adds a line with a marker at each of its points. */
-  LineChart line(Series series, String name, List<Spot> points) {
+  LineChart line(Look series, String name, List<Spot> points) {
     lines.add(
         new Line("series " + series.cssClass(), series.marker(), true, name, List.copyOf(points)));
     return this;
   }
 
   /** Adds a curve without markers. */
-  LineChart curve(Series series, List<Spot> points) {
+  LineChart curve(Look series, List<Spot> points) {
     lines.add(new Line("series " + series.cssClass(), "", false, "", List.copyOf(points)));
     return this;
   }

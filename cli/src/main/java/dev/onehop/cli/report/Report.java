@@ -4,19 +4,12 @@ import dev.onehop.cli.Failure;
 import dev.onehop.cli.report.LineChart.Size;
 import dev.onehop.cli.results.Detour;
 import dev.onehop.cli.results.LatencySummary;
-import dev.onehop.cli.results.MachineFacts;
 import dev.onehop.cli.results.Point;
 import dev.onehop.cli.results.Results;
 import dev.onehop.cli.results.RunFacts;
 import dev.onehop.cli.results.ScenarioEntry;
 import dev.onehop.cli.results.Timeline;
-import java.io.IOException;
-import java.io.InputStream;
-import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -58,24 +51,12 @@ public final class Report {
    * @throws Failure if it can't be written
    */
   public static Path write(Path folder, Results results) {
-    Path file = folder.resolve(NAME);
-    try {
-      Files.writeString(file, html(results, folder));
-    } catch (IOException e) {
-      throw Failure.run("cannot write " + file + ": " + Failure.reason(e), e);
-    }
-    return file;
+    return Page.write(folder.resolve(NAME), html(results, folder));
   }
 
   private String page() {
     String title = "OneHop bench: " + results.topology().name();
-    StringBuilder html = new StringBuilder();
-    html.append("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
-    html.append("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");
-    html.append("<meta name=\"color-scheme\" content=\"light dark\">\n");
-    html.append("<title>").append(Html.escape(title)).append("</title>\n");
-    html.append("<style>\n").append(style()).append("</style>\n</head>\n<body>\n<main>\n");
-    html.append("<h1>").append(Html.escape(title)).append("</h1>\n");
+    StringBuilder html = Page.open(title);
     notices(html);
     new Summary(results).appendTo(html);
     contents(html);
@@ -98,9 +79,12 @@ public final class Report {
       }
       detour(html);
     }
-    topology(html);
-    facts(html);
-    return html.append("</main>\n</body>\n</html>\n").toString();
+    Page page = new Page(results);
+    page.topology(html);
+    page.facts(html);
+    page.reproduce(
+        html, "Every point's YCSB output and HdrHistogram logs lie under <code>points/</code>");
+    return Page.close(html);
   }
 
   private void ratios(StringBuilder html) {
@@ -121,7 +105,7 @@ public final class Report {
   private void notices(StringBuilder html) {
     RunFacts run = results.run();
     if (run != null && !run.complete()) {
-      notice(
+      Page.notice(
           html,
           "Unfinished run: "
               + finished()
@@ -133,19 +117,19 @@ public final class Report {
               + (run.stopped() == null ? "." : " (" + run.stopped() + ")."));
     }
     if (results.isDisturbed()) {
-      notice(
+      Page.notice(
           html,
           "Others on the host took more than 1 % of the processors' time (steal) while points"
               + " marked with * were measured.");
     }
     if (results.errors() > 0) {
-      notice(html, Format.count(results.errors()) + " operations failed; see the tables.");
+      Page.notice(html, Format.count(results.errors()) + " operations failed; see the tables.");
     }
     if (run != null && run.placement() != null && run.placement().misplaced() > 0) {
-      notice(html, Format.count(run.placement().misplaced()) + " documents were misplaced.");
+      Page.notice(html, Format.count(run.placement().misplaced()) + " documents were misplaced.");
     }
     if (run != null) {
-      run.missing().forEach(what -> notice(html, "Not known: " + what + "."));
+      run.missing().forEach(what -> Page.notice(html, "Not known: " + what + "."));
     }
   }
 
@@ -156,10 +140,6 @@ public final class Report {
             : results.maxima().size())
         + results.timelines().stream().mapToInt(scenario -> scenario.lines().size()).sum()
         + results.zones().stream().mapToInt(zones -> zones.lines().size()).sum();
-  }
-
-  private static void notice(StringBuilder html, String text) {
-    html.append("<p class=\"notice\">").append(Html.escape(text)).append("</p>\n");
   }
 
   private void contents(StringBuilder html) {
@@ -339,63 +319,5 @@ public final class Report {
     html.append(
         "whole machine that ran or waited. <b>Bytes</b>: of operations and answers, on the ");
     html.append("links.</p>\n").append(tables.conditions()).append("</section>\n");
-  }
-
-  private void topology(StringBuilder html) {
-    html.append("<section id=\"topology\">\n<h2>Topology ")
-        .append(Html.escape(results.topology().name()));
-    html.append("</h2>\n").append(tables.hosts()).append(tables.roundTrips());
-    html.append("</section>\n");
-  }
-
-  private void facts(StringBuilder html) {
-    html.append("<section id=\"facts\">\n<h2>Servers and machine</h2>\n");
-    Map<String, String> facts = new LinkedHashMap<>();
-    facts.put("mongod", results.server().mongod());
-    String fcv = results.server().featureCompatibilityVersion();
-    if (fcv != null && !fcv.isEmpty()) {
-      facts.put("feature compatibility", fcv);
-    }
-    facts.put("routers", ResultsTable.routerText(results));
-    MachineFacts machine = results.machine();
-    if (machine != null) {
-      facts.put("processor", machine.cpu() + ", " + machine.cores() + " cores");
-      facts.put("memory", Format.count(machine.memoryMebibytes()) + " MiB");
-      facts.put("system", machine.os());
-      facts.put("Java", machine.java());
-      facts.put("MongoDB Java driver", machine.mongoDriver());
-      facts.put("YCSB", machine.ycsb());
-      facts.put(
-          "OneHop",
-          machine.onehop() + (machine.revision().isEmpty() ? "" : " (" + machine.revision() + ")"));
-    }
-    RunFacts run = results.run();
-    if (run != null) {
-      facts.put("started", run.started());
-      facts.put("workload", run.workload());
-      facts.put("documents", Format.count(run.records()));
-      if (!run.properties().isEmpty()) {
-        facts.put("properties", run.properties().toString());
-      }
-    }
-    html.append(Tables.facts(facts)).append("</section>\n");
-    if (run != null) {
-      html.append("<section id=\"reproduce\">\n<h2>How to reproduce</h2>\n<pre>");
-      html.append(Html.escape(run.command())).append("</pre>\n<p>Every point's YCSB output and ");
-      html.append("HdrHistogram logs lie under <code>points/</code> beside this page; ");
-      html.append("<code>bin/onehop report</code> with the folder draws it again.</p>\n");
-      html.append("</section>\n");
-    }
-  }
-
-  private static String style() {
-    try (InputStream css = Report.class.getResourceAsStream("report.css")) {
-      if (css == null) {
-        throw new IllegalStateException("report.css is missing from the class path");
-      }
-      return new String(css.readAllBytes(), StandardCharsets.UTF_8);
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
   }
 }

@@ -14,7 +14,8 @@ import java.util.List;
  * @param pipelining whether requests are pipelined
  * @param alternative whether it repeats a mode under other conditions, and is drawn dashed
  */
-record Series(String mode, int connections, boolean pipelining, boolean alternative) {
+record Series(String mode, int connections, boolean pipelining, boolean alternative)
+    implements Look {
 
   /** The results' series: each mode with the pool size that most have, then the others. */
   static List<Series> of(Results results) {
@@ -55,21 +56,13 @@ record Series(String mode, int connections, boolean pipelining, boolean alternat
         .toList();
   }
 
-  /** For a person. */
-  String label() {
+  @Override
+  public String label() {
     return mode
         + (pipelining ? ", pipelined" : "")
         + ", "
         + connections
         + (connections == 1 ? " connection" : " connections");
-  }
-
-  /** Adds it to a legend. */
-  void appendTo(StringBuilder legend) {
-    legend.append("<li><svg viewBox=\"-16 -8 32 16\" aria-hidden=\"true\"><g class=\"series ");
-    legend.append(cssClass()).append("\"><path class=\"line\" d=\"M-15 0H15\"/>");
-    legend.append("<path class=\"mark\" d=\"").append(marker()).append("\"/></g></svg>");
-    legend.append(Html.escape(label())).append("</li>");
   }
 
   /** As short as it can be told from the others of a chart, most of which have a pool size. */
@@ -79,8 +72,9 @@ record Series(String mode, int connections, boolean pipelining, boolean alternat
         + (connections == usualConnections ? "" : ", " + connections + " connections");
   }
 
-  /** CSS classes: colour by mode, dashes for an alternative. */
-  String cssClass() {
+  /** Colour by mode, dashes for an alternative. */
+  @Override
+  public String cssClass() {
     String known =
         List.of("legacy", "async", "targeted-async", "direct-async").contains(mode)
             ? mode
@@ -88,8 +82,8 @@ record Series(String mode, int connections, boolean pipelining, boolean alternat
     return "m-" + known + (alternative ? " alt" : "") + (pipelining ? " piped" : "");
   }
 
-  /** The marker's outline around the origin, so that colour is never the only difference. */
-  String marker() {
+  @Override
+  public String marker() {
     return switch (mode) {
       case "legacy" -> "M-4-4h8v8h-8z";
       case "async" -> "M0-5L5 4H-5z";

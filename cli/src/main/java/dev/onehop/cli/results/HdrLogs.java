@@ -122,7 +122,12 @@ public final class HdrLogs {
     }
   }
 
-  private static void write(Path file, Histogram histogram) {
+  /**
+   * Writes a histogram as a log with one interval.
+   *
+   * @throws Failure if it can't be written
+   */
+  public static void write(Path file, Histogram histogram) {
     try (PrintStream out =
         new PrintStream(Files.newOutputStream(file), false, StandardCharsets.US_ASCII)) {
       HistogramLogWriter writer = new HistogramLogWriter(out);

@@ -2,6 +2,7 @@ package dev.onehop.cli.results;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.DeserializationFeature;
+import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.SerializationFeature;
 import com.fasterxml.jackson.databind.json.JsonMapper;
@@ -10,6 +11,8 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /** Reads and writes {@code results.json}. */
 public final class ResultsFile {
@@ -27,6 +30,15 @@ public final class ResultsFile {
 
   /** The results as JSON text, ending in a newline. */
   public static String toJson(Results results) {
+    return json(results);
+  }
+
+  /** The results as JSON text, ending in a newline. */
+  public static String toJson(ConsumeResults results) {
+    return json(results);
+  }
+
+  private static String json(Object results) {
     try {
       return JSON.writeValueAsString(results) + "\n";
     } catch (JsonProcessingException e) {
@@ -40,10 +52,23 @@ public final class ResultsFile {
    * @throws Failure if it can't be written
    */
   public static void write(Path folder, Results results) {
+    write(folder, toJson(results));
+  }
+
+  /**
+   * Writes {@code folder/results.json} likewise.
+   *
+   * @throws Failure if it can't be written
+   */
+  public static void write(Path folder, ConsumeResults results) {
+    write(folder, toJson(results));
+  }
+
+  private static void write(Path folder, String json) {
     Path file = folder.resolve(NAME);
     Path half = folder.resolve(NAME + ".part");
     try {
-      Files.writeString(half, toJson(results));
+      Files.writeString(half, json);
       Files.move(half, file, StandardCopyOption.REPLACE_EXISTING, StandardCopyOption.ATOMIC_MOVE);
     } catch (IOException e) {
       throw Failure.run("cannot write " + file + ": " + Failure.reason(e), e);
@@ -56,22 +81,48 @@ public final class ResultsFile {
    * @throws Failure if it is not there, not readable, or not such a file
    */
   public static Results read(Path folder) {
+    Results results = read(folder, Results.class);
+    if (results == null || results.topology() == null || results.server() == null) {
+      throw incomplete(folder);
+    }
+    return results;
+  }
+
+  /**
+   * Reads the {@code results.json} of a run of {@code onehop consume}.
+   *
+   * @return empty if it is that of a bench
+   * @throws Failure as {@link #read}
+   */
+  public static Optional<ConsumeResults> readConsume(Path folder) {
+    JsonNode tree = read(folder, JsonNode.class);
+    if (tree == null || !tree.path("command").asText().equals(ConsumeResults.COMMAND)) {
+      return Optional.empty();
+    }
+    ConsumeResults results = read(folder, ConsumeResults.class);
+    if (results == null || results.topology() == null || results.server() == null) {
+      throw incomplete(folder);
+    }
+    return Optional.of(results);
+  }
+
+  private static Failure incomplete(Path folder) {
+    return Failure.run(
+        folder.resolve(NAME) + " is not a results file: it names no topology or no server", null);
+  }
+
+  private static <T> @Nullable T read(Path folder, Class<T> type) {
     Path file = folder.resolve(NAME);
     if (!Files.isRegularFile(file)) {
       throw Failure.usage("no " + NAME + " in " + folder);
     }
-    Results results;
     try {
-      results = JSON.readValue(file.toFile(), Results.class);
+      return JSON.readValue(file.toFile(), type);
     } catch (JsonProcessingException e) {
       String where = e.getLocation() == null ? "" : " (line " + e.getLocation().getLineNr() + ")";
       throw Failure.run(file + " is not a results file" + where + ": " + e.getOriginalMessage(), e);
     } catch (IOException e) {
       throw Failure.run("cannot read " + file + ": " + Failure.reason(e), e);
     }
-    if (results == null || results.topology() == null || results.server() == null) {
-      throw Failure.run(file + " is not a results file: it names no topology or no server", null);
-    }
-    return results;
   }
 }

@@ -1,0 +1,57 @@
+package dev.onehop.cli;
+
+import java.io.IOException;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.LocalDateTime;
+import java.time.ZoneId;
+import java.time.format.DateTimeFormatter;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/** The folder of a run's results. */
+final class ResultsFolder {
+
+  private static final DateTimeFormatter NAME =
+      DateTimeFormatter.ofPattern("yyyy-MM-dd'T'HH-mm-ss");
+
+  private ResultsFolder() {}
+
+  /**
+   * An empty folder: results of two runs must not mix.
+   *
+   * @param out what the user gave; null for a new one under {@code onehop-results}
+   * @throws Failure if it is not empty, or can't be written
+   */
+  static Path create(@Nullable Path out) {
+    Path folder =
+        out != null
+            ? out
+            : Path.of("onehop-results", NAME.format(LocalDateTime.now(ZoneId.systemDefault())));
+    try {
+      Files.createDirectories(folder);
+      try (Stream<Path> content = Files.list(folder)) {
+        if (content.findAny().isPresent()) {
+          throw Failure.usage("--out " + folder + " is not empty");
+        }
+      }
+      // Before anything is started: whether results can be written there in the end.
+      Files.delete(Files.createTempFile(folder, ".onehop", null));
+    } catch (FileAlreadyExistsException e) {
+      throw Failure.usage("--out " + folder + " is no folder");
+    } catch (IOException e) {
+      throw Failure.usage("cannot write to --out " + folder + ": " + Failure.reason(e));
+    }
+    return folder;
+  }
+
+  /** A run that found nothing leaves nothing. */
+  static void removeIfEmpty(Path folder) {
+    try {
+      Files.delete(folder);
+    } catch (IOException e) {
+      // It holds something, or can't be removed: it stays.
+    }
+  }
+}

@@ -1,0 +1,221 @@
+package dev.onehop.cli.consume;
+
+import com.mongodb.MongoException;
+import dev.onehop.cli.Failure;
+import dev.onehop.cli.bench.Cluster;
+import dev.onehop.cli.bench.ClusterSession;
+import dev.onehop.cli.bench.Progress;
+import dev.onehop.cli.bench.RoundTripCheck;
+import dev.onehop.cli.bench.ServerDeath;
+import dev.onehop.cli.report.ConsumeReport;
+import dev.onehop.cli.results.ConsumePoint;
+import dev.onehop.cli.results.ConsumeResults;
+import dev.onehop.cli.results.MachineFacts;
+import dev.onehop.cli.results.ResultsFile;
+import dev.onehop.cli.results.RunFacts;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.ThreadLocalRandom;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A run against a running cluster: splits the collection, measures the points. Writes {@code
+ * results.json} after each point, so that a run which ends early leaves what it has.
+ */
+final class ConsumeRun implements ClusterSession.Work {
+
+  /** What a range of a shard is split into; more than one, so that tables are real. */
+  private static final int CHUNKS_PER_SHARD = 4;
+
+  /** A writer that has less of its rate than this says so. */
+  private static final double LEAST_OF_RATE = 0.95;
+
+  private final ConsumePlan plan;
+  private final Cluster cluster;
+  private final boolean oneClock;
+  private final Progress progress;
+  private final Path out;
+  private final MachineFacts machine;
+  private final String started;
+  private final String command;
+  private final ServerDeath death = new ServerDeath();
+  private final List<ConsumePoint> points = new ArrayList<>(); // guarded by this
+  private @Nullable String stopReason; // guarded by this
+  private volatile @Nullable PointRun current;
+
+  /**
+   * @param oneClock whether servers have this machine's clock, so that a lag can be told from
+   *     theirs
+   * @param out where results go
+   * @param started when the run started, as results have it
+   * @param command the command line that repeats the run
+   */
+  ConsumeRun(
+      ConsumePlan plan,
+      Cluster cluster,
+      boolean oneClock,
+      Progress progress,
+      Path out,
+      MachineFacts machine,
+      String started,
+      String command) {
+    this.plan = plan;
+    this.cluster = cluster;
+    this.oneClock = oneClock;
+    this.progress = progress;
+    this.out = out;
+    this.machine = machine;
+    this.started = started;
+    this.command = command;
+  }
+
+  @Override
+  public void run() {
+    try (RowCollection collection = new RowCollection(cluster.url())) {
+      List<String> off = RoundTripCheck.violations(cluster.topology());
+      if (!off.isEmpty()) {
+        throw Failure.run("round trips are not as configured: " + String.join("; ", off), null);
+      }
+      List<ConsumePlan.Point> planned = plan.points();
+      progress.note(
+          "%d points, about %s in all"
+              .formatted(planned.size(), Progress.about(plan.estimateFrom(0))));
+      progress.phase("sharding " + RowCollection.NAME);
+      int chunks = cluster.shardHosts().size() * CHUNKS_PER_SHARD;
+      cluster.shard(
+          RowCollection.NAME, HashRanges.splitPoints(chunks).stream().map(Row::bound).toList());
+      measure(collection, planned);
+    } catch (IOException e) {
+      throw fail(Failure.run(Failure.firstLine(e), e));
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw fail(Failure.interrupted());
+    } catch (Failure e) {
+      throw fail(e);
+    } catch (MongoException e) {
+      throw fail(Failure.run("cannot use " + cluster.url() + ": " + Failure.firstLine(e), e));
+    } catch (RuntimeException e) {
+      throw fail(Failure.run(Failure.firstLine(e), e));
+    }
+  }
+
+  private void measure(RowCollection collection, List<ConsumePlan.Point> planned)
+      throws IOException, InterruptedException {
+    // So that rows of earlier runs are told apart, whose documents may still be there.
+    int run = ThreadLocalRandom.current().nextInt(1 << 20) << 10;
+    Backlog backlog = null;
+    if (plan.hasDrains()) {
+      progress.phase("writing " + plan.rows() + " rows");
+      backlog = Backlog.write(collection, run, plan.rows(), progress);
+    }
+    for (int i = 0; i < planned.size(); i++) {
+      ConsumePlan.Point point = planned.get(i);
+      progress.remaining(plan.estimateFrom(i));
+      progress.point(i + 1, planned.size(), point.title());
+      PointRun next = new PointRun(plan, point, cluster, collection, oneClock, out, progress);
+      current = next;
+      ConsumePoint result =
+          point.kind().equals(ConsumePoint.DRAIN) && backlog != null
+              ? next.drain(backlog)
+              : next.live(run + i + 1);
+      current = null;
+      add(point, result);
+    }
+  }
+
+  private synchronized void add(ConsumePlan.Point planned, ConsumePoint point) {
+    points.add(point);
+    ResultsFile.write(out, results());
+    Double rate = planned.kind().equals(ConsumePoint.IDLE) ? (Double) plan.idleRate() : plan.rate();
+    Double written = point.writtenPerSecond();
+    if (written != null && rate != null && written < LEAST_OF_RATE * rate) {
+      progress.note(
+          String.format(
+              Locale.ROOT,
+              "%s: only %.0f of %.0f rows a second were written",
+              planned.title(),
+              written,
+              rate));
+    }
+    if (point.faults() > 0) {
+      progress.note(
+          "%s: %d rows LOST, %d DOUBLED, %d OUT OF ORDER, %d UNEXPECTED"
+              .formatted(
+                  planned.title(),
+                  point.lost(),
+                  point.doubled(),
+                  point.outOfOrder(),
+                  point.unexpected()));
+    }
+  }
+
+  private Failure fail(Failure failure) {
+    Failure cause = death.causeOf(failure);
+    synchronized (this) {
+      if (stopReason == null) {
+        stopReason = Failure.firstLine(cause);
+      }
+      ResultsFile.write(out, results());
+    }
+    return cause;
+  }
+
+  @Override
+  public void serverDied(String message) {
+    death.noticed(message);
+    stop();
+  }
+
+  @Override
+  public String interrupt() {
+    synchronized (this) {
+      stopReason = "interrupted";
+    }
+    stop();
+    ConsumeResults results = results();
+    ResultsFile.write(out, results);
+    ConsumeReport.write(out, results);
+    return results.points().size() + " finished points are in " + out.resolve(ResultsFile.NAME);
+  }
+
+  private void stop() {
+    PointRun running = current;
+    if (running != null) {
+      running.stop();
+    }
+  }
+
+  /** What was found so far. */
+  synchronized ConsumeResults results() {
+    int planned = plan.points().size();
+    return new ConsumeResults(
+        new RunFacts(
+            started,
+            command,
+            points.size() == planned,
+            stopReason,
+            planned,
+            plan.hasDrains() ? plan.rows() : 0,
+            "rows of " + Row.BYTES + " bytes, four key fields, one write in ten replaces a row",
+            Map.of(),
+            null,
+            missing(),
+            1,
+            0,
+            null),
+        cluster.topology(),
+        cluster.server(),
+        machine,
+        List.copyOf(points));
+  }
+
+  private List<String> missing() {
+    return oneClock
+        ? List.of()
+        : List.of("lags from the commit: the servers may have another clock");
+  }
+}

@@ -1,0 +1,36 @@
+package dev.onehop.cli.consume;
+
+import com.sun.management.OperatingSystemMXBean;
+import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/** What this process uses of the machine. */
+final class ProcessUse {
+
+  private static final Path STATUS = Path.of("/proc/self/status");
+
+  private ProcessUse() {}
+
+  /** Processor time so far; 0 where that is not told. */
+  static long cpuNanos() {
+    return ManagementFactory.getOperatingSystemMXBean() instanceof OperatingSystemMXBean os
+        ? Math.max(0, os.getProcessCpuTime())
+        : 0;
+  }
+
+  /** Memory in use (RSS); 0 where that is not told. */
+  static long memoryBytes() {
+    try {
+      for (String line : Files.readAllLines(STATUS)) {
+        if (line.startsWith("VmRSS:")) {
+          return Long.parseLong(line.replaceAll("\\D", "")) * 1024;
+        }
+      }
+    } catch (IOException e) {
+      // Not Linux.
+    }
+    return 0;
+  }
+}

@@ -1,0 +1,127 @@
+package dev.onehop.cli.consume;
+
+import com.mongodb.ClientSessionOptions;
+import com.mongodb.MongoException;
+import com.mongodb.client.ClientSession;
+import com.mongodb.client.MongoClient;
+import com.mongodb.client.MongoClients;
+import com.mongodb.client.MongoCollection;
+import com.mongodb.client.MongoDatabase;
+import com.mongodb.client.model.Filters;
+import dev.onehop.cli.Failure;
+import dev.onehop.cli.bench.ClusterUrl;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import org.bson.BsonDocument;
+import org.bson.BsonInt32;
+import org.bson.BsonTimestamp;
+import org.bson.BsonType;
+import org.bson.BsonValue;
+import org.bson.RawBsonDocument;
+import org.bson.conversions.Bson;
+
+/** The collection of rows, through the official driver and a mongos. */
+final class RowCollection implements AutoCloseable {
+
+  /** Its name, in the database of the cluster's URL. */
+  static final String NAME = "onehop_consume";
+
+  private final MongoClient client;
+  private final String database;
+
+  RowCollection(ClusterUrl url) {
+    this.client = MongoClients.create(Connections.settings(url.secret(), url.authority()));
+    this.database = url.database();
+  }
+
+  MongoCollection<RawBsonDocument> rows() {
+    return client.getDatabase(database).getCollection(NAME, RawBsonDocument.class);
+  }
+
+  /** A cluster time that is not later than any write that follows. */
+  BsonTimestamp now() {
+    try (ClientSession session =
+        client.startSession(ClientSessionOptions.builder().causallyConsistent(true).build())) {
+      client.getDatabase("admin").runCommand(session, new BsonDocument("ping", new BsonInt32(1)));
+      BsonTimestamp time = session.getOperationTime();
+      if (time == null) {
+        throw Failure.run("the mongos tells no cluster time", null);
+      }
+      return time;
+    }
+  }
+
+  /**
+   * The hashes whose rows do not lie on one shard, the last by name.
+   *
+   * @throws Failure if the ranges can't be read, or all lie on one shard
+   */
+  HashRanges withoutOneShard() {
+    List<BsonDocument> chunks = chunks();
+    Set<String> shards = new TreeSet<>();
+    chunks.forEach(chunk -> shards.add(chunk.getString("shard").getValue()));
+    if (shards.size() < 2) {
+      throw Failure.run("all ranges of " + namespace() + " lie on one shard: none can idle", null);
+    }
+    String idle = new TreeSet<>(shards).last();
+    List<HashRanges.Range> ranges = new ArrayList<>();
+    for (BsonDocument chunk : chunks) {
+      if (!chunk.getString("shard").getValue().equals(idle)) {
+        long from = hash(chunk.getDocument("min"));
+        long to = hash(chunk.getDocument("max"));
+        if (from < to) {
+          ranges.add(new HashRanges.Range(from, to));
+        }
+      }
+    }
+    return HashRanges.of(ranges);
+  }
+
+  private List<BsonDocument> chunks() {
+    try {
+      MongoDatabase config = client.getDatabase("config");
+      BsonDocument entry =
+          config
+              .getCollection("collections", BsonDocument.class)
+              .find(Filters.eq("_id", namespace()))
+              .first();
+      if (entry == null) {
+        throw Failure.run(namespace() + " is not sharded", null);
+      }
+      // Up to 4.4 chunks name their collection, later its UUID.
+      Bson ofCollection =
+          entry.containsKey("timestamp")
+              ? Filters.eq("uuid", entry.get("uuid"))
+              : Filters.eq("ns", namespace());
+      return config
+          .getCollection("chunks", BsonDocument.class)
+          .find(ofCollection)
+          .into(new ArrayList<>());
+    } catch (MongoException e) {
+      throw Failure.run("config.chunks can't be read: " + Failure.firstLine(e), e);
+    }
+  }
+
+  /** The hash that a bound of a chunk stands for. */
+  static long hash(BsonDocument bound) {
+    BsonValue id = bound.get("_id");
+    if (id != null && id.isDocument() && id.asDocument().isInt32("h")) {
+      return id.asDocument().getInt32("h").getValue();
+    }
+    // MinKey or MaxKey, the ends of all.
+    return id != null && id.getBsonType() == BsonType.MIN_KEY
+        ? Integer.MIN_VALUE
+        : Integer.MAX_VALUE + 1L;
+  }
+
+  private String namespace() {
+    return database + "." + NAME;
+  }
+
+  @Override
+  public void close() {
+    client.close();
+  }
+}
