@@ -291,9 +291,7 @@ class DirectMetadataChangesIT {
     }
   }
 
-  /**
-   * A write in between creates a collection of that name, which is in the way for a moment.
-   */
+  /** A write in between creates a collection of that name, which is in the way for a moment. */
   private static void shard(String namespace) {
     List<BsonDocument> points =
         IntStream.of(KEYS / 3, KEYS / 3 * 2)

@@ -29,8 +29,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * Ranges move back and forth between all shards without a pause while {@link CounterWorkload} runs
- * over direct mode: every acknowledged write is there exactly once, no read shows an orphan, and
- * no client sees an error. The same without versions shows that the test can fail.
+ * over direct mode: every acknowledged write is there exactly once, no read shows an orphan, and no
+ * client sees an error. The same without versions shows that the test can fail.
  *
  * <p>The system property {@code onehop.it.stress.seconds} says for how long: 20 by default, 300 for
  * a thorough run.

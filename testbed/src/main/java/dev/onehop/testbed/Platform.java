@@ -29,8 +29,8 @@ interface Platform extends AutoCloseable {
   Versions versions();
 
   /**
-   * Addresses that connections between the servers come from, as links see them; there are more from
-   * {@link #launch}. Any other that connects is the client.
+   * Addresses that connections between the servers come from, as links see them; there are more
+   * from {@link #launch}. Any other that connects is the client.
    */
   Map<InetAddress, Peer> peers();
 

@@ -29,7 +29,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * A running sharded cluster, laid out as a {@link Topology} says. Every server is a real process on
  * this machine; traffic between hosts in different places takes the configured time, in both
- * directions. {@link #close} ends every process and removes the data, and so does the end of this JVM.
+ * directions. {@link #close} ends every process and removes the data, and so does the end of this
+ * JVM.
  *
  * <p>Thread-safe.
  */

@@ -201,7 +201,8 @@ public record BenchPlan(
         Objects.requireNonNull(operations)
             * Math.max(meanRoundTripMillis / underWay, serviceMillis);
     return bounds.plus(
-        Duration.ofMillis((long) (error == null ? millis : Math.min(millis, MOST_TO_ERROR.toMillis()))));
+        Duration.ofMillis(
+            (long) (error == null ? millis : Math.min(millis, MOST_TO_ERROR.toMillis()))));
   }
 
   /** A warm-up that is judged takes something between. */

@@ -8,8 +8,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Work on a cluster with everything around it: opens the cluster, shows progress, and sees to it
- * that nothing is left behind and what was found is kept, also when the JVM is told to stop. Used
- * once.
+ * that nothing is left behind and what was found is kept, also when the JVM gets a signal to stop.
+ * Used once.
  */
 public final class ClusterSession {
 
@@ -89,7 +89,7 @@ public final class ClusterSession {
     next.run();
   }
 
-  /** Runs when the JVM is told to stop: the testbed's own hook ends the servers. */
+  /** Runs when the JVM gets a signal to stop: the testbed's own hook ends the servers. */
   private void interrupt(Progress progress) {
     interrupted = true;
     progress.close();

@@ -105,7 +105,7 @@ final class ConsumeRun implements ClusterSession.Work {
 
   private void measure(RowCollection collection, List<ConsumePlan.Point> planned)
       throws IOException, InterruptedException {
-    // So that rows of earlier runs are told apart, whose documents may still be there.
+    // Distinguishes rows of earlier runs, whose documents may still be there.
     int run = ThreadLocalRandom.current().nextInt(1 << 20) << 10;
     Backlog backlog = null;
     if (plan.hasDrains()) {
@@ -206,6 +206,7 @@ final class ConsumeRun implements ClusterSession.Work {
             missing(),
             1,
             0,
+            null,
             null),
         cluster.topology(),
         cluster.server(),

@@ -80,7 +80,7 @@ final class ConsumerGroup implements AutoCloseable {
   /**
    * Waits until all rows were seen, or none has come for long.
    *
-   * @param progress is told the rows seen by all so far
+   * @param progress gets the rows seen by all so far
    */
   void awaitRows(long rows, LongConsumer progress) throws InterruptedException {
     long most = -1;

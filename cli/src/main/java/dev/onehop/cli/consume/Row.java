@@ -10,7 +10,7 @@ import org.bson.io.BasicOutputBuffer;
  * A row as it is written: 220 bytes, four fields that are its key, of which the first is a hash,
  * and two others. The key is the document's {@code _id}, and the shard key.
  *
- * @param run which run it belongs to, so that rows of others are told apart
+ * @param run which run it belongs to, which distinguishes it from rows of others
  * @param number counts the run's rows, from 0
  * @param version counts the writes of this row, from 1
  * @param issuedMicros when the write was issued, in microseconds since 1970

@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Everything a run of {@code onehop consume} found: the content of its {@code results.json}.
  *
- * @param command {@link #COMMAND}, by which the file is told from a bench's
+ * @param command {@link #COMMAND}, which distinguishes the file from a bench's
  * @param run how the run was made
  * @param topology where things stood
  * @param server which servers ran

@@ -39,6 +39,7 @@ public final class SampleConsumeResults {
             List.of(),
             1,
             0,
+            null,
             null),
         bench.topology(),
         bench.server(),

@@ -22,8 +22,8 @@ import reactor.core.publisher.Mono;
 
 /**
  * From a collection to the router behind it. The collection is the driver's own, which has no
- * reference to its client: so the question goes as a command where all of its commands go, and the virtual
- * mongos there answers it with the number of its router in this process.
+ * reference to its client: so the question goes as a command where all of its commands go, and the
+ * virtual mongos there answers it with the number of its router in this process.
  *
  * <p>Thread-safe.
  */

@@ -147,9 +147,9 @@ class WirePoolTest {
   }
 
   /**
-   * Two connections are answered in the same turn of the event loop. The first to be notified closes
-   * the other one and opens a third, which gets the descriptor that was closed: the event that is
-   * still to be handled under its number is not the third's.
+   * Two connections are answered in the same turn of the event loop. The first to be notified
+   * closes the other one and opens a third, which gets the descriptor that was closed: the event
+   * that is still to be handled under its number is not the third's.
    */
   @Test
   void anEventOfAClosedConnectionIsNotTakenForAnothers() throws InterruptedException {

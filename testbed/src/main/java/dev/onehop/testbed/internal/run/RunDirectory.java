@@ -19,8 +19,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The directory of one run of one topology: data, logs and state. Claimed by a file lock, which the
- * kernel gives up for a process however that ends; so the holder of the lock may remove what
- * lies there.
+ * kernel gives up for a process however that ends; so the holder of the lock may remove what lies
+ * there.
  */
 public final class RunDirectory implements AutoCloseable {
   private final Path path;
