@@ -171,6 +171,10 @@ final class ShardReader {
   }
 
   private void failed(Throwable failure) {
+    if (finished) {
+      // The cursor was closed under the last request.
+      return;
+    }
     ReadFailure.Kind kind =
         failure instanceof ReadFailure known ? known.kind() : ReadFailure.Kind.FINAL;
     switch (kind) {
