@@ -29,6 +29,7 @@ import dev.onehop.testbed.Topology;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
@@ -495,7 +496,7 @@ class ShardedChangeStreamIT {
   /** Bursts of writes to one key after the other, so that a move often meets a key in use. */
   private void writeKeys(MongoCollection<Document> collection, int first) {
     Random random = new Random(first);
-    Map<Integer, Long> last = new ConcurrentHashMap<>();
+    Map<Integer, Long> last = new HashMap<>();
     while (!stopped) {
       int key = random.nextInt(KEYS / WRITERS) * WRITERS + first;
       for (int burst = 0; burst < 3; burst++) {

@@ -202,7 +202,7 @@ public record BenchPlan(
             * Math.max(meanRoundTripMillis / underWay, serviceMillis);
     return bounds.plus(
         Duration.ofMillis(
-            (long) (error == null ? millis : Math.min(millis, MOST_TO_ERROR.toMillis()))));
+            (long) (error == null ? millis : Math.min(millis, (double) MOST_TO_ERROR.toMillis()))));
   }
 
   /** A warm-up that is judged takes something between. */

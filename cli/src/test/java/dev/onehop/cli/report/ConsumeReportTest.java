@@ -87,7 +87,7 @@ class ConsumeReportTest {
                 1,
                 0,
                 null,
-            null),
+                null),
             results.topology(),
             results.server(),
             null,

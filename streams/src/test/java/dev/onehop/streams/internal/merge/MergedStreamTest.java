@@ -134,14 +134,12 @@ class MergedStreamTest {
     Subscription first = subscribe(cluster, order, 17);
     await().atMost(TIMEOUT).untilAsserted(() -> assertThat(keys()).hasSize(17));
     first.cancel();
-    // A shard of the script has one cursor, which the first subscription's last request still reads.
+    // A shard of the script has one cursor, which the first subscription's last request still
+    // reads.
     await()
         .atMost(TIMEOUT)
         .until(
-            () ->
-                cluster.isClosed()
-                    && settled(cluster.shard("a"))
-                    && settled(cluster.shard("b")));
+            () -> cluster.isClosed() && settled(cluster.shard("a")) && settled(cluster.shard("b")));
     Checkpoint place = given.get(16).checkpoint();
     cluster.startAt(Checkpoint.parse(place.toDocument()));
     subscribe(cluster, order, Long.MAX_VALUE);
