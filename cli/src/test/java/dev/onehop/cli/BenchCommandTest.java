@@ -355,6 +355,10 @@ class BenchCommandTest {
         "--seed-experiment --threads 1 | --threads and --seed-experiment exclude each other",
         "-p threadcount=3 | -p threadcount: use --threads",
         "-p mongodb.url=mongodb://x | -p mongodb.url: the bench sets this one itself",
+        "-p readproportion=abc | readproportion is 'abc': must be a number from 0 to 1",
+        "-p updateproportion=1.5 | updateproportion is '1.5': must be a number from 0 to 1",
+        "-p fieldcount=0 | fieldcount is '0': must be a whole number above 0",
+        "-p requestdistribution=bogus | requestdistribution is 'bogus': must be one of uniform, exp",
         "-p recordcount=many | recordcount is 'many', which is no number",
         "--workload /no/such/file | cannot read workload /no/such/file: no such file or folder"
       })

@@ -11,6 +11,7 @@ import java.util.Map;
 import java.util.Properties;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.regex.Pattern;
 
 /**
  * The YCSB workload that the points run: a workload file and the properties that override it.
@@ -54,6 +55,15 @@ public record Workload(String name, Map<String, String> properties) {
           "dotransactions",
           "insertcount");
 
+  private static final Set<String> COUNTS =
+      Set.of("fieldcount", "fieldlength", "minscanlength", "maxscanlength");
+
+  private static final Pattern COUNT = Pattern.compile("[1-9][0-9]{0,8}");
+
+  /** Of {@code CoreWorkload}. */
+  private static final List<String> DISTRIBUTIONS =
+      List.of("uniform", "exponential", "sequential", "zipfian", "latest", "hotspot");
+
   /**
    * Reads the file and applies the overrides.
    *
@@ -82,15 +92,41 @@ public record Workload(String name, Map<String, String> properties) {
     }
     Map<String, String> all = new TreeMap<>();
     read.stringPropertyNames().forEach(name -> all.put(name, read.getProperty(name).strip()));
-    if (!all.containsKey("workload")) {
+    String workloadClass = all.get("workload");
+    if (workloadClass == null) {
       throw Failure.usage(
           "workload " + file + " names no workload class (workload=site.ycsb.workloads...)");
     }
     OURS.keySet().forEach(all::remove);
     RESERVED.forEach(all::remove);
     all.putAll(overrides);
+    all.forEach(Workload::check);
+    String distribution = all.getOrDefault("requestdistribution", DISTRIBUTIONS.get(0));
+    if (all.getOrDefault("workload", workloadClass).endsWith(".CoreWorkload")
+        && !DISTRIBUTIONS.contains(distribution)) {
+      throw Failure.usage(
+          "requestdistribution is '%s': must be one of %s"
+              .formatted(distribution, String.join(", ", DISTRIBUTIONS)));
+    }
     Path name = file.getFileName();
     return new Workload(name == null ? file.toString() : name.toString(), all);
+  }
+
+  /** Of YCSB's own properties those that it would refuse only in its own process. */
+  private static void check(String name, String value) {
+    if (name.endsWith("proportion")) {
+      double share;
+      try {
+        share = Double.parseDouble(value);
+      } catch (NumberFormatException e) {
+        share = Double.NaN;
+      }
+      if (!(share >= 0 && share <= 1)) {
+        throw Failure.usage(name + " is '" + value + "': must be a number from 0 to 1");
+      }
+    } else if (COUNTS.contains(name) && !COUNT.matcher(value).matches()) {
+      throw Failure.usage(name + " is '" + value + "': must be a whole number above 0");
+    }
   }
 
   /** How many records its properties ask for. */
