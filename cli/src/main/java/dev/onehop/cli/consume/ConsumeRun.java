@@ -48,7 +48,7 @@ final class ConsumeRun implements ClusterSession.Work {
   private volatile @Nullable PointRun current;
 
   /**
-   * @param oneClock whether servers have this machine's clock, so that a lag can be told from
+   * @param oneClock whether servers have this machine's clock, so that a lag can be computed from
    *     theirs
    * @param out where results go
    * @param started when the run started, as results have it

@@ -13,7 +13,7 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A consumer in a process of its own, so that its processor time and memory are nobody else's. Its
+ * A consumer in a process of its own, so that its processor time and memory are its own. Its
  * standard input has the task in the first line, as JSON, and then one command a line: {@code
  * open}, {@code window FROM TO}, {@code close}; its end ends the process. Standard output has
  * {@code ready} once, {@code opened}, {@code seen N} a few times a second, and a report as JSON

@@ -32,7 +32,7 @@ record ConsumerReport(
    *
    * @param micros when, in microseconds since 1970
    * @param cpuNanos processor time of the process so far
-   * @param memoryBytes memory of the process that is in use (RSS); 0 where that is not told
+   * @param memoryBytes memory of the process that is in use (RSS); 0 where that is not known
    * @param rows events taken so far, those of the run's rows
    * @param eventBytes bytes of these events so far
    */

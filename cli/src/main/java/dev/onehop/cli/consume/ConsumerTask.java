@@ -6,7 +6,7 @@ import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a consumer process is to do, as its parent tells it on its standard input: the URL may hold
+ * What a consumer process is to do, as it reads it from its standard input: the URL may hold
  * a password, which command lines must not.
  *
  * @param url the cluster's, with the database

@@ -13,14 +13,14 @@ final class ProcessUse {
 
   private ProcessUse() {}
 
-  /** Processor time so far; 0 where that is not told. */
+  /** Processor time so far; 0 where that is not known. */
   static long cpuNanos() {
     return ManagementFactory.getOperatingSystemMXBean() instanceof OperatingSystemMXBean os
         ? Math.max(0, os.getProcessCpuTime())
         : 0;
   }
 
-  /** Memory in use (RSS); 0 where that is not told. */
+  /** Memory in use (RSS); 0 where that is not known. */
   static long memoryBytes() {
     try {
       for (String line : Files.readAllLines(STATUS)) {

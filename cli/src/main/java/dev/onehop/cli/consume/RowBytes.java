@@ -32,7 +32,7 @@ final class RowBytes {
     return index < all.length ? all[index][within(row)] & 0xFF : 0;
   }
 
-  /** Sets a row's byte, and tells what it was before. */
+  /** Sets a row's byte and returns what it was before. */
   int set(long row, int value) {
     int index = Math.toIntExact(row >> SEGMENT_BITS);
     byte[][] all = segments;

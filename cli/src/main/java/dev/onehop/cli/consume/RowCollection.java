@@ -47,7 +47,7 @@ final class RowCollection implements AutoCloseable {
       client.getDatabase("admin").runCommand(session, new BsonDocument("ping", new BsonInt32(1)));
       BsonTimestamp time = session.getOperationTime();
       if (time == null) {
-        throw Failure.run("the mongos tells no cluster time", null);
+        throw Failure.run("the mongos returns no cluster time", null);
       }
       return time;
     }

@@ -88,7 +88,7 @@ final class RowConsumer implements EventStream.Consumer {
     }
   }
 
-  /** A lag below zero has no place in a histogram; it is counted, and told. */
+  /** A lag below zero has no place in a histogram; it is counted and reported. */
   private void record(Histogram histogram, long micros) {
     if (micros < 0) {
       negative.increment();

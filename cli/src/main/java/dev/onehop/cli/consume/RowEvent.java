@@ -6,14 +6,14 @@ import org.bson.RawBsonDocument;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a change event tells of a row.
+ * What a change event says of a row.
  *
  * @param run which run it belongs to
  * @param number the row's
  * @param version of the row
  * @param issuedMicros when its write was issued, in microseconds since 1970
  * @param committedMillis when the server has committed it, by the server's clock, in milliseconds
- *     since 1970; null where the server does not tell, which it does from 6.0 on
+ *     since 1970; null before 6.0, which does not send it
  */
 record RowEvent(
     int run, long number, int version, long issuedMicros, @Nullable Long committedMillis) {

@@ -16,8 +16,7 @@ import reactor.core.publisher.Mono;
  * processed in channel 0, after everything before them and before everything after them.
  *
  * <p>Each event is processed at least once: after a restart from a place that was acknowledged,
- * those come again that were processed since then, or of which the acknowledgement was not yet
- * told.
+ * those come again that were processed since then, or whose acknowledgement was not yet reported.
  *
  * <p>Immutable and thread-safe.
  */

@@ -38,8 +38,8 @@ final class ChannelWork implements CoreSubscriber<StreamEvent> {
   private @Nullable Entry barrier;
   private int waiting;
   private @Nullable Checkpoint reached;
-  private boolean telling;
-  private long toldNanos = System.nanoTime();
+  private boolean reporting;
+  private long reportedNanos = System.nanoTime();
   private boolean completed;
   private boolean ended;
 
@@ -219,19 +219,19 @@ final class ChannelWork implements CoreSubscriber<StreamEvent> {
       count++;
     }
     boolean last = completed && unfinished.isEmpty();
-    if (telling || ended) {
+    if (reporting || ended) {
       return count;
     }
-    if (reached != null && (last || System.nanoTime() - toldNanos >= intervalNanos)) {
-      telling = true;
-      scheduler.schedule(this::tell);
+    if (reached != null && (last || System.nanoTime() - reportedNanos >= intervalNanos)) {
+      reporting = true;
+      scheduler.schedule(this::report);
     } else if (last) {
       finish();
     }
     return count;
   }
 
-  private void tell() {
+  private void report() {
     Checkpoint place;
     synchronized (this) {
       place = reached;
@@ -246,8 +246,8 @@ final class ChannelWork implements CoreSubscriber<StreamEvent> {
       return;
     }
     synchronized (this) {
-      telling = false;
-      toldNanos = System.nanoTime();
+      reporting = false;
+      reportedNanos = System.nanoTime();
       if (completed) {
         acknowledge();
       }
@@ -278,7 +278,7 @@ final class ChannelWork implements CoreSubscriber<StreamEvent> {
     }
   }
 
-  /** Ends the stream. What is being processed goes on; its acknowledgement is not told any more. */
+  /** Ends the stream. What is being processed goes on; its acknowledgement is not reported. */
   void cancel() {
     Subscription open;
     synchronized (this) {

@@ -14,7 +14,7 @@ public interface Cluster {
    * another as soon as a shard may own something else.
    *
    * @param through the cluster time up to which it is complete
-   * @param latest a cluster time after which it has nothing that it tells of
+   * @param latest a cluster time after which no change is in it
    * @param shards their ids
    * @param state to be compared
    */

@@ -33,7 +33,7 @@ import reactor.core.scheduler.Schedulers;
 /**
  * One subscriber's merged stream: reads the shards and the placement as the {@link Merge} needs
  * them, and gives what it releases. Answers are queued and handled by one thread at a time, which
- * is whichever brings one.
+ * is the one that brings an answer.
  */
 final class MergedSubscription implements Subscription, ShardReader.Owner {
   private static final Logger log = LoggerFactory.getLogger(MergedSubscription.class);
@@ -49,7 +49,7 @@ final class MergedSubscription implements Subscription, ShardReader.Owner {
   private static final Duration AWAIT_TOTAL = Duration.ofMillis(10);
   private static final Duration AWAIT_PER_KEY = Duration.ofMillis(50);
 
-  /** A shard that was removed and can't be reached has events that nobody will get. */
+  /** A shard that was removed and can't be reached has events that can't be read. */
   private static final Duration LEAVING = Duration.ofMinutes(1);
 
   private static final Duration CLOSING = Duration.ofSeconds(2);
