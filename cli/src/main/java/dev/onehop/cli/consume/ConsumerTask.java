@@ -6,8 +6,8 @@ import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a consumer process is to do, as it reads it from its standard input: the URL may hold
- * a password, which command lines must not.
+ * What a consumer process is to do, as it reads it from its standard input: the URL may hold a
+ * password, which command lines must not.
  *
  * @param url the cluster's, with the database
  * @param authority PEM file with what certificates are trusted by; null for what Java trusts
