@@ -41,9 +41,6 @@ final class MergedSubscription implements Subscription, ShardReader.Owner {
   /** The config servers are asked at most that often, and only while events wait for them. */
   private static final Duration BETWEEN_PLACEMENTS = Duration.ofMillis(2);
 
-  private static final Duration FIRST_PAUSE = Duration.ofMillis(100);
-  private static final Duration LONGEST_PAUSE = Duration.ofSeconds(2);
-
   // A getMore without events ends only with its time, and only then says how far the shard is.
   private static final Duration AWAIT_HELD = Duration.ofMillis(1);
   private static final Duration AWAIT_TOTAL = Duration.ofMillis(10);
@@ -118,7 +115,7 @@ final class MergedSubscription implements Subscription, ShardReader.Owner {
     if (openingFailures == 3) {
       log.warn("the cluster can't be read, which is tried on: {}", cause.getMessage());
     }
-    Mono.delay(pause(openingFailures)).subscribe(tick -> post(this::startAgain));
+    Mono.delay(Pauses.after(openingFailures)).subscribe(tick -> post(this::startAgain));
   }
 
   private void startAgain() {
@@ -129,11 +126,6 @@ final class MergedSubscription implements Subscription, ShardReader.Owner {
 
   private static boolean isPassing(Throwable cause) {
     return cause instanceof ReadFailure known && known.kind() == ReadFailure.Kind.PASSING;
-  }
-
-  private static Duration pause(int failures) {
-    Duration pause = FIRST_PAUSE.multipliedBy(1L << Math.min(failures - 1, 10));
-    return pause.compareTo(LONGEST_PAUSE) < 0 ? pause : LONGEST_PAUSE;
   }
 
   private void add(Merge into, String shard, String after) {
@@ -319,7 +311,7 @@ final class MergedSubscription implements Subscription, ShardReader.Owner {
     boolean wanted = of.waitsForPlacement();
     Duration interval = wanted ? BETWEEN_PLACEMENTS : settings.progressInterval();
     if (placingFailures > 0) {
-      interval = pause(placingFailures);
+      interval = Pauses.after(placingFailures);
     }
     long left = placedNanos + interval.toNanos() - System.nanoTime();
     if (left > 0) {

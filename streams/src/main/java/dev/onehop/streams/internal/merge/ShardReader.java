@@ -24,8 +24,6 @@ final class ShardReader {
   private static final Logger log = LoggerFactory.getLogger(ShardReader.class);
   private static final BsonPath TOKEN = BsonPath.of("_id._data");
   private static final BsonPath TYPE = BsonPath.of("operationType");
-  private static final Duration FIRST_PAUSE = Duration.ofMillis(50);
-  private static final Duration LONGEST_PAUSE = Duration.ofSeconds(2);
 
   // A clock that is made to move takes a round trip and a write.
   private static final Duration BETWEEN_ADVANCES = Duration.ofMillis(5);
@@ -200,10 +198,9 @@ final class ShardReader {
     if (failures == 3) {
       log.warn("shard {} can't be read, which is tried on: {}", shard, failure.getMessage());
     }
-    Duration pause = FIRST_PAUSE.multipliedBy(1L << Math.min(failures, 10));
-    Duration capped = pause.compareTo(LONGEST_PAUSE) < 0 ? pause : LONGEST_PAUSE;
-    pausedUntilNanos = System.nanoTime() + capped.toNanos();
-    owner.wakeIn(capped);
+    Duration pause = Pauses.after(failures);
+    pausedUntilNanos = System.nanoTime() + pause.toNanos();
+    owner.wakeIn(pause);
   }
 
   private void stepOver(BsonDocument event) {

@@ -1,0 +1,21 @@
+package dev.onehop.streams.internal.merge;
+
+import java.time.Duration;
+
+/** How long to wait before something that failed is tried again. */
+final class Pauses {
+  private static final Duration FIRST = Duration.ofMillis(100);
+  private static final Duration LONGEST = Duration.ofSeconds(2);
+
+  private Pauses() {}
+
+  /**
+   * The pause after some failures in a row: twice that before, up to two seconds.
+   *
+   * @param failures at least 1
+   */
+  static Duration after(int failures) {
+    Duration pause = FIRST.multipliedBy(1L << Math.min(failures - 1, 10));
+    return pause.compareTo(LONGEST) < 0 ? pause : LONGEST;
+  }
+}
