@@ -314,9 +314,9 @@ public final class OneHop implements AutoCloseable {
     /**
      * The zones that this application prefers, in order: every operation that no shard's owner
      * decides, and every read that any member may serve, goes to the first of these zones with a
-     * live server, all of them, whatever the round trips are. If its last server fails, the next
-     * zone serves within 2 seconds, and when one is back, the zone serves again within 10 seconds.
-     * Servers of no zone come last. For all modes, also {@link RoutingMode#NONE}.
+     * live server, regardless of round trips. If its last server fails, the next zone serves within
+     * 2 seconds, and when one is back, the zone serves again within 10 seconds. Servers of no zone
+     * come last. For all modes, also {@link RoutingMode#NONE}.
      *
      * <p>Such reads are those with {@code secondary}, {@code secondaryPreferred} or {@code
      * nearest}, with or without tags. In targeted mode they go to the zone's mongos, which picks a

@@ -7,9 +7,8 @@ import java.util.function.BiFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Work on a cluster with everything around it: opens the cluster, shows progress, and sees to it
- * that nothing is left behind and what was found is kept, also when the JVM gets a signal to stop.
- * Used once.
+ * Opens a cluster, runs the work on it, shows progress, and closes the cluster. Keeps the results,
+ * also when the JVM gets a signal to stop. Used once.
  */
 public final class ClusterSession {
 

@@ -6,9 +6,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
-/**
- * A server's end, which is the cause of whatever else failed, but may be told of a little later.
- */
+/** A server's end. It is the cause of other failures, but may be noticed a little after them. */
 public final class ServerDeath {
 
   private static final long NOTICE_MILLIS = 1500;

@@ -53,7 +53,7 @@ public final class ConsumerMain {
       exitCode = 1;
     }
     out.flush();
-    System.exit(exitCode); // Whatever threads a client may have left.
+    System.exit(exitCode); // Ends threads that a client may have left.
   }
 
   private void run(BufferedReader in) throws IOException {

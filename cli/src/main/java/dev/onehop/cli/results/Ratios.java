@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Every client beside the best of the official ones: at the same threads that of the highest
- * throughput, at the same rate that of the lowest 99th percentile, whatever its pool.
+ * throughput, at the same rate that of the lowest 99th percentile, with any pool.
  */
 public final class Ratios {
 
