@@ -129,6 +129,7 @@ public final class ShardedChangeStream {
   /** Collects what a stream is made of. Not thread-safe. */
   public static final class Builder {
     private static final Duration DEFAULT_AWAIT = Duration.ofSeconds(1);
+    private static final Duration DEFAULT_HEARTBEAT = Duration.ofMillis(10);
     private static final Duration DEFAULT_PROGRESS = Duration.ofSeconds(1);
     private static final long DEFAULT_BUFFER = 32L << 20;
 
@@ -142,6 +143,7 @@ public final class ShardedChangeStream {
     private boolean expanded;
     private int batchSize;
     private Duration await = DEFAULT_AWAIT;
+    private Duration heartbeat = DEFAULT_HEARTBEAT;
     private @Nullable Checkpoint start;
     private Order order = Order.PER_KEY;
     private Source source = Source.SHARDS;
@@ -229,6 +231,19 @@ public final class ShardedChangeStream {
       return this;
     }
 
+    /**
+     * How often at most a shard that events wait for gets a heartbeat; 10 milliseconds by default.
+     * A heartbeat is a note of some 150 bytes in the oplog of that shard, or of the config servers,
+     * and is no event. So an event waits about this long for an idle shard. It is written only while events
+     * wait, and needs the action {@code appendOplogNote} on each shard and on the config servers;
+     * without it, which is said once in the log, a majority read takes its place, which may take
+     * 100 ms and more where a replica set has one member.
+     */
+    public Builder heartbeatInterval(Duration interval) {
+      this.heartbeat = positive("heartbeatInterval", interval);
+      return this;
+    }
+
     /** Starts after a place. By default a stream starts when it is subscribed to. */
     public Builder startAfter(Checkpoint place) {
       this.start = Objects.requireNonNull(place, "place");
@@ -312,6 +327,7 @@ public final class ShardedChangeStream {
               expanded,
               batchSize,
               await,
+              heartbeat,
               start,
               order,
               source,

@@ -29,6 +29,7 @@ record StreamSettings(
     boolean showExpandedEvents,
     int batchSize,
     Duration maxAwaitTime,
+    Duration heartbeatInterval,
     @Nullable Checkpoint start,
     Order order,
     Source source,
@@ -53,6 +54,7 @@ record StreamSettings(
   }
 
   MergeSettings merge() {
-    return new MergeSettings(order, historyLost, maxAwaitTime, progressInterval, bufferPerShard);
+    return new MergeSettings(
+        order, historyLost, maxAwaitTime, heartbeatInterval, progressInterval, bufferPerShard);
   }
 }

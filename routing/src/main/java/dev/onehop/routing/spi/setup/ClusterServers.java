@@ -19,6 +19,8 @@ import dev.onehop.routing.spi.shard.ShardDirectory;
 import dev.onehop.routing.spi.wire.EventLoops;
 import dev.onehop.routing.spi.wire.ServerAddressName;
 import io.netty.channel.EventLoopGroup;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
@@ -34,6 +36,8 @@ public final class ClusterServers implements AutoCloseable {
   private final ProxiedChannels.Watching watching;
   private final Connections connections;
   private final ServerSet seeds;
+  private final ServerSet.Factory watcher;
+  private final List<ServerSet> others = new ArrayList<>(); // guarded by itself
   private final ClusterClock clock = new ClusterClock();
   private final ReplicaSet seedServers;
   private final ConfigServer config;
@@ -51,12 +55,9 @@ public final class ClusterServers implements AutoCloseable {
     this.seeds = MonitoredServers.of(watching.settings(), mapping, PreferredZones.NONE, losses);
     this.seedServers = new ReplicaSet(seeds, connections.onEventLoops(), clock);
     this.config = new ConfigServer(seedServers, clock);
-    this.shards =
-        new ShardDirectory(
-            config,
-            MonitoredServers.replicaSets(watching.settings(), mapping, PreferredZones.NONE, losses),
-            connections.onEventLoops(),
-            clock);
+    this.watcher =
+        MonitoredServers.replicaSets(watching.settings(), mapping, PreferredZones.NONE, losses);
+    this.shards = new ShardDirectory(config, watcher, connections.onEventLoops(), clock);
   }
 
   /**
@@ -117,6 +118,19 @@ public final class ClusterServers implements AutoCloseable {
     return shards;
   }
 
+  /**
+   * A further replica set, watched until this is closed.
+   *
+   * @param connectionString {@code name/host:port,...} as the cluster's metadata has it
+   */
+  public ReplicaSet replicaSet(String connectionString) {
+    ServerSet servers = watcher.watch(connectionString);
+    synchronized (others) {
+      others.add(servers);
+    }
+    return new ReplicaSet(servers, connections.onEventLoops(), clock);
+  }
+
   /** The latest cluster time that a server has said. */
   public ClusterClock clock() {
     return clock;
@@ -126,6 +140,9 @@ public final class ClusterServers implements AutoCloseable {
   @Override
   public void close() {
     shards.close();
+    synchronized (others) {
+      others.forEach(ServerSet::close);
+    }
     seeds.close();
     connections.close();
     watching.release().run();

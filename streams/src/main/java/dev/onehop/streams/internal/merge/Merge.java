@@ -213,10 +213,10 @@ final class Merge {
     return least != null && isUnplaced(least);
   }
 
-  /** The shards that an event waits for. */
+  /** The shards that an event waits for, whether or not it waits for the config servers, too. */
   List<String> holders() {
     Lane least = least();
-    if (least == null || isUnplaced(least)) {
+    if (least == null) {
       return List.of();
     }
     String bound = bound(least.items.element());

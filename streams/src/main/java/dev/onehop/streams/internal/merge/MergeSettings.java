@@ -10,6 +10,8 @@ import java.time.Duration;
  * @param order in which events are given
  * @param historyLost what happens when a shard has lost events
  * @param maxAwaitTime how long a server may wait for events
+ * @param heartbeatInterval how often at most a shard that events wait for is asked to let its clock
+ *     move
  * @param progressInterval how often the place is given while there are no events
  * @param bufferPerShard how many bytes may wait before no more are read
  */
@@ -17,5 +19,6 @@ public record MergeSettings(
     Order order,
     HistoryLostPolicy historyLost,
     Duration maxAwaitTime,
+    Duration heartbeatInterval,
     Duration progressInterval,
     long bufferPerShard) {}

@@ -25,11 +25,9 @@ final class ShardReader {
   private static final BsonPath TOKEN = BsonPath.of("_id._data");
   private static final BsonPath TYPE = BsonPath.of("operationType");
 
-  // A clock that is made to move takes a round trip and a write.
-  private static final Duration BETWEEN_ADVANCES = Duration.ofMillis(5);
-
   private final String shard;
   private final ShardStream stream;
+  private final Duration heartbeatInterval;
   private final Owner owner;
   private ShardStream.Place place;
   private boolean busy;
@@ -37,7 +35,7 @@ final class ShardReader {
   private boolean stepping;
   private boolean finished;
   private boolean advancing;
-  private long advancedNanos = System.nanoTime() - BETWEEN_ADVANCES.toNanos();
+  private long advancedNanos;
   private int failures;
   private long pausedUntilNanos = System.nanoTime();
 
@@ -56,9 +54,12 @@ final class ShardReader {
     void failed(Throwable cause);
   }
 
-  ShardReader(String shard, ShardStream stream, String after, Owner owner) {
+  ShardReader(
+      String shard, ShardStream stream, String after, Duration heartbeatInterval, Owner owner) {
     this.shard = shard;
     this.stream = stream;
+    this.heartbeatInterval = heartbeatInterval;
+    this.advancedNanos = System.nanoTime() - heartbeatInterval.toNanos();
     this.owner = owner;
     this.place = new ShardStream.Place(after, false);
   }
@@ -219,12 +220,15 @@ final class ShardReader {
     owner.lost(shard, from, to);
   }
 
-  /** Lets the shard's clock reach the latest cluster time. */
+  /**
+   * Lets the shard's clock reach the latest cluster time, at most once an interval. Also if it has
+   * sent events just now: its clock may be behind those of busier shards.
+   */
   void advance() {
-    long left = advancedNanos + BETWEEN_ADVANCES.toNanos() - System.nanoTime();
     if (advancing) {
       return;
     }
+    long left = advancedNanos + heartbeatInterval.toNanos() - System.nanoTime();
     if (left > 0) {
       owner.wakeIn(Duration.ofNanos(left));
       return;

@@ -49,7 +49,8 @@ public interface ShardStream {
 
   /**
    * Lets an idle shard's clock reach the latest cluster time that is known, so that its stream can
-   * say that it has passed that. Never fails.
+   * say that it has passed that: every batch that is asked for after this has completed does. Never
+   * fails, and may complete without having done so.
    */
   Mono<Void> advance();
 

@@ -13,7 +13,11 @@ import dev.onehop.streams.event.Source;
 import dev.onehop.streams.internal.merge.Cluster;
 import dev.onehop.streams.internal.merge.ShardStream;
 import dev.onehop.streams.internal.token.Tokens;
+import java.io.IOException;
+import java.util.Collection;
 import java.util.Set;
+import java.util.concurrent.TimeoutException;
+import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
 import org.bson.BsonString;
@@ -39,6 +43,8 @@ public final class RoutedCluster implements Cluster {
   private final boolean lookups;
   private final Runnable release;
   private final PlacementReader placements;
+  private final Heartbeats heartbeats;
+  private volatile @Nullable ReplicaSet configServers;
 
   /**
    * @param start null for now
@@ -60,6 +66,7 @@ public final class RoutedCluster implements Cluster {
     this.lookups = lookups;
     this.release = release;
     this.placements = new PlacementReader(servers.config(), servers.clock(), command, order);
+    this.heartbeats = new Heartbeats(servers.clock());
   }
 
   @Override
@@ -77,7 +84,7 @@ public final class RoutedCluster implements Cluster {
                     new IllegalArgumentException(
                         "updateLookup needs the URI of mongoses, not of config servers"));
               }
-              return sharded && source == Source.SHARDS ? ofShards() : alone(mongos);
+              return sharded && source == Source.SHARDS ? ofShards(mongos) : alone(mongos);
             })
         .onErrorMap(Failures::of);
   }
@@ -97,16 +104,64 @@ public final class RoutedCluster implements Cluster {
   }
 
   /** The stream starts after the placement, so that every change after the start is seen as one. */
-  private Mono<Opening> ofShards() {
-    return servers
-        .shards()
-        .all()
-        .flatMapMany(all -> Flux.fromIterable(all.values()))
-        .flatMap(RoutedCluster::ping)
+  private Mono<Opening> ofShards(boolean mongos) {
+    Rights rights = new Rights(command);
+    return status(servers.seeds())
+        .doOnNext(status -> rights.atConfigServers(status, lookups))
+        .doOnNext(status -> rights.check())
+        .flatMap(status -> servers.shards().all())
+        .flatMap(
+            all ->
+                Flux.fromIterable(all.entrySet())
+                    .flatMap(shard -> ask(rights, shard.getKey(), shard.getValue()))
+                    .then(Mono.fromRunnable(rights::check))
+                    .then(mongos ? findConfigServers(all.values()) : Mono.just(servers.seeds())))
+        .doOnNext(found -> configServers = found)
         .then(Mono.defer(placements::read))
+        .doOnNext(read -> rights.say())
         .map(
             found ->
                 new Opening(found.shards(), found, start == null ? now() : start, start != null));
+  }
+
+  private static Mono<BsonDocument> status(ReplicaSet of) {
+    return run(
+        of,
+        new BsonDocument("connectionStatus", new BsonInt32(1))
+            .append("showPrivileges", BsonBoolean.TRUE));
+  }
+
+  private static Mono<BsonDocument> ask(Rights rights, String shard, ReplicaSet of) {
+    return status(of)
+        .doOnNext(status -> rights.atShard(shard, status))
+        .onErrorResume(
+            RoutedCluster::isRefusal,
+            why -> {
+              rights.refused(shard, why);
+              return Mono.empty();
+            });
+  }
+
+  /** Whether a server can be reached and does not take the user. */
+  private static boolean isRefusal(Throwable failure) {
+    return !(failure instanceof IOException
+        || failure instanceof TimeoutException
+        || failure instanceof CommandFailure);
+  }
+
+  /** The config servers themselves, which a mongos hides and a shard tells to who may know. */
+  private Mono<ReplicaSet> findConfigServers(Collection<ReplicaSet> shards) {
+    ReplicaSet known = configServers;
+    return known != null
+        ? Mono.just(known)
+        : Flux.fromIterable(shards)
+            .concatMap(
+                shard ->
+                    run(shard, new BsonDocument("getShardMap", new BsonInt32(1)))
+                        .onErrorResume(CommandFailure.class, refused -> Mono.empty()))
+            .next()
+            .map(reply -> reply.getDocument("map").getString("config").getValue())
+            .map(servers::replicaSet);
   }
 
   /** After all that any of the servers that were asked has done. */
@@ -131,8 +186,15 @@ public final class RoutedCluster implements Cluster {
 
   @Override
   public Mono<Placement> placement() {
-    return placements
-        .read()
+    return Mono.defer(
+            () -> {
+              ReplicaSet idle = configServers;
+              if (idle != null) {
+                // Beside the read, which then does not have to wait for a time that is committed.
+                heartbeats.write(idle).subscribe();
+              }
+              return placements.read();
+            })
         .flatMap(
             found ->
                 servers.shards().known().containsAll(found.shards())
@@ -147,7 +209,8 @@ public final class RoutedCluster implements Cluster {
     if (replicaSet == null) {
       throw new IllegalStateException("shard " + shard + " is not known");
     }
-    return new ServerStream(replicaSet, servers.clock(), command, shard.equals(ALONE));
+    return new ServerStream(
+        replicaSet, servers.clock(), heartbeats, command, shard.equals(ALONE));
   }
 
   @Override

@@ -36,6 +36,7 @@ final class ServerStream implements ShardStream {
 
   private final ReplicaSet servers;
   private final ClusterClock clock;
+  private final Heartbeats heartbeats;
   private final StreamCommand command;
   private final boolean tokensAreKnown;
   private volatile @Nullable Cursor cursor;
@@ -49,9 +50,14 @@ final class ServerStream implements ShardStream {
    *     and the only replica set do, and not only those of their own events
    */
   ServerStream(
-      ReplicaSet servers, ClusterClock clock, StreamCommand command, boolean tokensAreKnown) {
+      ReplicaSet servers,
+      ClusterClock clock,
+      Heartbeats heartbeats,
+      StreamCommand command,
+      boolean tokensAreKnown) {
     this.servers = servers;
     this.clock = clock;
+    this.heartbeats = heartbeats;
     this.command = command;
     this.tokensAreKnown = tokensAreKnown;
   }
@@ -204,9 +210,13 @@ final class ServerStream implements ShardStream {
     return ClusterClock.time(now);
   }
 
-  /** A read after a time that an idle primary has not reached makes it write a no-op. */
   @Override
   public Mono<Void> advance() {
+    return heartbeats.write(servers).flatMap(written -> written ? Mono.empty() : readLater());
+  }
+
+  /** A read after a time that an idle primary has not reached makes it write a no-op. */
+  private Mono<Void> readLater() {
     return Mono.defer(
             () -> {
               BsonDocument now = clock.clusterTime();

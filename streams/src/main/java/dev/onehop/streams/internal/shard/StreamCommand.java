@@ -82,7 +82,7 @@ public record StreamCommand(
     return collection == null ? "onehop.clock" : collection;
   }
 
-  private boolean isOfCluster() {
+  boolean isOfCluster() {
     return collection == null && database.equals("admin");
   }
 }

@@ -24,6 +24,7 @@ class MergedStreamTest {
   private static final Duration TIMEOUT = Duration.ofSeconds(20);
 
   private final List<StreamEvent> given = Collections.synchronizedList(new ArrayList<>());
+  private Duration heartbeatInterval = Duration.ofMillis(5);
   private volatile Throwable failure;
   private volatile boolean completed;
 
@@ -52,6 +53,35 @@ class MergedStreamTest {
     await().atMost(TIMEOUT).until(() -> cluster.shard("a").reads() > 20);
     assertThat(keys()).isEmpty();
     cluster.shard("b").setIdleAdvances(true);
+    await().atMost(TIMEOUT).untilAsserted(() -> assertThat(keys()).containsExactly(1));
+  }
+
+  @Test
+  void aShardThatEventsWaitForGetsAHeartbeatOnceAnIntervalAndNoOtherDoes() {
+    heartbeatInterval = Duration.ofMillis(200);
+    ScriptedCluster cluster = new ScriptedCluster(true, "a", "b");
+    cluster.shard("b").setIdleAdvances(false);
+    subscribe(cluster, Order.TOTAL, Long.MAX_VALUE);
+    await().atMost(TIMEOUT).until(() -> cluster.shard("b").reads() > 20);
+    assertThat(cluster.shard("b").advances()).isZero();
+    long begin = System.nanoTime();
+    cluster.shard("a").insert(10, 1);
+    await().atMost(TIMEOUT).until(() -> cluster.shard("b").advances() == 3);
+    assertThat(System.nanoTime() - begin).isGreaterThan(2 * heartbeatInterval.toNanos());
+    assertThat(cluster.shard("a").advances()).isZero();
+    assertThat(keys()).isEmpty();
+  }
+
+  @Test
+  void heartbeatsDoNotWaitForTheConfigServers() {
+    ScriptedCluster cluster = new ScriptedCluster(true, "a", "b");
+    subscribe(cluster, Order.TOTAL, Long.MAX_VALUE);
+    await().atMost(TIMEOUT).until(() -> cluster.shard("b").reads() > 0);
+    cluster.failPlacements(new ReadFailure(Kind.PASSING, new IllegalStateException("silent")));
+    cluster.shard("a").insert(10, 1);
+    await().atMost(TIMEOUT).until(() -> cluster.shard("b").advances() > 0);
+    assertThat(keys()).isEmpty();
+    cluster.failPlacements(null);
     await().atMost(TIMEOUT).untilAsserted(() -> assertThat(keys()).containsExactly(1));
   }
 
@@ -331,7 +361,13 @@ class MergedStreamTest {
         };
     new MergedStream(
             () -> cluster,
-            new MergeSettings(order, policy, Duration.ofSeconds(1), Duration.ofMillis(100), 2_000))
+            new MergeSettings(
+                order,
+                policy,
+                Duration.ofSeconds(1),
+                heartbeatInterval,
+                Duration.ofMillis(100),
+                2_000))
         .subscribe(subscriber);
     return subscriber;
   }

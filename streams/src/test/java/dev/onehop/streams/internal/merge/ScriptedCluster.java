@@ -119,6 +119,7 @@ final class ScriptedCluster implements Cluster {
     private int number;
     private int position = -1;
     private int reads;
+    private int advances;
     private int most;
     private long told;
     private boolean silent;
@@ -184,6 +185,12 @@ final class ScriptedCluster implements Cluster {
     int reads() {
       synchronized (ScriptedCluster.this) {
         return reads;
+      }
+    }
+
+    int advances() {
+      synchronized (ScriptedCluster.this) {
+        return advances;
       }
     }
 
@@ -311,6 +318,7 @@ final class ScriptedCluster implements Cluster {
       return Mono.fromRunnable(
           () -> {
             synchronized (ScriptedCluster.this) {
+              advances++;
               if (idleAdvances) {
                 clock = Math.max(clock, clock()) + 1;
               }

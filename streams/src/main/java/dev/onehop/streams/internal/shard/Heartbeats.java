@@ -1,0 +1,80 @@
+package dev.onehop.streams.internal.shard;
+
+import dev.onehop.routing.spi.shard.ClusterClock;
+import dev.onehop.routing.spi.shard.CommandFailure;
+import dev.onehop.routing.spi.shard.ErrorCodes;
+import dev.onehop.routing.spi.shard.ReplicaSet;
+import dev.onehop.routing.spi.wire.OpMsg;
+import java.time.Duration;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import org.bson.BsonDocument;
+import org.bson.BsonInt32;
+import org.bson.BsonString;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import reactor.core.publisher.Mono;
+
+/**
+ * Moves the clocks of idle servers by notes in their oplogs, each acknowledged by a majority. After
+ * that, a change stream there says that it has passed the cluster time that was the latest, and a
+ * majority read after that time does not wait. Such a read alone makes an idle server write a
+ * no-op, too; but nobody waits for its journal, so that the majority has it only with the next
+ * periodic flush, after up to 100 ms, where the replica set has one member.
+ *
+ * <p>Thread-safe.
+ */
+final class Heartbeats {
+  private static final Logger log = LoggerFactory.getLogger(Heartbeats.class);
+  private static final Duration MOST = Duration.ofSeconds(2);
+  private static final BsonDocument DATA =
+      new BsonDocument("onehop", new BsonString("events wait for this server"));
+
+  private final ClusterClock clock;
+  private final Set<ReplicaSet> refusing = ConcurrentHashMap.newKeySet();
+
+  Heartbeats(ClusterClock clock) {
+    this.clock = clock;
+  }
+
+  /**
+   * Writes a note.
+   *
+   * @return whether a majority has it; never fails
+   */
+  Mono<Boolean> write(ReplicaSet to) {
+    return Mono.defer(() -> refusing.contains(to) ? Mono.just(false) : append(to))
+        .timeout(MOST)
+        .onErrorReturn(false);
+  }
+
+  private Mono<Boolean> append(ReplicaSet to) {
+    BsonDocument note =
+        new BsonDocument("appendOplogNote", new BsonInt32(1))
+            .append("data", DATA)
+            .append(
+                "writeConcern",
+                new BsonDocument("w", new BsonString("majority"))
+                    .append("wtimeout", new BsonInt32((int) MOST.toMillis())))
+            .append("$db", new BsonString("admin"));
+    clock.gossip(note);
+    return to.send(OpMsg.command(note))
+        .map(
+            answer -> {
+              BsonDocument reply = answer.document();
+              if (!ErrorCodes.ok(reply)) {
+                refused(to, CommandFailure.of(reply));
+                return false;
+              }
+              return !reply.containsKey("writeConcernError");
+            });
+  }
+
+  private void refused(ReplicaSet by, CommandFailure why) {
+    if (why.code() == ErrorCodes.UNAUTHORIZED) {
+      // What that costs is said where the user's rights are looked at.
+      log.debug("no heartbeats: {}", why.getMessage());
+      refusing.add(by);
+    }
+  }
+}

@@ -1,0 +1,156 @@
+package dev.onehop.streams.internal.shard;
+
+import dev.onehop.routing.spi.shard.CommandFailure;
+import dev.onehop.routing.spi.shard.ErrorCodes;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import org.bson.BsonArray;
+import org.bson.BsonDocument;
+import org.bson.BsonString;
+import org.bson.BsonValue;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * What the user lacks of the privileges that a stream of all shards needs, gathered from {@code
+ * connectionStatus} of each place, so that it is said in one message.
+ *
+ * <p>Thread-safe.
+ */
+final class Rights {
+  private static final Logger log = LoggerFactory.getLogger(Rights.class);
+  private static final List<String> METADATA = List.of("collections", "chunks", "databases", "shards");
+  private static final String SCRIPT = "docker/stream-users.js makes a user who has what it takes";
+
+  private final StreamCommand command;
+  private final List<String> needed = new ArrayList<>(); // guarded by this
+  private final List<String> wanted = new ArrayList<>(); // guarded by this
+
+  Rights(StreamCommand command) {
+    this.command = command;
+  }
+
+  /**
+   * What the user may do at the config servers, also as a mongos tells it.
+   *
+   * @param lookups whether documents are looked up there
+   */
+  synchronized void atConfigServers(BsonDocument status, boolean lookups) {
+    String place = "the config servers";
+    METADATA.forEach(name -> check(needed, place, status, "config", name, "find"));
+    if (lookups) {
+      watched(place, status, "find");
+    }
+    onCluster(place, status, "appendOplogNote");
+  }
+
+  /** What the user may do at a shard. */
+  synchronized void atShard(String shard, BsonDocument status) {
+    String place = "shard " + shard;
+    watched(place, status, "find", "changeStream");
+    check(wanted, place, status, "local", "oplog.rs", "find");
+    onCluster(place, status, "appendOplogNote", "getShardMap");
+  }
+
+  /** A shard does not take the user at all. */
+  synchronized void refused(String shard, Throwable why) {
+    needed.add("the user itself at shard " + shard + " (" + why.getMessage() + ")");
+  }
+
+  private void watched(String place, BsonDocument status, String... actions) {
+    String database = command.isOfCluster() ? "" : command.database();
+    String collection = command.collection();
+    check(needed, place, status, database, collection == null ? "" : collection, actions);
+  }
+
+  private void onCluster(String place, BsonDocument status, String... actions) {
+    check(wanted, place, status, null, "", actions);
+  }
+
+  /**
+   * @param database null for the cluster as such, empty for all databases
+   * @param collection empty for all collections
+   */
+  private static void check(
+      List<String> lacking,
+      String place,
+      BsonDocument status,
+      @Nullable String database,
+      String collection,
+      String... actions) {
+    BsonDocument auth = status.getDocument("authInfo", new BsonDocument());
+    if (auth.getArray("authenticatedUsers", new BsonArray()).isEmpty()) {
+      // Without access control everybody may do anything.
+      return;
+    }
+    Set<String> granted = new HashSet<>();
+    for (BsonValue each : auth.getArray("authenticatedUserPrivileges", new BsonArray())) {
+      BsonDocument privilege = each.asDocument();
+      if (covers(privilege.getDocument("resource"), database, collection)) {
+        privilege
+            .getArray("actions")
+            .forEach(action -> granted.add(action.asString().getValue()));
+      }
+    }
+    List<String> missing = new ArrayList<>(List.of(actions));
+    missing.removeAll(granted);
+    if (!missing.isEmpty() && !granted.contains("anyAction")) {
+      lacking.add(String.join(" and ", missing) + on(database, collection) + " at " + place);
+    }
+  }
+
+  private static boolean covers(
+      BsonDocument resource, @Nullable String database, String collection) {
+    if (resource.containsKey("anyResource")) {
+      return true;
+    }
+    return database == null
+        ? resource.containsKey("cluster")
+        : covers(resource.get("db"), database) && covers(resource.get("collection"), collection);
+  }
+
+  private static boolean covers(@Nullable BsonValue granted, String name) {
+    return granted instanceof BsonString known
+        && (known.getValue().isEmpty() || known.getValue().equals(name));
+  }
+
+  private static String on(@Nullable String database, String collection) {
+    if (database == null) {
+      return " on the cluster";
+    }
+    if (database.isEmpty()) {
+      return " on all databases";
+    }
+    return " on " + database + (collection.isEmpty() ? "" : "." + collection);
+  }
+
+  /** Fails if there can't be a stream. */
+  synchronized void check() {
+    if (!needed.isEmpty()) {
+      throw new CommandFailure(
+          ErrorCodes.UNAUTHORIZED,
+          "Unauthorized",
+          "the change stream needs "
+              + String.join("; ", needed)
+              + (wanted.isEmpty() ? "" : "; and does better with " + String.join("; ", wanted))
+              + ". "
+              + SCRIPT);
+    }
+  }
+
+  /** Says in the log what the stream does without. */
+  synchronized void say() {
+    if (!wanted.isEmpty()) {
+      log.warn(
+          "the change stream does without {}. Without appendOplogNote and getShardMap there are no"
+              + " heartbeats: events wait for majority reads, which takes 100 ms and more where a"
+              + " replica set has one member. Without local.oplog.rs it is not known how much a"
+              + " shard has lost. {}",
+          String.join("; ", wanted),
+          SCRIPT);
+    }
+  }
+}
