@@ -9,18 +9,12 @@ import com.mongodb.reactivestreams.client.MongoClient;
 import com.mongodb.reactivestreams.client.MongoCollection;
 import dev.onehop.routing.OneHop;
 import dev.onehop.routing.RoutingMode;
-import java.io.File;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
-import java.util.Arrays;
 import java.util.List;
-import java.util.Optional;
+import java.util.Map;
 import org.bson.Document;
 import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.reactivestreams.Publisher;
@@ -100,13 +94,18 @@ class DirectRightsIT {
     }
   }
 
-  /** With {@code mongosh} on the PATH, or where {@code onehop.it.mongosh} says. */
   @Test
   void theScriptMakesTheUser() throws IOException, InterruptedException {
-    List<String> mongosh = mongosh();
-
     for (String password : List.of("first password", "s&cond/p@ss:word")) {
-      String output = script(mongosh, "scripted", password);
+      String output =
+          UserScript.run(
+              "direct-users.js",
+              cluster,
+              "",
+              Map.of(
+                  "ONEHOP_USER", "scripted",
+                  "ONEHOP_PASSWORD", password,
+                  "ONEHOP_DATABASES", "it"));
 
       assertThat(output)
           .contains("config servers: scripted is there", "one: scripted", "two: scripted");
@@ -119,52 +118,6 @@ class DirectRightsIT {
     assertThat(cluster.roles("config", "scripted"))
         .containsExactlyInAnyOrder(
             DATA, ROUTING, new Document("role", "clusterMonitor").append("db", "admin"));
-  }
-
-  private static String script(List<String> mongosh, String user, String password)
-      throws IOException, InterruptedException {
-    Path script = Path.of("../docker/direct-users.js").toRealPath();
-    List<String> command = new java.util.ArrayList<>(mongosh);
-    command.addAll(
-        List.of(
-            cluster
-                    .url()
-                    .replace(
-                        "//",
-                        "//"
-                            + RealMongod.ADMIN
-                            + ":"
-                            + RealMongod.PASSWORD.replace(" ", "%20")
-                            + "@")
-                + "?authSource=admin&directConnection=true",
-            "--quiet",
-            "--file",
-            script.toString()));
-    ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
-    builder.environment().put("ONEHOP_USER", user);
-    builder.environment().put("ONEHOP_PASSWORD", password);
-    builder.environment().put("ONEHOP_DATABASES", "it");
-    builder.environment().put("ONEHOP_SHARD_ADMIN", RealMongod.ADMIN);
-    builder.environment().put("ONEHOP_SHARD_ADMIN_PASSWORD", RealMongod.PASSWORD);
-    Process process = builder.start();
-    process.getOutputStream().close();
-    String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
-    assertThat(process.waitFor()).as(output).isZero();
-    return output;
-  }
-
-  private static List<String> mongosh() {
-    String told = System.getProperty("onehop.it.mongosh", "");
-    if (!told.isEmpty()) {
-      return List.of(told.split(" "));
-    }
-    Optional<Path> found =
-        Arrays.stream(System.getenv("PATH").split(File.pathSeparator))
-            .map(folder -> Path.of(folder, "mongosh"))
-            .filter(Files::isExecutable)
-            .findFirst();
-    Assumptions.assumeTrue(found.isPresent(), "skipped: there is no mongosh");
-    return List.of(found.orElseThrow().toString());
   }
 
   private static void create(String user, List<Document> roles, String... servers) {

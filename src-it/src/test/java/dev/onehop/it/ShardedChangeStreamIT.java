@@ -217,6 +217,74 @@ class ShardedChangeStreamIT {
     assertNoCursorsAreLeft(name);
   }
 
+  /** Also of the whole cluster, where heartbeats are no events either. */
+  @Test
+  void anIdleShardHoldsNothingBackForLong() throws InterruptedException {
+    MongoCollection<Document> collection = sharded("idle");
+    for (int chunk = 0; chunk < KEYS / CHUNK; chunk++) {
+      testbed.moveRange(
+          "streams.idle",
+          new BsonDocument("_id", chunk == 0 ? new BsonMinKey() : new BsonInt32(chunk * CHUNK)),
+          chunk % 2 == 0 ? "one" : "two");
+    }
+    Map<Integer, Long> written = new ConcurrentHashMap<>();
+    Queue<Long> lags = new ConcurrentLinkedQueue<>();
+    Queue<String> tokens = new ConcurrentLinkedQueue<>();
+    BsonTimestamp begin = now();
+    Disposable reader =
+        Flux.from(
+                ShardedChangeStream.builder(testbed.url())
+                    .cluster()
+                    .showExpandedEvents(true)
+                    .order(Order.TOTAL)
+                    .startAtOperationTime(new BsonTimestamp(begin.getValue() + 1))
+                    .build()
+                    .events())
+            .ofType(StreamEvent.Change.class)
+            .subscribe(
+                change -> {
+                  int key = change.document().getDocument("documentKey").getInt32("_id").getValue();
+                  lags.add(System.nanoTime() - written.get(key));
+                  tokens.add(change.token());
+                },
+                failures::add);
+    long from = System.nanoTime();
+    for (int key = 0; key < KEYS; key++) {
+      written.put(key, System.nanoTime());
+      collection.insertOne(new Document("_id", key));
+      Thread.sleep(15);
+    }
+    await()
+        .atMost(TIMEOUT)
+        .untilAsserted(
+            () -> {
+              assertThat(failures).isEmpty();
+              assertThat(tokens).hasSize(KEYS);
+            });
+    Duration elapsed = Duration.ofNanos(System.nanoTime() - from);
+    reader.dispose();
+    List<Long> sorted = lags.stream().sorted().toList();
+    System.err.printf(
+        "idle shard: median lag %d us, the longest %d us%n",
+        sorted.get(KEYS / 2) / 1_000, sorted.get(KEYS - 1) / 1_000);
+    assertThat(tokens).isSorted();
+    // A server may wait for a second before it says that there was nothing.
+    assertThat(Duration.ofNanos(sorted.get(KEYS / 2))).isLessThan(Duration.ofMillis(250));
+    try (MongoClient direct =
+        MongoClients.create("mongodb://" + address("three") + "/?directConnection=true")) {
+      assertThat(
+              direct
+                  .getDatabase("local")
+                  .getCollection("oplog.rs")
+                  .countDocuments(
+                      Filters.and(
+                          Filters.gt("ts", begin),
+                          Filters.eq("op", "n"),
+                          Filters.exists("o.onehop"))))
+          .isBetween(1L, elapsed.toMillis() / 10 + 1);
+    }
+  }
+
   @Test
   void aCheckpointIsAPlaceForTheOfficialDriverAndBack() {
     MongoCollection<Document> collection = sharded("places");
