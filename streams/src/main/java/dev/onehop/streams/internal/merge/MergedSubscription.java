@@ -42,7 +42,7 @@ final class MergedSubscription implements Subscription, ShardReader.Owner {
   private static final Duration BETWEEN_PLACEMENTS = Duration.ofMillis(2);
 
   // A getMore without events ends only with its time, and only then says how far the shard is.
-  private static final Duration AWAIT_HELD = Duration.ofMillis(1);
+  private static final Duration AWAIT_HELD = Duration.ofMillis(3);
   private static final Duration AWAIT_TOTAL = Duration.ofMillis(10);
   private static final Duration AWAIT_PER_KEY = Duration.ofMillis(50);
 

@@ -17,6 +17,7 @@ import java.io.IOException;
 import java.util.Collection;
 import java.util.Set;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
@@ -34,6 +35,9 @@ public final class RoutedCluster implements Cluster {
   /** The name of what is no shard. */
   public static final String ALONE = "";
 
+  // Config servers that can't be reached from here are no reason to collect heartbeats.
+  private static final int MOST_MOVING = 4;
+
   private static final BsonString IS_MONGOS = new BsonString("isdbgrid");
 
   private final ClusterServers servers;
@@ -44,6 +48,7 @@ public final class RoutedCluster implements Cluster {
   private final Runnable release;
   private final PlacementReader placements;
   private final Heartbeats heartbeats;
+  private final AtomicInteger moving = new AtomicInteger();
   private volatile @Nullable ReplicaSet configServers;
 
   /**
@@ -184,15 +189,20 @@ public final class RoutedCluster implements Cluster {
                 ErrorCodes.ok(reply) ? Mono.just(reply) : Mono.error(CommandFailure.of(reply)));
   }
 
+  /** Beside a read, which then need not wait until the time that it is after is committed. */
+  private void moveConfigServers() {
+    ReplicaSet idle = configServers;
+    if (idle != null && moving.get() < MOST_MOVING) {
+      moving.incrementAndGet();
+      heartbeats.write(idle).doFinally(end -> moving.decrementAndGet()).subscribe();
+    }
+  }
+
   @Override
   public Mono<Placement> placement() {
     return Mono.defer(
             () -> {
-              ReplicaSet idle = configServers;
-              if (idle != null) {
-                // Beside the read, which then does not have to wait for a time that is committed.
-                heartbeats.write(idle).subscribe();
-              }
+              moveConfigServers();
               return placements.read();
             })
         .flatMap(
