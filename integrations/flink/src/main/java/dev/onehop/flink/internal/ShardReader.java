@@ -12,6 +12,7 @@ import java.util.Map;
 import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.function.Consumer;
 import org.apache.flink.api.common.eventtime.Watermark;
 import org.apache.flink.api.connector.source.ReaderOutput;
 import org.apache.flink.api.connector.source.SourceEvent;
@@ -74,13 +75,15 @@ public final class ShardReader<T> implements SourceReader<T, ShardSplit> {
   }
 
   /** A split and its subscription. */
-  private final class Reading extends BaseSubscriber<StreamEvent> {
+  private static final class Reading extends BaseSubscriber<StreamEvent> {
+    private final Consumer<Arrival> to;
     // These two are the task's.
     private ShardSplit split;
     private int taken;
 
-    Reading(ShardSplit split) {
+    Reading(ShardSplit split, Consumer<Arrival> to) {
       this.split = split;
+      this.to = to;
     }
 
     @Override
@@ -90,17 +93,17 @@ public final class ShardReader<T> implements SourceReader<T, ShardSplit> {
 
     @Override
     protected void hookOnNext(StreamEvent event) {
-      arrive(new Arrival(this, event, null));
+      to.accept(new Arrival(this, event, null));
     }
 
     @Override
     protected void hookOnComplete() {
-      arrive(new Arrival(this, null, null));
+      to.accept(new Arrival(this, null, null));
     }
 
     @Override
     protected void hookOnError(Throwable failure) {
-      arrive(new Arrival(this, null, failure));
+      to.accept(new Arrival(this, null, failure));
     }
 
     void took() {
@@ -254,7 +257,7 @@ public final class ShardReader<T> implements SourceReader<T, ShardSplit> {
   @Override
   public void addSplits(List<ShardSplit> splits) {
     for (ShardSplit split : splits) {
-      Reading reading = new Reading(split);
+      Reading reading = new Reading(split, this::arrive);
       readings.put(split.splitId(), reading);
       cluster
           .events(split.shard(), Checkpoint.at(split.after()), split.part(), split.parts())

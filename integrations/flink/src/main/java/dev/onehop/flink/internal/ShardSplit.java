@@ -30,7 +30,7 @@ public record ShardSplit(String shard, int part, int parts, String after) implem
   /**
    * Whether it has given everything.
    *
-   * @param bound {@code _data} of a token: the shard has nothing after it; null while it is there
+   * @param bound {@code _data} of a token: the shard has nothing after it; null if it may have
    */
   boolean isOver(@Nullable String bound) {
     return bound != null && after.compareTo(bound) >= 0;
