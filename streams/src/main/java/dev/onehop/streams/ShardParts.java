@@ -101,10 +101,10 @@ public final class ShardParts implements AutoCloseable {
   }
 
   /**
-   * The events of a part: those whose document key's {@code _id} has a hash in one of several ranges
-   * of the same size. Each part of a shard costs the shard the reading of its whole oplog. Events
-   * without a document key come in one of the parts only, but for {@code invalidate}, after which
-   * each part completes.
+   * The events of a part: those whose document key's {@code _id} has a hash in one of several
+   * ranges of the same size. Each part of a shard costs the shard the reading of its whole oplog.
+   * Events without a document key come in one of the parts only, but for {@code invalidate}, after
+   * which each part completes.
    *
    * @param shard one of the {@link Shards#ids}
    * @param after where it begins

@@ -75,9 +75,9 @@ public final class ChangeStreamSource<T>
   }
 
   /**
-   * The same with several splits for each shard, by ranges of the hashed {@code _id}. Each costs its
-   * shard the reading of the whole oplog, so more than a few seldom pay. A job that goes on from a
-   * savepoint keeps the splits that it has.
+   * The same with several splits for each shard, by ranges of the hashed {@code _id}. Each costs
+   * its shard the reading of the whole oplog, so more than a few seldom pay. A job that goes on
+   * from a savepoint keeps the splits that it has.
    *
    * @param splits 1 or more
    */

@@ -8,6 +8,7 @@ import org.apache.flink.api.common.state.MapState;
 import org.apache.flink.api.common.state.MapStateDescriptor;
 import org.apache.flink.api.common.typeinfo.TypeInformation;
 import org.apache.flink.api.common.typeinfo.Types;
+import org.apache.flink.api.java.typeutils.ResultTypeQueryable;
 import org.apache.flink.streaming.api.functions.KeyedProcessFunction;
 import org.apache.flink.util.Collector;
 import org.apache.flink.util.function.SerializableFunction;
@@ -25,7 +26,8 @@ import org.apache.flink.util.function.SerializableFunction;
  * @param <K> the keys
  * @param <T> the records
  */
-public final class TokenOrder<K, T> extends KeyedProcessFunction<K, T, T> {
+public final class TokenOrder<K, T> extends KeyedProcessFunction<K, T, T>
+    implements ResultTypeQueryable<T> {
   private static final long serialVersionUID = 1L;
 
   private final SerializableFunction<T, String> token;
@@ -39,6 +41,11 @@ public final class TokenOrder<K, T> extends KeyedProcessFunction<K, T, T> {
   public TokenOrder(SerializableFunction<T, String> token, TypeInformation<T> type) {
     this.token = Objects.requireNonNull(token, "token");
     this.type = Objects.requireNonNull(type, "type");
+  }
+
+  @Override
+  public TypeInformation<T> getProducedType() {
+    return type;
   }
 
   @Override

@@ -22,6 +22,7 @@ import java.util.Queue;
 import java.util.Random;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.apache.flink.api.common.JobID;
 import org.apache.flink.api.common.JobStatus;
@@ -33,9 +34,9 @@ import org.apache.flink.api.common.typeinfo.TypeInformation;
 import org.apache.flink.api.common.typeinfo.Types;
 import org.apache.flink.api.java.tuple.Tuple3;
 import org.apache.flink.configuration.Configuration;
+import org.apache.flink.configuration.MemorySize;
 import org.apache.flink.configuration.RestartStrategyOptions;
 import org.apache.flink.configuration.TaskManagerOptions;
-import org.apache.flink.configuration.MemorySize;
 import org.apache.flink.runtime.minicluster.MiniCluster;
 import org.apache.flink.runtime.minicluster.MiniClusterConfiguration;
 import org.apache.flink.streaming.api.environment.StreamExecutionEnvironment;
@@ -87,13 +88,17 @@ class ChangeStreamSourceIT {
   /** A document of which the job sees the later versions only. */
   private static final int PROBE = -1;
 
-  private static final int TASK_MANAGERS = 2;
+  private static final int KILLS = 2;
+  private static final int TASK_MANAGERS = 3;
   private static final BsonDocument KEY = new BsonDocument("_id", new BsonInt32(1));
   private static final TypeInformation<Tuple3<Integer, Long, String>> TYPE =
       Types.TUPLE(Types.INT, Types.LONG, Types.STRING);
 
   /** What the job says, which runs in this process. */
   private static final Map<Integer, Long> COUNTED = new ConcurrentHashMap<>();
+
+  /** How often a task of the last step began. */
+  private static final AtomicInteger STARTS = new AtomicInteger();
 
   private static final Queue<String> WRONG = new ConcurrentLinkedQueue<>();
 
@@ -122,12 +127,12 @@ class ChangeStreamSourceIT {
   @BeforeEach
   void forget() {
     COUNTED.clear();
+    STARTS.set(0);
     WRONG.clear();
   }
 
   /** The number of a document, its version and the event's token. */
-  private static final class Versions
-      implements ChangeDeserializer<Tuple3<Integer, Long, String>> {
+  private static final class Versions implements ChangeDeserializer<Tuple3<Integer, Long, String>> {
     private static final long serialVersionUID = 1L;
 
     @Override
@@ -157,6 +162,7 @@ class ChangeStreamSourceIT {
     @Override
     public void open(OpenContext context) {
       last = getRuntimeContext().getState(new ValueStateDescriptor<>("last", Types.LONG));
+      STARTS.incrementAndGet();
     }
 
     @Override
@@ -200,7 +206,7 @@ class ChangeStreamSourceIT {
       awaitSeen(collection);
       Thread load = new Thread(() -> load(collection, name), "load");
       load.start();
-      for (int kill = 0; kill < 2; kill++) {
+      for (int kill = 0; kill < KILLS; kill++) {
         Thread.sleep(LOAD.toMillis() / 3);
         cluster.terminateTaskManager(kill).get();
         cluster.startTaskManager();
@@ -217,6 +223,7 @@ class ChangeStreamSourceIT {
               });
       cluster.cancelJob(job).get();
     }
+    assertThat(STARTS.get()).isGreaterThanOrEqualTo((1 + KILLS) * TASK_MANAGERS);
     assertThat(WRONG).isEmpty();
     assertThat(failures).isEmpty();
   }
@@ -250,9 +257,7 @@ class ChangeStreamSourceIT {
         Thread.sleep(200);
       }
       testbed.dropCollection("flink.dropped");
-      await()
-          .atMost(TIMEOUT)
-          .until(() -> cluster.getJobStatus(job).get() == JobStatus.FINISHED);
+      await().atMost(TIMEOUT).until(() -> cluster.getJobStatus(job).get() == JobStatus.FINISHED);
     }
   }
 
@@ -263,10 +268,7 @@ class ChangeStreamSourceIT {
         IntStream.of(20, 40, 60, 80, 100)
             .mapToObj(id -> new BsonDocument("_id", new BsonInt32(id)))
             .toList());
-    return client
-        .getDatabase("flink")
-        .getCollection(name)
-        .withWriteConcern(WriteConcern.MAJORITY);
+    return client.getDatabase("flink").getCollection(name).withWriteConcern(WriteConcern.MAJORITY);
   }
 
   private static Configuration configuration() {
@@ -285,7 +287,7 @@ class ChangeStreamSourceIT {
             new MiniClusterConfiguration.Builder()
                 .setConfiguration(configuration())
                 .setNumTaskManagers(TASK_MANAGERS)
-                .setNumSlotsPerTaskManager(2)
+                .setNumSlotsPerTaskManager(1)
                 .build());
     cluster.start();
     return cluster;
@@ -337,8 +339,7 @@ class ChangeStreamSourceIT {
   }
 
   private void write(MongoCollection<Document> collection, int key) {
-    collection.updateOne(
-        Filters.eq(key), Updates.inc("v", 1L), new UpdateOptions().upsert(true));
+    collection.updateOne(Filters.eq(key), Updates.inc("v", 1L), new UpdateOptions().upsert(true));
     written.merge(key, 1L, Long::sum);
   }
 

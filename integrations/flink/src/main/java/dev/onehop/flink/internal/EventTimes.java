@@ -4,8 +4,8 @@ import dev.onehop.streams.event.Checkpoint;
 import org.bson.BsonTimestamp;
 
 /**
- * Flink's event times of resume tokens: the cluster time's seconds as milliseconds, and the increment
- * as far as it fits. A greater token has the same time or a greater one.
+ * Flink's event times of resume tokens: the cluster time's seconds as milliseconds, and the
+ * increment as far as it fits. A greater token has the same time or a greater one.
  */
 public final class EventTimes {
   private static final long MILLIS = 1_000;

@@ -218,8 +218,7 @@ public final class ShardReader<T> implements SourceReader<T, ShardSplit> {
   private void end(Reading reading, @Nullable String invalidated) {
     reading.cancel();
     readings.remove(reading.split.splitId());
-    context.sendSourceEventToCoordinator(
-        new SplitEnded(reading.split.splitId(), invalidated));
+    context.sendSourceEventToCoordinator(new SplitEnded(reading.split.splitId(), invalidated));
   }
 
   private void mark(ReaderOutput<T> output) {

@@ -13,9 +13,9 @@ import org.bson.BsonTimestamp;
 import reactor.core.publisher.Mono;
 
 /**
- * One shard of a cluster as if it were alone, so that its stream is given as it comes. Whether other
- * shards are earlier, and which there are, is for someone else to know. While the shard is idle, its
- * clock follows the cluster's.
+ * One shard of a cluster as if it were alone, so that its stream is given as it comes. Whether
+ * other shards are earlier, and which there are, is for someone else to know. While the shard is
+ * idle, its clock follows the cluster's.
  */
 public final class ShardOfCluster implements Cluster {
   private final RoutedCluster whole;
@@ -86,9 +86,7 @@ public final class ShardOfCluster implements Cluster {
     @Override
     public Mono<Batch> next(Duration wait) {
       Mono<Batch> next = stream.next(wait).doOnNext(this::look);
-      return idle
-          ? whole.placement().onErrorComplete().then(stream.advance()).then(next)
-          : next;
+      return idle ? whole.placement().onErrorComplete().then(stream.advance()).then(next) : next;
     }
 
     private void look(Batch batch) {
