@@ -157,7 +157,8 @@ public final class ShardParts implements AutoCloseable {
 
     /** The first hash of a part; that of the one after the last overflows to the least. */
     private static long bound(int part, int parts) {
-      return (((long) part << Integer.SIZE) / parts << Integer.SIZE) ^ Long.MIN_VALUE;
+      long upper = ((long) part << Integer.SIZE) / parts;
+      return (upper << Integer.SIZE) ^ Long.MIN_VALUE;
     }
 
     BsonDocument stage() {

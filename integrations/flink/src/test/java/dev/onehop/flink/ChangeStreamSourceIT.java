@@ -48,6 +48,7 @@ import org.bson.BsonInt32;
 import org.bson.Document;
 import org.bson.RawBsonDocument;
 import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -105,6 +106,7 @@ class ChangeStreamSourceIT {
   private static Testbed testbed;
   private static MongoClient client;
 
+  private MiniCluster cluster;
   private final Map<Integer, Long> written = new ConcurrentHashMap<>();
   private final Queue<Throwable> failures = new ConcurrentLinkedQueue<>();
 
@@ -125,10 +127,23 @@ class ChangeStreamSourceIT {
   }
 
   @BeforeEach
-  void forget() {
+  void startFlink() throws Exception {
     COUNTED.clear();
     STARTS.set(0);
     WRONG.clear();
+    cluster =
+        new MiniCluster(
+            new MiniClusterConfiguration.Builder()
+                .setConfiguration(configuration())
+                .setNumTaskManagers(TASK_MANAGERS)
+                .setNumSlotsPerTaskManager(1)
+                .build());
+    cluster.start();
+  }
+
+  @AfterEach
+  void stopFlink() throws Exception {
+    cluster.closeAsync().get();
   }
 
   /** The number of a document, its version and the event's token. */
@@ -201,28 +216,26 @@ class ChangeStreamSourceIT {
         .keyBy(value -> value.f0)
         .process(new Following())
         .sinkTo(new DiscardingSink<>());
-    try (MiniCluster cluster = cluster()) {
-      JobID job = submit(cluster, environment);
-      awaitSeen(collection);
-      Thread load = new Thread(() -> load(collection, name), "load");
-      load.start();
-      for (int kill = 0; kill < KILLS; kill++) {
-        Thread.sleep(LOAD.toMillis() / 3);
-        cluster.terminateTaskManager(kill).get();
-        cluster.startTaskManager();
-      }
-      load.join();
-      await()
-          .atMost(TIMEOUT)
-          .untilAsserted(
-              () -> {
-                assertThat(WRONG).isEmpty();
-                // Cluster times go on with writes only.
-                write(collection, 0);
-                assertThat(behind()).isEmpty();
-              });
-      cluster.cancelJob(job).get();
+    JobID job = submit(environment);
+    awaitSeen(collection);
+    Thread load = new Thread(() -> load(collection, name), "load");
+    load.start();
+    for (int kill = 0; kill < KILLS; kill++) {
+      Thread.sleep(LOAD.toMillis() / 3);
+      cluster.terminateTaskManager(kill).get();
+      cluster.startTaskManager();
     }
+    load.join();
+    await()
+        .atMost(TIMEOUT)
+        .untilAsserted(
+            () -> {
+              assertThat(WRONG).isEmpty();
+              // Cluster times go on with writes only.
+              write(collection, 0);
+              assertThat(behind()).isEmpty();
+            });
+    cluster.cancelJob(job).get();
     assertThat(STARTS.get()).isGreaterThanOrEqualTo((1 + KILLS) * TASK_MANAGERS);
     assertThat(WRONG).isEmpty();
     assertThat(failures).isEmpty();
@@ -250,15 +263,13 @@ class ChangeStreamSourceIT {
             })
         .returns(Types.STRING)
         .sinkTo(new DiscardingSink<>());
-    try (MiniCluster cluster = cluster()) {
-      JobID job = submit(cluster, environment);
-      for (int id = 0; !COUNTED.containsKey(id - 1); id++) {
-        collection.insertOne(new Document("_id", id));
-        Thread.sleep(200);
-      }
-      testbed.dropCollection("flink.dropped");
-      await().atMost(TIMEOUT).until(() -> cluster.getJobStatus(job).get() == JobStatus.FINISHED);
+    JobID job = submit(environment);
+    for (int id = 0; !COUNTED.containsKey(id - 1); id++) {
+      collection.insertOne(new Document("_id", id));
+      Thread.sleep(200);
     }
+    testbed.dropCollection("flink.dropped");
+    await().atMost(TIMEOUT).until(() -> cluster.getJobStatus(job).get() == JobStatus.FINISHED);
   }
 
   private static MongoCollection<Document> sharded(String name) {
@@ -281,18 +292,6 @@ class ChangeStreamSourceIT {
     return configuration;
   }
 
-  private static MiniCluster cluster() throws Exception {
-    MiniCluster cluster =
-        new MiniCluster(
-            new MiniClusterConfiguration.Builder()
-                .setConfiguration(configuration())
-                .setNumTaskManagers(TASK_MANAGERS)
-                .setNumSlotsPerTaskManager(1)
-                .build());
-    cluster.start();
-    return cluster;
-  }
-
   private static StreamExecutionEnvironment environment() {
     StreamExecutionEnvironment environment =
         StreamExecutionEnvironment.getExecutionEnvironment(configuration());
@@ -301,8 +300,7 @@ class ChangeStreamSourceIT {
     return environment;
   }
 
-  private static JobID submit(MiniCluster cluster, StreamExecutionEnvironment environment)
-      throws Exception {
+  private JobID submit(StreamExecutionEnvironment environment) throws Exception {
     return cluster.submitJob(environment.getStreamGraph().getJobGraph()).get().getJobID();
   }
 
@@ -324,7 +322,7 @@ class ChangeStreamSourceIT {
       Random random = new Random(1);
       List<String> shards = List.of("one", "two", "three");
       long end = System.nanoTime() + LOAD.toNanos();
-      for (int round = 0; System.nanoTime() - end < 0; round++) {
+      while (System.nanoTime() - end < 0) {
         for (int i = 0; i < 40; i++) {
           write(collection, random.nextInt(KEYS));
         }
