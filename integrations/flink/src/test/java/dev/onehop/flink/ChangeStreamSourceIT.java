@@ -82,7 +82,7 @@ class ChangeStreamSourceIT {
       mongos: [c]
       """;
   private static final Duration LOAD =
-      Duration.ofSeconds(Integer.getInteger("onehop.it.flink.seconds", 12));
+      Duration.ofSeconds(Integer.getInteger("onehop.it.flink.seconds", 8));
   private static final Duration TIMEOUT = Duration.ofSeconds(90);
   private static final int KEYS = 120;
 
