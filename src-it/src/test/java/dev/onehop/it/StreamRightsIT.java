@@ -113,7 +113,9 @@ class StreamRightsIT {
       String user, String database, List<Document> privileges, String... servers) {
     String role = "role of " + user;
     cluster.createUser(
-        new Document("createRole", role).append("privileges", privileges).append("roles", List.of()),
+        new Document("createRole", role)
+            .append("privileges", privileges)
+            .append("roles", List.of()),
         "admin",
         servers);
     Document command = new Document("createUser", user);
@@ -209,7 +211,11 @@ class StreamRightsIT {
 
     assertThatThrownBy(
             () ->
-                Flux.from(ShardedChangeStream.builder(settings("narrow")).database("it").build().events())
+                Flux.from(
+                        ShardedChangeStream.builder(settings("narrow"))
+                            .database("it")
+                            .build()
+                            .events())
                     .blockFirst(TIMEOUT))
         .isInstanceOf(MongoCommandException.class)
         .hasMessageContaining("find and changeStream on it at shard one");
@@ -223,10 +229,14 @@ class StreamRightsIT {
             cluster,
             "&tls=true&tlsCAFile=" + certificates.authorityPem(),
             Map.of(
-                "ONEHOP_USER", "scripted",
-                "ONEHOP_PASSWORD", "secret",
-                "ONEHOP_WATCH", "it." + COLLECTION,
-                "ONEHOP_SHARD_OPTIONS", "tls=true&tlsCAFile=" + certificates.authorityPem()));
+                "ONEHOP_USER",
+                "scripted",
+                "ONEHOP_PASSWORD",
+                "secret",
+                "ONEHOP_WATCH",
+                "it." + COLLECTION,
+                "ONEHOP_SHARD_OPTIONS",
+                "tls=true&tlsCAFile=" + certificates.authorityPem()));
 
     assertThat(output)
         .contains("config servers: scripted is there", "one: scripted", "two: scripted");
@@ -282,10 +292,7 @@ class StreamRightsIT {
     int first = next;
     next += WRITES;
     var collection =
-        writer
-            .getDatabase("it")
-            .getCollection(COLLECTION)
-            .withWriteConcern(WriteConcern.MAJORITY);
+        writer.getDatabase("it").getCollection(COLLECTION).withWriteConcern(WriteConcern.MAJORITY);
     for (int id = first; id < next; id++) {
       reading.written(id);
       collection.insertOne(new Document("_id", id));

@@ -126,6 +126,14 @@ public final class ShardedChangeStream {
     return Flux.from(events()).ofType(StreamEvent.Change.class).map(change -> change.decode(codec));
   }
 
+  /**
+   * The stream in parts, for a framework that distributes them and merges them itself, such as
+   * Apache Flink. The caller closes them.
+   */
+  public ShardParts parts() {
+    return new ShardParts(settings);
+  }
+
   /** Collects what a stream is made of. Not thread-safe. */
   public static final class Builder {
     private static final Duration DEFAULT_AWAIT = Duration.ofSeconds(1);
@@ -234,10 +242,10 @@ public final class ShardedChangeStream {
     /**
      * How often at most a shard that events wait for gets a heartbeat; 10 milliseconds by default.
      * A heartbeat is a note of some 150 bytes in the oplog of that shard, or of the config servers,
-     * and is no event. So an event waits about this long for an idle shard. It is written only while events
-     * wait, and needs the action {@code appendOplogNote} on each shard and on the config servers;
-     * without it, which is said once in the log, a majority read takes its place, which may take
-     * 100 ms and more where a replica set has one member.
+     * and is no event. So an event waits about this long for an idle shard. It is written only
+     * while events wait, and needs the action {@code appendOplogNote} on each shard and on the
+     * config servers; without it, which is said once in the log, a majority read takes its place,
+     * which may take 100 ms and more where a replica set has one member.
      */
     public Builder heartbeatInterval(Duration interval) {
       this.heartbeat = positive("heartbeatInterval", interval);

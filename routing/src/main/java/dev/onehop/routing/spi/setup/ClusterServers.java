@@ -21,7 +21,6 @@ import dev.onehop.routing.spi.wire.ServerAddressName;
 import io.netty.channel.EventLoopGroup;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
@@ -98,7 +97,7 @@ public final class ClusterServers implements AutoCloseable {
           ProxiedChannels.watching(settings, wire.sockets(), monitoring),
           mapping == null ? null : name -> ServerAddressName.parse(mapping.apply(name.toString())));
     } catch (RuntimeException | Error failure) {
-      shutDown(group);
+      EventLoops.shutDown(group);
       throw failure;
     }
   }
@@ -146,11 +145,6 @@ public final class ClusterServers implements AutoCloseable {
     seeds.close();
     connections.close();
     watching.release().run();
-    shutDown(group);
-  }
-
-  private static void shutDown(EventLoopGroup group) {
-    // After a moment: threads of clients that were closed may still be opening a connection.
-    group.shutdownGracefully(100, 1_000, TimeUnit.MILLISECONDS);
+    EventLoops.shutDown(group);
   }
 }

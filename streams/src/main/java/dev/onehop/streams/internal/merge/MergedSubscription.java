@@ -130,7 +130,9 @@ final class MergedSubscription implements Subscription, ShardReader.Owner {
 
   private void add(Merge into, String shard, String after) {
     into.add(shard, after);
-    readers.put(shard, new ShardReader(shard, cluster.stream(shard), after, settings.heartbeatInterval(), this));
+    readers.put(
+        shard,
+        new ShardReader(shard, cluster.stream(shard), after, settings.heartbeatInterval(), this));
   }
 
   @Override

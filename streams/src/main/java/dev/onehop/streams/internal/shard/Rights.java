@@ -22,7 +22,8 @@ import org.slf4j.LoggerFactory;
  */
 final class Rights {
   private static final Logger log = LoggerFactory.getLogger(Rights.class);
-  private static final List<String> METADATA = List.of("collections", "chunks", "databases", "shards");
+  private static final List<String> METADATA =
+      List.of("collections", "chunks", "databases", "shards");
   private static final String SCRIPT = "docker/stream-users.js makes a user who has what it takes";
 
   private final StreamCommand command;
@@ -90,9 +91,7 @@ final class Rights {
     for (BsonValue each : auth.getArray("authenticatedUserPrivileges", new BsonArray())) {
       BsonDocument privilege = each.asDocument();
       if (covers(privilege.getDocument("resource"), database, collection)) {
-        privilege
-            .getArray("actions")
-            .forEach(action -> granted.add(action.asString().getValue()));
+        privilege.getArray("actions").forEach(action -> granted.add(action.asString().getValue()));
       }
     }
     List<String> missing = new ArrayList<>(List.of(actions));
