@@ -83,6 +83,23 @@ class MergedStreamTest {
     assertThat(tokens()).isSorted();
   }
 
+  @Test
+  void aDropIsInTotalOrderAlsoWithOrderPerKey() {
+    ScriptedCluster cluster = new ScriptedCluster(true, "a", "b");
+    cluster.shard("b").setSilent(true);
+    subscribe(cluster, Order.PER_KEY, Long.MAX_VALUE);
+    await().atMost(TIMEOUT).until(() -> cluster.shard("b").isOpen());
+    cluster.shard("b").insert(5, 1);
+    cluster.shard("a").add("drop", 10, 0);
+    cluster.shard("a").insert(20, 2);
+    int before = cluster.shard("a").reads();
+    await().atMost(TIMEOUT).until(() -> cluster.shard("a").reads() > before + 10);
+    assertThat(tokens()).isEmpty();
+    cluster.shard("b").setSilent(false);
+    await().atMost(TIMEOUT).untilAsserted(() -> assertThat(tokens()).hasSize(3));
+    assertThat(tokens()).isSorted();
+  }
+
   private static boolean settled(ScriptedCluster.Shard shard) {
     int before = shard.reads();
     try {
