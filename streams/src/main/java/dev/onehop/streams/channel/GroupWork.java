@@ -263,6 +263,7 @@ final class GroupWork {
     slot.fed = false;
     freed(slot.entries.size());
     slot.entries.clear();
+    meet();
   }
 
   private void forgetLost(Slot slot) {
