@@ -558,11 +558,12 @@ final class GroupWork {
     boolean fenced = failure instanceof FencedException;
     boolean fatal;
     synchronized (this) {
-      slot.busy = false;
-      freed(count);
       fatal = !fenced && !slot.lost;
+      // As long as it is busy, its last batch is not taken for done.
       stop(slot);
+      slot.busy = false;
       slot.leaving = true;
+      freed(count);
       forgetLost(slot);
     }
     if (fenced) {

@@ -42,6 +42,9 @@ final class InMemoryLeases implements LeaseStore {
   }
 
   synchronized @Nullable String owner(int channel) {
+    if (leases.isEmpty()) {
+      return null;
+    }
     Channel lease = leases.get(channel);
     return lease.until - System.nanoTime() > 0 ? lease.owner : null;
   }

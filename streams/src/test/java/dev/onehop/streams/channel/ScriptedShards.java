@@ -18,7 +18,7 @@ import reactor.core.scheduler.Schedulers;
 
 /**
  * Streams of two shards, each merged in another way: a key is on one shard, so all are in order. An
- * event that concerns more than a document is in the order of the tokens among all.
+ * event that concerns more than a document comes after all that are older.
  */
 final class ScriptedShards {
   private static final List<String> NAMES = List.of("a", "b");
