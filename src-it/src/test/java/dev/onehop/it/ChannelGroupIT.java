@@ -26,9 +26,9 @@ import java.util.Random;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.LongStream;
+import org.bson.BsonDocument;
 import org.bson.BsonInt32;
 import org.bson.BsonMinKey;
-import org.bson.BsonDocument;
 import org.bson.Document;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -146,7 +146,8 @@ class ChannelGroupIT {
     long values = written.values().stream().mapToLong(Long::longValue).sum();
     System.err.printf(
         "%d values; refused: %d batches of the process that was frozen%n",
-        values, Files.readAllLines(log(second)).stream().filter(GroupMember.REFUSED::equals).count());
+        values,
+        Files.readAllLines(log(second)).stream().filter(GroupMember.REFUSED::equals).count());
   }
 
   /** The planted fault. */
@@ -163,8 +164,7 @@ class ChannelGroupIT {
     await()
         .atMost(TIMEOUT)
         .untilAsserted(
-            () ->
-{
+            () -> {
               Map<Integer, List<Long>> applied = applied();
               written.forEach((key, last) -> assertThat(applied.get(key)).contains(last));
             });

@@ -85,7 +85,10 @@ class FencedSinkIT {
   private static ChannelSink sink(MongoClient over) {
     MongoDatabase database = over.getDatabase("fenced");
     return new FencedSink(
-        over, database.getCollection("applied"), database.getCollection("states"), FencedSinkIT::writes);
+        over,
+        database.getCollection("applied"),
+        database.getCollection("states"),
+        FencedSinkIT::writes);
   }
 
   private static List<WriteModel<BsonDocument>> writes(StreamEvent.Change change) {

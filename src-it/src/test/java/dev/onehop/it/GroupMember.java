@@ -49,19 +49,19 @@ public final class GroupMember {
   record Task(String source, String sink, Duration lease, Duration renewal, boolean fenced) {
     Process start(Path log) throws IOException {
       return new ProcessBuilder(
-                  Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                  "-Xmx256m",
-                  "-cp",
-                  System.getProperty("java.class.path"),
-                  GroupMember.class.getName(),
-                  source,
-                  sink,
-                  lease.toString(),
-                  renewal.toString(),
-                  Boolean.toString(fenced))
-              .redirectErrorStream(true)
-              .redirectOutput(log.toFile())
-              .start();
+              Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+              "-Xmx256m",
+              "-cp",
+              System.getProperty("java.class.path"),
+              GroupMember.class.getName(),
+              source,
+              sink,
+              lease.toString(),
+              renewal.toString(),
+              Boolean.toString(fenced))
+          .redirectErrorStream(true)
+          .redirectOutput(log.toFile())
+          .start();
     }
   }
 
@@ -72,8 +72,7 @@ public final class GroupMember {
     MongoCollection<Document> applied = database.getCollection("applied");
     ChannelSink sink =
         Boolean.parseBoolean(args[4])
-            ? new FencedSink(
-                client, applied, database.getCollection("states"), GroupMember::writes)
+            ? new FencedSink(client, applied, database.getCollection("states"), GroupMember::writes)
             : new Unfenced(applied);
     Disposable running =
         Mono.from(
@@ -139,8 +138,7 @@ public final class GroupMember {
     public Publisher<Void> write(ChannelBatch batch) {
       return Flux.fromIterable(batch.events())
           .concatMap(
-              change ->
-                  applied.withDocumentClass(BsonDocument.class).bulkWrite(writes(change)))
+              change -> applied.withDocumentClass(BsonDocument.class).bulkWrite(writes(change)))
           .then();
     }
   }

@@ -113,13 +113,7 @@ public final class ShardedChangeStream {
   private RoutedCluster cluster(
       ClusterServers servers, @Nullable Checkpoint start, boolean lookups, Runnable release) {
     return new RoutedCluster(
-        servers,
-        settings.command(),
-        settings.source(),
-        settings.order(),
-        start,
-        lookups,
-        release);
+        servers, settings.command(), settings.source(), settings.order(), start, lookups, release);
   }
 
   private Flux<StreamEvent> connected(@Nullable Checkpoint start) {

@@ -23,15 +23,15 @@ import reactor.core.publisher.Mono;
  * owner, and the place up to which it is done. Several groups may share the collection. The first
  * member begins where the stream starts by its settings; from then on these no longer matter.
  *
- * <p>With a {@link ChannelSink} each event is written exactly once, also if a member was stopped for
- * longer than its leases last and then goes on. With a {@link ChannelProcessor} each event is
+ * <p>With a {@link ChannelSink} each event is written exactly once, also if a member was stopped
+ * for longer than its leases last and then goes on. With a {@link ChannelProcessor} each event is
  * processed at least once, and a member that was stopped may end its last batch when the channel
  * has another owner already.
  *
- * <p>The order is that of {@link ChangeChannels}, over all members: an event that concerns more than
- * a document, such as {@code drop}, is processed by the owner of channel 0 after everything before
- * it and before everything after it. The stream's pipeline MUST keep {@code documentKey} and {@code
- * operationType}.
+ * <p>The order is that of {@link ChangeChannels}, over all members: an event that concerns more
+ * than a document, such as {@code drop}, is processed by the owner of channel 0 after everything
+ * before it and before everything after it. The stream's pipeline MUST keep {@code documentKey} and
+ * {@code operationType}.
  *
  * <p>Immutable and thread-safe.
  */
@@ -46,8 +46,8 @@ public final class ChannelGroup {
    * Names a group.
    *
    * @param stream the same for all members
-   * @param channels from 1 to {@value Channels#MOST}; the same for all members, for as long as there
-   *     is the group
+   * @param channels from 1 to {@value Channels#MOST}; the same for all members, for as long as
+   *     there is the group
    * @param name of the group
    * @param leases where the group is kept. Reads and writes are of the majority, whatever the
    *     collection's concerns are

@@ -40,9 +40,9 @@ public interface ChannelSink {
   Publisher<Void> write(ChannelBatch batch);
 
   /**
-   * Takes what is no event of a document that can be written: one that is too large, in the order of
-   * its channel, or events that are lost, which each member is told after all it was given before.
-   * It may come again.
+   * Takes what is no event of a document that can be written: one that is too large, in the order
+   * of its channel, or events that are lost, which each member is told after all it was given
+   * before. It may come again.
    *
    * @param notice a {@link StreamEvent.HistoryLost} or a {@link StreamEvent.TooLarge}
    * @return as of {@link #write}; an error unless this is overridden, so that nothing is missed

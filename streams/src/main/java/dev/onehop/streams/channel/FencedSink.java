@@ -27,7 +27,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import org.bson.BsonArray;
 import org.bson.BsonDocument;
-import org.bson.BsonInt32;
 import org.bson.BsonInt64;
 import org.bson.BsonString;
 import org.bson.BsonValue;
@@ -117,7 +116,8 @@ public final class FencedSink implements ChannelSink {
                 state(channel)
                     .flatMap(this::endTransaction)
                     .then(Mono.defer(() -> raise(channel, term, session)))
-                    .retryWhen(retry(failure -> Passing.is(failure) || isOf(failure, MAX_TIME_EXPIRED)))
+                    .retryWhen(
+                        retry(failure -> Passing.is(failure) || isOf(failure, MAX_TIME_EXPIRED)))
                     .doOnError(failure -> session.close()))
         .flatMap(state -> Mono.justOrEmpty(state.get("place")))
         .map(place -> Checkpoint.parse(place.asDocument()));
@@ -206,8 +206,7 @@ public final class FencedSink implements ChannelSink {
     return written
         .onErrorResume(failure -> abort(session).then(Mono.error(failure)))
         .flatMap(
-            mine ->
-                mine ? commit(session) : abort(session).then(Mono.defer(() -> isDone(tenure))));
+            mine -> mine ? commit(session) : abort(session).then(Mono.defer(() -> isDone(tenure))));
   }
 
   /** Every transaction begins with this. It conflicts with a raised term and with its like. */
@@ -216,7 +215,8 @@ public final class FencedSink implements ChannelSink {
             states.updateOne(
                 tenure.session,
                 and(eq(tenure.channel), eq("term", tenure.term), eq("batch", tenure.batch)),
-                Updates.combine(Updates.inc("batch", 1L), Updates.set("place", place.toDocument()))))
+                Updates.combine(
+                    Updates.inc("batch", 1L), Updates.set("place", place.toDocument()))))
         .map(result -> result.getMatchedCount() == 1);
   }
 
@@ -227,15 +227,15 @@ public final class FencedSink implements ChannelSink {
   private static Mono<Void> commit(ClientSession session) {
     return Mono.defer(() -> Mono.from(session.commitTransaction()))
         .retryWhen(
-            retry(
-                failure -> has(failure, MongoException.UNKNOWN_TRANSACTION_COMMIT_RESULT_LABEL)));
+            retry(failure -> has(failure, MongoException.UNKNOWN_TRANSACTION_COMMIT_RESULT_LABEL)));
   }
 
-  /** A batch that can't be claimed was written by an attempt without an answer, or never will be. */
+  /**
+   * A batch that can't be claimed was written by an attempt without an answer, or never will be.
+   */
   private Mono<Void> isDone(Tenure tenure) {
     return state(tenure.channel)
-        .switchIfEmpty(
-            Mono.error(() -> new IllegalStateException("the sink's state was removed")))
+        .switchIfEmpty(Mono.error(() -> new IllegalStateException("the sink's state was removed")))
         .flatMap(
             state -> {
               if (state.getInt64("term").getValue() != tenure.term) {

@@ -29,8 +29,8 @@ import reactor.core.scheduler.Schedulers;
  * <p>The stream begins where the channel begins that is least far. When a channel comes that begins
  * elsewhere, another stream takes its place. Each channel has a <em>floor</em>: all up to there was
  * given to it before the present stream began, so it takes only what is not within its floor. This
- * keeps the order within a key: streams give the events of a key in their order, so a floor has none
- * without those before it.
+ * keeps the order within a key: streams give the events of a key in their order, so a floor has
+ * none without those before it.
  *
  * <p>An event that concerns more than a document is processed by the owner of channel 0, after the
  * owners of all others have stored that they have done everything before it. All streams give such
@@ -165,7 +165,9 @@ final class GroupWork {
     for (Slot slot : slots) {
       if (slot != null && !slot.lost) {
         String reached =
-            waiting && slot.fed ? ((StreamEvent.Change) Objects.requireNonNull(barrier)).token() : null;
+            waiting && slot.fed
+                ? ((StreamEvent.Change) Objects.requireNonNull(barrier)).token()
+                : null;
         holds.add(new Hold(slot.channel, slot.term, place(slot), reached));
       }
     }

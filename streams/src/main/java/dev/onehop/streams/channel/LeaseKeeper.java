@@ -14,8 +14,8 @@ import reactor.core.publisher.Mono;
 import reactor.core.publisher.MonoSink;
 
 /**
- * Has a member's share of a group's channels: renews its leases, takes channels that nobody has, and
- * gives up what is more than its share. One thread, which waits for the store.
+ * Has a member's share of a group's channels: renews its leases, takes channels that nobody has,
+ * and gives up what is more than its share. One thread, which waits for the store.
  *
  * <p>Whatever becomes of a write, the store is read after it, and only what it says counts.
  */

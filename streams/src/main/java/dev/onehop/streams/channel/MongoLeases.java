@@ -72,8 +72,7 @@ final class MongoLeases implements LeaseStore {
                 return Mono.error(
                     new IllegalArgumentException(
                         "group %s has %d channels, not %d"
-                            .formatted(
-                                group, begun.getInt32("channels").getValue(), channels)));
+                            .formatted(group, begun.getInt32("channels").getValue(), channels)));
               }
               return addChannels(begun.getDocument("start"));
             });
@@ -154,9 +153,7 @@ final class MongoLeases implements LeaseStore {
     List<Bson> pipeline =
         List.of(
             new BsonDocument("$match", new BsonDocument("group", new BsonString(group))),
-            set(
-                new BsonDocument(
-                    "expired", operator("$lte", new BsonString("$until"), NOW))));
+            set(new BsonDocument("expired", operator("$lte", new BsonString("$until"), NOW))));
     return Flux.from(collection.aggregate(pipeline)).collectList().map(MongoLeases::view);
   }
 
@@ -208,8 +205,7 @@ final class MongoLeases implements LeaseStore {
                 operator(
                     "$or",
                     operator("$eq", new BsonString("$owner"), BsonNull.VALUE),
-                    operator(
-                        "$eq", new BsonString("$owner"), literal(new BsonString(member))),
+                    operator("$eq", new BsonString("$owner"), literal(new BsonString(member))),
                     operator("$lte", new BsonString("$until"), NOW)));
     BsonDocument taken =
         new BsonDocument("owner", literal(new BsonString(member)))

@@ -146,9 +146,6 @@ public final class Checkpoint {
   }
 
   private Checkpoint combined(Checkpoint other, BinaryOperator<String> choice) {
-    if (this == other) {
-      return this;
-    }
     Set<String> names = new TreeSet<>(shards);
     names.addAll(other.shards);
     List<String> all = List.copyOf(names);

@@ -72,8 +72,7 @@ class ChannelGroupTest {
             .build();
     member.running =
         Mono.from(group.process(sink.of(member.process)))
-            .subscribe(
-                nothing -> {}, member.failure::set, () -> member.completed.set(true));
+            .subscribe(nothing -> {}, member.failure::set, () -> member.completed.set(true));
     members.add(member);
     return member;
   }
@@ -144,9 +143,7 @@ class ChannelGroupTest {
   private void awaitShares(Long... shares) {
     await()
         .atMost(TIMEOUT)
-        .untilAsserted(
-            () ->
-                assertThat(owned().values()).containsExactlyInAnyOrder(shares));
+        .untilAsserted(() -> assertThat(owned().values()).containsExactlyInAnyOrder(shares));
   }
 
   @Test
@@ -352,8 +349,7 @@ class ChannelGroupTest {
   @Test
   void refusesWhatCanNotBe() {
     assertThatThrownBy(
-            () ->
-                ChannelGroup.builder(place -> Flux.empty(), Mono.never(), 129, lease -> leases))
+            () -> ChannelGroup.builder(place -> Flux.empty(), Mono.never(), 129, lease -> leases))
         .isInstanceOf(IllegalArgumentException.class);
     ChannelGroup.Builder builder =
         ChannelGroup.builder(place -> Flux.empty(), Mono.never(), 1, lease -> leases);
