@@ -8,7 +8,6 @@ import com.mongodb.WriteConcern;
 import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoClients;
 import com.mongodb.client.MongoCollection;
-import com.mongodb.client.MongoDatabase;
 import com.mongodb.client.model.Filters;
 import com.mongodb.client.model.UpdateOptions;
 import com.mongodb.client.model.Updates;
@@ -68,7 +67,7 @@ class ChannelGroupIT {
       Duration.ofSeconds(Integer.getInteger("onehop.it.frozen.seconds", 8));
   private static final Duration LEASE = Duration.ofSeconds(3);
   private static final Duration RENEWAL = Duration.ofMillis(600);
-  private static final Duration TIMEOUT = Duration.ofSeconds(120);
+  private static final Duration TIMEOUT = Duration.ofMinutes(2);
   private static final int KEYS = 60;
 
   private static Testbed testbed;
@@ -79,6 +78,7 @@ class ChannelGroupIT {
   private final Map<Integer, Long> written = new TreeMap<>();
   private final List<Process> members = new ArrayList<>();
   private RealMongod store;
+  private String sink;
   private MongoClient stored;
   private Thread writer;
   private volatile boolean stopped;
@@ -104,9 +104,13 @@ class ChannelGroupIT {
   void open() {
     testbed.shardCollection("streams.group", Numbered.KEY, Numbered.splitAt(20, 40));
     store = RealMongod.start();
-    stored = MongoClients.create(store.url());
-    MongoDatabase database = stored.getDatabase("group");
-    database.createCollection("applied");
+    writeTo(store.url());
+    stored.getDatabase("group").createCollection("applied");
+  }
+
+  private void writeTo(String url) {
+    sink = url;
+    stored = MongoClients.create(url);
   }
 
   @AfterEach
@@ -150,6 +154,23 @@ class ChannelGroupIT {
         Files.readAllLines(log(second)).stream().filter(GroupMember.REFUSED::equals).count());
   }
 
+  /** The leases, too, are there; a batch is a transaction over two shards. */
+  @Test
+  void aShardedClusterIsWrittenToOnceToo() throws Exception {
+    stored.close();
+    writeTo(testbed.url());
+    testbed.shardCollection("group.applied", Numbered.KEY, Numbered.splitAt(20, 40));
+    Process first = join(true);
+    awaitShares(6);
+    write();
+    join(true);
+    awaitShares(3, 3);
+    first.destroyForcibly();
+    awaitShares(6);
+    stopWriting();
+    await().atMost(TIMEOUT).untilAsserted(this::check);
+  }
+
   /** The planted fault. */
   @Test
   void withoutTheFenceTheSameIsFoundToBeWrong() throws Exception {
@@ -173,8 +194,7 @@ class ChannelGroupIT {
 
   private Process join(boolean fenced) throws IOException {
     Path log = Files.createTempFile(logs, "member", ".log");
-    Process member =
-        new GroupMember.Task(testbed.url(), store.url(), LEASE, RENEWAL, fenced).start(log);
+    Process member = new GroupMember.Task(testbed.url(), sink, LEASE, RENEWAL, fenced).start(log);
     Files.move(log, log(member));
     members.add(member);
     return member;
