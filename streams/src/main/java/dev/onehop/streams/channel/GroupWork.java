@@ -398,13 +398,20 @@ final class GroupWork {
 
     @Override
     public void onComplete() {
+      boolean known;
       synchronized (GroupWork.this) {
         if (feed != this) {
           return;
         }
-        completed = true;
+        // Channels that are past an event of a document may not be past all others.
+        known = last != null && WideEvents.isWide(last.document());
+        completed = known;
       }
-      owner.changed();
+      if (known) {
+        owner.changed();
+      } else {
+        owner.failed(new IllegalStateException("the stream has ended without an invalidate event"));
+      }
     }
   }
 
@@ -715,6 +722,6 @@ final class GroupWork {
         && held.isEmpty()
         && isIdle()
         && leases.stream()
-            .allMatch(lease -> end == null || lease.place().includes(end.shard(), end.token()));
+            .allMatch(lease -> end != null && lease.place().includes(end.shard(), end.token()));
   }
 }

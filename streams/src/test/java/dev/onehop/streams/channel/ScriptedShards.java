@@ -59,8 +59,9 @@ final class ScriptedShards {
             .append("value", new BsonInt32(value)));
   }
 
-  /** Nothing more comes; streams complete after all. */
+  /** Nothing more comes; streams complete after an event that says so. */
   synchronized void end() {
+    drop(0, 0);
     ended = true;
   }
 
