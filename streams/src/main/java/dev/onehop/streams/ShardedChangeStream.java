@@ -29,6 +29,7 @@ import org.bson.conversions.Bson;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
 import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
 
 /**
  * A change stream of a collection, a database or a whole cluster, read from each shard itself and
@@ -81,12 +82,42 @@ public final class ShardedChangeStream {
 
   /** The events with their places. */
   public Publisher<StreamEvent> events() {
-    return Flux.defer(this::connected);
+    return Flux.defer(() -> connected(settings.start()));
   }
 
-  private Flux<StreamEvent> connected() {
-    ClusterServers servers =
-        ClusterServers.connect(settings.client(), settings.hostMapping(), THREADS);
+  /** The events after a place with theirs, wherever the stream is to start by its settings. */
+  public Publisher<StreamEvent> events(Checkpoint after) {
+    Objects.requireNonNull(after, "after");
+    return Flux.defer(() -> connected(after));
+  }
+
+  /**
+   * The place where a stream starts that is subscribed to now. It waits for servers that can't be
+   * reached.
+   */
+  public Publisher<Checkpoint> start() {
+    Checkpoint given = settings.start();
+    return given != null ? Mono.just(given) : Mono.defer(this::now);
+  }
+
+  private Mono<Checkpoint> now() {
+    ClusterServers servers = connect();
+    RoutedCluster cluster = cluster(servers, null, false, servers::close);
+    return MergedStream.start(cluster);
+  }
+
+  private ClusterServers connect() {
+    return ClusterServers.connect(settings.client(), settings.hostMapping(), THREADS);
+  }
+
+  private RoutedCluster cluster(
+      ClusterServers servers, @Nullable Checkpoint start, boolean lookups, Runnable release) {
+    return new RoutedCluster(
+        servers, settings.command(), settings.source(), settings.order(), start, lookups, release);
+  }
+
+  private Flux<StreamEvent> connected(@Nullable Checkpoint start) {
+    ClusterServers servers = connect();
     boolean lookups =
         settings.fullDocument() == FullDocument.UPDATE_LOOKUP && settings.source() == Source.SHARDS;
     // The cursors and the lookups need them, each for a while after the end.
@@ -97,15 +128,7 @@ public final class ShardedChangeStream {
             servers.close();
           }
         };
-    RoutedCluster cluster =
-        new RoutedCluster(
-            servers,
-            settings.command(),
-            settings.source(),
-            settings.order(),
-            settings.start(),
-            lookups,
-            release);
+    RoutedCluster cluster = cluster(servers, start, lookups, release);
     Flux<StreamEvent> merged = Flux.from(new MergedStream(() -> cluster, settings.merge()));
     return lookups ? new Lookups(servers).complete(merged).doFinally(end -> release.run()) : merged;
   }

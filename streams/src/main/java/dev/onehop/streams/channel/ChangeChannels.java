@@ -72,28 +72,21 @@ public final class ChangeChannels {
 
   /** Collects how a stream is split. Not thread-safe. */
   public static final class Builder {
-    private static final int DEFAULT_BATCH = 1_000;
-    private static final int DEFAULT_UNACKNOWLEDGED = 1 << 16;
-
     private final Publisher<StreamEvent> events;
     private final int channels;
-    private int batch = DEFAULT_BATCH;
-    private int unacknowledged = DEFAULT_UNACKNOWLEDGED;
+    private int batch = Channels.DEFAULT_BATCH;
+    private int unacknowledged = Channels.DEFAULT_UNACKNOWLEDGED;
     private Consumer<Checkpoint> acknowledged = place -> {};
     private Duration interval = Duration.ofSeconds(1);
 
     private Builder(Publisher<StreamEvent> events, int channels) {
-      if (channels < 1 || channels > Channels.MOST) {
-        throw new IllegalArgumentException(
-            "channels must be from 1 to " + Channels.MOST + ": " + channels);
-      }
       this.events = Objects.requireNonNull(events, "events");
-      this.channels = channels;
+      this.channels = Channels.checked(channels);
     }
 
     /** Most events that a processor gets at once; 1,000 by default. */
     public Builder maxBatch(int most) {
-      this.batch = positive("maxBatch", most);
+      this.batch = Channels.positive("maxBatch", most);
       return this;
     }
 
@@ -102,7 +95,7 @@ public final class ChangeChannels {
      * channel is slow, the others stop when that many wait.
      */
     public Builder maxUnacknowledged(int most) {
-      this.unacknowledged = positive("maxUnacknowledged", most);
+      this.unacknowledged = Channels.positive("maxUnacknowledged", most);
       return this;
     }
 
@@ -122,13 +115,6 @@ public final class ChangeChannels {
     /** Nothing begins before {@link ChangeChannels#process} is subscribed to. */
     public ChangeChannels build() {
       return new ChangeChannels(this);
-    }
-
-    private static int positive(String name, int value) {
-      if (value < 1) {
-        throw new IllegalArgumentException(name + " must be positive: " + value);
-      }
-      return value;
     }
   }
 }

@@ -3,7 +3,6 @@ package dev.onehop.streams.channel;
 import dev.onehop.streams.event.StreamEvent;
 import java.util.List;
 import org.reactivestreams.Publisher;
-import reactor.core.publisher.Mono;
 
 /**
  * What an application does with the events of each channel. Implementations MUST be thread-safe.
@@ -31,10 +30,6 @@ public interface ChannelProcessor {
    *     without notice
    */
   default Publisher<Void> notice(StreamEvent notice) {
-    return Mono.error(
-        new IllegalStateException(
-            notice instanceof StreamEvent.TooLarge large
-                ? "an event is too large for a server to send: " + large.event().toJson()
-                : "events are lost: " + notice));
+    return Notices.refuse(notice);
   }
 }

@@ -2,6 +2,8 @@ package dev.onehop.streams.channel;
 
 import dev.onehop.core.bson.BsonPath;
 import dev.onehop.core.bson.HashedKey;
+import dev.onehop.streams.event.StreamEvent;
+import org.bson.BsonValue;
 import org.bson.RawBsonDocument;
 
 /**
@@ -16,6 +18,9 @@ public final class Channels {
 
   /** What {@link #of} gives for an event that concerns no single document. */
   public static final int ALL = -1;
+
+  static final int DEFAULT_BATCH = 1_000;
+  static final int DEFAULT_UNACKNOWLEDGED = 1 << 16;
 
   private static final BsonPath ID = BsonPath.of("documentKey._id");
 
@@ -33,9 +38,29 @@ public final class Channels {
     return id == null ? ALL : ofHash(HashedKey.hash(id), count);
   }
 
+  /** The channel of an event that a server could not send whole. */
+  static int of(StreamEvent.TooLarge event, int count) {
+    BsonValue id = ID.find(event.event());
+    return id == null ? ALL : ofHash(HashedKey.hash(id), count);
+  }
+
   /** The channel of a hash: ranges, for a remainder of a negative hash would be negative. */
   static int ofHash(long hash, int count) {
     long upper = (hash ^ Long.MIN_VALUE) >>> Integer.SIZE;
     return (int) ((upper * count) >>> Integer.SIZE);
+  }
+
+  static int checked(int count) {
+    if (count < 1 || count > MOST) {
+      throw new IllegalArgumentException("channels must be from 1 to " + MOST + ": " + count);
+    }
+    return count;
+  }
+
+  static int positive(String name, int value) {
+    if (value < 1) {
+      throw new IllegalArgumentException(name + " must be positive: " + value);
+    }
+    return value;
   }
 }

@@ -4,7 +4,10 @@ import dev.onehop.streams.internal.token.Tokens;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.function.BinaryOperator;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
 import org.bson.BsonString;
@@ -66,7 +69,8 @@ public final class Checkpoint {
    * @param shards the shards' ids, immutable
    * @param tokens {@code _data} of the tokens up to which their events were given, in the order of
    *     the ids; taken over
-   * @param cap up to where all shards are among these
+   * @param cap up to where all shards are among these; there are no events of others up to it that
+   *     were not given
    */
   public static Checkpoint of(List<String> shards, String[] tokens, String cap) {
     if (shards.size() != tokens.length) {
@@ -103,22 +107,54 @@ public final class Checkpoint {
     BsonDocument each = new BsonDocument();
     byShard().forEach((shard, token) -> each.append(shard, new BsonString(token)));
     return new BsonDocument("format", new BsonInt32(FORMAT))
-        .append("low", new BsonString(low()))
+        .append("low", new BsonString(cap))
         .append("shards", each);
   }
 
   /**
-   * {@code _data} of the tokens up to which the events of each shard were given, where it is more.
+   * {@code _data} of the tokens up to which the events of each shard were given, where it is not
+   * the cap.
    */
   private Map<String, String> byShard() {
-    String low = low();
-    Map<String, String> more = new TreeMap<>();
+    Map<String, String> others = new TreeMap<>();
     for (int i = 0; i < tokens.length; i++) {
-      if (tokens[i].compareTo(low) > 0) {
-        more.put(shards.get(i), tokens[i]);
+      if (!tokens[i].equals(cap)) {
+        others.put(shards.get(i), tokens[i]);
       }
     }
-    return more;
+    return others;
+  }
+
+  /**
+   * Whether an event was given up to here.
+   *
+   * @param shard the id of the shard that it comes from
+   * @param token {@code _data} of its resume token
+   */
+  public boolean includes(String shard, String token) {
+    return token.compareTo(token(shard)) <= 0;
+  }
+
+  /** The place up to which those events were given that were given up to one of two places. */
+  public Checkpoint union(Checkpoint other) {
+    return combined(other, Tokens::max);
+  }
+
+  /** The place up to which those events were given that were given up to both of two places. */
+  public Checkpoint intersection(Checkpoint other) {
+    return combined(other, Tokens::min);
+  }
+
+  private Checkpoint combined(Checkpoint other, BinaryOperator<String> choice) {
+    Set<String> names = new TreeSet<>(shards);
+    names.addAll(other.shards);
+    List<String> all = List.copyOf(names);
+    String[] chosen = new String[all.size()];
+    for (int i = 0; i < chosen.length; i++) {
+      String shard = all.get(i);
+      chosen[i] = choice.apply(token(shard), other.token(shard));
+    }
+    return new Checkpoint(choice.apply(cap, other.cap), all, chosen);
   }
 
   /** The cluster time up to which the events of every shard were given. */
@@ -142,11 +178,11 @@ public final class Checkpoint {
   /**
    * {@code _data} of the token up to which the events of a shard were given.
    *
-   * @param shard the shard's id
+   * @param shard the shard's id; of one that is not among the place's, all was given up to the cap
    */
   public String token(String shard) {
     int known = shards.indexOf(shard);
-    return known < 0 ? low() : tokens[known];
+    return known < 0 ? cap : tokens[known];
   }
 
   /** {@code _data} of the token up to which the events of every shard were given. */
@@ -161,13 +197,13 @@ public final class Checkpoint {
   @Override
   public boolean equals(Object other) {
     return other instanceof Checkpoint that
-        && low().equals(that.low())
+        && cap.equals(that.cap)
         && byShard().equals(that.byShard());
   }
 
   @Override
   public int hashCode() {
-    return Objects.hash(low(), byShard());
+    return Objects.hash(cap, byShard());
   }
 
   @Override

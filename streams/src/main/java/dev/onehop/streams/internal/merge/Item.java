@@ -18,6 +18,8 @@ record Item(String token, BsonDocument event, Kind kind, long receivedNanos) {
   /** What an item is. */
   enum Kind {
     EVENT,
+    /** An event that concerns more than a document, such as a drop: in total order. */
+    WIDE,
     /** The last event of the whole stream. */
     INVALIDATE,
     /** What is left of an event that is too large to be sent. */

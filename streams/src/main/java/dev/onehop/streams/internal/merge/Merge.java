@@ -25,7 +25,8 @@ import org.jspecify.annotations.Nullable;
  * <ol>
  *   <li>it happened within the known time, and
  *   <li>no shard's mark is below its <em>bound</em>: with total order the event's own token, with
- *       order per key the fence if that is less.
+ *       order per key the fence if that is less. An event that concerns more than a document is in
+ *       total order, always.
  * </ol>
  *
  * <p>Total order follows: a shard that is known gives nothing below its mark, and one that joined
@@ -201,7 +202,9 @@ final class Merge {
 
   /** What each shard's mark must have reached; the empty string for no need to wait. */
   private String bound(Item item) {
-    if (order == Order.TOTAL || item.kind() == Item.Kind.INVALIDATE) {
+    if (order == Order.TOTAL
+        || item.kind() == Item.Kind.WIDE
+        || item.kind() == Item.Kind.INVALIDATE) {
       return item.token();
     }
     return fence == null ? "" : Tokens.min(fence, item.token());

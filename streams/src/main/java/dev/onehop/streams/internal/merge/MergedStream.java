@@ -1,9 +1,12 @@
 package dev.onehop.streams.internal.merge;
 
+import dev.onehop.streams.event.Checkpoint;
 import dev.onehop.streams.event.StreamEvent;
 import java.util.function.Supplier;
 import org.reactivestreams.Publisher;
 import org.reactivestreams.Subscriber;
+import reactor.core.publisher.Mono;
+import reactor.util.retry.Retry;
 
 /** The streams of all shards as one. Cold: each subscriber has a cluster of its own. */
 public final class MergedStream implements Publisher<StreamEvent> {
@@ -16,6 +19,22 @@ public final class MergedStream implements Publisher<StreamEvent> {
   public MergedStream(Supplier<Cluster> clusters, MergeSettings settings) {
     this.clusters = clusters;
     this.settings = settings;
+  }
+
+  /** Where a stream of a cluster starts; closes the cluster. */
+  public static Mono<Checkpoint> start(Cluster cluster) {
+    return cluster
+        .open()
+        .map(Cluster.Opening::start)
+        .retryWhen(
+            Retry.backoff(Long.MAX_VALUE, Pauses.after(1))
+                .maxBackoff(Pauses.after(Integer.MAX_VALUE))
+                .filter(
+                    failure ->
+                        failure instanceof ReadFailure known
+                            && known.kind() == ReadFailure.Kind.PASSING))
+        .onErrorMap(ReadFailure.class, ReadFailure::getCause)
+        .doFinally(end -> cluster.close());
   }
 
   @Override

@@ -2,6 +2,7 @@ package dev.onehop.streams.internal.merge;
 
 import dev.onehop.core.bson.BsonPath;
 import dev.onehop.streams.internal.token.Tokens;
+import dev.onehop.streams.internal.token.WideEvents;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -105,7 +106,8 @@ final class ShardReader {
     List<Item> items = new ArrayList<>(batch.events().size());
     long now = System.nanoTime();
     for (RawBsonDocument event : batch.events()) {
-      items.add(new Item(token(event), event, Item.Kind.EVENT, now));
+      Item.Kind kind = WideEvents.isWide(event) ? Item.Kind.WIDE : Item.Kind.EVENT;
+      items.add(new Item(token(event), event, kind, now));
     }
     if (batch.ended()) {
       end(items);

@@ -25,12 +25,14 @@ final class Events {
   }
 
   static RawBsonDocument event(String token, String type, int key, int value) {
-    return new RawBsonDocument(
+    BsonDocument event =
         new BsonDocument("_id", new BsonDocument("_data", new BsonString(token)))
             .append("operationType", new BsonString(type))
-            .append("documentKey", new BsonDocument("_id", new BsonInt32(key)))
-            .append("value", new BsonInt32(value)),
-        new BsonDocumentCodec());
+            .append("value", new BsonInt32(value));
+    if (!type.equals("drop")) {
+      event.append("documentKey", new BsonDocument("_id", new BsonInt32(key)));
+    }
+    return new RawBsonDocument(event, new BsonDocumentCodec());
   }
 
   static RawBsonDocument insert(long time, String shard, int key, int value) {

@@ -113,6 +113,23 @@ class MergedStreamTest {
     assertThat(tokens()).isSorted();
   }
 
+  @Test
+  void aDropIsInTotalOrderAlsoWithOrderPerKey() {
+    ScriptedCluster cluster = new ScriptedCluster(true, "a", "b");
+    cluster.shard("b").setSilent(true);
+    subscribe(cluster, Order.PER_KEY, Long.MAX_VALUE);
+    await().atMost(TIMEOUT).until(() -> cluster.shard("b").isOpen());
+    cluster.shard("b").insert(5, 1);
+    cluster.shard("a").add("drop", 10, 0);
+    cluster.shard("a").insert(20, 2);
+    int before = cluster.shard("a").reads();
+    await().atMost(TIMEOUT).until(() -> cluster.shard("a").reads() > before + 10);
+    assertThat(tokens()).isEmpty();
+    cluster.shard("b").setSilent(false);
+    await().atMost(TIMEOUT).untilAsserted(() -> assertThat(tokens()).hasSize(3));
+    assertThat(tokens()).isSorted();
+  }
+
   private static boolean settled(ScriptedCluster.Shard shard) {
     int before = shard.reads();
     try {
@@ -271,13 +288,13 @@ class MergedStreamTest {
     ScriptedCluster cluster = new ScriptedCluster(true, "a", "b");
     cluster.shard("b").insert(11, 1);
     cluster.shard("a").insert(10, 0);
-    cluster.shard("a").add("drop", 12, 2);
-    cluster.shard("a").add("invalidate", 12, 3);
+    String drop = cluster.shard("a").add("drop", 12, 2);
+    String invalidate = cluster.shard("a").add("invalidate", 12, 3);
     cluster.shard("b").add("drop", 14, 4);
     cluster.shard("b").add("invalidate", 14, 5);
     subscribe(cluster, Order.PER_KEY, Long.MAX_VALUE);
     await().atMost(TIMEOUT).until(() -> completed);
-    assertThat(keys()).containsExactly(0, 1, 2, 3);
+    assertThat(tokens()).hasSize(4).isSorted().endsWith(drop, invalidate);
     await().atMost(TIMEOUT).until(cluster::isClosed);
   }
 

@@ -1,0 +1,145 @@
+package dev.onehop.it;
+
+import com.mongodb.client.model.Filters;
+import com.mongodb.client.model.UpdateOneModel;
+import com.mongodb.client.model.UpdateOptions;
+import com.mongodb.client.model.Updates;
+import com.mongodb.client.model.WriteModel;
+import com.mongodb.reactivestreams.client.MongoClient;
+import com.mongodb.reactivestreams.client.MongoClients;
+import com.mongodb.reactivestreams.client.MongoCollection;
+import com.mongodb.reactivestreams.client.MongoDatabase;
+import dev.onehop.streams.ShardedChangeStream;
+import dev.onehop.streams.channel.ChannelBatch;
+import dev.onehop.streams.channel.ChannelGroup;
+import dev.onehop.streams.channel.ChannelSink;
+import dev.onehop.streams.channel.FencedException;
+import dev.onehop.streams.channel.FencedSink;
+import dev.onehop.streams.event.Checkpoint;
+import dev.onehop.streams.event.StreamEvent;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import org.bson.BsonDocument;
+import org.bson.Document;
+import org.reactivestreams.Publisher;
+import reactor.core.Disposable;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/**
+ * A member of a group in a process of its own: appends each value of a document to the list of its
+ * key. It prints a line for each write that was refused, and ends with its standard input.
+ */
+public final class GroupMember {
+  static final String REFUSED = "refused";
+
+  /** So that there is a write on its way nearly always. */
+  private static final Duration ON_THE_WAY = Duration.ofMillis(20);
+
+  private GroupMember() {}
+
+  /**
+   * What a member is told.
+   *
+   * @param source URL of the cluster that the events come from
+   * @param sink URL of where the leases are and is written
+   */
+  record Task(String source, String sink, Duration lease, Duration renewal, boolean fenced) {
+    Process start(Path log) throws IOException {
+      return new ProcessBuilder(
+              Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+              "-Xmx256m",
+              "-cp",
+              System.getProperty("java.class.path"),
+              GroupMember.class.getName(),
+              source,
+              sink,
+              lease.toString(),
+              renewal.toString(),
+              Boolean.toString(fenced))
+          .redirectErrorStream(true)
+          .redirectOutput(log.toFile())
+          .start();
+    }
+  }
+
+  /** Runs until standard input ends, which it does with the parent. */
+  public static void main(String[] args) throws IOException {
+    MongoClient client = MongoClients.create(args[1]);
+    MongoDatabase database = client.getDatabase("group");
+    MongoCollection<Document> applied = database.getCollection("applied");
+    ChannelSink sink =
+        Boolean.parseBoolean(args[4])
+            ? new FencedSink(client, applied, database.getCollection("states"), GroupMember::writes)
+            : new Unfenced(applied);
+    Disposable running =
+        Mono.from(
+                ChannelGroup.builder(
+                        ShardedChangeStream.builder(args[0]).collection("streams", "group").build(),
+                        ChannelGroupIT.CHANNELS,
+                        "it",
+                        database.getCollection("leases"))
+                    .maxBatch(50)
+                    .lease(Duration.parse(args[2]), Duration.parse(args[3]))
+                    .build()
+                    .process(new Slow(sink)))
+            .subscribe(nothing -> {}, GroupMember::failed);
+    while (System.in.read() >= 0) {
+      // Nothing is said.
+    }
+    running.dispose();
+    Mono.delay(Duration.ofSeconds(2)).block();
+    System.exit(0);
+  }
+
+  private static void failed(Throwable cause) {
+    cause.printStackTrace();
+    System.exit(1);
+  }
+
+  private static List<WriteModel<BsonDocument>> writes(StreamEvent.Change change) {
+    BsonDocument event = change.document();
+    BsonDocument values =
+        event.containsKey("updateDescription")
+            ? event.getDocument("updateDescription").getDocument("updatedFields")
+            : event.getDocument("fullDocument");
+    return List.of(
+        new UpdateOneModel<>(
+            Filters.eq(event.getDocument("documentKey").get("_id")),
+            Updates.push("values", values.get("n")),
+            new UpdateOptions().upsert(true)));
+  }
+
+  /** Writes that take a while to go. */
+  private record Slow(ChannelSink sink) implements ChannelSink {
+    @Override
+    public Publisher<Checkpoint> begin(int channel, long term) {
+      return sink.begin(channel, term);
+    }
+
+    @Override
+    public Publisher<Void> write(ChannelBatch batch) {
+      return Mono.delay(ON_THE_WAY)
+          .then(Mono.defer(() -> Mono.from(sink.write(batch))))
+          .doOnError(FencedException.class, refused -> System.out.println(REFUSED));
+    }
+  }
+
+  /** The planted fault: the same writes, without the term. */
+  private record Unfenced(MongoCollection<Document> applied) implements ChannelSink {
+    @Override
+    public Publisher<Checkpoint> begin(int channel, long term) {
+      return Mono.empty();
+    }
+
+    @Override
+    public Publisher<Void> write(ChannelBatch batch) {
+      return Flux.fromIterable(batch.events())
+          .concatMap(
+              change -> applied.withDocumentClass(BsonDocument.class).bulkWrite(writes(change)))
+          .then();
+    }
+  }
+}

@@ -1,0 +1,267 @@
+package dev.onehop.streams.channel;
+
+import static com.mongodb.client.model.Filters.and;
+import static com.mongodb.client.model.Filters.eq;
+
+import com.mongodb.MongoException;
+import com.mongodb.ReadConcern;
+import com.mongodb.ReadPreference;
+import com.mongodb.TransactionOptions;
+import com.mongodb.WriteConcern;
+import com.mongodb.client.model.FindOneAndUpdateOptions;
+import com.mongodb.client.model.ReturnDocument;
+import com.mongodb.client.model.Updates;
+import com.mongodb.client.model.WriteModel;
+import com.mongodb.reactivestreams.client.ClientSession;
+import com.mongodb.reactivestreams.client.MongoClient;
+import com.mongodb.reactivestreams.client.MongoCollection;
+import dev.onehop.streams.event.Checkpoint;
+import dev.onehop.streams.event.StreamEvent;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+import org.bson.BsonArray;
+import org.bson.BsonDocument;
+import org.bson.BsonInt64;
+import org.bson.BsonString;
+import org.bson.BsonValue;
+import org.jspecify.annotations.Nullable;
+import org.reactivestreams.Publisher;
+import reactor.core.publisher.Mono;
+import reactor.util.retry.Retry;
+
+/**
+ * Writes what events say to a MongoDB collection, each event exactly once.
+ *
+ * <p>Each batch is one transaction. Its first statement changes the channel's document in a
+ * collection of states, on the condition that the document has the batch's term and that the batch
+ * is the next one, and stores the place; then come the writes. A new owner first raises the term in
+ * that document. So the transaction of an old owner has either committed before, and the new owner
+ * goes on after it, or it fails as a whole, whenever the old owner may go on with it. If the old
+ * owner stopped in the middle of a transaction, the new one has the server end that.
+ *
+ * <p>While servers can't be reached, it tries on. Thread-safe.
+ */
+public final class FencedSink implements ChannelSink {
+  private static final long RAISING_SECONDS = 2;
+  private static final int MAX_TIME_EXPIRED = 50;
+
+  // What a statement fails with when the session is ended by a new owner.
+  private static final int INTERRUPTED = 11601;
+  private static final TransactionOptions OPTIONS =
+      TransactionOptions.builder()
+          .readConcern(ReadConcern.LOCAL)
+          .readPreference(ReadPreference.primary())
+          .writeConcern(WriteConcern.MAJORITY)
+          .build();
+
+  private final MongoClient client;
+  private final MongoCollection<BsonDocument> target;
+  private final MongoCollection<BsonDocument> states;
+  private final Function<StreamEvent.Change, List<? extends WriteModel<BsonDocument>>> writes;
+  private final Map<Integer, Tenure> tenures = new ConcurrentHashMap<>();
+
+  /** A term of a channel here. Its transactions are those of one session, one after the other. */
+  private static final class Tenure {
+    private final int channel;
+    private final long term;
+    private final ClientSession session;
+    private long batch;
+
+    Tenure(int channel, long term, ClientSession session, long batch) {
+      this.channel = channel;
+      this.term = term;
+      this.session = session;
+      this.batch = batch;
+    }
+  }
+
+  /**
+   * Sets up a sink. Nothing is sent yet.
+   *
+   * @param client that the collections are of; its servers have transactions. Its user may change
+   *     both collections
+   * @param target where is written; it has to exist if it is to be written to from several shards
+   * @param states where the term and the place of each channel are kept; one collection for each
+   *     group, used for nothing else
+   * @param writes what an event is written as, in this order; nothing for an empty list. It gets
+   *     also the events that concern more than a document, such as {@code drop}
+   */
+  public FencedSink(
+      MongoClient client,
+      MongoCollection<?> target,
+      MongoCollection<?> states,
+      Function<StreamEvent.Change, List<? extends WriteModel<BsonDocument>>> writes) {
+    this.client = Objects.requireNonNull(client, "client");
+    this.target = target.withDocumentClass(BsonDocument.class);
+    this.states =
+        states
+            .withDocumentClass(BsonDocument.class)
+            .withReadPreference(ReadPreference.primary())
+            .withReadConcern(ReadConcern.MAJORITY)
+            .withWriteConcern(WriteConcern.MAJORITY);
+    this.writes = Objects.requireNonNull(writes, "writes");
+  }
+
+  @Override
+  public Publisher<Checkpoint> begin(int channel, long term) {
+    return Mono.from(client.startSession())
+        .flatMap(
+            session ->
+                state(channel)
+                    .flatMap(this::endTransaction)
+                    .then(Mono.defer(() -> raise(channel, term, session)))
+                    .retryWhen(
+                        retry(failure -> Passing.is(failure) || isOf(failure, MAX_TIME_EXPIRED)))
+                    .doOnError(failure -> session.close()))
+        .flatMap(state -> Mono.justOrEmpty(state.get("place")))
+        .map(place -> Checkpoint.parse(place.asDocument()));
+  }
+
+  private Mono<BsonDocument> state(int channel) {
+    return Mono.from(states.find(eq(channel)).first());
+  }
+
+  /** Without this an old owner's transaction would be waited for until the server's limit. */
+  private Mono<Void> endTransaction(BsonDocument state) {
+    BsonDocument kill =
+        new BsonDocument("killSessions", new BsonArray(List.of(state.getDocument("session"))));
+    return Mono.from(client.getDatabase("admin").runCommand(kill)).onErrorComplete().then();
+  }
+
+  private Mono<BsonDocument> raise(int channel, long term, ClientSession session) {
+    BsonInt64 mine = new BsonInt64(term);
+    BsonString stored = new BsonString("$term");
+    BsonDocument fields =
+        new BsonDocument("term", operator("$max", stored, mine))
+            .append(
+                "session",
+                operator(
+                    "$cond",
+                    operator("$lte", stored, mine),
+                    new BsonDocument("$literal", session.getServerSession().getIdentifier()),
+                    new BsonString("$session")))
+            .append("batch", operator("$ifNull", new BsonString("$batch"), new BsonInt64(0)));
+    return Mono.from(
+            states.findOneAndUpdate(
+                eq(channel),
+                List.of(new BsonDocument("$set", fields)),
+                new FindOneAndUpdateOptions()
+                    .upsert(true)
+                    .returnDocument(ReturnDocument.AFTER)
+                    .maxTime(RAISING_SECONDS, TimeUnit.SECONDS)))
+        .map(
+            state -> {
+              if (!mine.equals(state.get("term"))) {
+                throw new FencedException(channel, term);
+              }
+              Tenure old =
+                  tenures.put(
+                      channel,
+                      new Tenure(channel, term, session, state.getInt64("batch").getValue()));
+              if (old != null) {
+                old.session.close();
+              }
+              return state;
+            });
+  }
+
+  private static BsonDocument operator(String name, BsonValue... arguments) {
+    return new BsonDocument(name, new BsonArray(List.of(arguments)));
+  }
+
+  @Override
+  public Publisher<Void> write(ChannelBatch batch) {
+    Tenure tenure = tenures.get(batch.channel());
+    if (tenure == null || tenure.term != batch.term()) {
+      return Mono.error(new FencedException(batch.channel(), batch.term()));
+    }
+    List<WriteModel<BsonDocument>> models = new ArrayList<>();
+    batch.events().forEach(event -> models.addAll(writes.apply(event)));
+    return Mono.defer(() -> attempt(tenure, models, batch.place()))
+        .retryWhen(
+            retry(
+                failure ->
+                    has(failure, MongoException.TRANSIENT_TRANSACTION_ERROR_LABEL)
+                        || isOf(failure, INTERRUPTED)))
+        .doOnSuccess(done -> tenure.batch++);
+  }
+
+  private Mono<Void> attempt(
+      Tenure tenure, List<WriteModel<BsonDocument>> models, Checkpoint place) {
+    ClientSession session = tenure.session;
+    session.startTransaction(OPTIONS);
+    Mono<Boolean> written =
+        claim(tenure, place)
+            .flatMap(
+                mine ->
+                    mine && !models.isEmpty()
+                        ? Mono.from(target.bulkWrite(session, models)).thenReturn(true)
+                        : Mono.just(mine));
+    return written
+        .onErrorResume(failure -> abort(session).then(Mono.error(failure)))
+        .flatMap(
+            mine -> mine ? commit(session) : abort(session).then(Mono.defer(() -> isDone(tenure))));
+  }
+
+  /** Every transaction begins with this. It conflicts with a raised term and with its like. */
+  private Mono<Boolean> claim(Tenure tenure, Checkpoint place) {
+    return Mono.from(
+            states.updateOne(
+                tenure.session,
+                and(eq(tenure.channel), eq("term", tenure.term), eq("batch", tenure.batch)),
+                Updates.combine(
+                    Updates.inc("batch", 1L), Updates.set("place", place.toDocument()))))
+        .map(result -> result.getMatchedCount() == 1);
+  }
+
+  private static Mono<Void> abort(ClientSession session) {
+    return Mono.from(session.abortTransaction()).onErrorComplete();
+  }
+
+  private static Mono<Void> commit(ClientSession session) {
+    return Mono.defer(() -> Mono.from(session.commitTransaction()))
+        .retryWhen(
+            retry(failure -> has(failure, MongoException.UNKNOWN_TRANSACTION_COMMIT_RESULT_LABEL)));
+  }
+
+  /**
+   * A batch that can't be claimed was written by an attempt without an answer, or never will be.
+   */
+  private Mono<Void> isDone(Tenure tenure) {
+    return state(tenure.channel)
+        .switchIfEmpty(Mono.error(() -> new IllegalStateException("the sink's state was removed")))
+        .flatMap(
+            state -> {
+              if (state.getInt64("term").getValue() != tenure.term) {
+                return Mono.error(new FencedException(tenure.channel, tenure.term));
+              }
+              if (state.getInt64("batch").getValue() != tenure.batch) {
+                return Mono.empty();
+              }
+              // The majority is not as far yet as the primary.
+              MongoException again = new MongoException("the outcome is not known yet");
+              again.addLabel(MongoException.TRANSIENT_TRANSACTION_ERROR_LABEL);
+              return Mono.error(again);
+            });
+  }
+
+  private static boolean has(@Nullable Throwable failure, String label) {
+    return failure instanceof MongoException known && known.hasErrorLabel(label);
+  }
+
+  private static boolean isOf(Throwable failure, int code) {
+    return failure instanceof MongoException known && known.getCode() == code;
+  }
+
+  private static Retry retry(java.util.function.Predicate<Throwable> passing) {
+    return Retry.backoff(Long.MAX_VALUE, Duration.ofMillis(10))
+        .maxBackoff(Duration.ofSeconds(1))
+        .filter(passing);
+  }
+}

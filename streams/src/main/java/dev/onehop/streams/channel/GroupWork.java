@@ -1,0 +1,727 @@
+package dev.onehop.streams.channel;
+
+import dev.onehop.streams.channel.LeaseStore.Hold;
+import dev.onehop.streams.channel.LeaseStore.Lease;
+import dev.onehop.streams.event.Checkpoint;
+import dev.onehop.streams.event.StreamEvent;
+import dev.onehop.streams.internal.token.WideEvents;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+import org.bson.BsonTimestamp;
+import org.jspecify.annotations.Nullable;
+import org.reactivestreams.Publisher;
+import org.reactivestreams.Subscription;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import reactor.core.CoreSubscriber;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Scheduler;
+import reactor.core.scheduler.Schedulers;
+
+/**
+ * The channels that a member has, and the one stream that feeds them.
+ *
+ * <p>The stream begins where the channel begins that is least far. When a channel comes that begins
+ * elsewhere, another stream takes its place. Each channel has a <em>floor</em>: all up to there was
+ * given to it before the present stream began, so it takes only what is not within its floor. This
+ * keeps the order within a key: streams give the events of a key in their order, so a floor has
+ * none without those before it.
+ *
+ * <p>An event that concerns more than a document is processed by the owner of channel 0, after the
+ * owners of all others have stored that they have done everything before it. All streams give such
+ * events in the order of their tokens, so no two owners wait for each other at different ones.
+ *
+ * <p>Thread-safe.
+ */
+final class GroupWork {
+  private static final Logger log = LoggerFactory.getLogger(GroupWork.class);
+  private static final int IDLE_SECONDS = 60;
+
+  /** Channels often come together, and each new stream costs. */
+  private static final long GATHER_MILLIS = 50;
+
+  private final int batch;
+  private final int limit;
+  private final Function<Checkpoint, Publisher<StreamEvent>> stream;
+  private final ChannelSink sink;
+  private final Owner owner;
+  private final Scheduler scheduler;
+
+  // All that follows under the lock of this.
+  private final @Nullable Slot[] slots;
+  // From a wide event on: what is behind it waits for it.
+  private final Deque<StreamEvent> held = new ArrayDeque<>();
+  private @Nullable Feed feed;
+  // Up to where the feed's events were given to the channels.
+  private Checkpoint position = Checkpoint.before(new BsonTimestamp(0));
+  private @Nullable StreamEvent barrier;
+  private boolean passing;
+  private boolean feeding;
+  private StreamEvent.@Nullable Change last;
+  private int kept;
+  private int credit;
+  private boolean completed;
+  private boolean stopped;
+
+  /** What this belongs to. Called under no lock. */
+  interface Owner {
+    /** Something is to be stored soon, or to be looked at. */
+    void changed();
+
+    void failed(Throwable cause);
+  }
+
+  private record Entry(StreamEvent event, Checkpoint floor) {
+    Done done() {
+      return new Done(floor, event.checkpoint());
+    }
+  }
+
+  /** Up to where a channel is done: what is within one of two places. */
+  private record Done(Checkpoint floor, Checkpoint at) {
+    Checkpoint place() {
+      return floor.union(at);
+    }
+  }
+
+  /** A channel in one term. */
+  private static final class Slot {
+    private final int channel;
+    private final long term;
+    private final Deque<Entry> entries = new ArrayDeque<>();
+    private Checkpoint floor;
+    private Done done;
+    private boolean opened;
+    // Whether it gets the feed's events.
+    private boolean fed;
+    private boolean leaving;
+    private boolean lost;
+    private boolean busy;
+    private long untilNanos;
+
+    Slot(int channel, long term, Checkpoint place, long untilNanos) {
+      this.channel = channel;
+      this.term = term;
+      this.floor = place;
+      this.done = new Done(place, place);
+      this.untilNanos = untilNanos;
+    }
+
+    boolean isIdle() {
+      return !busy && entries.isEmpty();
+    }
+
+    /** Whether the lease still lasts, by this process's clock. */
+    boolean isHeld() {
+      return untilNanos - System.nanoTime() > 0;
+    }
+  }
+
+  GroupWork(
+      int channels,
+      int batch,
+      int limit,
+      Function<Checkpoint, Publisher<StreamEvent>> stream,
+      ChannelSink sink,
+      Owner owner) {
+    this.batch = batch;
+    this.limit = limit;
+    this.stream = stream;
+    this.sink = sink;
+    this.owner = owner;
+    this.slots = new Slot[channels];
+    this.scheduler =
+        Schedulers.newBoundedElastic(
+            channels + 1, Integer.MAX_VALUE, "onehop-channel", IDLE_SECONDS, true);
+  }
+
+  // --- What the keeper of the leases says.
+
+  /** Whether a channel is here, or the last batch of one that was lost. */
+  synchronized boolean has(int channel) {
+    return slots[channel] != null;
+  }
+
+  /** The channels that are here and stay. */
+  synchronized List<Integer> staying() {
+    List<Integer> numbers = new ArrayList<>();
+    for (Slot slot : slots) {
+      if (slot != null && !slot.lost && !slot.leaving) {
+        numbers.add(slot.channel);
+      }
+    }
+    return numbers;
+  }
+
+  /** What is to be stored of each channel. */
+  synchronized List<Hold> holds() {
+    List<Hold> holds = new ArrayList<>();
+    boolean waiting = barrier instanceof StreamEvent.Change && isIdle();
+    for (Slot slot : slots) {
+      if (slot != null && !slot.lost) {
+        String reached =
+            waiting && slot.fed
+                ? ((StreamEvent.Change) Objects.requireNonNull(barrier)).token()
+                : null;
+        holds.add(new Hold(slot.channel, slot.term, place(slot), reached));
+      }
+    }
+    return holds;
+  }
+
+  /** The channels that leave and have nothing more to do. */
+  synchronized List<Hold> left() {
+    List<Hold> holds = new ArrayList<>();
+    for (Slot slot : slots) {
+      if (slot != null && slot.leaving && !slot.lost && !slot.busy) {
+        holds.add(new Hold(slot.channel, slot.term, place(slot), null));
+      }
+    }
+    return holds;
+  }
+
+  private Checkpoint place(Slot slot) {
+    return slot.fed && slot.isIdle() ? slot.floor.union(position) : slot.done.place();
+  }
+
+  /** A channel was taken. */
+  void take(Lease lease, long untilNanos) {
+    Slot slot = new Slot(lease.channel(), lease.term(), lease.place(), untilNanos);
+    slot.busy = true;
+    synchronized (this) {
+      slots[slot.channel] = slot;
+    }
+    scheduler.schedule(
+        () ->
+            Mono.defer(() -> Mono.from(sink.begin(slot.channel, slot.term)))
+                .map(lease.place()::union)
+                .defaultIfEmpty(lease.place())
+                .subscribe(place -> begun(slot, place), failure -> failed(slot, 0, failure)));
+  }
+
+  private synchronized void begun(Slot slot, Checkpoint place) {
+    slot.busy = false;
+    slot.opened = true;
+    slot.floor = place;
+    slot.done = new Done(place, place);
+    forgetLost(slot);
+    feedSoon();
+  }
+
+  /** A channel's lease was renewed. */
+  synchronized void renewed(int channel, long term, long untilNanos) {
+    Slot slot = slots[channel];
+    if (slot != null && slot.term == term) {
+      slot.untilNanos = untilNanos;
+      start(slot);
+    }
+  }
+
+  /** A channel is to be given up when its present batch is done. */
+  void leave(int channel) {
+    Ask ask;
+    synchronized (this) {
+      Slot slot = slots[channel];
+      if (slot != null && !slot.leaving) {
+        stop(slot);
+        slot.leaving = true;
+      }
+      ask = ask();
+    }
+    ask.send();
+  }
+
+  /** A channel is another's. What is being written of it is no longer counted. */
+  void lost(int channel, long term) {
+    Ask ask;
+    synchronized (this) {
+      Slot slot = slots[channel];
+      if (slot != null && slot.term == term && !slot.lost) {
+        stop(slot);
+        slot.lost = true;
+        forgetLost(slot);
+      }
+      ask = ask();
+    }
+    ask.send();
+  }
+
+  /** A channel was given up. */
+  synchronized void released(int channel, long term) {
+    Slot slot = slots[channel];
+    if (slot != null && slot.term == term) {
+      slots[channel] = null;
+    }
+  }
+
+  /** Gives a channel no more. */
+  private void stop(Slot slot) {
+    slot.done = slot.isIdle() && slot.fed ? new Done(slot.floor, position) : slot.done;
+    slot.fed = false;
+    freed(slot.entries.size());
+    slot.entries.clear();
+    meet();
+  }
+
+  private void forgetLost(Slot slot) {
+    if (slot.lost && !slot.busy) {
+      slots[slot.channel] = null;
+    }
+  }
+
+  /** Ends the stream and gives the sink nothing more. */
+  void stop() {
+    Feed open;
+    synchronized (this) {
+      stopped = true;
+      open = feed;
+      feed = null;
+      for (Slot slot : slots) {
+        if (slot != null) {
+          stop(slot);
+          slot.leaving = true;
+        }
+      }
+    }
+    if (open != null) {
+      open.cancel();
+    }
+  }
+
+  /** After everything has left. */
+  void close() {
+    scheduler.disposeGracefully().subscribe();
+  }
+
+  // --- The stream.
+
+  private void feedSoon() {
+    if (!feeding && !stopped) {
+      feeding = true;
+      scheduler.schedule(this::feed, GATHER_MILLIS, TimeUnit.MILLISECONDS);
+    }
+  }
+
+  /** Begins a stream for all channels that are here. */
+  private void feed() {
+    Feed old;
+    Feed next = null;
+    Checkpoint start = null;
+    synchronized (this) {
+      feeding = false;
+      if (stopped || passing) {
+        // What is passing ends with this.
+        return;
+      }
+      old = feed;
+      for (Slot slot : slots) {
+        if (slot != null && slot.opened && !slot.leaving && !slot.lost) {
+          slot.floor = slot.fed ? slot.floor.union(position) : slot.floor;
+          slot.fed = true;
+          start = start == null ? slot.floor : start.intersection(slot.floor);
+        }
+      }
+      kept -= held.size() + (barrier == null ? 0 : 1);
+      held.clear();
+      barrier = null;
+      completed = false;
+      if (start != null) {
+        position = start;
+        next = new Feed();
+      }
+      feed = next;
+    }
+    if (old != null) {
+      old.cancel();
+    }
+    if (next != null) {
+      log.debug("the stream begins at {}", start);
+      stream.apply(Objects.requireNonNull(start)).subscribe(next);
+    }
+  }
+
+  /** One stream. Once another has taken its place, what it gives is left alone. */
+  private final class Feed implements CoreSubscriber<StreamEvent> {
+    private volatile @Nullable Subscription subscription;
+
+    @Override
+    public void onSubscribe(Subscription given) {
+      int first;
+      synchronized (GroupWork.this) {
+        subscription = given;
+        first = feed == this ? limit - kept : 0;
+        credit = feed == this ? 0 : credit;
+      }
+      if (current() != this) {
+        given.cancel();
+      } else if (first > 0) {
+        given.request(first);
+      }
+    }
+
+    void cancel() {
+      Subscription open = subscription;
+      if (open != null) {
+        open.cancel();
+      }
+    }
+
+    @Override
+    public void onNext(StreamEvent event) {
+      Ask ask;
+      synchronized (GroupWork.this) {
+        if (feed != this) {
+          return;
+        }
+        kept++;
+        held.add(event);
+        if (event instanceof StreamEvent.Change change) {
+          last = change;
+        }
+        give();
+        ask = ask();
+      }
+      ask.send();
+    }
+
+    @Override
+    public void onError(Throwable cause) {
+      if (current() == this) {
+        owner.failed(cause);
+      }
+    }
+
+    @Override
+    public void onComplete() {
+      boolean known;
+      synchronized (GroupWork.this) {
+        if (feed != this) {
+          return;
+        }
+        // Channels that are past an event of a document may not be past all others.
+        known = last != null && WideEvents.isWide(last.document());
+        completed = known;
+      }
+      if (known) {
+        owner.changed();
+      } else {
+        owner.failed(new IllegalStateException("the stream has ended without an invalidate event"));
+      }
+    }
+  }
+
+  private synchronized @Nullable Feed current() {
+    return feed;
+  }
+
+  /** What is to be requested; outside the lock, for events may come at once. */
+  private record Ask(@Nullable Subscription from, int events) {
+    void send() {
+      if (from != null && events > 0) {
+        from.request(events);
+      }
+    }
+  }
+
+  /** Events that are no longer here are requested; many at once, for each request costs. */
+  private Ask ask() {
+    Subscription from = feed == null ? null : feed.subscription;
+    int events = from == null || credit < Math.max(1, limit / 4) ? 0 : credit;
+    credit -= events;
+    return new Ask(from, events);
+  }
+
+  private void freed(int count) {
+    kept -= count;
+    credit += count;
+  }
+
+  /** Gives the channels what need not wait. */
+  private void give() {
+    while (barrier == null && !held.isEmpty()) {
+      StreamEvent next = held.remove();
+      int channel = channel(next);
+      if (channel == Channels.ALL && !(next instanceof StreamEvent.Progress)) {
+        barrier = next;
+        meet();
+        break;
+      }
+      Slot slot = channel == Channels.ALL ? null : slots[channel];
+      if (slot != null && slot.fed && !isGiven(slot.floor, next)) {
+        if (slot.isIdle()) {
+          slot.done = new Done(slot.floor, position);
+        }
+        slot.entries.add(new Entry(next, slot.floor));
+        start(slot);
+      } else {
+        freed(1);
+      }
+      position = next.checkpoint();
+    }
+  }
+
+  private int channel(StreamEvent event) {
+    if (event instanceof StreamEvent.TooLarge large) {
+      return Channels.of(large, slots.length);
+    }
+    if (!(event instanceof StreamEvent.Change change)) {
+      return Channels.ALL;
+    }
+    int channel = Channels.of(change.document(), slots.length);
+    if (channel == Channels.ALL && !WideEvents.isWide(change.document())) {
+      throw new IllegalStateException("an event without documentKey: the pipeline has to keep it");
+    }
+    return channel;
+  }
+
+  private static boolean isGiven(Checkpoint floor, StreamEvent event) {
+    if (event instanceof StreamEvent.Change change) {
+      return floor.includes(change.shard(), change.token());
+    }
+    StreamEvent.TooLarge large = (StreamEvent.TooLarge) event;
+    return floor.includes(
+        large.shard(), large.event().getDocument("_id").getString("_data").getValue());
+  }
+
+  // --- The channels.
+
+  private void start(Slot slot) {
+    if (!slot.busy && slot.fed && !slot.entries.isEmpty() && slot.isHeld() && !stopped) {
+      slot.busy = true;
+      scheduler.schedule(() -> run(slot));
+    }
+  }
+
+  private void run(Slot slot) {
+    List<Entry> entries = new ArrayList<>();
+    synchronized (this) {
+      // Time has passed since it was started: perhaps much, if the process was stopped.
+      if (slot.isHeld() && slot.fed && !stopped) {
+        move(slot.entries, entries);
+      }
+      if (entries.isEmpty()) {
+        slot.busy = false;
+        forgetLost(slot);
+        return;
+      }
+    }
+    Entry end = entries.get(entries.size() - 1);
+    Mono.defer(() -> Mono.from(write(slot, entries, end)))
+        .subscribe(
+            nothing -> {},
+            failure -> failed(slot, entries.size(), failure),
+            () -> written(slot, entries.size(), end));
+  }
+
+  /** A batch; what can't be written as an event is alone. */
+  private void move(Deque<Entry> from, List<Entry> into) {
+    while (into.size() < batch && !from.isEmpty()) {
+      boolean alone = from.element().event() instanceof StreamEvent.TooLarge;
+      if (alone && !into.isEmpty()) {
+        return;
+      }
+      into.add(from.remove());
+      if (alone) {
+        return;
+      }
+    }
+  }
+
+  private Publisher<Void> write(Slot slot, List<Entry> entries, Entry end) {
+    if (end.event() instanceof StreamEvent.TooLarge) {
+      return sink.notice(end.event());
+    }
+    return sink.write(
+        new ChannelBatch(
+            slot.channel,
+            slot.term,
+            entries.stream().map(entry -> (StreamEvent.Change) entry.event()).toList(),
+            end.done().place()));
+  }
+
+  private void written(Slot slot, int count, Entry end) {
+    Ask ask;
+    boolean tell;
+    synchronized (this) {
+      slot.busy = false;
+      slot.done = end.done();
+      freed(count);
+      forgetLost(slot);
+      start(slot);
+      tell = slot.leaving || completed;
+      meet();
+      ask = ask();
+    }
+    ask.send();
+    if (tell) {
+      owner.changed();
+    }
+  }
+
+  private void failed(Slot slot, int count, Throwable failure) {
+    boolean fenced = failure instanceof FencedException;
+    boolean fatal;
+    synchronized (this) {
+      fatal = !fenced && !slot.lost;
+      // As long as it is busy, its last batch is not taken for done.
+      stop(slot);
+      slot.busy = false;
+      slot.leaving = true;
+      freed(count);
+      forgetLost(slot);
+    }
+    if (fenced) {
+      log.info("channel {} has another owner: {}", slot.channel, failure.getMessage());
+      lost(slot.channel, slot.term);
+    } else if (fatal) {
+      owner.failed(failure);
+    }
+  }
+
+  // --- Events that concern more than a document.
+
+  /** Whether everything was written that the stream has given. */
+  private boolean isIdle() {
+    for (Slot slot : slots) {
+      if (slot != null && slot.fed && !slot.isIdle()) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  private void meet() {
+    StreamEvent waits = barrier;
+    if (waits == null || passing || !isIdle() || stopped) {
+      return;
+    }
+    if (waits instanceof StreamEvent.Change) {
+      // The keeper stores that, and looks at the others.
+      scheduler.schedule(owner::changed);
+      return;
+    }
+    passing = true;
+    scheduler.schedule(
+        () ->
+            Mono.defer(() -> Mono.from(sink.notice(waits)))
+                .subscribe(nothing -> {}, owner::failed, () -> passed(waits)));
+  }
+
+  /** Looks how far all channels are. */
+  void met(List<Lease> leases) {
+    StreamEvent.Change wide;
+    Slot first = null;
+    synchronized (this) {
+      if (!(barrier instanceof StreamEvent.Change waits) || passing || !isIdle() || stopped) {
+        return;
+      }
+      wide = waits;
+      Slot zero = slots[0];
+      boolean ours = zero != null && zero.fed;
+      boolean done =
+          leases.get(0).place().includes(wide.shard(), wide.token())
+              || (ours && isGiven(zero.floor, wide));
+      if (!done) {
+        first = zero;
+        boolean ready =
+            ours
+                && first.isHeld()
+                && leases.stream()
+                    .allMatch(lease -> lease.channel() == 0 || hasReached(lease, waits));
+        if (!ready) {
+          return;
+        }
+        first.busy = true;
+      }
+      passing = true;
+    }
+    if (first == null) {
+      passed(wide);
+      return;
+    }
+    Slot slot = first;
+    scheduler.schedule(
+        () -> {
+          Entry entry = new Entry(wide, slot.floor);
+          Mono.defer(() -> Mono.from(write(slot, List.of(entry), entry)))
+              .subscribe(
+                  nothing -> {}, failure -> notPassed(slot, failure), () -> passed(slot, entry));
+        });
+  }
+
+  private static boolean hasReached(Lease lease, StreamEvent.Change wide) {
+    String reached = lease.barrier();
+    return lease.place().includes(wide.shard(), wide.token())
+        || (reached != null && reached.compareTo(wide.token()) >= 0);
+  }
+
+  private void notPassed(Slot slot, Throwable failure) {
+    synchronized (this) {
+      passing = false;
+    }
+    failed(slot, 0, failure);
+    refeed();
+  }
+
+  private void passed(Slot slot, Entry entry) {
+    boolean lost;
+    synchronized (this) {
+      slot.busy = false;
+      slot.done = entry.done();
+      lost = !slot.fed;
+      passing = !lost;
+      forgetLost(slot);
+    }
+    if (lost) {
+      refeed();
+    } else {
+      passed(entry.event());
+    }
+    owner.changed();
+  }
+
+  private void passed(StreamEvent waited) {
+    Ask ask;
+    synchronized (this) {
+      passing = false;
+      barrier = null;
+      position = waited.checkpoint();
+      freed(1);
+      give();
+      ask = ask();
+    }
+    ask.send();
+    refeed();
+  }
+
+  /** Channels may have come while an event was passing. */
+  private synchronized void refeed() {
+    for (Slot slot : slots) {
+      if (slot != null && slot.opened && !slot.fed && !slot.leaving && !slot.lost) {
+        feedSoon();
+        return;
+      }
+    }
+  }
+
+  /** Whether others are waited for. */
+  synchronized boolean isWaiting() {
+    return barrier instanceof StreamEvent.Change && !passing && isIdle();
+  }
+
+  /** Whether the stream is complete, and all channels have all of it, also those of others. */
+  synchronized boolean isComplete(List<Lease> leases) {
+    StreamEvent.Change end = last;
+    return completed
+        && barrier == null
+        && held.isEmpty()
+        && isIdle()
+        && leases.stream()
+            .allMatch(lease -> end != null && lease.place().includes(end.shard(), end.token()));
+  }
+}

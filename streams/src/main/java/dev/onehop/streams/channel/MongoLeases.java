@@ -1,0 +1,278 @@
+package dev.onehop.streams.channel;
+
+import static com.mongodb.client.model.Filters.and;
+import static com.mongodb.client.model.Filters.eq;
+
+import com.mongodb.MongoBulkWriteException;
+import com.mongodb.ReadConcern;
+import com.mongodb.ReadPreference;
+import com.mongodb.WriteConcern;
+import com.mongodb.client.model.BulkWriteOptions;
+import com.mongodb.client.model.FindOneAndUpdateOptions;
+import com.mongodb.client.model.ReturnDocument;
+import com.mongodb.client.model.UpdateOneModel;
+import com.mongodb.client.model.UpdateOptions;
+import com.mongodb.client.model.Updates;
+import com.mongodb.client.model.WriteModel;
+import com.mongodb.reactivestreams.client.MongoCollection;
+import dev.onehop.streams.event.Checkpoint;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import org.bson.BsonArray;
+import org.bson.BsonBoolean;
+import org.bson.BsonDocument;
+import org.bson.BsonInt32;
+import org.bson.BsonInt64;
+import org.bson.BsonNull;
+import org.bson.BsonString;
+import org.bson.BsonValue;
+import org.bson.conversions.Bson;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/**
+ * Leases in a MongoDB collection: one document for the group, one for each channel, one for each
+ * member. Time is the servers': {@code $$NOW}.
+ */
+final class MongoLeases implements LeaseStore {
+  private static final int DUPLICATE_KEY = 11000;
+  private static final BsonString NOW = new BsonString("$$NOW");
+  private static final UpdateOptions UPSERT = new UpdateOptions().upsert(true);
+  private static final BulkWriteOptions UNORDERED = new BulkWriteOptions().ordered(false);
+
+  private final MongoCollection<BsonDocument> collection;
+  private final String group;
+  private final int channels;
+  private final BsonInt64 leaseMillis;
+
+  MongoLeases(MongoCollection<?> collection, String group, int channels, Duration lease) {
+    this.collection =
+        collection
+            .withDocumentClass(BsonDocument.class)
+            .withReadPreference(ReadPreference.primary())
+            .withReadConcern(ReadConcern.MAJORITY)
+            .withWriteConcern(WriteConcern.MAJORITY);
+    this.group = group;
+    this.channels = channels;
+    this.leaseMillis = new BsonInt64(lease.toMillis());
+  }
+
+  @Override
+  public Mono<Void> create(Mono<Checkpoint> start) {
+    Mono<BsonDocument> found = Mono.from(collection.find(eq(id())).first());
+    return removeMembers()
+        .then(found)
+        .switchIfEmpty(start.flatMap(this::begin).then(found))
+        .flatMap(
+            begun -> {
+              if (begun.getInt32("channels").getValue() != channels) {
+                return Mono.error(
+                    new IllegalArgumentException(
+                        "group %s has %d channels, not %d"
+                            .formatted(group, begun.getInt32("channels").getValue(), channels)));
+              }
+              return addChannels(begun.getDocument("start"));
+            });
+  }
+
+  /** Those that ended without a word. */
+  private Mono<Void> removeMembers() {
+    Bson late =
+        new BsonDocument("group", new BsonString(group))
+            .append("member", new BsonDocument("$exists", BsonBoolean.TRUE))
+            .append("$expr", operator("$lte", new BsonString("$until"), NOW));
+    return Mono.from(collection.deleteMany(late)).then();
+  }
+
+  private Mono<Void> begin(Checkpoint start) {
+    Bson begun =
+        Updates.combine(
+            Updates.setOnInsert("group", group),
+            Updates.setOnInsert("channels", channels),
+            Updates.setOnInsert("start", start.toDocument()));
+    return unlessThere(Mono.from(collection.updateOne(eq(id()), begun, UPSERT)));
+  }
+
+  private Mono<Void> addChannels(BsonDocument start) {
+    List<WriteModel<BsonDocument>> inserts = new ArrayList<>();
+    for (int channel = 0; channel < channels; channel++) {
+      BsonDocument free =
+          new BsonDocument("group", new BsonString(group))
+              .append("channel", new BsonInt32(channel))
+              .append("owner", BsonNull.VALUE)
+              .append("term", new BsonInt64(0))
+              .append("renewal", new BsonInt64(0))
+              .append("place", start);
+      inserts.add(
+          new UpdateOneModel<>(eq(id(channel)), new BsonDocument("$setOnInsert", free), UPSERT));
+    }
+    return unlessThere(Mono.from(collection.bulkWrite(inserts, UNORDERED)));
+  }
+
+  /** Another member may insert the same at the same time. */
+  private static Mono<Void> unlessThere(Mono<?> insert) {
+    return insert
+        .onErrorResume(
+            failure ->
+                failure instanceof MongoBulkWriteException bulk
+                    ? bulk.getWriteErrors().stream()
+                            .allMatch(error -> error.getCode() == DUPLICATE_KEY)
+                        && bulk.getWriteConcernError() == null
+                    : failure instanceof com.mongodb.MongoException other
+                        && other.getCode() == DUPLICATE_KEY,
+            failure -> Mono.empty())
+        .then();
+  }
+
+  @Override
+  public Mono<Void> renew(String member, long renewal, List<Hold> holds) {
+    List<WriteModel<BsonDocument>> updates = new ArrayList<>();
+    updates.add(
+        new UpdateOneModel<>(
+            eq(id(member)),
+            List.of(
+                set(
+                    new BsonDocument("group", literal(new BsonString(group)))
+                        .append("member", literal(new BsonString(member)))
+                        .append("joined", operator("$ifNull", new BsonString("$joined"), NOW))
+                        .append("until", until()))),
+            UPSERT));
+    for (Hold hold : holds) {
+      BsonDocument fields =
+          stored(hold).append("until", until()).append("renewal", new BsonInt64(renewal));
+      updates.add(new UpdateOneModel<>(heldBy(member, hold), List.of(set(fields))));
+    }
+    return Mono.from(collection.bulkWrite(updates, UNORDERED)).then();
+  }
+
+  @Override
+  public Mono<View> read() {
+    List<Bson> pipeline =
+        List.of(
+            new BsonDocument("$match", new BsonDocument("group", new BsonString(group))),
+            set(new BsonDocument("expired", operator("$lte", new BsonString("$until"), NOW))));
+    return Flux.from(collection.aggregate(pipeline)).collectList().map(MongoLeases::view);
+  }
+
+  private static View view(List<BsonDocument> documents) {
+    List<Lease> leases = new ArrayList<>();
+    List<BsonDocument> members = new ArrayList<>();
+    boolean ended = false;
+    for (BsonDocument each : documents) {
+      if (each.containsKey("channels")) {
+        ended = each.containsKey("ended");
+      } else if (each.containsKey("channel")) {
+        leases.add(lease(each));
+      } else if (!each.getBoolean("expired").getValue()) {
+        members.add(each);
+      }
+    }
+    leases.sort(Comparator.comparingInt(Lease::channel));
+    members.sort(
+        Comparator.comparing((BsonDocument member) -> member.getDateTime("joined").getValue())
+            .thenComparing(MongoLeases::name));
+    return new View(leases, members.stream().map(MongoLeases::name).toList(), ended);
+  }
+
+  private static String name(BsonDocument member) {
+    return member.getString("member").getValue();
+  }
+
+  private static Lease lease(BsonDocument document) {
+    return new Lease(
+        document.getInt32("channel").getValue(),
+        string(document, "owner"),
+        document.getInt64("term").getValue(),
+        document.getBoolean("expired", BsonBoolean.FALSE).getValue(),
+        document.getInt64("renewal").getValue(),
+        Checkpoint.parse(document.getDocument("place")),
+        string(document, "barrier"));
+  }
+
+  private static @Nullable String string(BsonDocument document, String field) {
+    return document.get(field) instanceof BsonString value ? value.getValue() : null;
+  }
+
+  @Override
+  public Mono<Lease> take(int channel, String member) {
+    Bson free =
+        new BsonDocument("_id", id(channel))
+            .append(
+                "$expr",
+                operator(
+                    "$or",
+                    operator("$eq", new BsonString("$owner"), BsonNull.VALUE),
+                    operator("$eq", new BsonString("$owner"), literal(new BsonString(member))),
+                    operator("$lte", new BsonString("$until"), NOW)));
+    BsonDocument taken =
+        new BsonDocument("owner", literal(new BsonString(member)))
+            .append("term", operator("$add", new BsonString("$term"), new BsonInt64(1)))
+            .append("until", until())
+            .append("renewal", new BsonInt64(0));
+    return Mono.from(
+            collection.findOneAndUpdate(
+                free,
+                List.of(set(taken)),
+                new FindOneAndUpdateOptions().returnDocument(ReturnDocument.AFTER)))
+        .map(MongoLeases::lease);
+  }
+
+  @Override
+  public Mono<Void> release(String member, Hold hold) {
+    BsonDocument free =
+        stored(hold).append("owner", BsonNull.VALUE).append("until", BsonNull.VALUE);
+    return Mono.from(collection.updateOne(heldBy(member, hold), List.of(set(free)))).then();
+  }
+
+  @Override
+  public Mono<Void> end() {
+    return Mono.from(collection.updateOne(eq(id()), Updates.set("ended", true))).then();
+  }
+
+  @Override
+  public Mono<Void> leave(String member) {
+    return Mono.from(collection.deleteOne(eq(id(member)))).then();
+  }
+
+  /** The term and the owner belong to every write. */
+  private Bson heldBy(String member, Hold hold) {
+    return and(eq(id(hold.channel())), eq("owner", member), eq("term", hold.term()));
+  }
+
+  private static BsonDocument stored(Hold hold) {
+    String barrier = hold.barrier();
+    return new BsonDocument("place", literal(hold.place().toDocument()))
+        .append("barrier", barrier == null ? BsonNull.VALUE : literal(new BsonString(barrier)));
+  }
+
+  private BsonDocument until() {
+    return operator("$add", NOW, leaseMillis);
+  }
+
+  private static BsonDocument set(BsonDocument fields) {
+    return new BsonDocument("$set", fields);
+  }
+
+  private static BsonDocument literal(BsonValue value) {
+    return new BsonDocument("$literal", value);
+  }
+
+  private static BsonDocument operator(String name, BsonValue... arguments) {
+    return new BsonDocument(name, new BsonArray(List.of(arguments)));
+  }
+
+  private BsonDocument id() {
+    return new BsonDocument("group", new BsonString(group));
+  }
+
+  private BsonDocument id(int channel) {
+    return id().append("channel", new BsonInt32(channel));
+  }
+
+  private BsonDocument id(String member) {
+    return id().append("member", new BsonString(member));
+  }
+}

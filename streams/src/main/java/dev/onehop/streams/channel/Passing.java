@@ -1,0 +1,24 @@
+package dev.onehop.streams.channel;
+
+import com.mongodb.MongoException;
+import com.mongodb.MongoNodeIsRecoveringException;
+import com.mongodb.MongoNotPrimaryException;
+import com.mongodb.MongoSocketException;
+import com.mongodb.MongoTimeoutException;
+import java.util.concurrent.TimeoutException;
+
+/** Failures of servers that are not there, or are being replaced. */
+final class Passing {
+  private static final String RETRYABLE = "RetryableWriteError";
+
+  private Passing() {}
+
+  static boolean is(Throwable failure) {
+    return failure instanceof MongoSocketException
+        || failure instanceof MongoTimeoutException
+        || failure instanceof MongoNotPrimaryException
+        || failure instanceof MongoNodeIsRecoveringException
+        || failure instanceof TimeoutException
+        || (failure instanceof MongoException known && known.hasErrorLabel(RETRYABLE));
+  }
+}

@@ -1,0 +1,25 @@
+package dev.onehop.streams.internal.token;
+
+import dev.onehop.core.bson.BsonPath;
+import java.util.Set;
+import org.bson.RawBsonDocument;
+
+/** Events that concern more than a document, such as {@code drop}. */
+public final class WideEvents {
+  private static final BsonPath KEY = BsonPath.of("documentKey");
+  private static final BsonPath TYPE = BsonPath.of("operationType");
+  private static final Set<String> OF_DOCUMENTS = Set.of("insert", "update", "replace", "delete");
+
+  private WideEvents() {}
+
+  /** Whether an event is one. One whose pipeline has left out what it is, is none. */
+  public static boolean isWide(RawBsonDocument event) {
+    if (KEY.find(event) != null) {
+      return false;
+    }
+    BsonPath.Located type = TYPE.find(event);
+    return type != null
+        && type.value().isString()
+        && !OF_DOCUMENTS.contains(type.value().asString().getValue());
+  }
+}

@@ -1,0 +1,361 @@
+package dev.onehop.streams.channel;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import com.mongodb.MongoTimeoutException;
+import dev.onehop.streams.channel.RecordingSink.Freezer;
+import dev.onehop.streams.event.Checkpoint;
+import dev.onehop.streams.event.StreamEvent;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.reactivestreams.Publisher;
+import reactor.core.Disposable;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+class ChannelGroupTest {
+  private static final Duration TIMEOUT = Duration.ofSeconds(60);
+  private static final Duration LEASE = Duration.ofMillis(600);
+  private static final Duration RENEWAL = Duration.ofMillis(150);
+  private static final int CHANNELS = 6;
+  private static final int KEYS = 40;
+
+  private final InMemoryLeases leases = new InMemoryLeases(CHANNELS, LEASE);
+  private final Map<Integer, Integer> written = new TreeMap<>();
+  private final List<Member> members = new ArrayList<>();
+
+  /** A process. */
+  private static final class Member {
+    private final Freezer process = new Freezer();
+    private final AtomicReference<Throwable> failure = new AtomicReference<>();
+    private final AtomicBoolean completed = new AtomicBoolean();
+    private Disposable running;
+
+    boolean isEnded() {
+      return running.isDisposed();
+    }
+  }
+
+  @AfterEach
+  void stop() {
+    members.forEach(
+        member -> {
+          member.process.set(false);
+          member.running.dispose();
+        });
+  }
+
+  private Member join(ScriptedShards shards, RecordingSink sink, double lostAnswers) {
+    Member member = new Member();
+    ChannelGroup group =
+        ChannelGroup.builder(
+                shards::after,
+                Mono.just(ScriptedShards.start()),
+                CHANNELS,
+                lease -> new ProcessLeases(leases, member.process, lostAnswers))
+            .maxBatch(20)
+            .maxUnacknowledged(200)
+            .lease(LEASE, RENEWAL)
+            .build();
+    member.running =
+        Mono.from(group.process(sink.of(member.process)))
+            .subscribe(nothing -> {}, member.failure::set, () -> member.completed.set(true));
+    members.add(member);
+    return member;
+  }
+
+  /** The leases as a process has them that may be stopped, over a network that loses answers. */
+  private record ProcessLeases(LeaseStore all, Freezer process, double lostAnswers)
+      implements LeaseStore {
+    private <T> Mono<T> over(Mono<T> call) {
+      return Mono.defer(
+          () -> {
+            process.pass();
+            boolean lost = Math.random() < lostAnswers;
+            return lost ? call.then(Mono.error(new MongoTimeoutException("lost"))) : call;
+          });
+    }
+
+    @Override
+    public Mono<Void> create(Mono<Checkpoint> start) {
+      return over(all.create(start));
+    }
+
+    @Override
+    public Mono<Void> renew(String member, long renewal, List<Hold> holds) {
+      return over(all.renew(member, renewal, holds));
+    }
+
+    @Override
+    public Mono<View> read() {
+      return over(all.read());
+    }
+
+    @Override
+    public Mono<Lease> take(int channel, String member) {
+      return over(all.take(channel, member));
+    }
+
+    @Override
+    public Mono<Void> release(String member, Hold hold) {
+      return over(all.release(member, hold));
+    }
+
+    @Override
+    public Mono<Void> end() {
+      return over(all.end());
+    }
+
+    @Override
+    public Mono<Void> leave(String member) {
+      return over(all.leave(member));
+    }
+  }
+
+  private void write(ScriptedShards shards, Random random, int events) {
+    for (int i = 0; i < events; i++) {
+      int key = random.nextInt(KEYS);
+      shards.add(key, written.merge(key, 1, Integer::sum));
+    }
+  }
+
+  private Map<String, Long> owned() {
+    return IntStream.range(0, CHANNELS)
+        .mapToObj(channel -> String.valueOf(leases.owner(channel)))
+        .collect(
+            java.util.stream.Collectors.groupingBy(
+                owner -> owner, java.util.stream.Collectors.counting()));
+  }
+
+  private void awaitShares(Long... shares) {
+    await()
+        .atMost(TIMEOUT)
+        .untilAsserted(() -> assertThat(owned().values()).containsExactlyInAnyOrder(shares));
+  }
+
+  @Test
+  void theChannelsAreDealtAnewWhenAMemberComesOrGoes() {
+    ScriptedShards shards = new ScriptedShards(1, Duration.ZERO);
+    RecordingSink sink = new RecordingSink(true);
+    join(shards, sink, 0);
+    awaitShares(6L);
+    Member second = join(shards, sink, 0);
+    awaitShares(3L, 3L);
+    write(shards, new Random(1), 500);
+    Member third = join(shards, sink, 0);
+    join(shards, sink, 0);
+    awaitShares(2L, 2L, 1L, 1L);
+    write(shards, new Random(2), 500);
+    second.running.dispose();
+    awaitShares(2L, 2L, 2L);
+    third.process.set(true);
+    awaitShares(3L, 3L);
+    write(shards, new Random(3), 500);
+    await().atMost(TIMEOUT).until(() -> sink.size() == 1_500);
+    sink.check(written, 0);
+    assertThat(members).allMatch(member -> member.failure.get() == null);
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {1, 2, 3})
+  void membersThatComeGoStopAndGoOnWriteEverythingOnceInOrder(int seed) throws Exception {
+    Random random = new Random(seed);
+    ScriptedShards shards = new ScriptedShards(seed, Duration.ofNanos(50_000));
+    RecordingSink sink = new RecordingSink(true);
+    int wide = 0;
+    for (int round = 0; round < 25; round++) {
+      write(shards, random, 200);
+      if (round % 8 == 5) {
+        shards.drop(random.nextInt(2), 0);
+        wide++;
+      }
+      List<Member> alive = members.stream().filter(member -> !member.isEnded()).toList();
+      switch (alive.isEmpty() ? 0 : random.nextInt(5)) {
+        case 0, 1 -> {
+          if (alive.size() < 4) {
+            join(shards, sink, 0.05);
+          }
+        }
+        case 2 -> alive.get(random.nextInt(alive.size())).running.dispose();
+        case 3 -> alive.get(random.nextInt(alive.size())).process.set(true);
+        default -> members.forEach(member -> member.process.set(false));
+      }
+      Thread.sleep(random.nextInt(400));
+    }
+    members.forEach(member -> member.process.set(false));
+    join(shards, sink, 0);
+    int all = written.values().stream().mapToInt(Integer::intValue).sum() + wide;
+    await().atMost(TIMEOUT).until(() -> sink.size() >= all);
+    shards.end();
+    await()
+        .atMost(TIMEOUT)
+        .untilAsserted(() -> assertThat(members).allMatch(member -> member.isEnded()));
+    sink.check(written, wide + 1);
+    assertThat(members).allMatch(member -> member.failure.get() == null);
+    System.err.printf(
+        "%d members, %d terms, %d late batches refused%n",
+        members.size(), leases.terms(), sink.refused());
+  }
+
+  /** Without the terms the same is found to be wrong. */
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void theLateWriteOfAMemberThatWasStoppedHasNoEffect(boolean fenced) {
+    ScriptedShards shards = new ScriptedShards(1, Duration.ZERO);
+    RecordingSink sink = new RecordingSink(fenced);
+    Member first = join(shards, sink, 0);
+    awaitShares(6L);
+    first.process.set(true);
+    // It has these, and is stopped before they are written.
+    write(shards, new Random(1), 300);
+    Member second = join(shards, sink, 0);
+    await().atMost(TIMEOUT).until(() -> sink.size() == 300);
+    first.process.set(false);
+    awaitShares(3L, 3L);
+    write(shards, new Random(2), 300);
+    await().atMost(TIMEOUT).until(() -> sink.size() >= 600);
+    if (fenced) {
+      await().atMost(TIMEOUT).until(() -> sink.refused() > 0);
+      sink.check(written, 0);
+    } else {
+      await()
+          .atMost(TIMEOUT)
+          .untilAsserted(
+              () ->
+                  assertThatThrownBy(() -> sink.check(written, 0))
+                      .isInstanceOf(AssertionError.class));
+    }
+    assertThat(List.of(first, second)).allMatch(member -> member.failure.get() == null);
+  }
+
+  /** Whatever the leases say, their time is over. */
+  @Test
+  void aMemberThatCannotRenewHandsOutNothingMore() throws Exception {
+    ScriptedShards shards = new ScriptedShards(1, Duration.ZERO);
+    RecordingSink sink = new RecordingSink(false);
+    Member member = new Member();
+    Freezer network = new Freezer();
+    member.running =
+        Mono.from(
+                ChannelGroup.builder(
+                        shards::after,
+                        Mono.just(ScriptedShards.start()),
+                        CHANNELS,
+                        lease -> new ProcessLeases(leases, network, 0))
+                    .lease(LEASE, RENEWAL)
+                    .build()
+                    .process(sink.of(member.process)))
+            .subscribe();
+    members.add(member);
+    awaitShares(6L);
+    write(shards, new Random(1), 100);
+    await().atMost(TIMEOUT).until(() -> sink.size() == 100);
+    network.set(true);
+    Thread.sleep(LEASE.toMillis());
+    write(shards, new Random(2), 100);
+    Thread.sleep(300);
+    assertThat(sink.size()).isEqualTo(100);
+    network.set(false);
+    await().atMost(TIMEOUT).until(() -> sink.size() == 200);
+    sink.check(written, 0);
+  }
+
+  @Test
+  void aSinkThatFailsEndsItsMemberAndAnotherTakesOver() {
+    ScriptedShards shards = new ScriptedShards(1, Duration.ZERO);
+    RecordingSink sink = new RecordingSink(true);
+    ChannelSink failing =
+        new ChannelSink() {
+          @Override
+          public Publisher<Checkpoint> begin(int channel, long term) {
+            return Mono.empty();
+          }
+
+          @Override
+          public Publisher<Void> write(ChannelBatch batch) {
+            return Mono.error(new IllegalStateException("the sink is full"));
+          }
+        };
+    write(shards, new Random(1), 100);
+    assertThatThrownBy(
+            () ->
+                Mono.from(
+                        ChannelGroup.builder(
+                                shards::after,
+                                Mono.just(ScriptedShards.start()),
+                                CHANNELS,
+                                lease -> leases)
+                            .lease(LEASE, RENEWAL)
+                            .build()
+                            .process(failing))
+                    .block(TIMEOUT))
+        .hasMessage("the sink is full");
+    assertThat(owned()).containsOnlyKeys("null");
+    join(shards, sink, 0);
+    await().atMost(TIMEOUT).until(() -> sink.size() == 100);
+    sink.check(written, 0);
+  }
+
+  @Test
+  void completesForAllMembersWhenTheStreamDoes() {
+    ScriptedShards shards = new ScriptedShards(1, Duration.ZERO);
+    RecordingSink sink = new RecordingSink(true);
+    for (int i = 0; i < CHANNELS + 1; i++) {
+      join(shards, sink, 0);
+    }
+    write(shards, new Random(1), 500);
+    shards.end();
+    await().atMost(TIMEOUT).until(() -> members.stream().allMatch(each -> each.completed.get()));
+    sink.check(written, 1);
+    Member late = join(shards, sink, 0);
+    await().atMost(TIMEOUT).until(late.completed::get);
+    sink.check(written, 1);
+  }
+
+  @Test
+  void aProcessorWithoutTermsGetsTheChannelsToo() {
+    ScriptedShards shards = new ScriptedShards(1, Duration.ZERO);
+    write(shards, new Random(1), 500);
+    shards.end();
+    List<StreamEvent.Change> seen = java.util.Collections.synchronizedList(new ArrayList<>());
+    ChannelProcessor processor =
+        (channel, events) -> {
+          seen.addAll(events);
+          return Mono.empty();
+        };
+    Mono.from(
+            ChannelGroup.builder(
+                    shards::after, Mono.just(ScriptedShards.start()), CHANNELS, lease -> leases)
+                .lease(LEASE, RENEWAL)
+                .build()
+                .process(processor))
+        .block(TIMEOUT);
+    assertThat(seen).hasSize(501).doesNotHaveDuplicates();
+  }
+
+  @Test
+  void refusesWhatCanNotBe() {
+    assertThatThrownBy(
+            () -> ChannelGroup.builder(place -> Flux.empty(), Mono.never(), 129, lease -> leases))
+        .isInstanceOf(IllegalArgumentException.class);
+    ChannelGroup.Builder builder =
+        ChannelGroup.builder(place -> Flux.empty(), Mono.never(), 1, lease -> leases);
+    assertThatThrownBy(() -> builder.lease(Duration.ofSeconds(1), Duration.ofSeconds(1)))
+        .isInstanceOf(IllegalArgumentException.class);
+    assertThatThrownBy(() -> builder.lease(Duration.ofSeconds(1), Duration.ofMillis(10)))
+        .isInstanceOf(IllegalArgumentException.class);
+  }
+}

@@ -1,0 +1,168 @@
+package dev.onehop.streams.channel;
+
+import dev.onehop.streams.event.Checkpoint;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+
+/** Leases as the servers would have them. Thread-safe. */
+final class InMemoryLeases implements LeaseStore {
+  private final int channels;
+  private final long leaseNanos;
+  private final Map<String, Long> members = new TreeMap<>();
+  private final List<Channel> leases = new ArrayList<>();
+  private boolean ended;
+
+  private static final class Channel {
+    private @Nullable String owner;
+    private long term;
+    private long until;
+    private long renewal;
+    private Checkpoint place;
+    private @Nullable String barrier;
+
+    Channel(Checkpoint place) {
+      this.place = place;
+    }
+  }
+
+  InMemoryLeases(int channels, Duration lease) {
+    this.channels = channels;
+    this.leaseNanos = lease.toNanos();
+  }
+
+  private synchronized void begin(Checkpoint start) {
+    for (int i = leases.size(); i < channels; i++) {
+      leases.add(new Channel(start));
+    }
+  }
+
+  synchronized @Nullable String owner(int channel) {
+    if (leases.isEmpty()) {
+      return null;
+    }
+    Channel lease = leases.get(channel);
+    return lease.until - System.nanoTime() > 0 ? lease.owner : null;
+  }
+
+  synchronized long terms() {
+    return leases.stream().mapToLong(lease -> lease.term).sum();
+  }
+
+  @Override
+  public Mono<Void> create(Mono<Checkpoint> start) {
+    return start.doOnNext(this::begin).then();
+  }
+
+  @Override
+  public Mono<Void> renew(String member, long renewal, List<Hold> holds) {
+    return Mono.fromRunnable(
+        () -> {
+          synchronized (this) {
+            members.put(member, System.nanoTime() + leaseNanos);
+            for (Hold hold : holds) {
+              Channel lease = leases.get(hold.channel());
+              if (member.equals(lease.owner) && lease.term == hold.term()) {
+                store(lease, hold);
+                lease.until = System.nanoTime() + leaseNanos;
+                lease.renewal = renewal;
+              }
+            }
+          }
+        });
+  }
+
+  private static void store(Channel lease, Hold hold) {
+    lease.place = Checkpoint.parse(hold.place().toDocument());
+    lease.barrier = hold.barrier();
+  }
+
+  @Override
+  public Mono<View> read() {
+    return Mono.fromCallable(
+        () -> {
+          synchronized (this) {
+            long now = System.nanoTime();
+            List<Lease> view = new ArrayList<>();
+            for (int i = 0; i < leases.size(); i++) {
+              view.add(lease(i));
+            }
+            List<String> alive =
+                members.entrySet().stream()
+                    .filter(each -> each.getValue() - now > 0)
+                    .map(Map.Entry::getKey)
+                    .toList();
+            return new View(view, alive, ended);
+          }
+        });
+  }
+
+  private Lease lease(int number) {
+    Channel lease = leases.get(number);
+    return new Lease(
+        number,
+        lease.owner,
+        lease.term,
+        lease.until - System.nanoTime() <= 0,
+        lease.renewal,
+        lease.place,
+        lease.barrier);
+  }
+
+  @Override
+  public Mono<Lease> take(int channel, String member) {
+    return Mono.fromCallable(
+        () -> {
+          synchronized (this) {
+            Channel lease = leases.get(channel);
+            String owner = lease.owner;
+            if (owner != null && !owner.equals(member) && lease.until - System.nanoTime() > 0) {
+              return null;
+            }
+            lease.owner = member;
+            lease.term++;
+            lease.until = System.nanoTime() + leaseNanos;
+            lease.renewal = 0;
+            return lease(channel);
+          }
+        });
+  }
+
+  @Override
+  public Mono<Void> release(String member, Hold hold) {
+    return Mono.fromRunnable(
+        () -> {
+          synchronized (this) {
+            Channel lease = leases.get(hold.channel());
+            if (member.equals(lease.owner) && lease.term == hold.term()) {
+              store(lease, hold);
+              lease.owner = null;
+            }
+          }
+        });
+  }
+
+  @Override
+  public synchronized Mono<Void> end() {
+    return Mono.fromRunnable(
+        () -> {
+          synchronized (this) {
+            ended = true;
+          }
+        });
+  }
+
+  @Override
+  public Mono<Void> leave(String member) {
+    return Mono.fromRunnable(
+        () -> {
+          synchronized (this) {
+            members.remove(member);
+          }
+        });
+  }
+}

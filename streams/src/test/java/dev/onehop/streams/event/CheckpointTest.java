@@ -1,0 +1,58 @@
+package dev.onehop.streams.event;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.List;
+import java.util.Random;
+import org.bson.BsonTimestamp;
+import org.junit.jupiter.api.Test;
+
+class CheckpointTest {
+  private static final List<String> SHARDS = List.of("a", "b", "c", "d");
+
+  @Test
+  void aPlaceIsWhatItIncludesAlsoAfterItWasStored() {
+    Random random = new Random(1);
+    for (int run = 0; run < 1_000; run++) {
+      Checkpoint one = random(random);
+      Checkpoint other = random(random);
+      Checkpoint stored = Checkpoint.parse(one.toDocument());
+      assertThat(stored).isEqualTo(one).hasSameHashCodeAs(one);
+      Checkpoint union = one.union(other);
+      Checkpoint intersection = one.intersection(other);
+      for (String shard : SHARDS) {
+        for (int time = 0; time < 12; time++) {
+          String token = token(time);
+          boolean first = one.includes(shard, token);
+          boolean second = other.includes(shard, token);
+          assertThat(stored.includes(shard, token)).isEqualTo(first);
+          assertThat(union.includes(shard, token)).isEqualTo(first || second);
+          assertThat(intersection.includes(shard, token)).isEqualTo(first && second);
+        }
+        assertThat(one.low()).isLessThanOrEqualTo(one.token(shard));
+      }
+    }
+  }
+
+  /** Of a shard that was removed all is given, however far the others are. */
+  @Test
+  void aShardThatIsNotNamedIsDoneUpToTheCap() {
+    Checkpoint place = Checkpoint.of(List.of("a"), new String[] {token(3)}, token(8));
+    assertThat(place.includes("gone", token(7))).isTrue();
+    assertThat(place.includes("new", token(9))).isFalse();
+    assertThat(place.low()).isEqualTo(token(3));
+  }
+
+  private static Checkpoint random(Random random) {
+    List<String> shards = SHARDS.stream().filter(shard -> random.nextBoolean()).toList();
+    String[] tokens = new String[shards.size()];
+    for (int i = 0; i < tokens.length; i++) {
+      tokens[i] = token(random.nextInt(10));
+    }
+    return Checkpoint.of(shards, tokens, token(random.nextInt(10)));
+  }
+
+  private static String token(int time) {
+    return Checkpoint.before(new BsonTimestamp(time)).low();
+  }
+}
