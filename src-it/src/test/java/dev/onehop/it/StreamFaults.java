@@ -211,6 +211,10 @@ final class StreamFaults implements AutoCloseable {
   }
 
   private List<String> members(String shard) {
+    return members(testbed, shard);
+  }
+
+  private static List<String> members(Testbed testbed, String shard) {
     return membersOf(testbed.shardHosts().get(shard));
   }
 
@@ -234,13 +238,18 @@ final class StreamFaults implements AutoCloseable {
   }
 
   private String primary(String shard) {
+    return primary(testbed, shard);
+  }
+
+  /** The address of a shard's primary, as soon as it has one. */
+  static String primary(Testbed testbed, String shard) {
     String[] found = {""};
     await("a primary of " + shard)
         .atMost(SETTLED)
         .pollInterval(Duration.ofMillis(200))
         .until(
             () -> {
-              for (String member : members(shard)) {
+              for (String member : members(testbed, shard)) {
                 try (MongoClient client = direct(member)) {
                   if (client
                       .getDatabase("admin")

@@ -41,6 +41,9 @@ class StreamSoakIT {
   private static final String NAMESPACE = "soak.documents";
   private static final int SLOTS = 120;
   private static final int CHUNK = 20;
+  private static final List<Integer> BOUNDS =
+      IntStream.range(1, SLOTS / CHUNK).mapToObj(chunk -> chunk * CHUNK).toList();
+  private static final Duration FROZEN = Duration.ofSeconds(40);
   private static final int CHANNELS = 8;
   private static final int PROCESSES = 2;
 
@@ -101,16 +104,7 @@ class StreamSoakIT {
   @Test
   void everyAcknowledgedWriteIsSeenOnceAndInOrder(@TempDir Path folder) throws Exception {
     say("%s, -Donehop.it.stream.seed=%d".formatted(DURATION, SEED));
-    List<Integer> bounds =
-        IntStream.range(1, SLOTS / CHUNK).mapToObj(chunk -> chunk * CHUNK).toList();
-    testbed.shardCollection(
-        NAMESPACE, Numbered.KEY, bounds.stream().map(VersionedWrites::bound).toList());
-    Checkpoint begin =
-        Checkpoint.before(
-            client
-                .getDatabase("admin")
-                .runCommand(BsonDocument.parse("{ping: 1}"), BsonDocument.class)
-                .getTimestamp("operationTime"));
+    Checkpoint begin = sharded();
     for (int process = 0; process < PROCESSES; process++) {
       readers.add(reader(folder, Order.PER_KEY, CHANNELS, process, PROCESSES, begin));
     }
@@ -119,12 +113,62 @@ class StreamSoakIT {
 
     VersionedWrites writes = new VersionedWrites(client, NAMESPACE, SLOTS, SEED);
     StreamFaults faults =
-        new StreamFaults(testbed, NAMESPACE, bounds, readers, SEED, this::say);
+        new StreamFaults(testbed, NAMESPACE, BOUNDS, readers, SEED, this::say);
     try (writes;
         faults) {
       watch(writes, faults);
     }
     faults.check();
+    awaitAllIsSeen(writes);
+    say("%s; %s; %s; %s".formatted(writes, faults, readers, faults.counts()));
+    assertThat(writes.acknowledged()).isGreaterThan(500);
+    assertThat(writes.transactions()).isPositive();
+    assertThat(faults.moves()).isGreaterThan(10);
+    assertThat(readers.stream().mapToInt(StreamReaderProcess::starts).sum())
+        .isGreaterThan(readers.size());
+  }
+
+  /** Until the old primary goes on, it believes that it is one. */
+  @Test
+  void aPrimaryThatIsFrozenWhileAnotherIsElectedIsLeft(@TempDir Path folder) throws Exception {
+    Checkpoint begin = sharded();
+    for (Order order : Order.values()) {
+      readers.add(reader(folder, order, 1, 0, 1, begin));
+    }
+    VersionedWrites writes = new VersionedWrites(client, NAMESPACE, SLOTS, SEED);
+    try (writes) {
+      awaitMore(writes);
+      String primary = StreamFaults.primary(testbed, "one");
+      testbed.setFrozen(primary, true);
+      try {
+        Thread.sleep(FROZEN.toMillis());
+        // Not only when it is back.
+        awaitMore(writes);
+      } finally {
+        testbed.setFrozen(primary, false);
+      }
+      awaitMore(writes);
+    }
+    awaitAllIsSeen(writes);
+  }
+
+  private void awaitMore(VersionedWrites writes) {
+    long written = writes.acknowledged();
+    List<Long> before = readers.stream().map(reader -> reader.check().count()).toList();
+    await("more is written and seen")
+        .atMost(SETTLED)
+        .until(
+            () -> {
+              for (StreamReaderProcess reader : readers) {
+                reader.poll();
+              }
+              return writes.acknowledged() > written + 100
+                  && IntStream.range(0, readers.size())
+                      .allMatch(i -> readers.get(i).check().count() > before.get(i) + 100);
+            });
+  }
+
+  private void awaitAllIsSeen(VersionedWrites writes) {
     await("all is seen")
         .atMost(SETTLED)
         .untilAsserted(
@@ -136,12 +180,17 @@ class StreamSoakIT {
               }
               assertThat(differences).isEmpty();
             });
-    say("%s; %s; %s; %s".formatted(writes, faults, readers, faults.counts()));
-    assertThat(writes.acknowledged()).isGreaterThan(500);
-    assertThat(writes.transactions()).isPositive();
-    assertThat(faults.moves()).isGreaterThan(10);
-    assertThat(readers.stream().mapToInt(StreamReaderProcess::starts).sum())
-        .isGreaterThan(readers.size());
+  }
+
+  /** Makes the collection; the place before its first event. */
+  private Checkpoint sharded() {
+    testbed.shardCollection(
+        NAMESPACE, Numbered.KEY, BOUNDS.stream().map(VersionedWrites::bound).toList());
+    return Checkpoint.before(
+        client
+            .getDatabase("admin")
+            .runCommand(BsonDocument.parse("{ping: 1}"), BsonDocument.class)
+            .getTimestamp("operationTime"));
   }
 
   private StreamReaderProcess reader(
