@@ -13,10 +13,12 @@ import dev.onehop.streams.event.Source;
 import dev.onehop.streams.internal.merge.Cluster;
 import dev.onehop.streams.internal.merge.ShardStream;
 import dev.onehop.streams.internal.token.Tokens;
+import java.util.Map;
 import java.util.Set;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
 import org.bson.BsonString;
+import org.bson.BsonTimestamp;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -89,7 +91,9 @@ public final class RoutedCluster implements Cluster {
     }
     return ping(servers.seeds())
         .map(
-            pong -> new Opening(Set.of(ALONE), null, start == null ? now() : start, start != null));
+            pong ->
+                new Opening(
+                    Set.of(ALONE), null, start == null ? now() : start, start != null, Map.of()));
   }
 
   private static Mono<BsonDocument> ping(ReplicaSet on) {
@@ -104,9 +108,23 @@ public final class RoutedCluster implements Cluster {
         .flatMapMany(all -> Flux.fromIterable(all.values()))
         .flatMap(RoutedCluster::ping)
         .then(Mono.defer(placements::read))
-        .map(
+        .flatMap(
             found ->
-                new Opening(found.shards(), found, start == null ? now() : start, start != null));
+                removed(found)
+                    .map(
+                        removed ->
+                            new Opening(
+                                found.shards(),
+                                found,
+                                start == null ? now() : start,
+                                start != null,
+                                removed)));
+  }
+
+  private Mono<Map<String, BsonTimestamp>> removed(Placement found) {
+    return start == null
+        ? Mono.just(Map.of())
+        : new RemovedShards(servers.seeds(), servers.clock()).since(start, found);
   }
 
   /** After all that any of the servers that were asked has done. */
