@@ -307,6 +307,7 @@ final class StreamFaults implements AutoCloseable {
                           .append("writeConcern", MAJORITY)));
       targets.add(name);
       progress.accept(name + " was added");
+      testbed.moveRange(namespace, VersionedWrites.bound(one(bounds, random)), name);
       pause(random, Duration.ofSeconds(12));
       targets.remove(name);
       synchronized (readers) {
