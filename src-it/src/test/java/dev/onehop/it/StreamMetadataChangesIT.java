@@ -1,6 +1,7 @@
 package dev.onehop.it;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import com.mongodb.MongoNamespace;
@@ -9,15 +10,19 @@ import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoClients;
 import com.mongodb.client.MongoCollection;
 import dev.onehop.streams.ShardedChangeStream;
+import dev.onehop.streams.event.Checkpoint;
+import dev.onehop.streams.event.HistoryLostException;
 import dev.onehop.streams.event.Order;
 import dev.onehop.streams.event.StreamEvent;
 import dev.onehop.testbed.Testbed;
 import dev.onehop.testbed.Topology;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.IntStream;
 import org.bson.BsonDocument;
 import org.bson.BsonTimestamp;
@@ -66,9 +71,11 @@ class StreamMetadataChangesIT {
   static void start() {
     testbed = Testbed.builder(Topology.parse("stream-metadata-changes.yaml", TOPOLOGY)).start();
     client = MongoClients.create(testbed.url());
-    config =
-        MongoClients.create(
-            "mongodb://" + testbed.configServers().replaceFirst(".*/", "") + "/?directConnection=true");
+    config = MongoClients.create(configUrl() + "?directConnection=true");
+  }
+
+  private static String configUrl() {
+    return "mongodb://" + testbed.configServers().replaceFirst(".*/", "") + "/";
   }
 
   @AfterAll
@@ -91,10 +98,38 @@ class StreamMetadataChangesIT {
         .getTimestamp("operationTime");
   }
 
-  private static Document onConfig(Document command) {
+  private static String primary(String database) {
+    return entry(database).getString("primary");
+  }
+
+  private static Document entry(String database) {
     return config
-        .getDatabase("admin")
-        .runCommand(command.append("writeConcern", new Document("w", "majority")));
+        .getDatabase("config")
+        .getCollection("databases")
+        .find(new Document("_id", database))
+        .first();
+  }
+
+  /** As a mongos has it done. */
+  private static void movePrimary(String database, String shard) {
+    Document entry = entry(database);
+    String address = testbed.shardHosts().get(entry.getString("primary")).replaceFirst(".*/", "");
+    try (MongoClient direct =
+        MongoClients.create("mongodb://" + address + "/?directConnection=true")) {
+      var unused =
+          direct
+              .getDatabase("admin")
+              .runCommand(
+                  new Document("_shardsvrMovePrimary", database)
+                      .append("to", shard)
+                      .append("databaseVersion", entry.get("version"))
+                      .append("writeConcern", new Document("w", "majority")));
+    }
+    assertThat(primary(database)).isEqualTo(shard);
+  }
+
+  private static void onConfig(Document command) {
+    var unused = config.getDatabase("admin").runCommand(command);
   }
 
   private Disposable read(ShardedChangeStream.Builder stream, StreamCheck check) {
@@ -128,38 +163,75 @@ class StreamMetadataChangesIT {
             });
   }
 
-  /** The copying is no event, and neither is the end of what was copied. */
+  /** The copying is no event. The old home drops its copy, which is one, as it is to a mongos. */
   @ParameterizedTest
   @EnumSource(Order.class)
   void aDatabaseMovesToAnotherPrimaryShard(Order order) throws InterruptedException {
     String database = "home" + order.name().toLowerCase(java.util.Locale.ROOT);
-    client.getDatabase(database).getCollection("c").insertOne(new Document("_id", "first"));
     StreamCheck check = new StreamCheck(order == Order.TOTAL);
     Disposable reader =
         read(
             ShardedChangeStream.builder(testbed.url())
                 .database(database)
                 .order(order)
-                .startAtOperationTime(new BsonTimestamp(now().getValue() + 1)),
+                .startAtOperationTime(now()),
             check);
+    VersionedWrites writes = writeWhileHomesChange(database);
+    assertAllIsSeen(writes, check);
+    assertThat(types).containsOnly("insert", "update", "replace", "delete", "drop");
+    assertThat(types).filteredOn("drop"::equals).hasSize(3);
+    reader.dispose();
+  }
+
+  /** The drop ends the collection's stream; the next begins after that. */
+  @ParameterizedTest
+  @EnumSource(Order.class)
+  void aCollectionMovesToAnotherPrimaryShard(Order order) throws InterruptedException {
+    String database = "moved" + order.name().toLowerCase(java.util.Locale.ROOT);
+    StreamCheck check = new StreamCheck(order == Order.TOTAL);
+    AtomicReference<Checkpoint> place = new AtomicReference<>(Checkpoint.before(now()));
+    Disposable reader =
+        Flux.defer(
+                () ->
+                    Flux.from(
+                        ShardedChangeStream.builder(testbed.url())
+                            .collection(database, "c")
+                            .order(order)
+                            .startAfter(place.get())
+                            .build()
+                            .events()))
+            .doOnNext(event -> place.set(event.checkpoint()))
+            .ofType(StreamEvent.Change.class)
+            .repeat()
+            .subscribe(
+                change -> {
+                  types.add(change.document().getString("operationType").getValue());
+                  if (change.document().containsKey("documentKey")) {
+                    check.add(change);
+                  }
+                },
+                failures::add);
+    VersionedWrites writes = writeWhileHomesChange(database);
+    assertAllIsSeen(writes, check);
+    assertThat(types).filteredOn("invalidate"::equals).hasSize(3);
+    reader.dispose();
+  }
+
+  /** Three changes, the last of which is back to the first home. */
+  private VersionedWrites writeWhileHomesChange(String database) throws InterruptedException {
     VersionedWrites writes = new VersionedWrites(client, database + ".c", SLOTS, 1);
     try (writes) {
       assertGoesOn(writes);
-      String primary =
-          config
-              .getDatabase("config")
-              .getCollection("databases")
-              .find(new Document("_id", database))
-              .first()
-              .getString("primary");
-      for (String shard : List.of("one", "two", "three", primary)) {
-        onConfig(new Document("_configsvrMovePrimary", database).append("to", shard));
+      String first = primary(database);
+      List<String> homes = new ArrayList<>(List.of("one", "two", "three"));
+      homes.remove(first);
+      homes.add(first);
+      for (String shard : homes) {
+        movePrimary(database, shard);
         assertGoesOn(writes);
       }
     }
-    assertAllIsSeen(writes, check);
-    assertThat(types).containsOnly("insert", "update", "replace", "delete");
-    reader.dispose();
+    return writes;
   }
 
   @ParameterizedTest
@@ -188,12 +260,50 @@ class StreamMetadataChangesIT {
           new Document("_configsvrReshardCollection", namespace)
               .append("key", new Document("_id", "hashed"))
               .append("unique", false)
-              .append("numInitialChunks", 6));
+              .append("numInitialChunks", 6)
+              .append("writeConcern", new Document("w", "majority")));
       assertGoesOn(writes);
     }
     assertAllIsSeen(writes, check);
     assertThat(types).containsOnly("insert", "update", "replace", "delete");
     reader.dispose();
+  }
+
+  /** Its events can't be read any more: that is said, and is no silent gap. */
+  @Test
+  void aStreamThatBeginsBeforeTheEndOfAShardThatIsGoneFails() {
+    BsonTimestamp before = now();
+    try (RealMongod guest = RealMongod.startShard("guest")) {
+      BsonDocument majority = BsonDocument.parse("{w: 'majority'}");
+      onConfig(
+          new Document("_configsvrAddShard", "guest/localhost:" + guest.port())
+              .append("name", "guest")
+              .append("writeConcern", majority));
+      await()
+          .atMost(TIMEOUT)
+          .until(
+              () ->
+                  config
+                      .getDatabase("admin")
+                      .runCommand(
+                          new Document("_configsvrRemoveShard", "guest")
+                              .append("writeConcern", majority))
+                      .getString("state")
+                      .equals("completed"));
+    }
+    for (String url : List.of(configUrl(), testbed.url())) {
+      ShardedChangeStream.Builder stream =
+          ShardedChangeStream.builder(url).collection("keys", "none");
+      assertThatThrownBy(
+              () ->
+                  Flux.from(stream.startAtOperationTime(before).build().events())
+                      .blockLast(TIMEOUT))
+          .isInstanceOfSatisfying(
+              HistoryLostException.class, lost -> assertThat(lost.shard()).isEqualTo("guest"));
+      StreamEvent first =
+          Flux.from(stream.startAtOperationTime(now()).build().events()).blockFirst(TIMEOUT);
+      assertThat(first).isInstanceOf(StreamEvent.Progress.class);
+    }
   }
 
   /** The stream of the old name ends, that of the database goes on with the new one. */
