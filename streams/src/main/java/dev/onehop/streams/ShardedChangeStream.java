@@ -126,6 +126,14 @@ public final class ShardedChangeStream {
     return Flux.from(events()).ofType(StreamEvent.Change.class).map(change -> change.decode(codec));
   }
 
+  /**
+   * The stream in parts, for a framework that distributes them and merges them itself, such as
+   * Apache Flink. The caller closes them.
+   */
+  public ShardParts parts() {
+    return new ShardParts(settings);
+  }
+
   /** Collects what a stream is made of. Not thread-safe. */
   public static final class Builder {
     private static final Duration DEFAULT_AWAIT = Duration.ofSeconds(1);
