@@ -33,8 +33,7 @@ final class StubShards implements Cluster {
             events.keySet(),
             new Placement(end, end, events.keySet(), "never another"),
             Checkpoint.before(new BsonTimestamp(1, 1)),
-            false,
-            Map.of()));
+            false));
   }
 
   @Override

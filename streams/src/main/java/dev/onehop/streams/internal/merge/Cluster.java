@@ -35,7 +35,14 @@ public interface Cluster {
       @Nullable Placement placement,
       Checkpoint start,
       boolean resumed,
-      Map<String, BsonTimestamp> removed) {}
+      Map<String, BsonTimestamp> removed) {
+
+    /** Without shards that were removed. */
+    public Opening(
+        Set<String> shards, @Nullable Placement placement, Checkpoint start, boolean resumed) {
+      this(shards, placement, start, resumed, Map.of());
+    }
+  }
 
   /** Looks at the cluster for the first time. */
   Mono<Opening> open();

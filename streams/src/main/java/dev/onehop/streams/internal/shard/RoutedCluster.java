@@ -91,9 +91,7 @@ public final class RoutedCluster implements Cluster {
     }
     return ping(servers.seeds())
         .map(
-            pong ->
-                new Opening(
-                    Set.of(ALONE), null, start == null ? now() : start, start != null, Map.of()));
+            pong -> new Opening(Set.of(ALONE), null, start == null ? now() : start, start != null));
   }
 
   private static Mono<BsonDocument> ping(ReplicaSet on) {
