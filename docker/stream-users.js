@@ -67,6 +67,8 @@ function makeUser(connection, privileges, roles) {
 // Reading where data is placed.
 makeUser(db.getMongo(), [
   ...may(['find'], ['collections', 'chunks', 'databases', 'shards'].map(collection => ({db: 'config', collection}))),
+  // Which shards were removed since a place.
+  ...may(['changeStream'], [{db: 'config', collection: 'shards'}]),
   ...(heartbeats ? may(['appendOplogNote'], [{cluster: true}]) : []),
   ...(lookups ? may(['find'], watched) : [])], []);
 print('config servers: ' + user + ' is there');

@@ -49,8 +49,19 @@ public final class RealMongod implements AutoCloseable {
     return startOpen(List.of("--setParameter", "enableTestCommands=1"));
   }
 
+  /** To become a shard of a cluster without authentication. */
+  static RealMongod startShard(String replicaSet) {
+    // As the testbed's: a range that has left can come back soon.
+    return startOpen(
+        replicaSet, List.of("--shardsvr", "--setParameter", "orphanCleanupDelaySecs=1"));
+  }
+
   private static RealMongod startOpen(List<String> options) {
-    RealMongod mongod = launch("it", options);
+    return startOpen("it", options);
+  }
+
+  private static RealMongod startOpen(String replicaSet, List<String> options) {
+    RealMongod mongod = launch(replicaSet, options);
     try (MongoClient client = MongoClients.create(mongod.url())) {
       mongod.initiate(client, false);
     }

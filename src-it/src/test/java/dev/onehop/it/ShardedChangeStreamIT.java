@@ -7,14 +7,12 @@ import static org.awaitility.Awaitility.await;
 import com.mongodb.ConnectionString;
 import com.mongodb.MongoClientSettings;
 import com.mongodb.MongoCommandException;
-import com.mongodb.MongoException;
 import com.mongodb.WriteConcern;
 import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoClients;
 import com.mongodb.client.MongoCollection;
 import com.mongodb.client.model.Aggregates;
 import com.mongodb.client.model.Filters;
-import com.mongodb.client.model.UpdateOptions;
 import com.mongodb.client.model.Updates;
 import com.mongodb.client.model.changestream.ChangeStreamDocument;
 import com.mongodb.client.model.changestream.FullDocument;
@@ -29,7 +27,6 @@ import dev.onehop.testbed.Topology;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
@@ -39,6 +36,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.IntStream;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
 import org.bson.BsonMinKey;
@@ -84,12 +82,10 @@ class ShardedChangeStreamIT {
   private static final Duration TIMEOUT = Duration.ofSeconds(60);
   private static final int KEYS = 120;
   private static final int CHUNK = 20;
-  private static final int WRITERS = 4;
 
   private static Testbed testbed;
   private static MongoClient client;
 
-  private final Map<Integer, List<Long>> acknowledged = new ConcurrentHashMap<>();
   private final Queue<Throwable> failures = new ConcurrentLinkedQueue<>();
   private final AtomicInteger moves = new AtomicInteger();
   private volatile boolean stopped;
@@ -110,8 +106,43 @@ class ShardedChangeStreamIT {
     }
   }
 
+  /** What a stream has given. */
+  private static final class Given {
+    private final StreamCheck check;
+    private final List<String> tokens = Collections.synchronizedList(new ArrayList<>());
+
+    Given(Order order) {
+      this.check = new StreamCheck(order == Order.TOTAL);
+    }
+
+    void add(StreamEvent event) {
+      if (event instanceof StreamEvent.Change change) {
+        check.add(change);
+        tokens.add(change.token());
+      }
+    }
+
+    void assertRight(VersionedWrites writes) {
+      assertThat(check.wrong()).isEmpty();
+      assertThat(check.differences(writes.written())).isEmpty();
+    }
+  }
+
   private static MongoCollection<Document> sharded(String name) {
-    testbed.shardCollection("streams." + name, Numbered.KEY, Numbered.splitAt(20, 40, 60, 80, 100));
+    return sharded(name, Numbered.splitAt(20, 40, 60, 80, 100));
+  }
+
+  /** For {@link VersionedWrites} of as many slots as there are keys. */
+  private static void shardedForWrites(String name) {
+    sharded(
+        name,
+        IntStream.range(1, KEYS / CHUNK)
+            .mapToObj(chunk -> VersionedWrites.bound(chunk * CHUNK))
+            .toList());
+  }
+
+  private static MongoCollection<Document> sharded(String name, List<BsonDocument> splitPoints) {
+    testbed.shardCollection("streams." + name, Numbered.KEY, splitPoints);
     return client
         .getDatabase("streams")
         .getCollection(name)
@@ -131,21 +162,26 @@ class ShardedChangeStreamIT {
 
   @Test
   void movingRangesLoseDoubleAndReorderNothing() throws InterruptedException {
-    MongoCollection<Document> collection = sharded("moving");
+    shardedForWrites("moving");
     BsonTimestamp begin = now();
-    StreamCheck perKey = new StreamCheck();
-    StreamCheck total = new StreamCheck();
-    StreamCheck resumed = new StreamCheck();
+    Given perKey = new Given(Order.PER_KEY);
+    Given total = new Given(Order.TOTAL);
+    Given resumed = new Given(Order.PER_KEY);
     List<Disposable> readers =
         List.of(
             read(stream("moving").startAtOperationTime(begin), perKey),
             read(stream("moving").startAtOperationTime(begin).order(Order.TOTAL), total),
             readInPieces(begin, resumed));
+    VersionedWrites writes = new VersionedWrites(client, "streams.moving", KEYS, 1);
+    Thread mover = new Thread(() -> move("streams.moving"), "mover");
     // The donor's events come late.
     testbed.setFurther(address("three"), Duration.ofMillis(100));
-    try {
-      write(collection, true);
+    try (writes) {
+      mover.start();
+      Thread.sleep(STRESS.toMillis());
     } finally {
+      stopped = true;
+      mover.join();
       testbed.setFurther(address("three"), Duration.ZERO);
     }
     List<String> ofMongos = readMongos("moving", begin);
@@ -154,18 +190,18 @@ class ShardedChangeStreamIT {
         .untilAsserted(
             () -> {
               assertThat(failures).isEmpty();
-              assertThat(total.count()).isGreaterThanOrEqualTo(ofMongos.size());
-              assertThat(perKey.count()).isGreaterThanOrEqualTo(ofMongos.size());
-              assertThat(resumed.count()).isGreaterThanOrEqualTo(ofMongos.size());
+              for (Given each : List.of(perKey, total, resumed)) {
+                assertThat(each.tokens.size()).isGreaterThanOrEqualTo(ofMongos.size());
+              }
             });
     readers.forEach(Disposable::dispose);
     System.err.printf("%d events, %d moves%n", ofMongos.size(), moves.get());
     assertThat(moves.get()).isGreaterThan(5);
-    assertThat(total.tokens()).isEqualTo(ofMongos);
-    assertThat(perKey.tokens()).containsExactlyInAnyOrderElementsOf(ofMongos);
-    assertThat(resumed.tokens()).containsExactlyInAnyOrderElementsOf(ofMongos);
-    for (StreamCheck each : List.of(perKey, total, resumed)) {
-      each.check(acknowledged);
+    assertThat(total.tokens).isEqualTo(ofMongos);
+    assertThat(perKey.tokens).containsExactlyInAnyOrderElementsOf(ofMongos);
+    assertThat(resumed.tokens).containsExactlyInAnyOrderElementsOf(ofMongos);
+    for (Given each : List.of(perKey, total, resumed)) {
+      each.assertRight(writes);
     }
     assertNoCursorsAreLeft("moving");
   }
@@ -174,45 +210,61 @@ class ShardedChangeStreamIT {
   @EnumSource(Order.class)
   void aPrimaryThatIsKilledAndOneThatIsFrozenLoseNothing(Order order) throws InterruptedException {
     String name = "killed" + order.name().toLowerCase(java.util.Locale.ROOT);
-    MongoCollection<Document> collection = sharded(name);
-    StreamCheck check = new StreamCheck();
-    Disposable reader = read(stream(name).startAtOperationTime(now()).order(order), check);
-    Thread writing =
-        new Thread(
-            () -> {
-              try {
-                write(collection, false);
-              } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-              }
-            });
-    writing.start();
+    underFaults(
+        name,
+        order,
+        () -> {
+          testbed.kill(address("two"));
+          Thread.sleep(2_000);
+          testbed.restart(address("two"));
+          testbed.cutConnections(address("one"));
+          testbed.setFrozen(address("three"), true);
+          Thread.sleep(2_000);
+          testbed.setFrozen(address("three"), false);
+        });
+  }
+
+  /** The drivers give up on a server after 30 seconds: JAVA-4546. */
+  @Test
+  void anOutageThatIsLongerThanServerSelectionEndsNothing() throws InterruptedException {
+    underFaults(
+        "outage",
+        Order.PER_KEY,
+        () -> {
+          testbed.setBlocked(address("two"), true);
+          Thread.sleep(40_000);
+          testbed.setBlocked(address("two"), false);
+        });
+  }
+
+  private interface Faults {
+    void run() throws InterruptedException;
+  }
+
+  private void underFaults(String name, Order order, Faults faults) throws InterruptedException {
+    shardedForWrites(name);
+    Given given = new Given(order);
+    Disposable reader = read(stream(name).startAtOperationTime(now()).order(order), given);
+    VersionedWrites writes = new VersionedWrites(client, "streams." + name, KEYS, 1);
+    try (writes) {
+      await()
+          .atMost(TIMEOUT)
+          .untilAsserted(
+              () -> {
+                assertThat(failures).isEmpty();
+                assertThat(given.tokens).hasSizeGreaterThan(50);
+              });
+      faults.run();
+      long before = writes.acknowledged();
+      await().atMost(TIMEOUT).until(() -> writes.acknowledged() > before + 50);
+    }
     await()
         .atMost(TIMEOUT)
         .untilAsserted(
             () -> {
               assertThat(failures).isEmpty();
-              assertThat(check.count()).isGreaterThan(50);
+              given.assertRight(writes);
             });
-    testbed.kill(address("two"));
-    Thread.sleep(2_000);
-    testbed.restart(address("two"));
-    testbed.cutConnections(address("one"));
-    testbed.setFrozen(address("three"), true);
-    Thread.sleep(2_000);
-    testbed.setFrozen(address("three"), false);
-    writing.join();
-    await()
-        .atMost(TIMEOUT)
-        .untilAsserted(
-            () -> {
-              assertThat(failures).isEmpty();
-              acknowledged.forEach(
-                  (key, writes) ->
-                      assertThat(check.last(key))
-                          .isGreaterThanOrEqualTo(writes.get(writes.size() - 1)));
-            });
-    check.check(acknowledged);
     reader.dispose();
     assertNoCursorsAreLeft(name);
   }
@@ -496,12 +548,12 @@ class ShardedChangeStreamIT {
     return testbed.shardHosts().get(shard).replaceFirst(".*/", "");
   }
 
-  private Disposable read(ShardedChangeStream.Builder stream, StreamCheck into) {
-    return Flux.from(stream.build().documents()).subscribe(into::add, failures::add);
+  private Disposable read(ShardedChangeStream.Builder stream, Given into) {
+    return Flux.from(stream.build().events()).subscribe(into::add, failures::add);
   }
 
   /** Each subscription ends soon, and the next begins at its last place. */
-  private Disposable readInPieces(BsonTimestamp begin, StreamCheck into) {
+  private Disposable readInPieces(BsonTimestamp begin, Given into) {
     AtomicReference<Checkpoint> place = new AtomicReference<>(Checkpoint.before(begin));
     Random random = new Random(1);
     return Flux.defer(
@@ -513,8 +565,6 @@ class ShardedChangeStreamIT {
                             .events())
                     .take(1 + random.nextInt(400)))
         .doOnNext(event -> place.set(event.checkpoint()))
-        .ofType(StreamEvent.Change.class)
-        .map(StreamEvent.Change::document)
         .repeat()
         .subscribe(into::add, failures::add);
   }
@@ -542,55 +592,17 @@ class ShardedChangeStreamIT {
     }
   }
 
-  private void write(MongoCollection<Document> collection, boolean moving)
-      throws InterruptedException {
-    List<Thread> threads = new ArrayList<>();
-    for (int i = 0; i < WRITERS; i++) {
-      int first = i;
-      threads.add(new Thread(() -> writeKeys(collection, first), "writer-" + i));
-    }
-    if (moving) {
-      threads.add(new Thread(() -> move(collection), "mover"));
-    }
-    threads.forEach(Thread::start);
-    Thread.sleep(STRESS.toMillis());
-    stopped = true;
-    for (Thread thread : threads) {
-      thread.join(TIMEOUT.toMillis());
-      assertThat(thread.isAlive()).as("%s hangs", thread.getName()).isFalse();
-    }
-  }
-
-  /** Bursts of writes to one key after the other, so that a move often meets a key in use. */
-  private void writeKeys(MongoCollection<Document> collection, int first) {
-    Random random = new Random(first);
-    Map<Integer, Long> last = new HashMap<>();
-    while (!stopped) {
-      int key = random.nextInt(KEYS / WRITERS) * WRITERS + first;
-      for (int burst = 0; burst < 3; burst++) {
-        long value = last.merge(key, 1L, Long::sum);
-        try {
-          collection.updateOne(
-              Filters.eq(key), Updates.set("n", value), new UpdateOptions().upsert(true));
-          acknowledged
-              .computeIfAbsent(key, each -> Collections.synchronizedList(new ArrayList<>()))
-              .add(value);
-        } catch (MongoException e) {
-          // Not acknowledged: it may have happened or not.
-        }
-      }
-    }
-  }
-
-  private void move(MongoCollection<Document> collection) {
+  private void move(String namespace) {
     Random random = new Random(1);
     List<String> shards = List.of("one", "two", "three");
     while (!stopped) {
       int chunk = random.nextInt(KEYS / CHUNK);
       try {
         testbed.moveRange(
-            collection.getNamespace().getFullName(),
-            new BsonDocument("_id", chunk == 0 ? new BsonMinKey() : new BsonInt32(chunk * CHUNK)),
+            namespace,
+            chunk == 0
+                ? new BsonDocument("_id", new BsonMinKey())
+                : VersionedWrites.bound(chunk * CHUNK),
             shards.get(random.nextInt(shards.size())));
         moves.incrementAndGet();
       } catch (RuntimeException e) {

@@ -1,65 +1,178 @@
 package dev.onehop.it;
 
-import static org.assertj.core.api.Assertions.assertThat;
-
+import dev.onehop.streams.event.Checkpoint;
+import dev.onehop.streams.event.StreamEvent;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import org.bson.BsonDocument;
-import org.bson.BsonValue;
+import org.jspecify.annotations.Nullable;
 
 /**
- * What a change stream has given of documents whose field {@code n} grows with each write, held
- * against what was acknowledged. Thread-safe.
+ * What a stream has given of {@link VersionedWrites}, held against what was acknowledged: of each
+ * document every write once, in order. A reader that begins again at a place that it has stored may
+ * be given once more what is after that place, in the same order, and nothing of what is before it.
+ *
+ * <p>Thread-safe.
  */
 final class StreamCheck {
-  private final List<String> tokens = new ArrayList<>();
-  private final Map<Integer, List<Long>> values = new HashMap<>();
-  private final Set<String> distinct = new HashSet<>();
+  private static final int EXAMPLES = 20;
+
+  private final boolean total;
+  private final Map<Integer, Key> keys = new HashMap<>();
   private final List<String> wrong = new ArrayList<>();
+  private @Nullable Checkpoint place;
+  private String last = "";
+  private int restarts;
+  private long count;
+  private long again;
 
-  /** Takes an event in the order in which it was given. */
-  synchronized void add(BsonDocument event) {
-    BsonValue value =
-        event.containsKey("updateDescription")
-            ? event.getDocument("updateDescription").getDocument("updatedFields").get("n")
-            : event.getDocument("fullDocument").get("n");
-    int key = event.getDocument("documentKey").getInt32("_id").getValue();
-    String token = event.getDocument("_id").getString("_data").getValue();
-    if (!distinct.add(token)) {
-      wrong.add("twice: " + token);
+  private record Seen(String shard, String token, int version) {}
+
+  /** A document's events. */
+  private static final class Key {
+    // Those that are not known to be covered by the stored place.
+    private final Deque<Seen> kept = new ArrayDeque<>();
+    private int version;
+    // The version of the event before, since the last restart.
+    private int at;
+    private int restarts;
+  }
+
+  /**
+   * @param total whether all events, not only each document's, are in the order of their tokens
+   */
+  StreamCheck(boolean total) {
+    this.total = total;
+  }
+
+  void add(StreamEvent.Change change) {
+    add(change.shard(), change.token(), key(change.document()), version(change.document()));
+  }
+
+  static int key(BsonDocument event) {
+    return event.getDocument("documentKey").getInt32("_id").getValue();
+  }
+
+  /** The version that an event tells, 0 if it is a delete. */
+  static int version(BsonDocument event) {
+    return switch (event.getString("operationType").getValue()) {
+      case "delete" -> 0;
+      case "update" ->
+          event
+              .getDocument("updateDescription")
+              .getDocument("updatedFields")
+              .getNumber("n")
+              .intValue();
+      default -> event.getDocument("fullDocument").getNumber("n").intValue();
+    };
+  }
+
+  /**
+   * Takes an event in the order in which it was given.
+   *
+   * @param told the version that it tells, 0 for none
+   */
+  synchronized void add(String shard, String token, int key, int told) {
+    count++;
+    if (total && token.compareTo(last) <= 0) {
+      wrong("%s comes after %s".formatted(token, last));
     }
-    tokens.add(token);
-    List<Long> before = values.computeIfAbsent(key, each -> new ArrayList<>());
-    long now = value.asNumber().longValue();
-    if (!before.isEmpty() && before.get(before.size() - 1) >= now) {
-      wrong.add("key " + key + " goes from " + before.get(before.size() - 1) + " to " + now);
+    last = token;
+    Key seen = keys.computeIfAbsent(key, each -> new Key());
+    boolean first = seen.restarts != restarts;
+    seen.restarts = restarts;
+    Seen before =
+        seen.kept.stream().filter(each -> each.token().equals(token)).findFirst().orElse(null);
+    int version;
+    if (before != null) {
+      again++;
+      version = before.version();
+      if (restarts == 0 || (!first && version != seen.at + 1)) {
+        wrong("document %d: write %d comes again after %d".formatted(key, version, seen.at));
+      }
+    } else {
+      version = told == 0 ? seen.version + 1 : told;
+      int expected = (first ? seen.version : seen.at) + 1;
+      if (version != expected || version != seen.version + 1) {
+        wrong(
+            "document %d: write %d comes after %d, of %d"
+                .formatted(key, version, expected - 1, seen.version));
+      }
+      seen.version = Math.max(seen.version, version);
+      seen.kept.add(new Seen(shard, token, version));
     }
-    before.add(now);
+    seen.at = version;
+    if (place != null && isCovered(place, shard, token)) {
+      wrong("document %d: write %d comes again, or late: %s".formatted(key, version, token));
+    }
   }
 
-  synchronized int count() {
-    return tokens.size();
+  private static boolean isCovered(Checkpoint place, String shard, String token) {
+    return token.compareTo(place.token(shard)) <= 0;
   }
 
-  synchronized List<String> tokens() {
-    return List.copyOf(tokens);
+  /** The reader has stored a place up to which it has processed everything. */
+  synchronized void stored(Checkpoint reached) {
+    if (place != null && reached.low().compareTo(place.low()) < 0) {
+      wrong("the place goes back from %s to %s".formatted(place, reached));
+    }
+    place = reached;
+    for (Key key : keys.values()) {
+      key.kept.removeIf(each -> isCovered(reached, each.shard(), each.token()));
+    }
   }
 
-  /** The highest value of a key, -1 for none. */
-  synchronized long last(int key) {
-    List<Long> seen = values.get(key);
-    return seen == null ? -1 : seen.get(seen.size() - 1);
+  /** The reader has ended, and begins again at the place that it has stored. */
+  synchronized void restarted(Checkpoint from) {
+    stored(from);
+    restarts++;
+    last = "";
   }
 
-  /** Every acknowledged write is there, once, and no key goes back. */
-  synchronized void check(Map<Integer, List<Long>> acknowledged) {
-    assertThat(wrong).isEmpty();
-    acknowledged.forEach(
-        (key, writes) ->
-            assertThat(values.getOrDefault(key, List.of())).as("key %s", key).containsAll(writes));
+  private void wrong(String what) {
+    if (wrong.size() < EXAMPLES) {
+      wrong.add(what);
+    }
+  }
+
+  /** How many events were given. */
+  synchronized long count() {
+    return count;
+  }
+
+  /** How many of them were given before, since the reader had not acknowledged them. */
+  synchronized long again() {
+    return again;
+  }
+
+  /** What was wrong with what was given, for the first few times. */
+  synchronized List<String> wrong() {
+    return List.copyOf(wrong);
+  }
+
+  /**
+   * The documents of which too little was given, or too much.
+   *
+   * @param written all that there is
+   */
+  synchronized List<String> differences(Map<Integer, VersionedWrites.Written> written) {
+    List<String> differences = new ArrayList<>();
+    written.forEach(
+        (key, writes) -> {
+          Key seen = keys.get(key);
+          int version = seen == null ? 0 : seen.version;
+          int more = version - writes.acknowledged();
+          if (more < 0 || more > (writes.uncertain() ? 1 : 0)) {
+            differences.add("document %d: %d writes given, of %s".formatted(key, version, writes));
+          }
+        });
+    keys.keySet().stream()
+        .filter(key -> !written.containsKey(key))
+        .forEach(key -> differences.add("document " + key + " was never written"));
+    return differences.size() > EXAMPLES ? differences.subList(0, EXAMPLES) : differences;
   }
 }

@@ -6,6 +6,7 @@ import dev.onehop.routing.spi.cursor.ShardCursor;
 import dev.onehop.routing.spi.direct.CommandTypes;
 import dev.onehop.routing.spi.shard.ClusterClock;
 import dev.onehop.routing.spi.shard.CommandFailure;
+import dev.onehop.routing.spi.shard.ConfigServer;
 import dev.onehop.routing.spi.shard.ErrorCodes;
 import dev.onehop.routing.spi.shard.ReplicaSet;
 import dev.onehop.routing.spi.shard.ReplicaSet.Answer;
@@ -41,11 +42,14 @@ final class ChangeStreams {
   private static final Set<String> STARTS =
       Set.of("resumeAfter", "startAfter", "startAtOperationTime");
 
+  private final ConfigServer config;
   private final ShardDirectory shards;
   private final Cursors cursors;
   private final ClusterClock clock;
 
-  ChangeStreams(ShardDirectory shards, Cursors cursors, ClusterClock clock) {
+  ChangeStreams(
+      ConfigServer config, ShardDirectory shards, Cursors cursors, ClusterClock clock) {
+    this.config = config;
     this.shards = shards;
     this.cursors = cursors;
     this.clock = clock;
@@ -64,11 +68,16 @@ final class ChangeStreams {
                   command.body().getArray("pipeline").get(0).asDocument(), STAGE);
           ResumeToken after = after(asked);
           BsonDocument perShard = perShard(command.body(), started(asked, after));
-          return shards
-              .all()
-              .flatMap(
-                  all -> open(command, OpMsg.command(perShard), after, List.copyOf(all.values())));
+          return sources(command.database())
+              .flatMap(all -> open(command, OpMsg.command(perShard), after, all));
         });
+  }
+
+  /** The metadata is where it is written. */
+  private Mono<List<ReplicaSet>> sources(String database) {
+    return database.equals("config")
+        ? Mono.just(List.of(config.replicaSet()))
+        : shards.all().map(all -> List.copyOf(all.values()));
   }
 
   private Mono<BsonDocument> open(

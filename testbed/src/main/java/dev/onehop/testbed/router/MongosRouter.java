@@ -32,7 +32,9 @@ final class MongosRouter extends ClusterRouter {
     super(cluster, new Refusal());
     this.cluster = cluster;
     this.transactions = new ClientTransactions(cluster.transactions(), cluster.clock());
-    this.changeStreams = new ChangeStreams(cluster.directory(), cluster.cursors(), cluster.clock());
+    this.changeStreams =
+        new ChangeStreams(
+            cluster.config(), cluster.directory(), cluster.cursors(), cluster.clock());
     this.ddl = new Ddl(cluster);
   }
 

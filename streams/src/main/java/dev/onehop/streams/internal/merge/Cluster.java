@@ -1,6 +1,7 @@
 package dev.onehop.streams.internal.merge;
 
 import dev.onehop.streams.event.Checkpoint;
+import java.util.Map;
 import java.util.Set;
 import org.bson.BsonTimestamp;
 import org.jspecify.annotations.Nullable;
@@ -27,9 +28,21 @@ public interface Cluster {
    * @param placement null if it can't change
    * @param start where to begin
    * @param resumed whether that was before the placement was read
+   * @param removed shards that were removed after the start, and when
    */
   record Opening(
-      Set<String> shards, @Nullable Placement placement, Checkpoint start, boolean resumed) {}
+      Set<String> shards,
+      @Nullable Placement placement,
+      Checkpoint start,
+      boolean resumed,
+      Map<String, BsonTimestamp> removed) {
+
+    /** Without shards that were removed. */
+    public Opening(
+        Set<String> shards, @Nullable Placement placement, Checkpoint start, boolean resumed) {
+      this(shards, placement, start, resumed, Map.of());
+    }
+  }
 
   /** Looks at the cluster for the first time. */
   Mono<Opening> open();

@@ -104,6 +104,10 @@ final class MergedSubscription implements Subscription, ShardReader.Owner {
     }
     merge = begun;
     lastPlace = start;
+    // What these had to give after the start can't be read any more.
+    opening
+        .removed()
+        .forEach((shard, at) -> tellLost(shard, Tokens.clusterTime(start.token(shard)), at));
   }
 
   private void notOpened(Throwable cause) {
@@ -166,10 +170,16 @@ final class MergedSubscription implements Subscription, ShardReader.Owner {
 
   @Override
   public void lost(String shard, BsonTimestamp from, BsonTimestamp to) {
+    if (settings.historyLost() == HistoryLostPolicy.CONTINUE && merge != null) {
+      merge.skip(shard, to);
+    }
+    tellLost(shard, from, to);
+  }
+
+  private void tellLost(String shard, BsonTimestamp from, BsonTimestamp to) {
     if (settings.historyLost() == HistoryLostPolicy.FAIL) {
       failed(new HistoryLostException(shard, from, to));
     } else if (merge != null) {
-      merge.skip(shard, to);
       notices.add(new StreamEvent.HistoryLost(shard, from, to, merge.checkpoint()));
     }
   }

@@ -15,6 +15,7 @@ import dev.onehop.streams.internal.merge.ShardStream;
 import dev.onehop.streams.internal.token.Tokens;
 import java.io.IOException;
 import java.util.Collection;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -22,6 +23,7 @@ import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
 import org.bson.BsonString;
+import org.bson.BsonTimestamp;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -124,9 +126,25 @@ public final class RoutedCluster implements Cluster {
         .doOnNext(found -> configServers = found)
         .then(Mono.defer(placements::read))
         .doOnNext(read -> rights.say())
-        .map(
+        .flatMap(
             found ->
-                new Opening(found.shards(), found, start == null ? now() : start, start != null));
+                removed(found)
+                    .map(
+                        removed ->
+                            new Opening(
+                                found.shards(),
+                                found,
+                                start == null ? now() : start,
+                                start != null,
+                                removed)));
+  }
+
+  private Mono<Map<String, BsonTimestamp>> removed(Placement found) {
+    ReplicaSet told = configServers;
+    return start == null
+        ? Mono.just(Map.of())
+        : new RemovedShards(told == null ? servers.seeds() : told, servers.clock(), heartbeats)
+            .since(start, found);
   }
 
   private static Mono<BsonDocument> status(ReplicaSet of) {

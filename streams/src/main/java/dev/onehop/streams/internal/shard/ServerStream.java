@@ -11,6 +11,7 @@ import dev.onehop.routing.spi.wire.ServerAddressName;
 import dev.onehop.streams.internal.merge.ShardStream;
 import java.time.Duration;
 import java.util.List;
+import java.util.function.Supplier;
 import org.bson.BsonArray;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
@@ -69,8 +70,7 @@ final class ServerStream implements ShardStream {
   @Override
   public Mono<Batch> open(Place place, int batchSize) {
     most = batchSize == 0 ? command.batchSize() : batchSize;
-    return kill(take())
-        .then(Mono.defer(() -> opened(command.open(place.after(), isKnown(place), batchSize))))
+    return opened(() -> command.open(place.after(), isKnown(place), batchSize))
         .map(
             answer -> {
               Batch first = batch(answer.document());
@@ -82,19 +82,30 @@ final class ServerStream implements ShardStream {
         .onErrorMap(Failures::of);
   }
 
-  private Mono<Answer> opened(BsonDocument opening) {
-    BsonDocument now = clock.clusterTime();
-    if (now != null) {
-      opening.append("$clusterTime", now);
-    }
-    return servers
-        .send(OpMsg.command(opening))
+  /**
+   * Opens a cursor, and then ends the one before: while its server is out of reach, that can't be
+   * done, and where it is frozen, it is not waited for.
+   */
+  private Mono<Answer> opened(Supplier<BsonDocument> command) {
+    return Mono.defer(
+            () -> {
+              BsonDocument opening = command.get();
+              BsonDocument now = clock.clusterTime();
+              if (now != null) {
+                opening.append("$clusterTime", now);
+              }
+              return servers.send(OpMsg.command(opening));
+            })
         .flatMap(
             answer ->
                 ErrorCodes.ok(answer.document())
                     ? Mono.just(answer)
                     : Mono.error(CommandFailure.of(answer.document())))
-        .doOnNext(answer -> cursor = cursor(answer));
+        .doOnNext(
+            answer -> {
+              kill(take()).subscribe();
+              cursor = cursor(answer);
+            });
   }
 
   private static @Nullable Cursor cursor(Answer answer) {
@@ -161,8 +172,7 @@ final class ServerStream implements ShardStream {
 
   @Override
   public Mono<BsonDocument> narrow(Place place) {
-    return kill(take())
-        .then(Mono.defer(() -> opened(command.narrow(place.after(), isKnown(place)))))
+    return opened(() -> command.narrow(place.after(), isKnown(place)))
         .flatMap(
             answer -> {
               Batch first = batch(answer.document());

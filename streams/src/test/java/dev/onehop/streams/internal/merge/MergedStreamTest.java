@@ -329,6 +329,39 @@ class MergedStreamTest {
   }
 
   @Test
+  void failsIfItBeginsBeforeTheEndOfAShardThatIsGone() {
+    ScriptedCluster cluster = new ScriptedCluster(true, "a");
+    cluster.removed.put("b", Events.at(20));
+    cluster.startAt(Checkpoint.before(Events.at(10)));
+    subscribe(cluster, Order.PER_KEY, Long.MAX_VALUE);
+    await().atMost(TIMEOUT).until(() -> failure != null);
+    assertThat(failure)
+        .isInstanceOfSatisfying(
+            HistoryLostException.class,
+            lost -> {
+              assertThat(lost.shard()).isEqualTo("b");
+              assertThat(lost.from()).isEqualTo(Events.at(10));
+              assertThat(lost.to()).isEqualTo(Events.at(20));
+            });
+    assertThat(given).isEmpty();
+  }
+
+  @Test
+  void tellsWhatAShardThatIsGoneCanNoLongerGiveAndGoesOn() {
+    ScriptedCluster cluster = new ScriptedCluster(true, "a");
+    cluster.removed.put("b", Events.at(20));
+    cluster.startAt(Checkpoint.before(Events.at(10)));
+    cluster.shard("a").insert(30, 1);
+    subscribe(cluster, Order.PER_KEY, Long.MAX_VALUE, HistoryLostPolicy.CONTINUE);
+    await().atMost(TIMEOUT).untilAsserted(() -> assertThat(keys()).containsExactly(1));
+    assertThat(given)
+        .filteredOn(event -> event instanceof StreamEvent.HistoryLost)
+        .singleElement()
+        .isInstanceOfSatisfying(
+            StreamEvent.HistoryLost.class, lost -> assertThat(lost.shard()).isEqualTo("b"));
+  }
+
+  @Test
   void thePlaceMovesWhileThereAreNoEvents() {
     ScriptedCluster cluster = new ScriptedCluster(true, "a", "b");
     subscribe(cluster, Order.PER_KEY, Long.MAX_VALUE);

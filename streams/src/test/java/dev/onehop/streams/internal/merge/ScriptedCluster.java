@@ -22,6 +22,7 @@ import reactor.core.publisher.Mono;
 /** A cluster whose shards have what a test gives them. Thread-safe. */
 final class ScriptedCluster implements Cluster {
   final Map<String, Shard> shards = new TreeMap<>();
+  final Map<String, BsonTimestamp> removed = new TreeMap<>();
   final AtomicInteger placements = new AtomicInteger();
   private final boolean placed;
   private Checkpoint start = Checkpoint.before(Events.at(1));
@@ -90,7 +91,13 @@ final class ScriptedCluster implements Cluster {
   @Override
   public synchronized Mono<Opening> open() {
     return Mono.fromCallable(
-        () -> new Opening(Set.copyOf(shards.keySet()), placed ? read() : null, start, resumed));
+        () ->
+            new Opening(
+                Set.copyOf(shards.keySet()),
+                placed ? read() : null,
+                start,
+                resumed,
+                Map.copyOf(removed)));
   }
 
   @Override

@@ -1,0 +1,374 @@
+package dev.onehop.it;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import com.mongodb.MongoNamespace;
+import com.mongodb.WriteConcern;
+import com.mongodb.client.MongoClient;
+import com.mongodb.client.MongoClients;
+import com.mongodb.client.MongoCollection;
+import dev.onehop.streams.ShardedChangeStream;
+import dev.onehop.streams.event.Checkpoint;
+import dev.onehop.streams.event.HistoryLostException;
+import dev.onehop.streams.event.Order;
+import dev.onehop.streams.event.StreamEvent;
+import dev.onehop.testbed.Testbed;
+import dev.onehop.testbed.Topology;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.IntStream;
+import org.bson.BsonDocument;
+import org.bson.BsonTimestamp;
+import org.bson.Document;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import reactor.core.Disposable;
+import reactor.core.publisher.Flux;
+
+/** Collections that get another home, another name or another shard key under a change stream. */
+class StreamMetadataChangesIT {
+  private static final String TOPOLOGY =
+      """
+      name: stream-metadata-changes
+      regions: [here]
+      hosts:
+        c: {region: here, address: 127.41.0.1}
+        s1: {region: here, address: 127.41.0.2}
+        s2: {region: here, address: 127.41.0.3}
+        s3: {region: here, address: 127.41.0.4}
+      roundTrips:
+        here <-> here: 0.4
+      client: c
+      configServers: [c]
+      shards:
+        one: [s1]
+        two: [s2]
+        three: [s3]
+      mongos: [c]
+      """;
+  private static final Duration TIMEOUT = Duration.ofSeconds(60);
+  private static final int SLOTS = 60;
+
+  private static Testbed testbed;
+  private static MongoClient client;
+  private static MongoClient config;
+
+  private final Queue<Throwable> failures = new ConcurrentLinkedQueue<>();
+  private final Queue<String> types = new ConcurrentLinkedQueue<>();
+  private final AtomicBoolean completed = new AtomicBoolean();
+
+  @BeforeAll
+  static void start() {
+    testbed = Testbed.builder(Topology.parse("stream-metadata-changes.yaml", TOPOLOGY)).start();
+    client = MongoClients.create(testbed.url());
+    config = MongoClients.create(configUrl() + "?directConnection=true");
+  }
+
+  private static String configUrl() {
+    return "mongodb://" + testbed.configServers().replaceFirst(".*/", "") + "/";
+  }
+
+  @AfterAll
+  static void stop() {
+    if (client != null) {
+      client.close();
+    }
+    if (config != null) {
+      config.close();
+    }
+    if (testbed != null) {
+      testbed.close();
+    }
+  }
+
+  private static BsonTimestamp now() {
+    return client
+        .getDatabase("admin")
+        .runCommand(BsonDocument.parse("{ping: 1}"), BsonDocument.class)
+        .getTimestamp("operationTime");
+  }
+
+  private static String primary(String database) {
+    return entry(database).getString("primary");
+  }
+
+  private static Document entry(String database) {
+    return config
+        .getDatabase("config")
+        .getCollection("databases")
+        .find(new Document("_id", database))
+        .first();
+  }
+
+  /** As a mongos has it done. */
+  private static void movePrimary(String database, String shard) {
+    Document entry = entry(database);
+    String address = testbed.shardHosts().get(entry.getString("primary")).replaceFirst(".*/", "");
+    try (MongoClient direct =
+        MongoClients.create("mongodb://" + address + "/?directConnection=true")) {
+      var unused =
+          direct
+              .getDatabase("admin")
+              .runCommand(
+                  new Document("_shardsvrMovePrimary", database)
+                      .append("to", shard)
+                      .append("databaseVersion", entry.get("version"))
+                      .append("writeConcern", new Document("w", "majority")));
+    }
+    assertThat(primary(database)).isEqualTo(shard);
+  }
+
+  private static void onConfig(Document command) {
+    var unused = config.getDatabase("admin").runCommand(command);
+  }
+
+  private Disposable read(ShardedChangeStream.Builder stream, StreamCheck check) {
+    return Flux.from(stream.build().events())
+        .ofType(StreamEvent.Change.class)
+        .subscribe(
+            change -> {
+              String type = change.document().getString("operationType").getValue();
+              types.add(type);
+              if (change.document().containsKey("documentKey")) {
+                check.add(change);
+              }
+            },
+            failures::add,
+            () -> completed.set(true));
+  }
+
+  private void assertGoesOn(VersionedWrites writes) {
+    long before = writes.acknowledged();
+    await().atMost(TIMEOUT).until(() -> writes.acknowledged() > before + 200);
+  }
+
+  private void assertAllIsSeen(VersionedWrites writes, StreamCheck check) {
+    await()
+        .atMost(TIMEOUT)
+        .untilAsserted(
+            () -> {
+              assertThat(failures).isEmpty();
+              assertThat(check.wrong()).isEmpty();
+              assertThat(check.differences(writes.written())).isEmpty();
+            });
+  }
+
+  /** The copying is no event. The old home drops its copy, which is one, as it is to a mongos. */
+  @ParameterizedTest
+  @EnumSource(Order.class)
+  void aDatabaseMovesToAnotherPrimaryShard(Order order) throws InterruptedException {
+    String database = "home" + order.name().toLowerCase(java.util.Locale.ROOT);
+    StreamCheck check = new StreamCheck(order == Order.TOTAL);
+    Disposable reader =
+        read(
+            ShardedChangeStream.builder(testbed.url())
+                .database(database)
+                .order(order)
+                .startAtOperationTime(now()),
+            check);
+    VersionedWrites writes = writeWhileHomesChange(database);
+    assertAllIsSeen(writes, check);
+    assertThat(types).containsOnly("insert", "update", "replace", "delete", "drop");
+    assertThat(types).filteredOn("drop"::equals).hasSize(3);
+    reader.dispose();
+  }
+
+  /** The drop ends the collection's stream; the next begins after that. */
+  @ParameterizedTest
+  @EnumSource(Order.class)
+  void aCollectionMovesToAnotherPrimaryShard(Order order) throws InterruptedException {
+    String database = "moved" + order.name().toLowerCase(java.util.Locale.ROOT);
+    StreamCheck check = new StreamCheck(order == Order.TOTAL);
+    AtomicReference<Checkpoint> place = new AtomicReference<>(Checkpoint.before(now()));
+    Disposable reader =
+        Flux.defer(
+                () ->
+                    Flux.from(
+                        ShardedChangeStream.builder(testbed.url())
+                            .collection(database, "c")
+                            .order(order)
+                            .startAfter(place.get())
+                            .build()
+                            .events()))
+            .doOnNext(event -> place.set(event.checkpoint()))
+            .ofType(StreamEvent.Change.class)
+            .repeat()
+            .subscribe(
+                change -> {
+                  types.add(change.document().getString("operationType").getValue());
+                  if (change.document().containsKey("documentKey")) {
+                    check.add(change);
+                  }
+                },
+                failures::add);
+    VersionedWrites writes = writeWhileHomesChange(database);
+    assertAllIsSeen(writes, check);
+    assertThat(types).filteredOn("invalidate"::equals).hasSize(3);
+    reader.dispose();
+  }
+
+  /** Three changes, the last of which is back to the first home. */
+  private VersionedWrites writeWhileHomesChange(String database) throws InterruptedException {
+    VersionedWrites writes = new VersionedWrites(client, database + ".c", SLOTS, 1);
+    try (writes) {
+      assertGoesOn(writes);
+      String first = primary(database);
+      List<String> homes = new ArrayList<>(List.of("one", "two", "three"));
+      homes.remove(first);
+      homes.add(first);
+      for (String shard : homes) {
+        movePrimary(database, shard);
+        assertGoesOn(writes);
+      }
+    }
+    return writes;
+  }
+
+  @ParameterizedTest
+  @EnumSource(Order.class)
+  void aCollectionGetsAnotherShardKey(Order order) throws InterruptedException {
+    String name = "resharded" + order.name().toLowerCase(java.util.Locale.ROOT);
+    String namespace = "keys." + name;
+    testbed.shardCollection(
+        namespace,
+        Numbered.KEY,
+        IntStream.range(1, 6).mapToObj(chunk -> VersionedWrites.bound(chunk * 10)).toList());
+    onConfig(
+        new Document("setParameter", 1).append("reshardingMinimumOperationDurationMillis", 0));
+    StreamCheck check = new StreamCheck(order == Order.TOTAL);
+    Disposable reader =
+        read(
+            ShardedChangeStream.builder(testbed.url())
+                .collection("keys", name)
+                .order(order)
+                .startAtOperationTime(now()),
+            check);
+    VersionedWrites writes = new VersionedWrites(client, namespace, SLOTS, 1);
+    try (writes) {
+      assertGoesOn(writes);
+      onConfig(
+          new Document("_configsvrReshardCollection", namespace)
+              .append("key", new Document("_id", "hashed"))
+              .append("unique", false)
+              .append("numInitialChunks", 6)
+              .append("writeConcern", new Document("w", "majority")));
+      assertGoesOn(writes);
+    }
+    assertAllIsSeen(writes, check);
+    assertThat(types).containsOnly("insert", "update", "replace", "delete");
+    reader.dispose();
+  }
+
+  /** Its events can't be read any more: that is said, and is no silent gap. */
+  @Test
+  void aStreamThatBeginsBeforeTheEndOfAShardThatIsGoneFails() {
+    BsonTimestamp before = now();
+    try (RealMongod guest = RealMongod.startShard("guest")) {
+      BsonDocument majority = BsonDocument.parse("{w: 'majority'}");
+      onConfig(
+          new Document("_configsvrAddShard", "guest/localhost:" + guest.port())
+              .append("name", "guest")
+              .append("writeConcern", majority));
+      await()
+          .atMost(TIMEOUT)
+          .until(
+              () ->
+                  config
+                      .getDatabase("admin")
+                      .runCommand(
+                          new Document("_configsvrRemoveShard", "guest")
+                              .append("writeConcern", majority))
+                      .getString("state")
+                      .equals("completed"));
+    }
+    for (String url : List.of(configUrl(), testbed.url())) {
+      ShardedChangeStream.Builder stream =
+          ShardedChangeStream.builder(url).collection("keys", "none");
+      assertThatThrownBy(
+              () ->
+                  Flux.from(stream.startAtOperationTime(before).build().events())
+                      .blockLast(TIMEOUT))
+          .isInstanceOfSatisfying(
+              HistoryLostException.class, lost -> assertThat(lost.shard()).isEqualTo("guest"));
+      StreamEvent first =
+          Flux.from(stream.startAtOperationTime(now()).build().events()).blockFirst(TIMEOUT);
+      assertThat(first).isInstanceOf(StreamEvent.Progress.class);
+    }
+  }
+
+  /** The stream of the old name ends, that of the database goes on with the new one. */
+  @Test
+  void aCollectionGetsAnotherName() {
+    testbed.shardCollection(
+        "names.old",
+        Numbered.KEY,
+        IntStream.range(1, 6).mapToObj(chunk -> VersionedWrites.bound(chunk * 10)).toList());
+    MongoCollection<Document> old =
+        client
+            .getDatabase("names")
+            .getCollection("old")
+            .withWriteConcern(WriteConcern.MAJORITY);
+    BsonTimestamp begin = now();
+    StreamCheck ofCollection = new StreamCheck(false);
+    StreamCheck ofDatabase = new StreamCheck(false);
+    var unused =
+        read(
+            ShardedChangeStream.builder(testbed.url())
+                .collection("names", "old")
+                .startAtOperationTime(begin),
+            ofCollection);
+    Queue<String> inDatabase = new ConcurrentLinkedQueue<>();
+    Disposable reader =
+        Flux.from(
+                ShardedChangeStream.builder(testbed.url())
+                    .database("names")
+                    .startAtOperationTime(begin)
+                    .build()
+                    .events())
+            .ofType(StreamEvent.Change.class)
+            .subscribe(
+                change -> {
+                  inDatabase.add(change.document().getString("operationType").getValue());
+                  if (change.document().containsKey("documentKey")) {
+                    ofDatabase.add(change);
+                  }
+                },
+                failures::add);
+    int last = (SLOTS - 1) * VersionedWrites.DOCUMENTS_PER_SLOT;
+    old.insertOne(new Document("_id", 0).append("n", 1L));
+    old.insertOne(new Document("_id", last).append("n", 1L));
+    old.renameCollection(new MongoNamespace("names", "new"));
+    MongoCollection<Document> renamed =
+        client
+            .getDatabase("names")
+            .getCollection("new")
+            .withWriteConcern(WriteConcern.MAJORITY);
+    for (int key : List.of(0, last)) {
+      renamed.updateOne(new Document("_id", key), new Document("$set", new Document("n", 2L)));
+    }
+    await().atMost(TIMEOUT).until(completed::get);
+    assertThat(types)
+        .startsWith("insert", "insert", "rename")
+        .endsWith("invalidate")
+        .doesNotContain("update");
+    assertThat(types).filteredOn("invalidate"::equals).hasSize(1);
+    await().atMost(TIMEOUT).until(() -> ofDatabase.count() == 4);
+    assertThat(ofDatabase.wrong()).isEmpty();
+    assertThat(inDatabase)
+        .startsWith("insert", "insert", "rename")
+        .endsWith("update", "update")
+        .doesNotContain("invalidate");
+    assertThat(failures).isEmpty();
+    reader.dispose();
+  }
+}

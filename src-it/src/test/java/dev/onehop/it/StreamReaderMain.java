@@ -1,0 +1,154 @@
+package dev.onehop.it;
+
+import dev.onehop.streams.ShardedChangeStream;
+import dev.onehop.streams.channel.ChangeChannels;
+import dev.onehop.streams.event.Checkpoint;
+import dev.onehop.streams.event.Order;
+import dev.onehop.streams.event.StreamEvent;
+import java.io.IOException;
+import java.io.RandomAccessFile;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.time.Duration;
+import java.util.List;
+import org.bson.BsonDocument;
+import org.reactivestreams.Publisher;
+import reactor.core.publisher.Mono;
+
+/**
+ * A reader in a process of its own, which may be killed at any time. It writes what it processes to
+ * a log, stores places, and begins at the last one that is stored.
+ */
+final class StreamReaderMain {
+  static final String LOG = "log";
+  static final String EVENT = "E ";
+  static final String STORED = "P ";
+  static final String BEGUN = "R ";
+
+  private static final String PLACE = "place";
+  private static final Duration BETWEEN_PLACES = Duration.ofMillis(500);
+
+  private final Path folder;
+  private final int process;
+  private final int processes;
+  private final RandomAccessFile log;
+
+  private StreamReaderMain(Path folder, int process, int processes) throws IOException {
+    this.folder = folder;
+    this.process = process;
+    this.processes = processes;
+    this.log = new RandomAccessFile(folder.resolve(LOG).toFile(), "rw");
+    log.setLength(wholeLines());
+    log.seek(log.length());
+  }
+
+  /** A process that was killed may have left half a line. */
+  private long wholeLines() throws IOException {
+    long end = log.length();
+    while (end > 0) {
+      log.seek(end - 1);
+      if (log.read() == '\n') {
+        break;
+      }
+      end--;
+    }
+    return end;
+  }
+
+  /**
+   * @param arguments the URL, database and collection, order, channels of all processes together,
+   *     this process and how many there are, the first place, a folder
+   */
+  public static void main(String[] arguments) throws IOException {
+    endWithParent();
+    StreamReaderMain reader =
+        new StreamReaderMain(
+            Path.of(arguments[7]),
+            Integer.parseInt(arguments[4]),
+            Integer.parseInt(arguments[5]));
+    int dot = arguments[1].indexOf('.');
+    Checkpoint from = reader.place(arguments[6]);
+    reader.write(BEGUN + from + "\n");
+    ShardedChangeStream stream =
+        ShardedChangeStream.builder(arguments[0])
+            .collection(arguments[1].substring(0, dot), arguments[1].substring(dot + 1))
+            .order(Order.valueOf(arguments[2]))
+            .startAfter(from)
+            .build();
+    Mono.from(
+            ChangeChannels.builder(stream, Integer.parseInt(arguments[3]))
+                .acknowledged(reader::store, BETWEEN_PLACES)
+                .build()
+                .process(reader::process))
+        .block();
+    throw new IllegalStateException("the stream has ended");
+  }
+
+  /** A test that was killed leaves no readers. */
+  private static void endWithParent() {
+    Thread watch =
+        new Thread(
+            () -> {
+              try {
+                while (System.in.read() >= 0) {}
+              } catch (IOException e) {
+                // It is gone.
+              }
+              Runtime.getRuntime().halt(0);
+            },
+            "parent");
+    watch.setDaemon(true);
+    watch.start();
+  }
+
+  private Checkpoint place(String first) throws IOException {
+    Path stored = folder.resolve(PLACE);
+    return Checkpoint.parse(
+        BsonDocument.parse(Files.exists(stored) ? Files.readString(stored) : first));
+  }
+
+  private void store(Checkpoint place) {
+    try {
+      Path next = Files.writeString(folder.resolve(PLACE + ".next"), place.toString());
+      Files.move(
+          next,
+          folder.resolve(PLACE),
+          StandardCopyOption.ATOMIC_MOVE,
+          StandardCopyOption.REPLACE_EXISTING);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+    write(STORED + place + "\n");
+  }
+
+  private Publisher<Void> process(int channel, List<StreamEvent.Change> changes) {
+    if (channel % processes == process) {
+      StringBuilder lines = new StringBuilder();
+      for (StreamEvent.Change change : changes) {
+        lines
+            .append(EVENT)
+            .append(change.shard())
+            .append(' ')
+            .append(change.token())
+            .append(' ')
+            .append(StreamCheck.key(change.document()))
+            .append(' ')
+            .append(StreamCheck.version(change.document()))
+            .append('\n');
+      }
+      write(lines.toString());
+    }
+    return Mono.empty();
+  }
+
+  private synchronized void write(String lines) {
+    try {
+      log.write(lines.getBytes(StandardCharsets.UTF_8));
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+}

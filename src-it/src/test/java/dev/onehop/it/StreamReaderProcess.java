@@ -1,0 +1,216 @@
+package dev.onehop.it;
+
+import dev.onehop.streams.channel.Channels;
+import dev.onehop.streams.event.Checkpoint;
+import dev.onehop.streams.event.Order;
+import java.io.File;
+import java.io.IOException;
+import java.io.RandomAccessFile;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import org.bson.BsonDocument;
+import org.bson.BsonInt32;
+import org.bson.RawBsonDocument;
+import org.bson.codecs.BsonDocumentCodec;
+import org.jspecify.annotations.Nullable;
+
+/** A {@link StreamReaderMain} as the test has it, with the check of what it processes. */
+final class StreamReaderProcess implements AutoCloseable {
+  private static final int MOST_AT_ONCE = 1 << 20;
+
+  private final String name;
+  private final Path folder;
+  private final List<String> command;
+  private final int channels;
+  private final int process;
+  private final int processes;
+  private final StreamCheck check;
+  private @Nullable Process running;
+  private long read;
+  private int starts;
+  private volatile @Nullable Checkpoint place;
+
+  /**
+   * Starts one.
+   *
+   * @param channels of all processes together
+   * @param process this one, from 0: it has every channel whose number, modulo the processes, is
+   *     this
+   * @param first where it begins
+   * @param folder exists, and is its own
+   */
+  StreamReaderProcess(
+      String url,
+      String namespace,
+      Order order,
+      int channels,
+      int process,
+      int processes,
+      Checkpoint first,
+      Path folder)
+      throws IOException {
+    this.name = order + " " + process;
+    this.folder = folder;
+    this.channels = channels;
+    this.process = process;
+    this.processes = processes;
+    this.check = new StreamCheck(order == Order.TOTAL && channels == 1);
+    this.command =
+        List.of(
+            Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+            "-XX:+UseSerialGC",
+            "-Xmx384m",
+            "-cp",
+            System.getProperty("java.class.path"),
+            StreamReaderMain.class.getName(),
+            url,
+            namespace,
+            order.name(),
+            Integer.toString(channels),
+            Integer.toString(process),
+            Integer.toString(processes),
+            first.toString(),
+            folder.toString());
+    start();
+  }
+
+  synchronized void start() throws IOException {
+    File errors = folder.resolve("errors").toFile();
+    running =
+        new ProcessBuilder(command)
+            .redirectError(ProcessBuilder.Redirect.appendTo(errors))
+            .redirectOutput(ProcessBuilder.Redirect.appendTo(errors))
+            .start();
+    starts++;
+  }
+
+  /** Ends it at once; it can be started again. */
+  synchronized void kill() throws InterruptedException {
+    Process ending = running;
+    running = null;
+    if (ending != null) {
+      ending.destroyForcibly().waitFor();
+    }
+  }
+
+  synchronized void setFrozen(boolean frozen) throws IOException, InterruptedException {
+    Process process = running;
+    if (process != null) {
+      Process kill =
+          new ProcessBuilder("kill", frozen ? "-STOP" : "-CONT", Long.toString(process.pid()))
+              .start();
+      if (!kill.waitFor(10, TimeUnit.SECONDS) || kill.exitValue() != 0) {
+        throw new AssertionError("no signal to reader " + name);
+      }
+    }
+  }
+
+  /** How often it was started. */
+  synchronized int starts() {
+    return starts;
+  }
+
+  StreamCheck check() {
+    return check;
+  }
+
+  /** The last place that it is known to have stored; null for none. */
+  @Nullable Checkpoint place() {
+    return place;
+  }
+
+  /**
+   * Takes what it has processed since.
+   *
+   * @throws AssertionError if it has ended by itself, or something was wrong
+   */
+  synchronized void poll() throws IOException {
+    if (running != null && !running.isAlive()) {
+      throw new AssertionError(
+          "reader %s has ended by itself: %s"
+              .formatted(name, lastLines(Files.readAllLines(folder.resolve("errors")))));
+    }
+    Path log = folder.resolve(StreamReaderMain.LOG);
+    while (Files.exists(log) && takeLines(log)) {}
+    if (!check.wrong().isEmpty()) {
+      throw new AssertionError("reader " + name + ": " + String.join("\n", check.wrong()));
+    }
+  }
+
+  private static String lastLines(List<String> lines) {
+    return String.join("\n", lines.subList(Math.max(0, lines.size() - 30), lines.size()));
+  }
+
+  /** Whether there may be more. */
+  private boolean takeLines(Path log) throws IOException {
+    byte[] bytes;
+    try (RandomAccessFile file = new RandomAccessFile(log.toFile(), "r")) {
+      file.seek(read);
+      bytes = new byte[(int) Math.min(MOST_AT_ONCE, Math.max(0, file.length() - read))];
+      file.readFully(bytes);
+    }
+    int from = 0;
+    for (int i = 0; i < bytes.length; i++) {
+      if (bytes[i] == '\n') {
+        take(new String(bytes, from, i - from, StandardCharsets.UTF_8));
+        from = i + 1;
+      }
+    }
+    read += from;
+    return bytes.length == MOST_AT_ONCE;
+  }
+
+  private void take(String line) {
+    String rest = line.substring(2);
+    switch (line.substring(0, 2)) {
+      case StreamReaderMain.EVENT -> {
+        String[] parts = rest.split(" ", -1);
+        check.add(parts[0], parts[1], Integer.parseInt(parts[2]), Integer.parseInt(parts[3]));
+      }
+      case StreamReaderMain.STORED -> {
+        Checkpoint stored = Checkpoint.parse(BsonDocument.parse(rest));
+        check.stored(stored);
+        place = stored;
+      }
+      case StreamReaderMain.BEGUN -> check.restarted(Checkpoint.parse(BsonDocument.parse(rest)));
+      default -> throw new AssertionError("reader " + name + " wrote: " + line);
+    }
+  }
+
+  /** What is missing, or too much, of the documents that are this reader's. */
+  List<String> differences(Map<Integer, VersionedWrites.Written> written) {
+    List<String> differences = new ArrayList<>();
+    check
+        .differences(
+            written.entrySet().stream()
+                .filter(each -> isOwn(each.getKey()))
+                .collect(Collectors.toMap(Map.Entry::getKey, Map.Entry::getValue)))
+        .forEach(difference -> differences.add(name + ": " + difference));
+    return differences;
+  }
+
+  private boolean isOwn(int key) {
+    RawBsonDocument event =
+        new RawBsonDocument(
+            new BsonDocument("documentKey", new BsonDocument("_id", new BsonInt32(key))),
+            new BsonDocumentCodec());
+    return Channels.of(event, channels) % processes == process;
+  }
+
+  @Override
+  public String toString() {
+    return "%s: %d events, %d again, started %d times"
+        .formatted(name, check.count(), check.again(), starts());
+  }
+
+  @Override
+  public void close() throws InterruptedException {
+    kill();
+  }
+}

@@ -1,0 +1,217 @@
+package dev.onehop.it;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.mongodb.client.MongoClient;
+import com.mongodb.client.MongoClients;
+import dev.onehop.streams.event.Checkpoint;
+import dev.onehop.streams.event.Order;
+import dev.onehop.testbed.Testbed;
+import dev.onehop.testbed.Topology;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.IntStream;
+import org.bson.BsonDocument;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * Readers in processes of their own, in both orders, while ranges move without pause, servers fail
+ * in every way, a shard comes and goes, and the readers are killed and frozen: each sees every
+ * acknowledged write, in its document's order, and again only what it has not acknowledged.
+ *
+ * <p>{@code -Donehop.it.stream.minutes=60} makes it as long as it should be before a release,
+ * {@code -Donehop.it.stream.seed} repeats a run's choice of faults.
+ */
+@Tag("alone")
+class StreamSoakIT {
+  private static final Duration DURATION =
+      Duration.ofMinutes(Integer.getInteger("onehop.it.stream.minutes", 2));
+  private static final long SEED = Long.getLong("onehop.it.stream.seed", System.nanoTime());
+  private static final Duration SETTLED = Duration.ofMinutes(3);
+  private static final Duration BETWEEN_LINES = Duration.ofSeconds(10);
+  private static final String NAMESPACE = "soak.documents";
+  private static final int SLOTS = 120;
+  private static final int CHUNK = 20;
+  private static final List<Integer> BOUNDS =
+      IntStream.range(1, SLOTS / CHUNK).mapToObj(chunk -> chunk * CHUNK).toList();
+  private static final Duration FROZEN = Duration.ofSeconds(40);
+  private static final int CHANNELS = 8;
+  private static final int PROCESSES = 2;
+
+  /** Two shards that elect another primary, and one that is gone until its server is back. */
+  private static final String TOPOLOGY =
+      """
+      name: stream-soak
+      regions: [here]
+      hosts:
+        c: {region: here, address: 127.39.0.1}
+        a1: {region: here, address: 127.39.1.1}
+        a2: {region: here, address: 127.39.1.2}
+        a3: {region: here, address: 127.39.1.3}
+        b1: {region: here, address: 127.39.2.1}
+        b2: {region: here, address: 127.39.2.2}
+        b3: {region: here, address: 127.39.2.3}
+        s1: {region: here, address: 127.39.3.1}
+      roundTrips:
+        here <-> here: 0.4
+      client: c
+      configServers: [c]
+      shards:
+        one: [a1, a2, a3]
+        two: [b1, b2, b3]
+        three: [s1]
+      mongos: [c]
+      """;
+
+  private final List<StreamReaderProcess> readers = new ArrayList<>();
+  private final long began = System.nanoTime();
+  private Testbed testbed;
+  private MongoClient client;
+
+  @BeforeEach
+  void start() {
+    testbed = Testbed.builder(Topology.parse("stream-soak.yaml", TOPOLOGY)).start();
+    client = MongoClients.create(testbed.url());
+  }
+
+  @AfterEach
+  void stop() throws InterruptedException {
+    for (StreamReaderProcess reader : readers) {
+      reader.close();
+    }
+    if (client != null) {
+      client.close();
+    }
+    if (testbed != null) {
+      testbed.close();
+    }
+  }
+
+  private void say(String line) {
+    long seconds = Duration.ofNanos(System.nanoTime() - began).toSeconds();
+    System.err.printf("SOAK %d:%02d %s%n", seconds / 60, seconds % 60, line);
+  }
+
+  @Test
+  void everyAcknowledgedWriteIsSeenOnceAndInOrder(@TempDir Path folder) throws Exception {
+    say("%s, -Donehop.it.stream.seed=%d".formatted(DURATION, SEED));
+    Checkpoint begin = sharded();
+    for (int process = 0; process < PROCESSES; process++) {
+      readers.add(reader(folder, Order.PER_KEY, CHANNELS, process, PROCESSES, begin));
+    }
+    // In one channel the order is to be seen.
+    readers.add(reader(folder, Order.TOTAL, 1, 0, 1, begin));
+
+    VersionedWrites writes = new VersionedWrites(client, NAMESPACE, SLOTS, SEED);
+    StreamFaults faults =
+        new StreamFaults(testbed, NAMESPACE, BOUNDS, readers, SEED, this::say);
+    try (writes;
+        faults) {
+      watch(writes, faults);
+    }
+    faults.check();
+    awaitAllIsSeen(writes);
+    say("%s; %s; %s; %s".formatted(writes, faults, readers, faults.counts()));
+    assertThat(writes.acknowledged()).isGreaterThan(500);
+    assertThat(writes.transactions()).isPositive();
+    assertThat(faults.moves()).isGreaterThan(10);
+    assertThat(readers.stream().mapToInt(StreamReaderProcess::starts).sum())
+        .isGreaterThan(readers.size());
+  }
+
+  /** Until the old primary goes on, it believes that it is one. */
+  @Test
+  void aPrimaryThatIsFrozenWhileAnotherIsElectedIsLeft(@TempDir Path folder) throws Exception {
+    Checkpoint begin = sharded();
+    for (Order order : Order.values()) {
+      readers.add(reader(folder, order, 1, 0, 1, begin));
+    }
+    VersionedWrites writes = new VersionedWrites(client, NAMESPACE, SLOTS, SEED);
+    try (writes) {
+      awaitMore(writes);
+      String primary = StreamFaults.primary(testbed, "one");
+      testbed.setFrozen(primary, true);
+      try {
+        Thread.sleep(FROZEN.toMillis());
+        // Not only when it is back.
+        awaitMore(writes);
+      } finally {
+        testbed.setFrozen(primary, false);
+      }
+      awaitMore(writes);
+    }
+    awaitAllIsSeen(writes);
+  }
+
+  private void awaitMore(VersionedWrites writes) {
+    long written = writes.acknowledged();
+    List<Long> before = readers.stream().map(reader -> reader.check().count()).toList();
+    await("more is written and seen")
+        .atMost(SETTLED)
+        .until(
+            () -> {
+              for (StreamReaderProcess reader : readers) {
+                reader.poll();
+              }
+              return writes.acknowledged() > written + 100
+                  && IntStream.range(0, readers.size())
+                      .allMatch(i -> readers.get(i).check().count() > before.get(i) + 100);
+            });
+  }
+
+  private void awaitAllIsSeen(VersionedWrites writes) {
+    await("all is seen")
+        .atMost(SETTLED)
+        .untilAsserted(
+            () -> {
+              List<String> differences = new ArrayList<>();
+              for (StreamReaderProcess reader : readers) {
+                reader.poll();
+                differences.addAll(reader.differences(writes.written()));
+              }
+              assertThat(differences).isEmpty();
+            });
+  }
+
+  /** Makes the collection; the place before its first event. */
+  private Checkpoint sharded() {
+    testbed.shardCollection(
+        NAMESPACE, Numbered.KEY, BOUNDS.stream().map(VersionedWrites::bound).toList());
+    return Checkpoint.before(
+        client
+            .getDatabase("admin")
+            .runCommand(BsonDocument.parse("{ping: 1}"), BsonDocument.class)
+            .getTimestamp("operationTime"));
+  }
+
+  private StreamReaderProcess reader(
+      Path folder, Order order, int channels, int process, int processes, Checkpoint begin)
+      throws IOException {
+    Path own = Files.createDirectory(folder.resolve(order + "-" + process));
+    return new StreamReaderProcess(
+        testbed.url(), NAMESPACE, order, channels, process, processes, begin, own);
+  }
+
+  @SuppressWarnings("ThreadSleep") // The test lets time pass under load.
+  private void watch(VersionedWrites writes, StreamFaults faults)
+      throws IOException, InterruptedException {
+    long end = System.nanoTime() + DURATION.toNanos();
+    while (System.nanoTime() < end) {
+      Thread.sleep(BETWEEN_LINES.toMillis());
+      for (StreamReaderProcess reader : readers) {
+        reader.poll();
+      }
+      faults.check();
+      say("%s; %s; %s".formatted(writes, faults, readers));
+    }
+  }
+}

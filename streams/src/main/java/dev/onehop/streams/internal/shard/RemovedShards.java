@@ -1,0 +1,79 @@
+package dev.onehop.streams.internal.shard;
+
+import dev.onehop.routing.spi.shard.ClusterClock;
+import dev.onehop.routing.spi.shard.ReplicaSet;
+import dev.onehop.streams.event.Checkpoint;
+import dev.onehop.streams.internal.merge.Cluster.Placement;
+import dev.onehop.streams.internal.merge.ReadFailure;
+import dev.onehop.streams.internal.merge.ShardStream;
+import dev.onehop.streams.internal.merge.ShardStream.Batch;
+import dev.onehop.streams.internal.merge.ShardStream.Place;
+import dev.onehop.streams.internal.token.Tokens;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import org.bson.BsonBoolean;
+import org.bson.BsonDocument;
+import org.bson.BsonTimestamp;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import reactor.core.publisher.Mono;
+
+/**
+ * Which shards were removed after a place: what they had to give after it can't be read, since they
+ * are not in the placement any more. The config servers' own change stream tells, as it tells a
+ * mongos.
+ */
+final class RemovedShards {
+  private static final Logger log = LoggerFactory.getLogger(RemovedShards.class);
+  private static final Duration WAIT = Duration.ofMillis(10);
+  private static final StreamCommand REMOVALS =
+      new StreamCommand(
+          "config",
+          "shards",
+          new BsonDocument("allowToRunOnConfigDB", BsonBoolean.TRUE),
+          List.of(BsonDocument.parse("{$match: {operationType: 'delete'}}")),
+          0);
+
+  private final ShardStream removals;
+
+  RemovedShards(ReplicaSet configServers, ClusterClock clock, Heartbeats heartbeats) {
+    this.removals = new ServerStream(configServers, clock, heartbeats, REMOVALS, false);
+  }
+
+  /**
+   * Reads which they are, with the times of their removal.
+   *
+   * @param found the present placement
+   */
+  Mono<Map<String, BsonTimestamp>> since(Checkpoint place, Placement found) {
+    return removals
+        .open(new Place(place.low(), false), 0)
+        .expand(
+            batch ->
+                isPast(batch, found.latest())
+                    ? Mono.empty()
+                    : removals.advance().then(removals.next(WAIT)))
+        .flatMapIterable(Batch::events)
+        .filter(event -> !found.shards().contains(id(event)))
+        .collectMap(RemovedShards::id, event -> event.getTimestamp("clusterTime"))
+        .onErrorResume(
+            failure -> Failures.of(failure).kind() != ReadFailure.Kind.PASSING,
+            failure -> {
+              log.warn(
+                  "shards that were removed since {} would go unnoticed: {}",
+                  place.clusterTime(),
+                  failure.getMessage());
+              return Mono.just(Map.of());
+            })
+        .flatMap(removed -> removals.close().thenReturn(removed));
+  }
+
+  private static boolean isPast(Batch batch, BsonTimestamp time) {
+    return batch.token() != null && Tokens.clusterTime(batch.token()).compareTo(time) > 0;
+  }
+
+  private static String id(BsonDocument event) {
+    return event.getDocument("documentKey").getString("_id").getValue();
+  }
+}
