@@ -12,10 +12,12 @@ import java.time.Duration;
  * @param maxAwaitTime how long a server may wait for events
  * @param progressInterval how often the place is given while there are no events
  * @param bufferPerShard how many bytes may wait before no more are read
+ * @param groupTransactions whether the events of a transaction are given together
  */
 public record MergeSettings(
     Order order,
     HistoryLostPolicy historyLost,
     Duration maxAwaitTime,
     Duration progressInterval,
-    long bufferPerShard) {}
+    long bufferPerShard,
+    boolean groupTransactions) {}

@@ -1,7 +1,9 @@
 package dev.onehop.streams.internal.merge;
 
+import dev.onehop.streams.internal.token.Tokens;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
+import org.bson.BsonInt64;
 import org.bson.BsonString;
 import org.bson.BsonTimestamp;
 import org.bson.RawBsonDocument;
@@ -24,13 +26,35 @@ final class Events {
     return new BsonTimestamp(time);
   }
 
+  static BsonTimestamp seconds(int seconds) {
+    return new BsonTimestamp(seconds, 0);
+  }
+
   static RawBsonDocument event(String token, String type, int key, int value) {
-    return new RawBsonDocument(
+    return raw(
         new BsonDocument("_id", new BsonDocument("_data", new BsonString(token)))
             .append("operationType", new BsonString(type))
+            .append("clusterTime", Tokens.clusterTime(token))
             .append("documentKey", new BsonDocument("_id", new BsonInt32(key)))
-            .append("value", new BsonInt32(value)),
-        new BsonDocumentCodec());
+            .append("value", new BsonInt32(value)));
+  }
+
+  static RawBsonDocument raw(BsonDocument event) {
+    return new RawBsonDocument(event, new BsonDocumentCodec());
+  }
+
+  static BsonDocument copy(BsonDocument event) {
+    BsonDocument copy = new BsonDocument();
+    copy.putAll(event);
+    return copy;
+  }
+
+  /** The event as one of a transaction, in a session that is always the same. */
+  static RawBsonDocument inTransaction(RawBsonDocument event, long number) {
+    return raw(
+        copy(event)
+            .append("lsid", new BsonDocument("id", new BsonInt32(1)))
+            .append("txnNumber", new BsonInt64(number)));
   }
 
   static RawBsonDocument insert(long time, String shard, int key, int value) {
