@@ -57,7 +57,11 @@ class StalledSubscriberIT {
       """;
   private static final Duration STALL =
       Duration.ofSeconds(Integer.getInteger("onehop.it.stall.seconds", 20));
-  private static final Duration TIMEOUT = Duration.ofMinutes(5);
+  private static final Duration TIMEOUT = Duration.ofMinutes(5).plus(STALL.multipliedBy(3));
+
+  /** So that what is written meanwhile stays in it. */
+  private static final double OPLOG_MB = 65_536;
+
   private static final int SHARDS = 2;
   private static final int DOCUMENT = 10_000;
   private static final int BATCH = 100;
@@ -73,6 +77,22 @@ class StalledSubscriberIT {
   static void start() {
     testbed = Testbed.builder(Topology.parse("stalled-subscriber.yaml", TOPOLOGY)).start();
     client = MongoClients.create(testbed.url());
+    testbed
+        .shardHosts()
+        .values()
+        .forEach(
+            hosts -> {
+              try (MongoClient direct = direct(hosts)) {
+                direct
+                    .getDatabase("admin")
+                    .runCommand(new Document("replSetResizeOplog", 1).append("size", OPLOG_MB));
+              }
+            });
+  }
+
+  private static MongoClient direct(String hosts) {
+    return MongoClients.create(
+        "mongodb://" + hosts.replaceFirst(".*/", "") + "/?directConnection=true");
   }
 
   @AfterAll
@@ -162,9 +182,7 @@ class StalledSubscriberIT {
         .shardHosts()
         .forEach(
             (shard, hosts) -> {
-              try (MongoClient direct =
-                  MongoClients.create(
-                      "mongodb://" + hosts.replaceFirst(".*/", "") + "/?directConnection=true")) {
+              try (MongoClient direct = direct(hosts)) {
                 direct
                     .getDatabase("admin")
                     .aggregate(
