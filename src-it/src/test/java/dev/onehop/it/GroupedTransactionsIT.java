@@ -11,6 +11,7 @@ import com.mongodb.client.MongoCollection;
 import com.mongodb.client.model.Filters;
 import com.mongodb.client.model.UpdateOptions;
 import com.mongodb.client.model.Updates;
+import com.mongodb.client.model.changestream.FullDocument;
 import dev.onehop.streams.ShardedChangeStream;
 import dev.onehop.streams.event.Checkpoint;
 import dev.onehop.streams.event.Order;
@@ -109,6 +110,8 @@ class GroupedTransactionsIT {
             ShardedChangeStream.builder(testbed.url())
                 .collection("grouped", name)
                 .order(order)
+                .fullDocument(
+                    order == Order.PER_KEY ? FullDocument.UPDATE_LOOKUP : FullDocument.DEFAULT)
                 .batchSize(3);
     Map<String, StreamEvent> alone = new ConcurrentHashMap<>();
     Disposable ungrouped =
@@ -136,6 +139,10 @@ class GroupedTransactionsIT {
         .extracting(StreamEvent.Change::token)
         .containsExactlyInAnyOrderElementsOf(alone.keySet());
     check(given);
+    if (order == Order.PER_KEY) {
+      assertThat(changes(given))
+          .allSatisfy(change -> assertThat(change.document()).containsKey("fullDocument"));
+    }
   }
 
   /** Each subscription ends soon, and the next begins at its last place. */
