@@ -95,11 +95,7 @@ class LostHistoryIT {
     assertThat(left).isNotEmpty().hasSizeLessThan(next[0] - 1);
     List<StreamEvent> events =
         Flux.from(
-                stream()
-                    .startAfter(place)
-                    .historyLost(HistoryLostPolicy.CONTINUE)
-                    .build()
-                    .events())
+                stream().startAfter(place).historyLost(HistoryLostPolicy.CONTINUE).build().events())
             .filter(event -> !(event instanceof StreamEvent.Progress))
             .take(1 + left.size())
             .collectList()

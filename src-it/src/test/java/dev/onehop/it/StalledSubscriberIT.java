@@ -67,7 +67,9 @@ class StalledSubscriberIT {
   private static final int BATCH = 100;
   private static final long BUFFER = 1 << 20;
 
-  /** What is in the buffers, a batch that was under way for each, and as much again for the rest. */
+  /**
+   * What is in the buffers, a batch that was under way for each, and as much again for the rest.
+   */
   private static final long MOST_HEAP = 2 * SHARDS * (BUFFER + 2L * BATCH * DOCUMENT);
 
   private static Testbed testbed;
@@ -109,7 +111,8 @@ class StalledSubscriberIT {
   @EnumSource(Order.class)
   void theHeapAndTheCursorsStandStill(Order order) throws InterruptedException {
     String name = order.name().toLowerCase(java.util.Locale.ROOT);
-    testbed.shardHashedCollection("stalled." + name, Document.parse("{_id: 'hashed'}").toBsonDocument(), 2);
+    testbed.shardHashedCollection(
+        "stalled." + name, Document.parse("{_id: 'hashed'}").toBsonDocument(), 2);
     MongoCollection<Document> collection = client.getDatabase("stalled").getCollection(name);
     insert(collection, 0);
     Asking subscriber = new Asking();

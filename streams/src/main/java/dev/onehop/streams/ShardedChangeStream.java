@@ -113,8 +113,7 @@ public final class ShardedChangeStream {
             lookups,
             release);
     Flux<StreamEvent> merged =
-        Flux.from(
-            new MergedStream(() -> cluster, settings.merge(grouped), settings.metering()));
+        Flux.from(new MergedStream(() -> cluster, settings.merge(grouped), settings.metering()));
     return lookups ? new Lookups(servers).complete(merged).doFinally(end -> release.run()) : merged;
   }
 

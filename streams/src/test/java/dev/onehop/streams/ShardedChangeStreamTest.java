@@ -12,8 +12,7 @@ class ShardedChangeStreamTest {
 
   @Test
   void refusesWhatDoesNotGoTogether() {
-    assertThatThrownBy(
-            () -> builder().groupTransactions(true).source(Source.MONGOS).build())
+    assertThatThrownBy(() -> builder().groupTransactions(true).source(Source.MONGOS).build())
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("mongos");
     assertThatThrownBy(

@@ -135,9 +135,9 @@ public final class ChangeChannels {
     }
 
     /**
-     * Where each call of the processor is observed, for tracing, as {@code onehop.stream.batch} with
-     * the key values {@code channel} and {@code events}; by default none are. It is in the Reactor
-     * context of what the processor returns, so that its operations become children.
+     * Where each call of the processor is observed, for tracing, as {@code onehop.stream.batch}
+     * with the key values {@code channel} and {@code events}; by default none are. It is in the
+     * Reactor context of what the processor returns, so that its operations become children.
      */
     public Builder observationRegistry(ObservationRegistry registry) {
       this.observations = Objects.requireNonNull(registry, "registry");

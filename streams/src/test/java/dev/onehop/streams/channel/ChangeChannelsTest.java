@@ -260,8 +260,7 @@ class ChangeChannelsTest {
               public void onStop(Observation.Context context) {
                 observed.merge(
                     context.getName() + context.getLowCardinalityKeyValue("channel").getValue(),
-                    Integer.parseInt(
-                        context.getHighCardinalityKeyValue("events").getValue()),
+                    Integer.parseInt(context.getHighCardinalityKeyValue("events").getValue()),
                     Integer::sum);
               }
 

@@ -16,8 +16,7 @@ import org.bson.RawBsonDocument;
  * @param parts the events of a transaction, at least one, of which this has the last one's token
  *     and event; else none
  */
-record Item(
-    String token, BsonDocument event, Kind kind, long receivedNanos, List<Item> parts) {
+record Item(String token, BsonDocument event, Kind kind, long receivedNanos, List<Item> parts) {
 
   Item(String token, BsonDocument event, Kind kind, long receivedNanos) {
     this(token, event, kind, receivedNanos, List.of());

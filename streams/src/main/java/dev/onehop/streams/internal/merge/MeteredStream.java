@@ -153,8 +153,7 @@ final class MeteredStream implements ShardStream {
     List<RawBsonDocument> given = batch.events();
     if (!given.isEmpty()) {
       events.increment(given.size());
-      bytes.increment(
-          given.stream().mapToLong(event -> event.getByteBuffer().remaining()).sum());
+      bytes.increment(given.stream().mapToLong(event -> event.getByteBuffer().remaining()).sum());
       lag(given.get(0));
       mark = Tokens.max(mark, ShardReader.token(given.get(given.size() - 1)));
     }
@@ -197,9 +196,7 @@ final class MeteredStream implements ShardStream {
 
   @Override
   public Mono<BsonTimestamp> oldest() {
-    return stream
-        .oldest()
-        .doOnNext(found -> counter(StreamMeters.HISTORY_LOST).increment());
+    return stream.oldest().doOnNext(found -> counter(StreamMeters.HISTORY_LOST).increment());
   }
 
   @Override

@@ -60,8 +60,7 @@ final class ShardReader {
     void failed(Throwable cause);
   }
 
-  ShardReader(
-      String shard, ShardStream stream, String after, MergeSettings settings, Owner owner) {
+  ShardReader(String shard, ShardStream stream, String after, MergeSettings settings, Owner owner) {
     this.shard = shard;
     this.stream = stream;
     this.owner = owner;

@@ -65,9 +65,7 @@ final class Transactions {
       }
     }
     boolean passed =
-        open != null
-            && reached != null
-            && Tokens.clusterTime(reached).compareTo(open.time()) > 0;
+        open != null && reached != null && Tokens.clusterTime(reached).compareTo(open.time()) > 0;
     if (all || passed) {
       end(Item.Kind.TRANSACTION, complete);
     }
@@ -120,8 +118,7 @@ final class Transactions {
       return;
     }
     Item last = parts.get(parts.size() - 1);
-    complete.add(
-        new Item(last.token(), last.event(), kind, parts.get(0).receivedNanos(), parts));
+    complete.add(new Item(last.token(), last.event(), kind, parts.get(0).receivedNanos(), parts));
     parts = new ArrayList<>();
     bytes = 0;
     open = null;

@@ -30,7 +30,8 @@ public record StreamCommand(
       BsonDocument.parse(
           "{$project: {_id: 1, operationType: 1, ns: 1, documentKey: 1, clusterTime: 1,"
               + " lsid: 1, txnNumber: 1}}");
-  private static final BsonDocument SPLIT = BsonDocument.parse("{$changeStreamSplitLargeEvent: {}}");
+  private static final BsonDocument SPLIT =
+      BsonDocument.parse("{$changeStreamSplitLargeEvent: {}}");
 
   public StreamCommand {
     pipeline = List.copyOf(pipeline);

@@ -57,8 +57,7 @@ class TransactionsTest {
   void anEventThatIsTooLargeStandsByItself() {
     Transactions transactions = new Transactions(BEGIN, UNLIMITED);
     Item found = part(6, 1);
-    Item large =
-        new Item(found.token(), Events.copy(found.event()), Item.Kind.TOO_LARGE, 0);
+    Item large = new Item(found.token(), Events.copy(found.event()), Item.Kind.TOO_LARGE, 0);
     Item before = part(6, 1);
     Item after = part(6, 1);
     List<Item> items = new ArrayList<>();
@@ -72,12 +71,10 @@ class TransactionsTest {
     Item first = part(8, 2);
     Item second = part(8, 2);
     Item third = part(8, 2);
-    Item tooLarge =
-        new Item(second.token(), Events.copy(second.event()), Item.Kind.TOO_LARGE, 0);
+    Item tooLarge = new Item(second.token(), Events.copy(second.event()), Item.Kind.TOO_LARGE, 0);
     assertThat(transactions.take(List.of(first, tooLarge, third), null, true))
         .extracting(Item::kind)
-        .containsExactly(
-            Item.Kind.TRANSACTION_PART, Item.Kind.TOO_LARGE, Item.Kind.TRANSACTION);
+        .containsExactly(Item.Kind.TRANSACTION_PART, Item.Kind.TOO_LARGE, Item.Kind.TRANSACTION);
   }
 
   @Test

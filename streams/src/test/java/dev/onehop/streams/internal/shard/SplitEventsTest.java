@@ -127,14 +127,16 @@ class SplitEventsTest {
   private static BsonDocument open(boolean splits, BsonDocument command) {
     BsonArray pipeline = command.getArray("pipeline");
     BsonDocument stage = pipeline.get(0).asDocument().getDocument("$changeStream");
-    String after = stage.getDocument("startAfter", new BsonDocument()).getString("_data", new BsonString("")).getValue();
+    String after =
+        stage
+            .getDocument("startAfter", new BsonDocument())
+            .getString("_data", new BsonString(""))
+            .getValue();
     if (pipeline.size() == 1) {
       if (after.equals(LARGE)) {
         return batch(4, "firstBatch", List.of(event(AFTER, 3)));
       }
-      return after.equals(BEFORE)
-          ? tooLarge()
-          : batch(1, "firstBatch", List.of(event(BEFORE, 1)));
+      return after.equals(BEFORE) ? tooLarge() : batch(1, "firstBatch", List.of(event(BEFORE, 1)));
     }
     if (pipeline.get(1).asDocument().containsKey("$project")) {
       return batch(2, "firstBatch", List.of(event(LARGE, 2)));
