@@ -63,7 +63,7 @@ class GroupedTransactionsIT {
         three: [s3]
       mongos: [c]
       """;
-  private static final Duration TIMEOUT = Duration.ofSeconds(60);
+  private static final Duration TIMEOUT = Duration.ofSeconds(120);
   private static final int KEYS = 120;
   private static final int TRANSACTIONS = 60;
   private static final int LARGEST = 12;
@@ -120,8 +120,10 @@ class GroupedTransactionsIT {
     Thread reading = new Thread(() -> readInPieces(stream, Checkpoint.before(begin), given));
     reading.start();
     int written = write(collection);
-    await().atMost(TIMEOUT).untilAsserted(() -> assertThat(alone).hasSize(written));
-    await().atMost(TIMEOUT).untilAsserted(() -> assertThat(changes(given)).hasSize(written));
+    await().atMost(TIMEOUT).untilAsserted(() -> assertThat(alone.size()).isEqualTo(written));
+    await()
+        .atMost(TIMEOUT)
+        .untilAsserted(() -> assertThat(changes(given).size()).isGreaterThanOrEqualTo(written));
     await()
         .atMost(TIMEOUT)
         .ignoreException(MeterNotFoundException.class)
@@ -156,7 +158,7 @@ class GroupedTransactionsIT {
                         .groupTransactions(true)
                         .build()
                         .events())
-                .take(1 + random.nextInt(30))
+                .take(1 + random.nextInt(100))
                 .collectList()
                 .block();
       } catch (RuntimeException interrupted) {
