@@ -30,6 +30,7 @@ import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
@@ -117,8 +118,7 @@ class GroupedTransactionsIT {
             .ofType(StreamEvent.Change.class)
             .subscribe(change -> alone.put(change.token(), change));
     List<StreamEvent> given = new ArrayList<>();
-    Thread reading = new Thread(() -> readInPieces(stream, Checkpoint.before(begin), given));
-    reading.start();
+    Disposable grouped = readInPieces(stream, Checkpoint.before(begin), given);
     int written = write(collection);
     await().atMost(TIMEOUT).untilAsserted(() -> assertThat(alone.size()).isEqualTo(written));
     await()
@@ -128,8 +128,7 @@ class GroupedTransactionsIT {
         .atMost(TIMEOUT)
         .ignoreException(MeterNotFoundException.class)
         .untilAsserted(() -> measured(registry, written));
-    reading.interrupt();
-    reading.join();
+    grouped.dispose();
     ungrouped.dispose();
 
     assertThat(changes(given))
@@ -143,32 +142,29 @@ class GroupedTransactionsIT {
   }
 
   /** Each subscription ends soon, and the next begins at its last place. */
-  private static void readInPieces(
+  private static Disposable readInPieces(
       Supplier<ShardedChangeStream.Builder> stream, Checkpoint begin, List<StreamEvent> given) {
     Random random = new Random(1);
-    Checkpoint place = begin;
-    while (!Thread.currentThread().isInterrupted()) {
-      List<StreamEvent> piece;
-      try {
-        piece =
-            Flux.from(
-                    stream
-                        .get()
-                        .startAfter(Checkpoint.parse(place.toDocument()))
-                        .groupTransactions(true)
-                        .build()
-                        .events())
-                .take(1 + random.nextInt(100))
-                .collectList()
-                .block();
-      } catch (RuntimeException interrupted) {
-        return;
-      }
-      synchronized (given) {
-        given.addAll(piece);
-      }
-      place = piece.get(piece.size() - 1).checkpoint();
-    }
+    AtomicReference<Checkpoint> place = new AtomicReference<>(begin);
+    return Flux.defer(
+                () ->
+                    Flux.from(
+                            stream
+                                .get()
+                                .startAfter(Checkpoint.parse(place.get().toDocument()))
+                                .groupTransactions(true)
+                                .build()
+                                .events())
+                        .take(1 + random.nextInt(100)))
+            .doOnNext(
+                event -> {
+                  place.set(event.checkpoint());
+                  synchronized (given) {
+                    given.add(event);
+                  }
+                })
+            .repeat()
+            .subscribe();
   }
 
   private static List<StreamEvent.Change> changes(List<StreamEvent> given) {

@@ -101,7 +101,11 @@ final class MergedSubscription implements Subscription, ShardReader.Owner {
 
   private void opened(Cluster.Opening opening) {
     Checkpoint start = opening.start();
-    Merge begun = new Merge(settings.order(), opening.placement() != null, start.low());
+    Merge begun = new Merge(
+            settings.order(),
+            opening.placement() != null,
+            start.low(),
+            settings.groupTransactions());
     opening.shards().forEach(shard -> add(begun, shard, start.token(shard)));
     Cluster.Placement first = opening.placement();
     if (first != null) {

@@ -18,6 +18,12 @@ final class Events {
     return "82%016X2B022C0100296E5A%02X%08X04".formatted(time, (int) shard.charAt(0), number);
   }
 
+  /** The same for an event of a transaction: such tokens of several shards alternate. */
+  static String partToken(long time, int index, String shard, int number) {
+    return "82%016X2B022C01002B%02X6E5A%02X%08X04"
+        .formatted(time, index, (int) shard.charAt(0), number);
+  }
+
   static String highWater(long time) {
     return "82%016X2B0229296E04".formatted(time);
   }
