@@ -147,24 +147,24 @@ class GroupedTransactionsIT {
     Random random = new Random(1);
     AtomicReference<Checkpoint> place = new AtomicReference<>(begin);
     return Flux.defer(
-                () ->
-                    Flux.from(
-                            stream
-                                .get()
-                                .startAfter(Checkpoint.parse(place.get().toDocument()))
-                                .groupTransactions(true)
-                                .build()
-                                .events())
-                        .take(1 + random.nextInt(100)))
-            .doOnNext(
-                event -> {
-                  place.set(event.checkpoint());
-                  synchronized (given) {
-                    given.add(event);
-                  }
-                })
-            .repeat()
-            .subscribe();
+            () ->
+                Flux.from(
+                        stream
+                            .get()
+                            .startAfter(Checkpoint.parse(place.get().toDocument()))
+                            .groupTransactions(true)
+                            .build()
+                            .events())
+                    .take(1 + random.nextInt(100)))
+        .doOnNext(
+            event -> {
+              place.set(event.checkpoint());
+              synchronized (given) {
+                given.add(event);
+              }
+            })
+        .repeat()
+        .subscribe();
   }
 
   private static List<StreamEvent.Change> changes(List<StreamEvent> given) {

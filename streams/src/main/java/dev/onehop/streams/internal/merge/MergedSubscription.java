@@ -101,7 +101,8 @@ final class MergedSubscription implements Subscription, ShardReader.Owner {
 
   private void opened(Cluster.Opening opening) {
     Checkpoint start = opening.start();
-    Merge begun = new Merge(
+    Merge begun =
+        new Merge(
             settings.order(),
             opening.placement() != null,
             start.low(),
