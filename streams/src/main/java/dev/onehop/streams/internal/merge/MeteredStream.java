@@ -153,7 +153,7 @@ final class MeteredStream implements ShardStream {
     List<RawBsonDocument> given = batch.events();
     if (!given.isEmpty()) {
       events.increment(given.size());
-      bytes.increment(given.stream().mapToLong(event -> event.getByteBuffer().remaining()).sum());
+      bytes.increment(given.stream().mapToInt(event -> event.getByteBuffer().remaining()).sum());
       lag(given.get(0));
       mark = Tokens.max(mark, ShardReader.token(given.get(given.size() - 1)));
     }

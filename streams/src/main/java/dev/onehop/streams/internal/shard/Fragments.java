@@ -13,6 +13,7 @@ import org.bson.codecs.BsonDocumentCodec;
  */
 final class Fragments {
   private static final String SPLIT = "splitEvent";
+  private static final BsonDocument ALONE = BsonDocument.parse("{fragment: 1, of: 1}");
   private static final BsonDocumentCodec CODEC = new BsonDocumentCodec();
 
   private final BsonDocument event = new BsonDocument();
@@ -26,9 +27,9 @@ final class Fragments {
    *     again
    */
   boolean add(RawBsonDocument fragment) {
-    BsonValue split = fragment.get(SPLIT);
-    boolean whole = split == null || !split.isDocument();
-    int number = whole ? 1 : split.asDocument().getNumber("fragment").intValue();
+    BsonValue split = fragment.get(SPLIT, ALONE);
+    BsonDocument place = split.isDocument() ? split.asDocument() : ALONE;
+    int number = place.getNumber("fragment").intValue();
     if (number != taken + 1) {
       throw new CommandFailure(
           ErrorCodes.CURSOR_NOT_FOUND,
@@ -38,7 +39,7 @@ final class Fragments {
     taken = number;
     event.putAll(fragment);
     event.remove(SPLIT);
-    return whole || number == split.asDocument().getNumber("of").intValue();
+    return number == place.getNumber("of").intValue();
   }
 
   /**

@@ -193,7 +193,7 @@ final class ServerStream implements ShardStream {
     return kill(take())
         .then(Mono.defer(() -> opened(command.split(place.after(), isKnown(place)))))
         .flatMap(answer -> collect(batch(answer.document()), fragments))
-        .map(taken -> taken.event(narrow.get("_id")))
+        .map(taken -> taken.event(narrow.getDocument("_id")))
         .filter(
             event ->
                 Objects.equals(event.get("clusterTime"), narrow.get("clusterTime"))
