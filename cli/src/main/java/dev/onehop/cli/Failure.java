@@ -40,6 +40,18 @@ public final class Failure extends RuntimeException {
     return new Failure(INTERRUPTED, "interrupted", null);
   }
 
+  /** What a run failed with; a thread that was interrupted is so again. */
+  public static Failure of(Exception failure) {
+    if (failure instanceof Failure known) {
+      return known;
+    }
+    if (failure instanceof InterruptedException) {
+      Thread.currentThread().interrupt();
+      return interrupted();
+    }
+    return run(firstLine(failure), failure);
+  }
+
   /** The exit code this failure stands for. */
   public int exitCode() {
     return exitCode;

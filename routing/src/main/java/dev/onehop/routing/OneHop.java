@@ -42,7 +42,6 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Properties;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
@@ -497,7 +496,7 @@ public final class OneHop implements AutoCloseable {
                   pipeliningSettings.maxInFlightPerSocket(),
                   pipeliningSettings.maxSharedBytes(),
                   meters);
-      return new Carriage(new RouterClients.Carrier(group, sharing), () -> shutDown(group));
+      return new Carriage(new RouterClients.Carrier(group, sharing), () -> EventLoops.shutDown(group));
     }
 
     private void refuseTransport(MongoClientSettings asked) {
@@ -542,11 +541,6 @@ public final class OneHop implements AutoCloseable {
 
     private static EventLoopGroup newGroup() {
       return EventLoops.newGroup("onehop", Math.max(1, Runtime.getRuntime().availableProcessors()));
-    }
-
-    private static void shutDown(EventLoopGroup group) {
-      // After a moment: the threads of closed clients may still be opening a connection.
-      group.shutdownGracefully(100, 1_000, TimeUnit.MILLISECONDS);
     }
 
     private static TransportSettings nettyOn(EventLoopGroup group) {

@@ -112,7 +112,7 @@ class PipelinedWaitsIT {
     MongoCollection<Document> unacknowledged =
         collection.withWriteConcern(WriteConcern.UNACKNOWLEDGED);
     for (int n = 0; n < 6; n++) {
-      var slow = Filters.and(Filters.eq("_id", n), Filters.where("sleep(15000) || true"));
+      var slow = Filters.and(Filters.eq("_id", n), Filters.where("sleep(4000) || true"));
       Mono.from(
               many
                   ? unacknowledged.updateMany(slow, Updates.set("slow", true))

@@ -133,6 +133,14 @@ public final class ShardedChangeStream {
     return changes().map(change -> change.decode(codec));
   }
 
+  /**
+   * The stream in parts, for a framework that distributes them and merges them itself, such as
+   * Apache Flink. The caller closes them.
+   */
+  public ShardParts parts() {
+    return new ShardParts(settings);
+  }
+
   /** Collects what a stream is made of. Not thread-safe. */
   public static final class Builder {
     private static final Duration DEFAULT_AWAIT = Duration.ofSeconds(1);
@@ -314,7 +322,7 @@ public final class ShardedChangeStream {
      * StreamEvent.Transaction}; false by default. They wait until all of them have arrived; if they
      * are larger than {@link #bufferPerShard} they are given in several. The pipeline MUST keep
      * {@code lsid} and {@code txnNumber}. Only from shards and replica sets, not over a mongos'
-     * stream.
+     * stream; {@link ShardedChangeStream#parts} give them one by one.
      */
     public Builder groupTransactions(boolean group) {
       this.groupTransactions = group;

@@ -117,15 +117,8 @@ public final class Bench {
       if (scenario != null) {
         run(scenario);
       }
-    } catch (IOException e) {
-      throw fail(Failure.run(Failure.firstLine(e), e));
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw fail(Failure.interrupted());
-    } catch (Failure e) {
-      throw fail(e);
-    } catch (RuntimeException e) {
-      throw fail(Failure.run(Failure.firstLine(e), e));
+    } catch (IOException | InterruptedException | RuntimeException e) {
+      throw fail(Failure.of(e));
     }
   }
 

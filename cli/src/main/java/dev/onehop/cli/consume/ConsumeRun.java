@@ -89,17 +89,10 @@ final class ConsumeRun implements ClusterSession.Work {
       cluster.shard(
           RowCollection.NAME, HashRanges.splitPoints(chunks).stream().map(Row::bound).toList());
       measure(collection, planned);
-    } catch (IOException e) {
-      throw fail(Failure.run(Failure.firstLine(e), e));
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw fail(Failure.interrupted());
-    } catch (Failure e) {
-      throw fail(e);
     } catch (MongoException e) {
       throw fail(Failure.run("cannot use " + cluster.url() + ": " + Failure.firstLine(e), e));
-    } catch (RuntimeException e) {
-      throw fail(Failure.run(Failure.firstLine(e), e));
+    } catch (IOException | InterruptedException | RuntimeException e) {
+      throw fail(Failure.of(e));
     }
   }
 

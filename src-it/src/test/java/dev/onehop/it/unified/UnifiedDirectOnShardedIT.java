@@ -1,8 +1,10 @@
 package dev.onehop.it.unified;
 
 import dev.onehop.it.clients.Mode;
+import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 
 /** The specification tests: {@link Mode#DIRECT}, {@link ShardedDeployment}. */
+@EnabledIfSystemProperty(named = UnifiedSuite.ALL, matches = ".*")
 class UnifiedDirectOnShardedIT extends UnifiedSuite {
   UnifiedDirectOnShardedIT() {
     super(Mode.DIRECT, ShardedDeployment::new);

@@ -19,7 +19,6 @@ import dev.onehop.routing.spi.shard.ShardDirectory;
 import dev.onehop.routing.spi.wire.EventLoops;
 import dev.onehop.routing.spi.wire.ServerAddressName;
 import io.netty.channel.EventLoopGroup;
-import java.util.concurrent.TimeUnit;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
@@ -97,7 +96,7 @@ public final class ClusterServers implements AutoCloseable {
           ProxiedChannels.watching(settings, wire.sockets(), monitoring),
           mapping == null ? null : name -> ServerAddressName.parse(mapping.apply(name.toString())));
     } catch (RuntimeException | Error failure) {
-      shutDown(group);
+      EventLoops.shutDown(group);
       throw failure;
     }
   }
@@ -129,11 +128,6 @@ public final class ClusterServers implements AutoCloseable {
     seeds.close();
     connections.close();
     watching.release().run();
-    shutDown(group);
-  }
-
-  private static void shutDown(EventLoopGroup group) {
-    // After a moment: threads of clients that were closed may still be opening a connection.
-    group.shutdownGracefully(100, 1_000, TimeUnit.MILLISECONDS);
+    EventLoops.shutDown(group);
   }
 }

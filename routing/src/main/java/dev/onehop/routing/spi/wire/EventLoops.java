@@ -15,12 +15,17 @@ import io.netty.channel.socket.nio.NioServerSocketChannel;
 import io.netty.channel.socket.nio.NioSocketChannel;
 import io.netty.util.concurrent.DefaultThreadFactory;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
 
 /**
  * The event loops and channel classes to use on this machine: Netty's native epoll where it loads,
  * Java's NIO elsewhere.
  */
 public final class EventLoops {
+  // The threads are daemons: they hold up no exit.
+  private static final int QUIET_SECONDS = 2;
+  private static final int MOST_SECONDS = 15;
+
   private EventLoops() {}
 
   /**
@@ -61,6 +66,15 @@ public final class EventLoops {
     } catch (RejectedExecutionException e) {
       return false;
     }
+  }
+
+  /**
+   * Ends a group some seconds from now: the threads that watch servers for a client that was closed
+   * may still be opening a connection, and a group that has ended refuses that with an error in the
+   * log. Does not wait for the end.
+   */
+  public static void shutDown(EventLoopGroup group) {
+    group.shutdownGracefully(QUIET_SECONDS, MOST_SECONDS, TimeUnit.SECONDS);
   }
 
   private static IoHandlerFactory newIoHandlers() {

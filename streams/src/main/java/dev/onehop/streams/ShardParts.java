@@ -1,0 +1,176 @@
+package dev.onehop.streams;
+
+import com.mongodb.client.model.changestream.FullDocument;
+import dev.onehop.routing.spi.setup.ClusterServers;
+import dev.onehop.streams.event.Checkpoint;
+import dev.onehop.streams.event.Order;
+import dev.onehop.streams.event.Source;
+import dev.onehop.streams.event.StreamEvent;
+import dev.onehop.streams.internal.merge.Cluster;
+import dev.onehop.streams.internal.merge.MergeSettings;
+import dev.onehop.streams.internal.merge.MergedStream;
+import dev.onehop.streams.internal.shard.Lookups;
+import dev.onehop.streams.internal.shard.RoutedCluster;
+import dev.onehop.streams.internal.shard.ShardOfCluster;
+import dev.onehop.streams.internal.shard.StreamCommand;
+import dev.onehop.streams.internal.token.Tokens;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import org.bson.BsonDocument;
+import org.jspecify.annotations.Nullable;
+import org.reactivestreams.Publisher;
+import reactor.core.publisher.Flux;
+
+/**
+ * A change stream in parts, one or more for each shard, for a framework that spreads them over
+ * processes and puts the events in order itself. The events of a part are in the order of their
+ * tokens; those of two parts are not, and a document that moves changes its shard. All events up to
+ * a token have come when every part has passed it and {@link Shards#through} has, too.
+ *
+ * <p>Connections are shared by all parts. Thread-safe.
+ */
+public final class ShardParts implements AutoCloseable {
+  private static final int THREADS = 2;
+
+  /** An idle part says that often how far it is. */
+  private static final Duration PROGRESS = Duration.ofMillis(100);
+
+  private final StreamSettings settings;
+  private final ClusterServers servers;
+  private final RoutedCluster cluster;
+  private final boolean lookups;
+
+  ShardParts(StreamSettings settings) {
+    this.settings = settings;
+    this.servers = ClusterServers.connect(settings.client(), settings.hostMapping(), THREADS);
+    this.lookups =
+        settings.fullDocument() == FullDocument.UPDATE_LOOKUP && settings.source() == Source.SHARDS;
+    this.cluster = cluster(settings.command());
+  }
+
+  private RoutedCluster cluster(StreamCommand command) {
+    return new RoutedCluster(
+        servers, command, settings.source(), Order.TOTAL, settings.start(), lookups, () -> {});
+  }
+
+  /**
+   * The shards of the cluster.
+   *
+   * @param ids of the shards; one that is empty for a replica set, or a mongos as the source
+   * @param through {@code _data} of a high-water token: no other shard has events up to there; null
+   *     if there never will be another one
+   */
+  public record Shards(Set<String> ids, @Nullable String through) {
+    private static Shards of(Set<String> ids, Cluster.@Nullable Placement placement) {
+      return new Shards(
+          Set.copyOf(ids),
+          placement == null ? null : Tokens.highWater(Tokens.next(placement.through())));
+    }
+  }
+
+  /**
+   * How the stream begins.
+   *
+   * @param start where, for all shards
+   */
+  public record Opening(Checkpoint start, Shards shards) {}
+
+  /** Where the stream begins, as the builder has it or now, and which shards there are. */
+  public Publisher<Opening> open() {
+    return cluster
+        .open()
+        .map(
+            opening ->
+                new Opening(opening.start(), Shards.of(opening.shards(), opening.placement())))
+        .onErrorMap(ShardParts::cause);
+  }
+
+  /** Which shards there are now. Only after {@link #open}, and if there can be others. */
+  public Publisher<Shards> shards() {
+    return cluster
+        .placement()
+        .map(placement -> Shards.of(placement.shards(), placement))
+        .onErrorMap(ShardParts::cause);
+  }
+
+  private static Throwable cause(Throwable failure) {
+    Throwable cause = failure.getCause();
+    return cause == null ? failure : cause;
+  }
+
+  /**
+   * The events of a part: those whose document key's {@code _id} has a hash in one of several
+   * ranges of the same size. Each part of a shard costs the shard the reading of its whole oplog.
+   * Events without a document key come in one of the parts only, but for {@code invalidate}, after
+   * which each part completes.
+   *
+   * @param shard one of the {@link Shards#ids}
+   * @param after where it begins
+   * @param part from 0
+   * @param parts how many there are of this shard, 1 or more
+   * @return cold; an idle part gives a {@link StreamEvent.Progress} ten times a second
+   */
+  public Publisher<StreamEvent> events(String shard, Checkpoint after, int part, int parts) {
+    if (part < 0 || part >= parts) {
+      throw new IllegalArgumentException("part " + part + " of " + parts);
+    }
+    MergeSettings merge = settings.merge(false);
+    Duration await = merge.maxAwaitTime();
+    MergeSettings often =
+        new MergeSettings(
+            merge.order(),
+            merge.historyLost(),
+            await.compareTo(PROGRESS) < 0 ? await : PROGRESS,
+            PROGRESS,
+            merge.bufferPerShard(),
+            false);
+    RoutedCluster ranged = parts == 1 ? cluster : cluster(ranged(part, parts));
+    Flux<StreamEvent> events =
+        Flux.from(new MergedStream(
+                () -> new ShardOfCluster(ranged, shard, after), often, settings.metering()));
+    return lookups ? new Lookups(servers).complete(events) : events;
+  }
+
+  private StreamCommand ranged(int part, int parts) {
+    StreamCommand command = settings.command();
+    List<BsonDocument> stages = new ArrayList<>();
+    stages.add(HashRange.of(part, parts).stage());
+    stages.addAll(command.pipeline());
+    return new StreamCommand(
+        command.database(), command.collection(), command.options(), stages, command.batchSize());
+  }
+
+  /** Ends all connections. The parts end first, for their cursors are closed over these. */
+  @Override
+  public void close() {
+    servers.close();
+  }
+
+  /**
+   * A range of the hashes of {@code _id}. Ranges and not remainders: the remainder of a negative
+   * hash is negative.
+   */
+  private record HashRange(long from, long to) {
+    static HashRange of(int part, int parts) {
+      return new HashRange(bound(part, parts), bound(part + 1, parts) - 1);
+    }
+
+    /** The first hash of a part; that of the one after the last overflows to the least. */
+    private static long bound(int part, int parts) {
+      long upper = ((long) part << Integer.SIZE) / parts;
+      return (upper << Integer.SIZE) ^ Long.MIN_VALUE;
+    }
+
+    BsonDocument stage() {
+      return BsonDocument.parse(
+          """
+          {$match: {$or: [{operationType: 'invalidate'}, {$expr: {$and: [
+            {$gte: [{$toHashedIndexKey: '$documentKey._id'}, {$numberLong: '%d'}]},
+            {$lte: [{$toHashedIndexKey: '$documentKey._id'}, {$numberLong: '%d'}]}]}}]}}
+          """
+              .formatted(from, to));
+    }
+  }
+}

@@ -1,0 +1,120 @@
+package dev.onehop.streams.internal.shard;
+
+import dev.onehop.streams.event.Checkpoint;
+import dev.onehop.streams.event.HistoryLostException;
+import dev.onehop.streams.internal.merge.Cluster;
+import dev.onehop.streams.internal.merge.ReadFailure;
+import dev.onehop.streams.internal.merge.ShardStream;
+import dev.onehop.streams.internal.token.Tokens;
+import java.time.Duration;
+import java.util.Set;
+import org.bson.BsonTimestamp;
+import reactor.core.publisher.Mono;
+
+/**
+ * One shard of a cluster as if it were alone, so that its stream is given as it comes. Whether
+ * other shards are earlier, and which there are, is for someone else to know. While the shard is
+ * idle, its clock follows the cluster's.
+ */
+public final class ShardOfCluster implements Cluster {
+  private final RoutedCluster whole;
+  private final String shard;
+  private final Checkpoint after;
+
+  /**
+   * @param whole stays open when this is closed
+   * @param shard its id
+   * @param after where its stream begins
+   */
+  public ShardOfCluster(RoutedCluster whole, String shard, Checkpoint after) {
+    this.whole = whole;
+    this.shard = shard;
+    this.after = after;
+  }
+
+  @Override
+  public Mono<Opening> open() {
+    return whole
+        .open()
+        .flatMap(
+            opening ->
+                opening.shards().contains(shard)
+                    ? Mono.just(new Opening(Set.of(shard), null, after, true))
+                    : Mono.error(isGone(opening)));
+  }
+
+  /** A shard that was removed while nobody read it has events that can't be read any more. */
+  private ReadFailure isGone(Opening opening) {
+    Placement placement = opening.placement();
+    BsonTimestamp from = Tokens.clusterTime(after.token(shard));
+    return new ReadFailure(
+        ReadFailure.Kind.FINAL,
+        new HistoryLostException(shard, from, placement == null ? from : placement.through()));
+  }
+
+  @Override
+  public Mono<Placement> placement() {
+    return Mono.error(new IllegalStateException("a shard alone has no placement"));
+  }
+
+  @Override
+  public ShardStream stream(String name) {
+    ShardStream stream = whole.stream(name);
+    return name.equals(RoutedCluster.ALONE) ? stream : new Following(stream);
+  }
+
+  @Override
+  public void close() {
+    // The whole belongs to someone else.
+  }
+
+  /** A stream that has nothing to say first lets its shard's clock reach the cluster's. */
+  private final class Following implements ShardStream {
+    private final ShardStream stream;
+    private volatile boolean idle;
+
+    Following(ShardStream stream) {
+      this.stream = stream;
+    }
+
+    @Override
+    public Mono<Batch> open(Place place, int batchSize) {
+      return stream.open(place, batchSize).doOnNext(this::look);
+    }
+
+    @Override
+    public Mono<Batch> next(Duration wait) {
+      Mono<Batch> next = stream.next(wait).doOnNext(this::look);
+      return idle ? whole.placement().onErrorComplete().then(stream.advance()).then(next) : next;
+    }
+
+    private void look(Batch batch) {
+      idle = batch.events().isEmpty();
+    }
+
+    @Override
+    public Mono<Large> large(Place place) {
+      return stream.large(place);
+    }
+
+    @Override
+    public Mono<BsonTimestamp> oplogBegin() {
+      return stream.oplogBegin();
+    }
+
+    @Override
+    public Mono<BsonTimestamp> oldest() {
+      return stream.oldest();
+    }
+
+    @Override
+    public Mono<Void> advance() {
+      return stream.advance();
+    }
+
+    @Override
+    public Mono<Void> close() {
+      return stream.close();
+    }
+  }
+}
