@@ -128,7 +128,8 @@ public final class ShardParts implements AutoCloseable {
             false);
     RoutedCluster ranged = parts == 1 ? cluster : cluster(ranged(part, parts));
     Flux<StreamEvent> events =
-        Flux.from(new MergedStream(
+        Flux.from(
+            new MergedStream(
                 () -> new ShardOfCluster(ranged, shard, after), often, settings.metering()));
     return lookups ? new Lookups(servers).complete(events) : events;
   }
