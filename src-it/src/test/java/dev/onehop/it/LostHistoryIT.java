@@ -25,7 +25,7 @@ import reactor.core.publisher.Flux;
 
 /** A real server whose oplog rolls over below the place of a stream. */
 class LostHistoryIT {
-  private static final Duration TIMEOUT = Duration.ofSeconds(120);
+  private static final Duration TIMEOUT = Duration.ofMinutes(2);
   private static final String FILLER = "x".repeat(10_000);
 
   private static RealMongod mongod;
