@@ -56,6 +56,16 @@ public final class RealMongod implements AutoCloseable {
         replicaSet, List.of("--shardsvr", "--setParameter", "orphanCleanupDelaySecs=1"));
   }
 
+  /**
+   * Without authentication or TLS, with an oplog that soon rolls over.
+   *
+   * @param megabytes how large it is
+   */
+  static RealMongod startWithOplog(int megabytes) {
+    // Nothing of the oplog is truncated that the last checkpoint needs.
+    return startOpen(List.of("--oplogSize", Integer.toString(megabytes), "--syncdelay", "1"));
+  }
+
   private static RealMongod startOpen(List<String> options) {
     return startOpen("it", options);
   }

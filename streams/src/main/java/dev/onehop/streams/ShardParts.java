@@ -116,7 +116,7 @@ public final class ShardParts implements AutoCloseable {
     if (part < 0 || part >= parts) {
       throw new IllegalArgumentException("part " + part + " of " + parts);
     }
-    MergeSettings merge = settings.merge();
+    MergeSettings merge = settings.merge(false);
     Duration await = merge.maxAwaitTime();
     MergeSettings often =
         new MergeSettings(
@@ -125,10 +125,13 @@ public final class ShardParts implements AutoCloseable {
             await.compareTo(PROGRESS) < 0 ? await : PROGRESS,
             merge.heartbeatInterval(),
             PROGRESS,
-            merge.bufferPerShard());
+            merge.bufferPerShard(),
+            false);
     RoutedCluster ranged = parts == 1 ? cluster : cluster(ranged(part, parts));
     Flux<StreamEvent> events =
-        Flux.from(new MergedStream(() -> new ShardOfCluster(ranged, shard, after), often));
+        Flux.from(
+            new MergedStream(
+                () -> new ShardOfCluster(ranged, shard, after), often, settings.metering()));
     return lookups ? new Lookups(servers).complete(events) : events;
   }
 

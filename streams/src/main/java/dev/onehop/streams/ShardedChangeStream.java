@@ -14,6 +14,8 @@ import dev.onehop.streams.event.StreamEvent;
 import dev.onehop.streams.internal.merge.MergedStream;
 import dev.onehop.streams.internal.shard.Lookups;
 import dev.onehop.streams.internal.shard.RoutedCluster;
+import dev.onehop.streams.observation.StreamMeters;
+import io.micrometer.core.instrument.MeterRegistry;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -82,13 +84,18 @@ public final class ShardedChangeStream {
 
   /** The events with their places. */
   public Publisher<StreamEvent> events() {
-    return Flux.defer(() -> connected(settings.start()));
+    return Flux.defer(() -> connected(settings.start(), true));
+  }
+
+  /** Whether the events of a transaction are given together. */
+  public boolean groupsTransactions() {
+    return settings.groupTransactions();
   }
 
   /** The events after a place with theirs, wherever the stream is to start by its settings. */
   public Publisher<StreamEvent> events(Checkpoint after) {
     Objects.requireNonNull(after, "after");
-    return Flux.defer(() -> connected(after));
+    return Flux.defer(() -> connected(after, true));
   }
 
   /**
@@ -116,7 +123,11 @@ public final class ShardedChangeStream {
         servers, settings.command(), settings.source(), settings.order(), start, lookups, release);
   }
 
-  private Flux<StreamEvent> connected(@Nullable Checkpoint start) {
+  private Flux<StreamEvent.Change> changes() {
+    return Flux.defer(() -> connected(settings.start(), false)).ofType(StreamEvent.Change.class);
+  }
+
+  private Flux<StreamEvent> connected(@Nullable Checkpoint start, boolean grouped) {
     ClusterServers servers = connect();
     boolean lookups =
         settings.fullDocument() == FullDocument.UPDATE_LOOKUP && settings.source() == Source.SHARDS;
@@ -129,24 +140,25 @@ public final class ShardedChangeStream {
           }
         };
     RoutedCluster cluster = cluster(servers, start, lookups, release);
-    Flux<StreamEvent> merged = Flux.from(new MergedStream(() -> cluster, settings.merge()));
+    Flux<StreamEvent> merged =
+        Flux.from(new MergedStream(() -> cluster, settings.merge(grouped), settings.metering()));
     return lookups ? new Lookups(servers).complete(merged).doFinally(end -> release.run()) : merged;
   }
 
-  /** The servers' events only, as these sent them. */
+  /** The servers' events only, as these sent them, those of transactions one by one. */
   public Publisher<RawBsonDocument> documents() {
-    return Flux.from(events()).ofType(StreamEvent.Change.class).map(StreamEvent.Change::document);
+    return changes().map(StreamEvent.Change::document);
   }
 
   /**
-   * The servers' events only, decoded.
+   * The servers' events only, decoded, those of transactions one by one.
    *
    * @param documents the class of the documents; the client's settings have a codec for it
    */
   public <T> Publisher<ChangeStreamDocument<T>> documents(Class<T> documents) {
     Codec<ChangeStreamDocument<T>> codec =
         ChangeStreamDocument.createCodec(documents, settings.client().getCodecRegistry());
-    return Flux.from(events()).ofType(StreamEvent.Change.class).map(change -> change.decode(codec));
+    return changes().map(change -> change.decode(codec));
   }
 
   /**
@@ -163,6 +175,7 @@ public final class ShardedChangeStream {
     private static final Duration DEFAULT_HEARTBEAT = Duration.ofMillis(10);
     private static final Duration DEFAULT_PROGRESS = Duration.ofSeconds(1);
     private static final long DEFAULT_BUFFER = 32L << 20;
+    private static final int DEFAULT_BATCH = 1_000;
 
     private final MongoClientSettings client;
     private @Nullable UnaryOperator<String> mapping;
@@ -172,7 +185,7 @@ public final class ShardedChangeStream {
     private FullDocument fullDocument = FullDocument.DEFAULT;
     private FullDocumentBeforeChange before = FullDocumentBeforeChange.DEFAULT;
     private boolean expanded;
-    private int batchSize;
+    private int batchSize = DEFAULT_BATCH;
     private Duration await = DEFAULT_AWAIT;
     private Duration heartbeat = DEFAULT_HEARTBEAT;
     private @Nullable Checkpoint start;
@@ -181,6 +194,8 @@ public final class ShardedChangeStream {
     private HistoryLostPolicy historyLost = HistoryLostPolicy.FAIL;
     private Duration progress = DEFAULT_PROGRESS;
     private long buffer = DEFAULT_BUFFER;
+    private boolean groupTransactions;
+    private @Nullable MeterRegistry meters;
 
     private Builder(MongoClientSettings client) {
       this.client = Objects.requireNonNull(client, "client");
@@ -241,9 +256,10 @@ public final class ShardedChangeStream {
     }
 
     /**
-     * At most how many events a server sends at once.
+     * At most how many events a server sends at once; 1,000 by default. A server that is behind
+     * fills a batch before it sends it.
      *
-     * @param events zero, the default, for as many as the server likes
+     * @param events zero for as many as the server likes, which are 16 MB
      */
     public Builder batchSize(int events) {
       if (events < 0) {
@@ -344,8 +360,36 @@ public final class ShardedChangeStream {
       return this;
     }
 
-    /** Nothing is connected before the stream is subscribed to. */
+    /**
+     * Whether the events of a transaction on a shard are given together, as a {@link
+     * StreamEvent.Transaction}; false by default. They wait until all of them have arrived; if they
+     * are larger than {@link #bufferPerShard} they are given in several. The pipeline MUST keep
+     * {@code lsid} and {@code txnNumber}. Only from shards and replica sets, not over a mongos'
+     * stream; {@link ShardedChangeStream#parts} give them one by one.
+     */
+    public Builder groupTransactions(boolean group) {
+      this.groupTransactions = group;
+      return this;
+    }
+
+    /**
+     * Where the meters of {@link StreamMeters} are registered; by default nothing is measured. With
+     * it, each shard's oplog is asked every ten seconds how far it goes back.
+     */
+    public Builder meterRegistry(MeterRegistry registry) {
+      this.meters = Objects.requireNonNull(registry, "registry");
+      return this;
+    }
+
+    /**
+     * Nothing is connected before the stream is subscribed to.
+     *
+     * @throws IllegalArgumentException if what was asked for does not go together
+     */
     public ShardedChangeStream build() {
+      if (groupTransactions && source == Source.MONGOS) {
+        throw new IllegalArgumentException("transactions can't be grouped in a mongos' stream");
+      }
       return new ShardedChangeStream(
           new StreamSettings(
               client,
@@ -364,7 +408,9 @@ public final class ShardedChangeStream {
               source,
               historyLost,
               progress,
-              buffer));
+              buffer,
+              groupTransactions,
+              meters));
     }
 
     private List<BsonDocument> stages() {

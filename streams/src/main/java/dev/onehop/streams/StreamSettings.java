@@ -8,7 +8,9 @@ import dev.onehop.streams.event.HistoryLostPolicy;
 import dev.onehop.streams.event.Order;
 import dev.onehop.streams.event.Source;
 import dev.onehop.streams.internal.merge.MergeSettings;
+import dev.onehop.streams.internal.merge.MergedStream;
 import dev.onehop.streams.internal.shard.StreamCommand;
+import io.micrometer.core.instrument.MeterRegistry;
 import java.time.Duration;
 import java.util.List;
 import java.util.function.UnaryOperator;
@@ -35,7 +37,9 @@ record StreamSettings(
     Source source,
     HistoryLostPolicy historyLost,
     Duration progressInterval,
-    long bufferPerShard) {
+    long bufferPerShard,
+    boolean groupTransactions,
+    @Nullable MeterRegistry meters) {
 
   StreamCommand command() {
     BsonDocument options = new BsonDocument();
@@ -53,8 +57,28 @@ record StreamSettings(
     return new StreamCommand(database, collection, options, pipeline, batchSize);
   }
 
-  MergeSettings merge() {
+  /**
+   * @param grouped whether transactions are grouped if that was asked for
+   */
+  MergeSettings merge(boolean grouped) {
     return new MergeSettings(
-        order, historyLost, maxAwaitTime, heartbeatInterval, progressInterval, bufferPerShard);
+        order,
+        historyLost,
+        maxAwaitTime,
+        heartbeatInterval,
+        progressInterval,
+        bufferPerShard,
+        grouped && groupTransactions);
+  }
+
+  MergedStream.@Nullable Metering metering() {
+    return meters == null ? null : new MergedStream.Metering(meters, watched());
+  }
+
+  private String watched() {
+    if (collection != null) {
+      return database + "." + collection;
+    }
+    return database.equals("admin") ? "cluster" : database;
   }
 }

@@ -65,7 +65,14 @@ public class MergeBenchmark {
         new MergedStream(
             () -> new StubShards(ofShards, BATCH),
             new MergeSettings(
-                order, HistoryLostPolicy.FAIL, Duration.ofHours(1), Duration.ofHours(1), 1 << 20));
+                order,
+                HistoryLostPolicy.FAIL,
+                Duration.ofHours(1),
+                Duration.ofHours(1),
+                Duration.ofHours(1),
+                1 << 20,
+                false),
+            null);
     Taker taker = new Taker(blackhole);
     // The shards answer at once, on this thread.
     stream.subscribe(taker);

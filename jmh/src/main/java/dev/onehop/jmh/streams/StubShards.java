@@ -8,7 +8,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import org.bson.BsonDocument;
 import org.bson.BsonTimestamp;
 import org.bson.RawBsonDocument;
 import reactor.core.publisher.Mono;
@@ -75,12 +74,17 @@ final class StubShards implements Cluster {
     }
 
     @Override
-    public Mono<BsonDocument> narrow(Place place) {
+    public Mono<Large> large(Place place) {
       return Mono.never();
     }
 
     @Override
     public Mono<BsonTimestamp> oldest() {
+      return Mono.never();
+    }
+
+    @Override
+    public Mono<BsonTimestamp> oplogBegin() {
       return Mono.never();
     }
 

@@ -3,17 +3,22 @@ package dev.onehop.streams.channel;
 import dev.onehop.streams.ShardedChangeStream;
 import dev.onehop.streams.event.Checkpoint;
 import dev.onehop.streams.event.StreamEvent;
+import dev.onehop.streams.observation.StreamMeters;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.observation.ObservationRegistry;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
 import reactor.core.publisher.Mono;
 
 /**
  * A change stream whose events are processed in several channels at once: one stream of each shard,
  * split here by the hash of the documents' {@code _id}. The events of a document are in one
- * channel, in their order. Events that concern more than a document, such as {@code drop}, are
- * processed in channel 0, after everything before them and before everything after them.
+ * channel, in their order. Events that concern more than a document, such as {@code drop}, and
+ * transactions, if they are grouped, are processed in channel 0, after everything before them and
+ * before everything after them.
  *
  * <p>Each event is processed at least once: after a restart from a place that was acknowledged,
  * those come again that were processed since then, or whose acknowledgement was not yet reported.
@@ -27,6 +32,7 @@ public final class ChangeChannels {
   private final int unacknowledged;
   private final Consumer<Checkpoint> acknowledged;
   private final Duration interval;
+  private final BatchMeter meter;
 
   private ChangeChannels(Builder builder) {
     this.events = builder.events;
@@ -35,6 +41,7 @@ public final class ChangeChannels {
     this.unacknowledged = builder.unacknowledged;
     this.acknowledged = builder.acknowledged;
     this.interval = builder.interval;
+    this.meter = new BatchMeter(builder.meters, builder.observations);
   }
 
   /**
@@ -64,7 +71,7 @@ public final class ChangeChannels {
         sink -> {
           ChannelWork work =
               new ChannelWork(
-                  channels, batch, unacknowledged, processor, acknowledged, interval, sink);
+                  channels, batch, unacknowledged, processor, acknowledged, interval, meter, sink);
           sink.onCancel(work::cancel);
           events.subscribe(work);
         });
@@ -78,6 +85,8 @@ public final class ChangeChannels {
     private int unacknowledged = Channels.DEFAULT_UNACKNOWLEDGED;
     private Consumer<Checkpoint> acknowledged = place -> {};
     private Duration interval = Duration.ofSeconds(1);
+    private @Nullable MeterRegistry meters;
+    private ObservationRegistry observations = ObservationRegistry.NOOP;
 
     private Builder(Publisher<StreamEvent> events, int channels) {
       this.events = Objects.requireNonNull(events, "events");
@@ -109,6 +118,22 @@ public final class ChangeChannels {
     public Builder acknowledged(Consumer<Checkpoint> places, Duration least) {
       this.acknowledged = Objects.requireNonNull(places, "places");
       this.interval = Objects.requireNonNull(least, "least");
+      return this;
+    }
+
+    /** Where {@link StreamMeters#LAG_ACKNOWLEDGED} is registered; by default it is not measured. */
+    public Builder meterRegistry(MeterRegistry registry) {
+      this.meters = Objects.requireNonNull(registry, "registry");
+      return this;
+    }
+
+    /**
+     * Where each call of the processor is observed, for tracing, as {@code onehop.stream.batch}
+     * with the key values {@code channel} and {@code events}; by default none are. It is in the
+     * Reactor context of what the processor returns, so that its operations become children.
+     */
+    public Builder observationRegistry(ObservationRegistry registry) {
+      this.observations = Objects.requireNonNull(registry, "registry");
       return this;
     }
 

@@ -11,8 +11,9 @@ import org.reactivestreams.Publisher;
 public interface ChannelProcessor {
 
   /**
-   * Processes the next events of a channel. Those that follow in the same channel come once this is
-   * done; other channels are processed meanwhile. It is called on a thread that may block.
+   * Processes the next events of a channel: at most as many as a batch may have, or all of a {@link
+   * StreamEvent.Transaction}. Those that follow in the same channel come once this is done; other
+   * channels are processed meanwhile. It is called on a thread that may block.
    *
    * @param channel its number, from 0
    * @param events in order, at least one

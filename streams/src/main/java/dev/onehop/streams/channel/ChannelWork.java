@@ -26,6 +26,7 @@ final class ChannelWork implements CoreSubscriber<StreamEvent> {
   private final ChannelProcessor processor;
   private final Consumer<Checkpoint> acknowledged;
   private final long intervalNanos;
+  private final BatchMeter meter;
   private final MonoSink<Void> sink;
   private final Scheduler scheduler;
   private final Channel[] channels;
@@ -47,11 +48,13 @@ final class ChannelWork implements CoreSubscriber<StreamEvent> {
   private static final class Entry {
     private final StreamEvent event;
     private final int channel;
+    private final long arrivedNanos;
     private boolean done;
 
-    Entry(StreamEvent event, int channel) {
+    Entry(StreamEvent event, int channel, long arrivedNanos) {
       this.event = event;
       this.channel = channel;
+      this.arrivedNanos = arrivedNanos;
     }
   }
 
@@ -72,12 +75,14 @@ final class ChannelWork implements CoreSubscriber<StreamEvent> {
       ChannelProcessor processor,
       Consumer<Checkpoint> acknowledged,
       Duration interval,
+      BatchMeter meter,
       MonoSink<Void> sink) {
     this.batch = batch;
     this.unacknowledged = unacknowledged;
     this.processor = processor;
     this.acknowledged = acknowledged;
     this.intervalNanos = interval.toNanos();
+    this.meter = meter;
     this.sink = sink;
     this.scheduler =
         Schedulers.newBoundedElastic(
@@ -107,7 +112,7 @@ final class ChannelWork implements CoreSubscriber<StreamEvent> {
       if (ended) {
         return;
       }
-      Entry entry = new Entry(event, channel(event));
+      Entry entry = new Entry(event, channel(event), meter.now());
       unfinished.add(entry);
       if (event instanceof StreamEvent.Progress) {
         entry.done = true;
@@ -164,15 +169,20 @@ final class ChannelWork implements CoreSubscriber<StreamEvent> {
         return;
       }
     }
-    Mono.defer(() -> Mono.from(work(channel.number, events)))
+    Mono<Void> processing = Mono.defer(() -> Mono.from(work(channel.number, events)));
+    meter
+        .measured(processing, channel.number, events.size(), entries.get(0).arrivedNanos)
         .subscribe(nothing -> {}, this::fail, () -> processed(channel, entries));
   }
 
   private Publisher<Void> work(int channel, List<StreamEvent> events) {
     List<StreamEvent.Change> changes = new ArrayList<>(events.size());
     for (StreamEvent event : events) {
+      // These are alone, since all wait for them.
+      if (event instanceof StreamEvent.Transaction transaction) {
+        return processor.process(channel, transaction.changes());
+      }
       if (!(event instanceof StreamEvent.Change change)) {
-        // It is alone, since all wait for it.
         return processor.notice(event);
       }
       changes.add(change);

@@ -165,7 +165,8 @@ public final class Checkpoint {
   /**
    * A token for {@code resumeAfter} of the official driver, on a mongos or a replica set. Such a
    * stream gives every event that was not given; those of shards which are ahead of the others it
-   * gives a second time. With {@link Order#TOTAL} there are none of these.
+   * gives a second time. With {@link Order#TOTAL} there are none of these, unless transactions are
+   * grouped.
    */
   public BsonDocument resumeToken() {
     String low = low();

@@ -1,6 +1,7 @@
 package dev.onehop.streams.event;
 
 import com.mongodb.client.model.changestream.ChangeStreamDocument;
+import java.util.List;
 import org.bson.BsonDocument;
 import org.bson.BsonTimestamp;
 import org.bson.RawBsonDocument;
@@ -39,6 +40,33 @@ public sealed interface StreamEvent {
      */
     public <T> ChangeStreamDocument<T> decode(Codec<ChangeStreamDocument<T>> codec) {
       return codec.decode(document.asBsonReader(), DecoderContext.builder().build());
+    }
+  }
+
+  /**
+   * The events of a transaction on one shard. Only if transactions are grouped, and then also for a
+   * transaction with a single event. A transaction over several shards gives one of these for each
+   * shard, with the same session and number; when its part on another shard was committed, or
+   * whether there is one, the servers' events don't tell.
+   *
+   * @param shard the id of the shard that it comes from; empty if it does not come from a shard
+   * @param lsid the session of the transaction
+   * @param txnNumber its number in the session
+   * @param changes in order, at least one; each has the place after all of them
+   * @param last whether these are the last events of the transaction on this shard; more follow if
+   *     they are larger than the buffer, if one between them is {@link TooLarge}, or unless the
+   *     shard has lost them
+   */
+  record Transaction(
+      String shard,
+      BsonDocument lsid,
+      long txnNumber,
+      List<Change> changes,
+      boolean last,
+      Checkpoint checkpoint)
+      implements StreamEvent {
+    public Transaction {
+      changes = List.copyOf(changes);
     }
   }
 

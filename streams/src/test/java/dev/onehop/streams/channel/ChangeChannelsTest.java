@@ -7,14 +7,23 @@ import static org.awaitility.Awaitility.await;
 import dev.onehop.core.bson.HashedKey;
 import dev.onehop.streams.event.Checkpoint;
 import dev.onehop.streams.event.StreamEvent;
+import dev.onehop.streams.observation.StreamMeters;
+import io.micrometer.core.instrument.Timer;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.micrometer.observation.Observation;
+import io.micrometer.observation.ObservationHandler;
+import io.micrometer.observation.ObservationRegistry;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.Queue;
 import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.bson.BsonDocument;
@@ -197,6 +206,106 @@ class ChangeChannelsTest {
           }
         });
     assertThat(taken).containsExactly(lost);
+  }
+
+  @Test
+  void aTransactionIsProcessedAloneAndAtItsPlace() {
+    List<StreamEvent> events = new ArrayList<>();
+    for (int i = 0; i < 300; i++) {
+      events.add(i == 100 ? transaction(i, 40) : change(i, i));
+    }
+    List<List<Integer>> batches = Collections.synchronizedList(new ArrayList<>());
+    AtomicInteger active = new AtomicInteger();
+    run(
+        events,
+        16,
+        (channel, batch) -> {
+          active.incrementAndGet();
+          if (value(batch.get(0)) == 100) {
+            assertThat(active).hasValue(1);
+            assertThat(channel).isZero();
+          }
+          batches.add(batch.stream().map(ChangeChannelsTest::value).toList());
+          active.decrementAndGet();
+          return Mono.empty();
+        });
+    List<Integer> order = batches.stream().flatMap(List::stream).toList();
+    assertThat(order).hasSize(339);
+    assertThat(order.subList(0, 100)).allMatch(value -> value < 100);
+    assertThat(batches).contains(Collections.nCopies(40, 100));
+    assertThat(order.subList(140, 339)).allMatch(value -> value > 100);
+  }
+
+  private static StreamEvent transaction(int value, int changes) {
+    return new StreamEvent.Transaction(
+        "a",
+        new BsonDocument(),
+        1,
+        java.util.stream.IntStream.range(0, changes).mapToObj(key -> change(key, value)).toList(),
+        true,
+        Checkpoint.before(time(value)));
+  }
+
+  @Test
+  void measuresAndObservesBatches() {
+    SimpleMeterRegistry meters = new SimpleMeterRegistry();
+    ObservationRegistry observations = ObservationRegistry.create();
+    Map<String, Integer> observed = new ConcurrentHashMap<>();
+    Queue<Object> current = new ConcurrentLinkedQueue<>();
+    observations
+        .observationConfig()
+        .observationHandler(
+            new ObservationHandler<>() {
+              @Override
+              public void onStop(Observation.Context context) {
+                observed.merge(
+                    context.getName() + context.getLowCardinalityKeyValue("channel").getValue(),
+                    Integer.parseInt(context.getHighCardinalityKeyValue("events").getValue()),
+                    Integer::sum);
+              }
+
+              @Override
+              public boolean supportsContext(Observation.Context context) {
+                return true;
+              }
+            });
+    List<StreamEvent> events = new ArrayList<>();
+    for (int i = 0; i < 200; i++) {
+      events.add(change(i, i));
+    }
+    AtomicInteger batches = new AtomicInteger();
+    Mono.from(
+            ChangeChannels.builder(Flux.fromIterable(events), 4)
+                .meterRegistry(meters)
+                .observationRegistry(observations)
+                .build()
+                .process(
+                    (channel, batch) -> {
+                      batches.incrementAndGet();
+                      return Mono.deferContextual(
+                              context -> {
+                                current.add(context.get("micrometer.observation"));
+                                return Mono.delay(Duration.ofMillis(5));
+                              })
+                          .then();
+                    }))
+        .block(TIMEOUT);
+    Timer lag = meters.get(StreamMeters.LAG_ACKNOWLEDGED.meterName()).timer();
+    assertThat(lag.count()).isEqualTo(batches.get());
+    assertThat(lag.max(TimeUnit.MILLISECONDS)).isGreaterThanOrEqualTo(5);
+    await()
+        .atMost(TIMEOUT)
+        .untilAsserted(
+            () ->
+                assertThat(observed.values().stream().mapToInt(Integer::intValue).sum())
+                    .isEqualTo(200));
+    assertThat(observed.keySet())
+        .containsExactlyInAnyOrder(
+            "onehop.stream.batch0",
+            "onehop.stream.batch1",
+            "onehop.stream.batch2",
+            "onehop.stream.batch3");
+    assertThat(current).hasSize(batches.get()).allMatch(each -> each instanceof Observation);
   }
 
   @Test

@@ -44,6 +44,7 @@ import org.jspecify.annotations.Nullable;
 final class Merge {
   private final Order order;
   private final boolean placed;
+  private final boolean grouped;
   private final Map<String, Lane> lanes = new HashMap<>();
 
   // For checkpoints, which share the names.
@@ -78,10 +79,13 @@ final class Merge {
   /**
    * @param placed whether the placement can change; if not, there is one source only
    * @param low up to where everything was given before
+   * @param grouped whether transactions are put together: then events of several shards are not in
+   *     the order of all their tokens, and no single token is a place
    */
-  Merge(Order order, boolean placed, String low) {
+  Merge(Order order, boolean placed, String low, boolean grouped) {
     this.order = order;
     this.placed = placed;
+    this.grouped = grouped;
     this.known = low;
     this.released = low;
   }
@@ -268,7 +272,7 @@ final class Merge {
 
   /** Up to where everything was given. */
   Checkpoint checkpoint() {
-    if (order == Order.TOTAL || !placed) {
+    if ((order == Order.TOTAL && !grouped) || !placed) {
       boolean idle = lanes.values().stream().allMatch(lane -> lane.items.isEmpty());
       if (idle && !ended) {
         String low = placed ? known : null;

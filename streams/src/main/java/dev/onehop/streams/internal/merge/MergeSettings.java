@@ -14,6 +14,7 @@ import java.time.Duration;
  *     move
  * @param progressInterval how often the place is given while there are no events
  * @param bufferPerShard how many bytes may wait before no more are read
+ * @param groupTransactions whether the events of a transaction are given together
  */
 public record MergeSettings(
     Order order,
@@ -21,4 +22,5 @@ public record MergeSettings(
     Duration maxAwaitTime,
     Duration heartbeatInterval,
     Duration progressInterval,
-    long bufferPerShard) {}
+    long bufferPerShard,
+    boolean groupTransactions) {}

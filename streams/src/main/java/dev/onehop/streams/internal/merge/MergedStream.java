@@ -2,7 +2,9 @@ package dev.onehop.streams.internal.merge;
 
 import dev.onehop.streams.event.Checkpoint;
 import dev.onehop.streams.event.StreamEvent;
+import io.micrometer.core.instrument.MeterRegistry;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
 import org.reactivestreams.Subscriber;
 import reactor.core.publisher.Mono;
@@ -12,13 +14,24 @@ import reactor.util.retry.Retry;
 public final class MergedStream implements Publisher<StreamEvent> {
   private final Supplier<Cluster> clusters;
   private final MergeSettings settings;
+  private final @Nullable Metering metering;
+
+  /**
+   * Where subscriptions are measured.
+   *
+   * @param stream the value of the tag
+   */
+  public record Metering(MeterRegistry registry, String stream) {}
 
   /**
    * @param clusters called once for each subscriber; what it gives is closed with the subscription
+   * @param metering null for none
    */
-  public MergedStream(Supplier<Cluster> clusters, MergeSettings settings) {
+  public MergedStream(
+      Supplier<Cluster> clusters, MergeSettings settings, @Nullable Metering metering) {
     this.clusters = clusters;
     this.settings = settings;
+    this.metering = metering;
   }
 
   /** Where a stream of a cluster starts; closes the cluster. */
@@ -46,7 +59,12 @@ public final class MergedStream implements Publisher<StreamEvent> {
       reactor.core.publisher.Operators.error(subscriber, failure);
       return;
     }
-    MergedSubscription subscription = new MergedSubscription(subscriber, cluster, settings);
+    MeteredCluster metered =
+        metering == null
+            ? null
+            : new MeteredCluster(cluster, metering.registry(), metering.stream());
+    MergedSubscription subscription =
+        new MergedSubscription(subscriber, metered == null ? cluster : metered, settings, metered);
     subscriber.onSubscribe(subscription);
     subscription.start();
   }

@@ -54,6 +54,7 @@ final class MergedSubscription implements Subscription, ShardReader.Owner {
   private final Subscriber<? super StreamEvent> subscriber;
   private final Cluster cluster;
   private final MergeSettings settings;
+  private final @Nullable MeteredCluster meters;
   private final AtomicLong requested = new AtomicLong();
   private final AtomicInteger work = new AtomicInteger();
   private final Queue<Runnable> answers = new ConcurrentLinkedQueue<>();
@@ -78,11 +79,18 @@ final class MergedSubscription implements Subscription, ShardReader.Owner {
 
   private record Leaving(String bound, long untilNanos) {}
 
+  /**
+   * @param meters the cluster, if it is measured
+   */
   MergedSubscription(
-      Subscriber<? super StreamEvent> subscriber, Cluster cluster, MergeSettings settings) {
+      Subscriber<? super StreamEvent> subscriber,
+      Cluster cluster,
+      MergeSettings settings,
+      @Nullable MeteredCluster meters) {
     this.subscriber = subscriber;
     this.cluster = cluster;
     this.settings = settings;
+    this.meters = meters;
   }
 
   void start() {
@@ -93,7 +101,12 @@ final class MergedSubscription implements Subscription, ShardReader.Owner {
 
   private void opened(Cluster.Opening opening) {
     Checkpoint start = opening.start();
-    Merge begun = new Merge(settings.order(), opening.placement() != null, start.low());
+    Merge begun =
+        new Merge(
+            settings.order(),
+            opening.placement() != null,
+            start.low(),
+            settings.groupTransactions());
     opening.shards().forEach(shard -> add(begun, shard, start.token(shard)));
     Cluster.Placement first = opening.placement();
     if (first != null) {
@@ -134,9 +147,7 @@ final class MergedSubscription implements Subscription, ShardReader.Owner {
 
   private void add(Merge into, String shard, String after) {
     into.add(shard, after);
-    readers.put(
-        shard,
-        new ShardReader(shard, cluster.stream(shard), after, settings.heartbeatInterval(), this));
+    readers.put(shard, new ShardReader(shard, cluster.stream(shard), after, settings, this));
   }
 
   @Override
@@ -250,6 +261,7 @@ final class MergedSubscription implements Subscription, ShardReader.Owner {
   private void give(Merge from) {
     long demand = requested.get();
     long given = 0;
+    long longestWait = -1;
     while (given < demand && !cancelled) {
       StreamEvent next = notices.isEmpty() ? from.poll() : notices.poll();
       if (next == null) {
@@ -261,6 +273,10 @@ final class MergedSubscription implements Subscription, ShardReader.Owner {
       given++;
       givenNanos = System.nanoTime();
       lastPlace = next.checkpoint();
+      StreamEvent.Change first = first(next);
+      if (first != null) {
+        longestWait = Math.max(longestWait, givenNanos - first.receivedNanos());
+      }
       subscriber.onNext(next);
       if (from.isEnded()) {
         end();
@@ -271,6 +287,16 @@ final class MergedSubscription implements Subscription, ShardReader.Owner {
     if (given != 0 && demand != Long.MAX_VALUE) {
       requested.addAndGet(-given);
     }
+    if (given != 0 && meters != null) {
+      meters.given(longestWait, lastPlace);
+    }
+  }
+
+  private static StreamEvent.@Nullable Change first(StreamEvent event) {
+    if (event instanceof StreamEvent.Transaction transaction) {
+      return transaction.changes().get(0);
+    }
+    return event instanceof StreamEvent.Change change ? change : null;
   }
 
   private @Nullable StreamEvent progress(Merge from) {
@@ -290,6 +316,9 @@ final class MergedSubscription implements Subscription, ShardReader.Owner {
       place(of);
     }
     List<String> holders = of.holders();
+    if (meters != null) {
+      meters.awaited(holders);
+    }
     for (ShardReader reader : List.copyOf(readers.values())) {
       String shard = reader.shard();
       boolean held = holders.contains(shard) || leaving.containsKey(shard);

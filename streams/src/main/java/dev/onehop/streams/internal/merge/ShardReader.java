@@ -26,10 +26,14 @@ final class ShardReader {
   private static final BsonPath TOKEN = BsonPath.of("_id._data");
   private static final BsonPath TYPE = BsonPath.of("operationType");
 
+  // Whether a transaction has more events, the shard is to say at once.
+  private static final Duration AWAIT_TRANSACTION = Duration.ofMillis(1);
+
   private final String shard;
   private final ShardStream stream;
   private final Duration heartbeatInterval;
   private final Owner owner;
+  private final @Nullable Transactions transactions;
   private ShardStream.Place place;
   private boolean busy;
   private boolean open;
@@ -55,13 +59,14 @@ final class ShardReader {
     void failed(Throwable cause);
   }
 
-  ShardReader(
-      String shard, ShardStream stream, String after, Duration heartbeatInterval, Owner owner) {
+  ShardReader(String shard, ShardStream stream, String after, MergeSettings settings, Owner owner) {
     this.shard = shard;
     this.stream = stream;
-    this.heartbeatInterval = heartbeatInterval;
+    this.heartbeatInterval = settings.heartbeatInterval();
     this.advancedNanos = System.nanoTime() - heartbeatInterval.toNanos();
     this.owner = owner;
+    this.transactions =
+        settings.groupTransactions() ? new Transactions(after, settings.bufferPerShard()) : null;
     this.place = new ShardStream.Place(after, false);
   }
 
@@ -79,7 +84,11 @@ final class ShardReader {
       owner.wakeIn(Duration.ofNanos(pausedUntilNanos - now));
       return;
     }
-    ask(open ? stream.next(wait) : stream.open(place, stepping ? 1 : 0), this::took);
+    boolean opening = !open;
+    Duration most = transactions != null && transactions.areOpen() ? AWAIT_TRANSACTION : wait;
+    ask(
+        opening ? stream.open(place, stepping ? 1 : 0) : stream.next(most),
+        batch -> took(batch, opening));
   }
 
   private <T> void ask(Mono<T> question, Consumer<T> then) {
@@ -100,7 +109,7 @@ final class ShardReader {
                 }));
   }
 
-  private void took(ShardStream.Batch batch) {
+  private void took(ShardStream.Batch batch, boolean opening) {
     failures = 0;
     open = !batch.ended();
     List<Item> items = new ArrayList<>(batch.events().size());
@@ -128,14 +137,29 @@ final class ShardReader {
       place =
           new ShardStream.Place(place.own() ? Tokens.max(place.after(), reached) : reached, true);
     }
-    owner.received(shard, items, batch.token());
+    // A shard that has nothing to send when it is asked for more has sent all of a transaction.
+    give(items, batch.token(), items.isEmpty() && !opening);
+  }
+
+  /**
+   * Hands on what was received; a transaction once all of it is there.
+   *
+   * @param all whether the shard has sent all that it has
+   */
+  private void give(List<Item> items, @Nullable String token, boolean all) {
+    if (transactions == null) {
+      owner.received(shard, items, token);
+      return;
+    }
+    List<Item> complete = transactions.take(items, token, all);
+    owner.received(shard, complete, transactions.areOpen() ? null : token);
   }
 
   /** After an invalidation a stream that is to go on begins with the next cluster time. */
   private void end(List<Item> items) {
     int last = items.size() - 1;
     if (last < 0 || !isInvalidate(items.get(last).event())) {
-      owner.received(shard, items, null);
+      give(items, null, false);
       return;
     }
     Item invalidate = items.get(last);
@@ -143,7 +167,7 @@ final class ShardReader {
     if (known) {
       String next = Tokens.highWater(Tokens.next(Tokens.clusterTime(invalidate.token())));
       place = new ShardStream.Place(next, false);
-      owner.received(shard, List.of(), next);
+      give(List.of(), next, true);
     } else {
       finished = true;
       items.set(
@@ -153,7 +177,7 @@ final class ShardReader {
               invalidate.event(),
               Item.Kind.INVALIDATE,
               invalidate.receivedNanos()));
-      owner.received(shard, items, null);
+      give(items, null, true);
     }
   }
 
@@ -182,7 +206,7 @@ final class ShardReader {
       case PASSING -> pause(failure);
       case TOO_LARGE -> {
         if (stepping) {
-          ask(stream.narrow(place), this::stepOver);
+          ask(stream.large(place), this::stepOver);
         } else {
           stepping = true;
         }
@@ -206,12 +230,12 @@ final class ShardReader {
     owner.wakeIn(pause);
   }
 
-  private void stepOver(BsonDocument event) {
-    String token = token(event);
+  private void stepOver(ShardStream.Large found) {
+    String token = token(found.event());
     stepping = false;
     place = new ShardStream.Place(token, true);
-    owner.received(
-        shard, List.of(new Item(token, event, Item.Kind.TOO_LARGE, System.nanoTime())), null);
+    Item.Kind kind = found.whole() ? Item.Kind.EVENT : Item.Kind.TOO_LARGE;
+    give(List.of(new Item(token, found.event(), kind, System.nanoTime())), null, false);
   }
 
   private void lost(BsonTimestamp oldest) {
@@ -219,6 +243,9 @@ final class ShardReader {
     BsonTimestamp to = Tokens.next(oldest);
     log.error("shard {} has lost its events from {} to {}", shard, from, to);
     place = new ShardStream.Place(Tokens.highWater(to), false);
+    if (transactions != null) {
+      owner.received(shard, transactions.rest(), null);
+    }
     owner.lost(shard, from, to);
   }
 

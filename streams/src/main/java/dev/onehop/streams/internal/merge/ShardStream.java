@@ -41,11 +41,23 @@ public interface ShardStream {
   /** The next batch, for which the server may wait. */
   Mono<Batch> next(Duration wait);
 
-  /** The first event after a place with no more of its fields than any server can send. */
-  Mono<BsonDocument> narrow(Place place);
+  /**
+   * An event that is too large to be sent like others.
+   *
+   * @param event raw if it is whole
+   * @param whole whether the server has sent it in parts; if not, it has no more of its fields than
+   *     any server can send
+   */
+  record Large(BsonDocument event, boolean whole) {}
+
+  /** The first event after a place, in whatever way the server can send it. */
+  Mono<Large> large(Place place);
 
   /** The oldest cluster time from which the shard still has events. */
   Mono<BsonTimestamp> oldest();
+
+  /** The cluster time of the oplog's first entry; empty if that may not be read. */
+  Mono<BsonTimestamp> oplogBegin();
 
   /**
    * Lets an idle shard's clock reach the latest cluster time that is known, so that its stream can

@@ -49,6 +49,21 @@ public final class Lookups {
   }
 
   private Mono<StreamEvent> complete(StreamEvent event) {
+    if (event instanceof StreamEvent.Transaction transaction) {
+      return Flux.fromIterable(transaction.changes())
+          .flatMapSequential(this::complete, AT_ONCE)
+          .cast(StreamEvent.Change.class)
+          .collectList()
+          .map(
+              changes ->
+                  new StreamEvent.Transaction(
+                      transaction.shard(),
+                      transaction.lsid(),
+                      transaction.txnNumber(),
+                      changes,
+                      transaction.last(),
+                      transaction.checkpoint()));
+    }
     return event instanceof StreamEvent.Change change && isUpdate(change.document())
         ? find(change.document())
             .retryWhen(

@@ -8,9 +8,11 @@ import dev.onehop.routing.spi.shard.ReplicaSet;
 import dev.onehop.routing.spi.shard.ReplicaSet.Answer;
 import dev.onehop.routing.spi.wire.OpMsg;
 import dev.onehop.routing.spi.wire.ServerAddressName;
+import dev.onehop.streams.internal.merge.ReadFailure;
 import dev.onehop.streams.internal.merge.ShardStream;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.function.Supplier;
 import org.bson.BsonArray;
 import org.bson.BsonDocument;
@@ -171,7 +173,17 @@ final class ServerStream implements ShardStream {
   }
 
   @Override
-  public Mono<BsonDocument> narrow(Place place) {
+  public Mono<Large> large(Place place) {
+    return narrow(place)
+        .flatMap(
+            event ->
+                whole(place, event)
+                    .map(found -> new Large(found, true))
+                    .defaultIfEmpty(new Large(event, false)))
+        .onErrorMap(Failures::of);
+  }
+
+  private Mono<RawBsonDocument> narrow(Place place) {
     return opened(() -> command.narrow(place.after(), isKnown(place)))
         .flatMap(
             answer -> {
@@ -185,13 +197,54 @@ final class ServerStream implements ShardStream {
                     ? Mono.error(
                         new CommandFailure(
                             ErrorCodes.CURSOR_NOT_FOUND, "CursorNotFound", "no event was found"))
-                    : Mono.<BsonDocument>just(batch.events().get(0)))
-        .onErrorMap(Failures::of);
+                    : Mono.just(batch.events().get(0)));
+  }
+
+  /**
+   * The event in fragments, which servers of 6.0.9, 7.0 and later send; empty if this one does not,
+   * or can't split the event.
+   */
+  private Mono<RawBsonDocument> whole(Place place, RawBsonDocument narrow) {
+    Fragments fragments = new Fragments();
+    return opened(() -> command.split(place.after(), isKnown(place)))
+        .flatMap(answer -> collect(batch(answer.document()), fragments))
+        .map(taken -> taken.event(narrow.getDocument("_id")))
+        .filter(
+            event ->
+                Objects.equals(event.get("clusterTime"), narrow.get("clusterTime"))
+                    && Objects.equals(event.get("documentKey"), narrow.get("documentKey")))
+        .onErrorResume(ServerStream::isRefused, refused -> Mono.empty());
+  }
+
+  private Mono<Fragments> collect(Batch batch, Fragments into) {
+    for (RawBsonDocument fragment : batch.events()) {
+      if (into.add(fragment)) {
+        return Mono.just(into);
+      }
+    }
+    return next(NARROW)
+        .flatMap(
+            more ->
+                more.events().isEmpty()
+                    ? Mono.error(
+                        new CommandFailure(
+                            ErrorCodes.CURSOR_NOT_FOUND, "CursorNotFound", "no fragment was found"))
+                    : collect(more, into));
+  }
+
+  private static boolean isRefused(Throwable failure) {
+    ReadFailure.Kind kind = Failures.of(failure).kind();
+    return kind == ReadFailure.Kind.FINAL || kind == ReadFailure.Kind.TOO_LARGE;
   }
 
   /** The oplog's first entry; where the user may not read it, now. */
   @Override
   public Mono<BsonTimestamp> oldest() {
+    return oplogBegin().switchIfEmpty(Mono.fromSupplier(this::now));
+  }
+
+  @Override
+  public Mono<BsonTimestamp> oplogBegin() {
     BsonDocument find =
         new BsonDocument("find", new BsonString("oplog.rs"))
             .append("limit", new BsonInt32(1))
@@ -207,8 +260,7 @@ final class ServerStream implements ShardStream {
                     CursorReplies.documents(reply).stream()
                         .findFirst()
                         .map(entry -> entry.getTimestamp("ts"))))
-        .switchIfEmpty(Mono.fromSupplier(this::now))
-        .onErrorResume(CommandFailure.class, refused -> Mono.fromSupplier(this::now))
+        .onErrorResume(CommandFailure.class, refused -> Mono.empty())
         .onErrorMap(Failures::of);
   }
 

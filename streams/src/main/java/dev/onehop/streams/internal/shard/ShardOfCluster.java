@@ -8,7 +8,6 @@ import dev.onehop.streams.internal.merge.ShardStream;
 import dev.onehop.streams.internal.token.Tokens;
 import java.time.Duration;
 import java.util.Set;
-import org.bson.BsonDocument;
 import org.bson.BsonTimestamp;
 import reactor.core.publisher.Mono;
 
@@ -94,13 +93,18 @@ public final class ShardOfCluster implements Cluster {
     }
 
     @Override
-    public Mono<BsonDocument> narrow(Place place) {
-      return stream.narrow(place);
+    public Mono<Large> large(Place place) {
+      return stream.large(place);
     }
 
     @Override
     public Mono<BsonTimestamp> oldest() {
       return stream.oldest();
+    }
+
+    @Override
+    public Mono<BsonTimestamp> oplogBegin() {
+      return stream.oplogBegin();
     }
 
     @Override

@@ -1,6 +1,7 @@
 package dev.onehop.streams.internal.shard;
 
 import dev.onehop.streams.internal.token.Tokens;
+import java.util.ArrayList;
 import java.util.List;
 import org.bson.BsonArray;
 import org.bson.BsonBoolean;
@@ -27,7 +28,10 @@ public record StreamCommand(
     int batchSize) {
   private static final BsonDocument NARROW =
       BsonDocument.parse(
-          "{$project: {_id: 1, operationType: 1, ns: 1, documentKey: 1, clusterTime: 1}}");
+          "{$project: {_id: 1, operationType: 1, ns: 1, documentKey: 1, clusterTime: 1,"
+              + " lsid: 1, txnNumber: 1}}");
+  private static final BsonDocument SPLIT =
+      BsonDocument.parse("{$changeStreamSplitLargeEvent: {}}");
 
   public StreamCommand {
     pipeline = List.copyOf(pipeline);
@@ -46,9 +50,18 @@ public record StreamCommand(
 
   /** The same for the first event only, without what may be large. */
   BsonDocument narrow(String after, boolean exactly) {
-    List<BsonDocument> stages = new java.util.ArrayList<>(pipeline);
-    stages.add(NARROW);
-    return command(after, exactly, stages, 1);
+    return command(after, exactly, and(NARROW), 1);
+  }
+
+  /** The same for events in fragments, one at a time, where the server can split them. */
+  BsonDocument split(String after, boolean exactly) {
+    return command(after, exactly, and(SPLIT), 1);
+  }
+
+  private List<BsonDocument> and(BsonDocument last) {
+    List<BsonDocument> stages = new ArrayList<>(pipeline);
+    stages.add(last);
+    return stages;
   }
 
   private BsonDocument command(

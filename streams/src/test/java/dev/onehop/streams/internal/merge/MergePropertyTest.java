@@ -16,7 +16,7 @@ import java.util.TreeMap;
 import org.bson.RawBsonDocument;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /**
  * The merge over random clusters: shards with clocks of their own, which hear of each other's time
@@ -28,10 +28,10 @@ class MergePropertyTest {
   private static final int STEPS = 400;
 
   @ParameterizedTest
-  @EnumSource(Order.class)
-  void everyEventIsGivenOnceAndInOrder(Order order) {
+  @CsvSource({"PER_KEY, false", "PER_KEY, true", "TOTAL, false", "TOTAL, true"})
+  void everyEventIsGivenOnceAndInOrder(Order order, boolean grouped) {
     for (int seed = 0; seed < SEEDS; seed++) {
-      Run run = new Run(order, seed, true);
+      Run run = new Run(order, seed, true, grouped);
       run.play();
       run.check("seed " + seed);
     }
@@ -41,7 +41,7 @@ class MergePropertyTest {
   void theCheckFindsKeysThatGoBackWhereMovesAreNotSeen() {
     int found = 0;
     for (int seed = 0; seed < SEEDS; seed++) {
-      Run run = new Run(Order.PER_KEY, seed, false);
+      Run run = new Run(Order.PER_KEY, seed, false, false);
       run.play();
       try {
         run.check("seed " + seed);
@@ -55,7 +55,7 @@ class MergePropertyTest {
   @Test
   void theCheckFindsAnEventThatIsDroppedDoubledOrSwapped() {
     for (Order order : Order.values()) {
-      Run run = new Run(order, 7, true);
+      Run run = new Run(order, 7, true, false);
       run.play();
       List<StreamEvent.Change> right = List.copyOf(run.given);
       assertThat(right).hasSizeGreaterThan(10);
@@ -94,6 +94,7 @@ class MergePropertyTest {
     final List<RawBsonDocument> oplog = new ArrayList<>();
     long clock;
     int read;
+    Transactions transactions;
 
     Shard(String name, long clock) {
       this.name = name;
@@ -106,22 +107,27 @@ class MergePropertyTest {
 
     final Order order;
     final boolean movesAreSeen;
+    final boolean grouped;
     final Random random;
     final Map<String, Shard> shards = new TreeMap<>();
     final String[] owners = new String[KEYS];
     final int[] writes = new int[KEYS];
     final List<RawBsonDocument> written = new ArrayList<>();
     final List<StreamEvent.Change> given = new ArrayList<>();
+    final List<String> tokens = new ArrayList<>();
+    final Map<String, Integer> parts = new HashMap<>();
     Merge merge;
+    int transactions;
     long configClock = 100;
     int moves;
     int movesSeen;
     long through = 100;
     Checkpoint last = Checkpoint.before(Events.at(101));
 
-    Run(Order order, int seed, boolean movesAreSeen) {
+    Run(Order order, int seed, boolean movesAreSeen, boolean grouped) {
       this.order = order;
       this.movesAreSeen = movesAreSeen;
+      this.grouped = grouped;
       this.random = new Random(seed);
       int count = 1 + random.nextInt(3);
       for (int i = 0; i < count; i++) {
@@ -131,9 +137,14 @@ class MergePropertyTest {
       for (int key = 0; key < KEYS; key++) {
         owners[key] = any().name;
       }
-      merge = new Merge(order, true, last.low());
-      shards.keySet().forEach(shard -> merge.add(shard, last.token(shard)));
+      merge = new Merge(order, true, last.low(), grouped);
+      shards.values().forEach(shard -> add(shard, last.token(shard.name)));
       merge.placed(Events.at(through), null);
+    }
+
+    private void add(Shard shard, String after) {
+      merge.add(shard.name, after);
+      shard.transactions = new Transactions(after, Long.MAX_VALUE);
     }
 
     Shard any() {
@@ -142,13 +153,14 @@ class MergePropertyTest {
 
     void play() {
       for (int step = 0; step < STEPS; step++) {
-        switch (random.nextInt(12)) {
+        switch (random.nextInt(13)) {
           case 0, 1, 2, 3 -> write();
           case 4 -> move();
           case 5, 6 -> receive(any());
           case 7 -> place();
           case 8 -> advance(any());
           case 9 -> gossip();
+          case 12 -> transact();
           case 10 -> {
             if (random.nextInt(20) == 0) {
               addShard();
@@ -169,6 +181,40 @@ class MergePropertyTest {
       RawBsonDocument event = Events.insert(shard.clock, shard.name, key, ++writes[key]);
       shard.oplog.add(event);
       written.add(event);
+    }
+
+    /** Several keys at once; the shards commit at the same time, or one of them later. */
+    private void transact() {
+      long time = 0;
+      List<Integer> keys = new ArrayList<>();
+      for (int i = 0; i < 1 + random.nextInt(5); i++) {
+        keys.add(random.nextInt(KEYS));
+      }
+      for (int key : keys) {
+        time = Math.max(time, shards.get(owners[key]).clock);
+      }
+      time++;
+      transactions++;
+      Map<String, Long> commits = new HashMap<>();
+      int index = 0;
+      long first = time;
+      for (int key : keys) {
+        Shard shard = shards.get(owners[key]);
+        long commit = commits.computeIfAbsent(shard.name, name -> first + random.nextInt(2));
+        shard.clock = commit;
+        int value = ++writes[key];
+        RawBsonDocument event =
+            Events.inTransaction(
+                Events.event(
+                    Events.partToken(commit, ++index, shard.name, written.size()),
+                    "insert",
+                    key,
+                    value),
+                transactions);
+        shard.oplog.add(event);
+        written.add(event);
+        parts.merge(shard.name + transactions, 1, Integer::sum);
+      }
     }
 
     /**
@@ -229,15 +275,24 @@ class MergePropertyTest {
         // A server that takes back what it has said.
         token = Events.highWater(101);
       }
-      merge.received(shard.name, items, token);
+      hand(shard, items, token, items.isEmpty() && until == shard.oplog.size());
+    }
+
+    private void hand(Shard shard, List<Item> items, String token, boolean all) {
+      if (!grouped) {
+        merge.received(shard.name, items, token);
+        return;
+      }
+      List<Item> complete = shard.transactions.take(items, token, all);
+      merge.received(shard.name, complete, shard.transactions.areOpen() ? null : token);
     }
 
     private void place() {
       long asked = latest() - random.nextInt(3);
       configClock = Math.max(configClock, asked) + random.nextInt(2);
-      for (String shard : shards.keySet()) {
-        if (!merge.names().contains(shard)) {
-          merge.add(shard, Events.highWater(through + 1));
+      for (Shard shard : shards.values()) {
+        if (!merge.names().contains(shard.name)) {
+          add(shard, Events.highWater(through + 1));
         }
       }
       boolean changed = movesSeen != moves && movesAreSeen;
@@ -253,10 +308,23 @@ class MergePropertyTest {
           return;
         }
         notBackwards(next.checkpoint());
-        given.add((StreamEvent.Change) next);
+        took(next);
       }
       if (random.nextInt(3) == 0) {
         notBackwards(merge.checkpoint());
+      }
+    }
+
+    private void took(StreamEvent event) {
+      if (event instanceof StreamEvent.Transaction transaction) {
+        List<StreamEvent.Change> changes = transaction.changes();
+        assertThat(changes).hasSize(parts.get(transaction.shard() + transaction.txnNumber()));
+        given.addAll(changes);
+        tokens.add(changes.get(changes.size() - 1).token());
+      } else {
+        StreamEvent.Change change = (StreamEvent.Change) event;
+        given.add(change);
+        tokens.add(change.token());
       }
     }
 
@@ -272,13 +340,13 @@ class MergePropertyTest {
     private void restart() {
       Checkpoint from = Checkpoint.parse(last.toDocument());
       assertThat(from).isEqualTo(last);
-      merge = new Merge(order, true, from.low());
+      merge = new Merge(order, true, from.low(), grouped);
       long asked = latest();
       configClock = Math.max(configClock, asked);
       through = asked;
       movesSeen = moves;
       for (Shard shard : shards.values()) {
-        merge.add(shard.name, from.token(shard.name));
+        add(shard, from.token(shard.name));
         long time =
             dev.onehop.streams.internal.token.Tokens.clusterTime(from.token(shard.name)).getValue();
         shard.read = 0;
@@ -300,7 +368,7 @@ class MergePropertyTest {
             receive(shard);
           }
           receive(shard);
-          merge.received(shard.name, List.of(), Events.highWater(shard.clock + 1));
+          hand(shard, List.of(), Events.highWater(shard.clock + 1), true);
         }
         give(Integer.MAX_VALUE);
       }
@@ -316,7 +384,7 @@ class MergePropertyTest {
       }
       assertThat(given).as(what).hasSameSizeAs(written);
       if (order == Order.TOTAL) {
-        assertThat(given).extracting(StreamEvent.Change::token).as(what).isSorted();
+        assertThat(tokens).as(what).isSorted();
       }
     }
   }

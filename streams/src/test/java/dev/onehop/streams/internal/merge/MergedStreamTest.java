@@ -9,11 +9,21 @@ import dev.onehop.streams.event.HistoryLostPolicy;
 import dev.onehop.streams.event.Order;
 import dev.onehop.streams.event.StreamEvent;
 import dev.onehop.streams.internal.merge.ReadFailure.Kind;
+import dev.onehop.streams.observation.StreamMeters;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.MockClock;
+import io.micrometer.core.instrument.TimeGauge;
+import io.micrometer.core.instrument.Timer;
+import io.micrometer.core.instrument.search.MeterNotFoundException;
+import io.micrometer.core.instrument.simple.SimpleConfig;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -26,7 +36,11 @@ class MergedStreamTest {
   private final List<StreamEvent> given = Collections.synchronizedList(new ArrayList<>());
   private Duration heartbeatInterval = Duration.ofMillis(5);
   private volatile Throwable failure;
+  private final MeterRegistry registry = new SimpleMeterRegistry();
   private volatile boolean completed;
+  private long buffer = 2_000;
+  private boolean groupTransactions;
+  private MergedStream.@Nullable Metering metering;
 
   @ParameterizedTest
   @EnumSource(Order.class)
@@ -379,6 +393,211 @@ class MergedStreamTest {
             });
   }
 
+  @ParameterizedTest
+  @EnumSource(Order.class)
+  void transactionsAreGivenWhole(Order order) {
+    groupTransactions = true;
+    buffer = 100_000;
+    ScriptedCluster cluster = new ScriptedCluster(true, "a", "b");
+    subscribe(cluster, order, Long.MAX_VALUE);
+    cluster.shard("a").insert(10, 0);
+    cluster.shard("a").transaction(20, 7, IntStream.rangeClosed(1, 25).toArray());
+    cluster.shard("b").transaction(21, 7, 26, 27);
+    cluster.shard("a").insert(30, 28);
+    // What is last is complete, too.
+    cluster.shard("a").transaction(40, 8, 29, 30);
+    await().atMost(TIMEOUT).until(() -> transactions().size() == 3);
+    await().atMost(TIMEOUT).untilAsserted(() -> assertThat(keys()).containsExactly(0, 28));
+    assertThat(transactions())
+        .allSatisfy(
+            each -> {
+              assertThat(each.last()).isTrue();
+              assertThat(each.changes())
+                  .extracting(StreamEvent.Change::checkpoint)
+                  .containsOnly(each.checkpoint());
+            });
+    assertThat(transactions().stream().filter(each -> each.shard().equals("a")))
+        .extracting(StreamEvent.Transaction::txnNumber)
+        .containsExactly(7L, 8L);
+    assertThat(transactions())
+        .filteredOn(each -> each.txnNumber() == 7)
+        .extracting(each -> each.changes().size())
+        .containsExactlyInAnyOrder(25, 2);
+    assertThat(
+            transactions().stream()
+                .flatMap(each -> each.changes().stream())
+                .map(MergedStreamTest::key)
+                .toList())
+        .containsExactlyInAnyOrderElementsOf(
+            IntStream.rangeClosed(1, 30).filter(key -> key != 28).boxed().toList());
+  }
+
+  @Test
+  void ofATransactionThatBreaksOffThatIsGivenWhichArrived() {
+    groupTransactions = true;
+    buffer = 100_000;
+    ScriptedCluster cluster = new ScriptedCluster(true, "a");
+    ScriptedCluster.Shard shard = cluster.shard("a");
+    shard.transaction(20, 7, IntStream.range(0, 15).toArray());
+    shard.failAfterOpening(Kind.HISTORY_LOST);
+    shard.insert(60, 99);
+    subscribe(cluster, Order.PER_KEY, Long.MAX_VALUE, HistoryLostPolicy.CONTINUE);
+    await().atMost(TIMEOUT).untilAsserted(() -> assertThat(keys()).containsExactly(99));
+    assertThat(transactions())
+        .singleElement()
+        .satisfies(
+            part -> {
+              assertThat(part.changes()).hasSize(10);
+              assertThat(part.last()).isFalse();
+            });
+    assertThat(given).filteredOn(event -> event instanceof StreamEvent.HistoryLost).hasSize(1);
+  }
+
+  @Test
+  void aTransactionThatIsLargerThanTheBufferComesInParts() {
+    groupTransactions = true;
+    ScriptedCluster cluster = new ScriptedCluster(true, "a");
+    cluster.shard("a").transaction(20, 7, IntStream.range(0, 45).toArray());
+    subscribe(cluster, Order.PER_KEY, Long.MAX_VALUE);
+    await()
+        .atMost(TIMEOUT)
+        .until(
+            () ->
+                !transactions().isEmpty() && transactions().get(transactions().size() - 1).last());
+    assertThat(transactions().size()).isGreaterThan(2);
+    assertThat(transactions().subList(0, transactions().size() - 1))
+        .noneMatch(StreamEvent.Transaction::last);
+    assertThat(
+            transactions().stream()
+                .flatMap(each -> each.changes().stream())
+                .map(MergedStreamTest::key)
+                .toList())
+        .isEqualTo(IntStream.range(0, 45).boxed().toList());
+  }
+
+  private List<StreamEvent.Transaction> transactions() {
+    synchronized (given) {
+      return given.stream()
+          .filter(event -> event instanceof StreamEvent.Transaction)
+          .map(event -> (StreamEvent.Transaction) event)
+          .toList();
+    }
+  }
+
+  @Test
+  void anEventThatTheServerHasSplitIsAChange() {
+    ScriptedCluster cluster = new ScriptedCluster(true, "a");
+    cluster.shard("a").insert(10, 0);
+    cluster.shard("a").tooLarge(cluster.shard("a").add("insert", 11, 1));
+    cluster.shard("a").insert(12, 2);
+    cluster.shard("a").setSplits(true);
+    metering = new MergedStream.Metering(registry, "it.c");
+    subscribe(cluster, Order.TOTAL, Long.MAX_VALUE);
+    await().atMost(TIMEOUT).untilAsserted(() -> assertThat(keys()).containsExactly(0, 1, 2));
+    assertThat(tokens()).hasSize(3);
+    assertThat(registry.find(StreamMeters.TOO_LARGE.meterName()).counter()).isNull();
+  }
+
+  @Test
+  void measuresWhatIsReadOfEachShard() {
+    metering = new MergedStream.Metering(registry, "it.c");
+    ScriptedCluster cluster = new ScriptedCluster(true, "a", "b");
+    cluster.startAt(Checkpoint.before(Events.seconds(100)));
+    cluster.shard("a").setOplogBegin(Events.seconds(40));
+    cluster.shard("b").setOplogBegin(null);
+    cluster.shard("b").setIdleAdvances(false);
+    Subscription subscription = subscribe(cluster, Order.TOTAL, Long.MAX_VALUE);
+    cluster.shard("b").insert(Events.seconds(101).getValue(), 0);
+    await().atMost(TIMEOUT).until(() -> cluster.shard("b").isTold());
+    // Now 19 s after what the other has said.
+    cluster.shard("a").insert(Events.seconds(120).getValue(), 1);
+    await()
+        .atMost(TIMEOUT)
+        .untilAsserted(() -> assertThat(gauge(StreamMeters.BEHIND, "b")).isEqualTo(19));
+    assertThat(gauge(StreamMeters.BEHIND, "a")).isZero();
+    await()
+        .atMost(TIMEOUT)
+        .untilAsserted(() -> assertThat(gauge(StreamMeters.AWAITED, "b")).isGreaterThan(0.05));
+    assertThat(gauge(StreamMeters.AWAITED, "a")).isZero();
+    cluster.shard("b").fail(Kind.PASSING);
+    cluster.shard("b").setIdleAdvances(true);
+    await().atMost(TIMEOUT).untilAsserted(() -> assertThat(keys()).containsExactly(0, 1));
+    await()
+        .atMost(TIMEOUT)
+        .untilAsserted(() -> assertThat(gauge(StreamMeters.AWAITED, "b")).isZero());
+    await()
+        .atMost(TIMEOUT)
+        .ignoreException(MeterNotFoundException.class)
+        .untilAsserted(() -> assertThat(gauge(StreamMeters.OPLOG_LEFT, "a")).isEqualTo(80));
+    assertThat(registry.find(StreamMeters.OPLOG_LEFT.meterName()).tag("shard", "b").timeGauge())
+        .isNull();
+    for (String shard : List.of("a", "b")) {
+      assertThat(counter(StreamMeters.EVENTS, shard)).isEqualTo(1);
+      assertThat(counter(StreamMeters.BYTES, shard))
+          .isEqualTo(Events.insert(1, shard, 0, 0).getByteBuffer().remaining());
+      assertThat(counter(StreamMeters.REFILLS, shard)).isPositive();
+    }
+    assertThat(counter(StreamMeters.REOPENINGS, "b")).isEqualTo(1);
+    assertThat(registry.find(StreamMeters.REOPENINGS.meterName()).tag("shard", "a").counter())
+        .isNull();
+    assertThat(
+            registry
+                .get(StreamMeters.PLACEMENTS.meterName())
+                .tags("stream", "it.c", "outcome", "ok")
+                .timer()
+                .count())
+        .isPositive();
+    Timer released = registry.get(StreamMeters.LAG_RELEASED.meterName()).timer();
+    assertThat(released.count()).isPositive();
+    assertThat(released.max(TimeUnit.MILLISECONDS)).isGreaterThan(50);
+    subscription.cancel();
+    await()
+        .atMost(TIMEOUT)
+        .untilAsserted(
+            () -> assertThat(registry.getMeters()).noneMatch(meter -> meter instanceof TimeGauge));
+  }
+
+  @Test
+  void theLagIsTakenFromTheWallClockWhereTheServerSendsThat() {
+    MockClock clock = new MockClock();
+    MeterRegistry measured = new SimpleMeterRegistry(SimpleConfig.DEFAULT, clock);
+    metering = new MergedStream.Metering(measured, "it.c");
+    ScriptedCluster cluster = new ScriptedCluster(true, "a");
+    cluster.startAt(Checkpoint.before(Events.seconds(0)));
+    long now = clock.wallTime();
+    cluster.shard("a").insertAt(now - 30);
+    subscribe(cluster, Order.PER_KEY, Long.MAX_VALUE);
+    await().atMost(TIMEOUT).untilAsserted(() -> assertThat(keys()).hasSize(1));
+    assertThat(received(measured, "wallTime")).isEqualTo(30);
+    cluster.shard("a").insert(Events.seconds(1).getValue(), 5);
+    await().atMost(TIMEOUT).untilAsserted(() -> assertThat(keys()).hasSize(2));
+    // In this clock's time it comes from the future.
+    assertThat(received(measured, "clusterTime")).isZero();
+    clock.add(Duration.ofSeconds(10));
+    cluster.shard("a").insert(Events.seconds(2).getValue(), 6);
+    await().atMost(TIMEOUT).untilAsserted(() -> assertThat(keys()).hasSize(3));
+    assertThat(received(measured, "clusterTime")).isEqualTo((double) (clock.wallTime() - 2_000));
+  }
+
+  private static double received(MeterRegistry from, String commit) {
+    return from.get(StreamMeters.LAG_RECEIVED.meterName())
+        .tag("commit", commit)
+        .timer()
+        .totalTime(TimeUnit.MILLISECONDS);
+  }
+
+  private double gauge(StreamMeters meter, String shard) {
+    return registry
+        .get(meter.meterName())
+        .tags("stream", "it.c", "shard", shard)
+        .timeGauge()
+        .value(TimeUnit.SECONDS);
+  }
+
+  private double counter(StreamMeters meter, String shard) {
+    return registry.get(meter.meterName()).tags("stream", "it.c", "shard", shard).counter().count();
+  }
+
   private BaseSubscriber<StreamEvent> subscribe(ScriptedCluster cluster, Order order, long demand) {
     return subscribe(cluster, order, demand, HistoryLostPolicy.FAIL);
   }
@@ -417,7 +636,9 @@ class MergedStreamTest {
                 Duration.ofSeconds(1),
                 heartbeatInterval,
                 Duration.ofMillis(100),
-                2_000))
+                buffer,
+                groupTransactions),
+            metering)
         .subscribe(subscriber);
     return subscriber;
   }

@@ -11,6 +11,7 @@ import java.util.Queue;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.bson.BsonDateTime;
 import org.bson.BsonDocument;
 import org.bson.BsonString;
 import org.bson.BsonTimestamp;
@@ -131,6 +132,9 @@ final class ScriptedCluster implements Cluster {
     private long told;
     private boolean silent;
     private boolean idleAdvances = true;
+    private boolean splits;
+    private @Nullable BsonTimestamp oplogBegin = Events.at(1);
+    private ReadFailure.@Nullable Kind failureAfterOpening;
 
     Shard(String name) {
       this.name = name;
@@ -148,6 +152,55 @@ final class ScriptedCluster implements Cluster {
         oplog.add(Events.event(token, type, key, number));
         clock = Math.max(clock, time);
         return token;
+      }
+    }
+
+    /** Several inserts of one cluster time. */
+    void transaction(long earliest, long txnNumber, int... keys) {
+      synchronized (ScriptedCluster.this) {
+        long time = Math.max(earliest, told + 1);
+        for (int key : keys) {
+          String token = Events.token(time, name, ++number);
+          oplog.add(Events.inTransaction(Events.event(token, "insert", key, number), txnNumber));
+        }
+        clock = Math.max(clock, time);
+      }
+    }
+
+    /** With the time of the primary's clock. */
+    void insertAt(long wallMillis) {
+      synchronized (ScriptedCluster.this) {
+        String token = add("insert", 0, 0);
+        BsonDocument event = Events.event(token, "insert", 0, number);
+        oplog.set(
+            oplog.size() - 1,
+            Events.raw(Events.copy(event).append("wallTime", new BsonDateTime(wallMillis))));
+      }
+    }
+
+    void setSplits(boolean value) {
+      synchronized (ScriptedCluster.this) {
+        splits = value;
+      }
+    }
+
+    void setOplogBegin(@Nullable BsonTimestamp time) {
+      synchronized (ScriptedCluster.this) {
+        oplogBegin = time;
+      }
+    }
+
+    /** Whether it has said how far it is after its last event. */
+    boolean isTold() {
+      synchronized (ScriptedCluster.this) {
+        return told == clock && position == oplog.size();
+      }
+    }
+
+    /** The first request after the next opening fails. */
+    void failAfterOpening(ReadFailure.Kind kind) {
+      synchronized (ScriptedCluster.this) {
+        failureAfterOpening = kind;
       }
     }
 
@@ -222,7 +275,12 @@ final class ScriptedCluster implements Cluster {
                   && ShardReader.token(oplog.get(position)).compareTo(from) <= 0) {
                 position++;
               }
-              return batch();
+              Batch first = batch();
+              if (failureAfterOpening != null) {
+                fail(failureAfterOpening);
+                failureAfterOpening = null;
+              }
+              return first;
             }
           });
     }
@@ -298,19 +356,33 @@ final class ScriptedCluster implements Cluster {
     }
 
     @Override
-    public Mono<BsonDocument> narrow(Place place) {
+    public Mono<Large> large(Place place) {
       return Mono.fromCallable(
           () -> {
             synchronized (ScriptedCluster.this) {
               for (RawBsonDocument event : oplog) {
                 if (ShardReader.token(event).compareTo(place.after()) > 0) {
-                  return new BsonDocument("_id", event.get("_id"))
-                      .append("documentKey", event.get("documentKey"))
-                      .append("operationType", new BsonString("insert"));
+                  return splits ? new Large(event, true) : new Large(narrow(event), false);
                 }
               }
               throw new ReadFailure(
                   ReadFailure.Kind.PASSING, new IllegalStateException("no event"));
+            }
+          });
+    }
+
+    private static BsonDocument narrow(BsonDocument event) {
+      return new BsonDocument("_id", event.get("_id"))
+          .append("documentKey", event.get("documentKey"))
+          .append("operationType", new BsonString("insert"));
+    }
+
+    @Override
+    public Mono<BsonTimestamp> oplogBegin() {
+      return Mono.fromCallable(
+          () -> {
+            synchronized (ScriptedCluster.this) {
+              return oplogBegin;
             }
           });
     }

@@ -1,0 +1,290 @@
+package dev.onehop.it;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.mongodb.WriteConcern;
+import com.mongodb.client.ClientSession;
+import com.mongodb.client.MongoClient;
+import com.mongodb.client.MongoClients;
+import com.mongodb.client.MongoCollection;
+import com.mongodb.client.model.Filters;
+import com.mongodb.client.model.UpdateOptions;
+import com.mongodb.client.model.Updates;
+import com.mongodb.client.model.changestream.FullDocument;
+import dev.onehop.streams.ShardedChangeStream;
+import dev.onehop.streams.event.Checkpoint;
+import dev.onehop.streams.event.Order;
+import dev.onehop.streams.event.StreamEvent;
+import dev.onehop.streams.observation.StreamMeters;
+import dev.onehop.testbed.Testbed;
+import dev.onehop.testbed.Topology;
+import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.search.MeterNotFoundException;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Supplier;
+import org.bson.BsonDocument;
+import org.bson.BsonInt32;
+import org.bson.BsonTimestamp;
+import org.bson.Document;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import reactor.core.Disposable;
+import reactor.core.publisher.Flux;
+
+/** Transactions over several shards, put together in the streams of real servers, measured. */
+class GroupedTransactionsIT {
+  private static final String TOPOLOGY =
+      """
+      name: grouped-transactions
+      regions: [here]
+      hosts:
+        c: {region: here, address: 127.51.0.1}
+        s1: {region: here, address: 127.51.0.2}
+        s2: {region: here, address: 127.51.0.3}
+        s3: {region: here, address: 127.51.0.4}
+      roundTrips:
+        here <-> here: 0.4
+      client: c
+      configServers: [c]
+      shards:
+        one: [s1]
+        two: [s2]
+        three: [s3]
+      mongos: [c]
+      """;
+  private static final Duration TIMEOUT = Duration.ofMinutes(2);
+  private static final int KEYS = 120;
+  private static final int TRANSACTIONS = 60;
+  private static final int LARGEST = 12;
+
+  private static Testbed testbed;
+  private static MongoClient client;
+
+  private record Part(String shard, BsonDocument lsid, long number) {}
+
+  @BeforeAll
+  static void start() {
+    testbed = Testbed.builder(Topology.parse("grouped-transactions.yaml", TOPOLOGY)).start();
+    client = MongoClients.create(testbed.url());
+  }
+
+  @AfterAll
+  static void stop() {
+    if (client != null) {
+      client.close();
+    }
+    if (testbed != null) {
+      testbed.close();
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(Order.class)
+  void theEventsOfATransactionOnAShardAreOne(Order order) throws InterruptedException {
+    String name = "of" + order.name().toLowerCase(java.util.Locale.ROOT);
+    testbed.shardCollection("grouped." + name, Numbered.KEY, Numbered.splitAt(20, 40, 60, 80, 100));
+    MongoCollection<Document> collection =
+        client.getDatabase("grouped").getCollection(name).withWriteConcern(WriteConcern.MAJORITY);
+    BsonTimestamp begin =
+        client
+            .getDatabase("admin")
+            .runCommand(new BsonDocument("ping", new BsonInt32(1)), BsonDocument.class)
+            .getTimestamp("operationTime");
+    SimpleMeterRegistry registry = new SimpleMeterRegistry();
+    // Smaller batches than transactions.
+    Supplier<ShardedChangeStream.Builder> stream =
+        () ->
+            ShardedChangeStream.builder(testbed.url())
+                .collection("grouped", name)
+                .order(order)
+                .fullDocument(
+                    order == Order.PER_KEY ? FullDocument.UPDATE_LOOKUP : FullDocument.DEFAULT)
+                .batchSize(3);
+    Map<String, StreamEvent> alone = new ConcurrentHashMap<>();
+    Disposable ungrouped =
+        Flux.from(stream.get().startAtOperationTime(begin).meterRegistry(registry).build().events())
+            .ofType(StreamEvent.Change.class)
+            .subscribe(change -> alone.put(change.token(), change));
+    List<StreamEvent> given = new ArrayList<>();
+    Disposable grouped = readInPieces(stream, Checkpoint.before(begin), given);
+    int written = write(collection);
+    await().atMost(TIMEOUT).untilAsserted(() -> assertThat(alone.size()).isEqualTo(written));
+    await()
+        .atMost(TIMEOUT)
+        .untilAsserted(() -> assertThat(changes(given).size()).isGreaterThanOrEqualTo(written));
+    await()
+        .atMost(TIMEOUT)
+        .ignoreException(MeterNotFoundException.class)
+        .untilAsserted(() -> measured(registry, written));
+    grouped.dispose();
+    ungrouped.dispose();
+
+    assertThat(changes(given))
+        .extracting(StreamEvent.Change::token)
+        .containsExactlyInAnyOrderElementsOf(alone.keySet());
+    check(given);
+    if (order == Order.PER_KEY) {
+      assertThat(changes(given))
+          .allSatisfy(change -> assertThat(change.document()).containsKey("fullDocument"));
+    }
+  }
+
+  /** Each subscription ends soon, and the next begins at its last place. */
+  private static Disposable readInPieces(
+      Supplier<ShardedChangeStream.Builder> stream, Checkpoint begin, List<StreamEvent> given) {
+    Random random = new Random(1);
+    AtomicReference<Checkpoint> place = new AtomicReference<>(begin);
+    return Flux.defer(
+            () ->
+                Flux.from(
+                        stream
+                            .get()
+                            .startAfter(Checkpoint.parse(place.get().toDocument()))
+                            .groupTransactions(true)
+                            .build()
+                            .events())
+                    .take(1 + random.nextInt(100)))
+        .doOnNext(
+            event -> {
+              place.set(event.checkpoint());
+              synchronized (given) {
+                given.add(event);
+              }
+            })
+        .repeat()
+        .subscribe();
+  }
+
+  private static List<StreamEvent.Change> changes(List<StreamEvent> given) {
+    List<StreamEvent.Change> changes = new ArrayList<>();
+    synchronized (given) {
+      for (StreamEvent event : given) {
+        if (event instanceof StreamEvent.Transaction transaction) {
+          changes.addAll(transaction.changes());
+        } else if (event instanceof StreamEvent.Change change) {
+          changes.add(change);
+        }
+      }
+    }
+    return changes;
+  }
+
+  /**
+   * Transactions, and writes to other keys between them.
+   *
+   * @return how many documents were written
+   */
+  private static int write(MongoCollection<Document> collection) throws InterruptedException {
+    int[] plain = new int[1];
+    boolean[] stopped = new boolean[1];
+    Thread writer =
+        new Thread(
+            () -> {
+              for (int n = 0; !stopped[0]; n++) {
+                int key = n % KEYS;
+                if (key % 2 == 1) {
+                  set(collection, null, key, n);
+                  plain[0]++;
+                }
+              }
+            });
+    writer.start();
+    Random random = new Random(2);
+    int inTransactions = 0;
+    try (ClientSession session = client.startSession()) {
+      for (int t = 1; t <= TRANSACTIONS; t++) {
+        int value = t;
+        int size = 1 + random.nextInt(LARGEST);
+        int first = random.nextInt(KEYS / 2);
+        session.withTransaction(
+            () -> {
+              for (int i = 0; i < size; i++) {
+                // Far apart: on other shards.
+                set(collection, session, (first * 2 + i * 22) % KEYS, value);
+              }
+              return size;
+            });
+        inTransactions += size;
+      }
+    } finally {
+      stopped[0] = true;
+      writer.join();
+    }
+    return inTransactions + plain[0];
+  }
+
+  private static void set(
+      MongoCollection<Document> collection, ClientSession session, int key, int value) {
+    UpdateOptions upsert = new UpdateOptions().upsert(true);
+    if (session == null) {
+      collection.updateOne(Filters.eq(key), Updates.set("n", value), upsert);
+    } else {
+      collection.updateOne(
+          session,
+          Filters.eq(key),
+          Updates.combine(Updates.set("n", value), Updates.inc("w", 1)),
+          upsert);
+    }
+  }
+
+  private static void check(List<StreamEvent> given) {
+    Map<Part, Integer> parts = new HashMap<>();
+    Map<Long, Integer> shards = new HashMap<>();
+    for (StreamEvent event : given) {
+      if (event instanceof StreamEvent.Change change) {
+        assertThat(change.document()).doesNotContainKey("txnNumber");
+      } else if (event instanceof StreamEvent.Transaction transaction) {
+        assertThat(transaction.last()).isTrue();
+        assertThat(transaction.changes())
+            .allSatisfy(
+                change -> {
+                  assertThat(change.document().getDocument("lsid")).isEqualTo(transaction.lsid());
+                  assertThat(change.document().getInt64("txnNumber").getValue())
+                      .isEqualTo(transaction.txnNumber());
+                })
+            .extracting(StreamEvent.Change::token)
+            .isSorted();
+        parts.merge(
+            new Part(transaction.shard(), transaction.lsid(), transaction.txnNumber()),
+            1,
+            Integer::sum);
+        shards.merge(transaction.txnNumber(), 1, Integer::sum);
+      }
+    }
+    assertThat(parts.values()).containsOnly(1);
+    assertThat(shards).hasSize(TRANSACTIONS);
+    assertThat(shards.values()).as("shards of a transaction").contains(3);
+  }
+
+  private static void measured(SimpleMeterRegistry registry, int written) {
+    double events =
+        registry.get(StreamMeters.EVENTS.meterName()).counters().stream()
+            .mapToDouble(Counter::count)
+            .sum();
+    assertThat(events).isEqualTo(written);
+    // A mongod of 6.0 says the wall time.
+    assertThat(
+            registry
+                .get(StreamMeters.LAG_RECEIVED.meterName())
+                .tag("commit", "wallTime")
+                .timer()
+                .mean(TimeUnit.MILLISECONDS))
+        .isLessThan((double) TIMEOUT.toMillis());
+    assertThat(registry.get(StreamMeters.OPLOG_LEFT.meterName()).timeGauges())
+        .hasSize(3)
+        .allSatisfy(gauge -> assertThat(gauge.value(TimeUnit.SECONDS)).isBetween(0.0, 3_600.0));
+    assertThat(registry.get(StreamMeters.LAG_RELEASED.meterName()).timer().count()).isPositive();
+  }
+}

@@ -1,0 +1,249 @@
+package dev.onehop.it;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.mongodb.client.MongoClient;
+import com.mongodb.client.MongoClients;
+import com.mongodb.client.MongoCollection;
+import com.mongodb.client.model.Aggregates;
+import com.mongodb.client.model.Filters;
+import com.mongodb.client.model.InsertManyOptions;
+import dev.onehop.streams.ShardedChangeStream;
+import dev.onehop.streams.event.Order;
+import dev.onehop.streams.event.StreamEvent;
+import dev.onehop.testbed.Testbed;
+import dev.onehop.testbed.Topology;
+import java.lang.management.ManagementFactory;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicReference;
+import org.bson.Document;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.reactivestreams.Subscription;
+import reactor.core.publisher.BaseSubscriber;
+
+/**
+ * A subscriber that asks for nothing while a writer writes as fast as it can: the heap stays within
+ * the buffers and the shards' cursors are left alone; then it gets everything.
+ *
+ * <p>{@code -Donehop.it.stall.seconds=600} makes it as long as it should be before a release: a
+ * server ends a cursor that is idle for ten minutes.
+ */
+class StalledSubscriberIT {
+  private static final String TOPOLOGY =
+      """
+      name: stalled-subscriber
+      regions: [here]
+      hosts:
+        c: {region: here, address: 127.52.0.1}
+        s1: {region: here, address: 127.52.0.2}
+        s2: {region: here, address: 127.52.0.3}
+      roundTrips:
+        here <-> here: 0.4
+      client: c
+      configServers: [c]
+      shards:
+        one: [s1]
+        two: [s2]
+      mongos: [c]
+      """;
+  private static final Duration STALL =
+      Duration.ofSeconds(Integer.getInteger("onehop.it.stall.seconds", 20));
+  private static final Duration TIMEOUT = Duration.ofMinutes(5).plus(STALL.multipliedBy(3));
+
+  /** So that what is written meanwhile stays in it. */
+  private static final double OPLOG_MB = 65_536;
+
+  private static final int SHARDS = 2;
+  private static final int DOCUMENT = 10_000;
+  private static final int BATCH = 100;
+  private static final long BUFFER = 1 << 20;
+
+  /**
+   * What is in the buffers, a batch that was under way for each, and as much again for the rest.
+   */
+  private static final long MOST_HEAP = 2 * SHARDS * (BUFFER + 2L * BATCH * DOCUMENT);
+
+  private static Testbed testbed;
+  private static MongoClient client;
+
+  @BeforeAll
+  static void start() {
+    testbed = Testbed.builder(Topology.parse("stalled-subscriber.yaml", TOPOLOGY)).start();
+    client = MongoClients.create(testbed.url());
+    testbed
+        .shardHosts()
+        .values()
+        .forEach(
+            hosts -> {
+              try (MongoClient direct = direct(hosts)) {
+                direct
+                    .getDatabase("admin")
+                    .runCommand(new Document("replSetResizeOplog", 1).append("size", OPLOG_MB));
+              }
+            });
+  }
+
+  private static MongoClient direct(String hosts) {
+    return MongoClients.create(
+        "mongodb://" + hosts.replaceFirst(".*/", "") + "/?directConnection=true");
+  }
+
+  @AfterAll
+  static void stop() {
+    if (client != null) {
+      client.close();
+    }
+    if (testbed != null) {
+      testbed.close();
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(Order.class)
+  void theHeapAndTheCursorsStandStill(Order order) throws InterruptedException {
+    String name = order.name().toLowerCase(java.util.Locale.ROOT);
+    testbed.shardHashedCollection(
+        "stalled." + name, Document.parse("{_id: 'hashed'}").toBsonDocument(), 2);
+    MongoCollection<Document> collection = client.getDatabase("stalled").getCollection(name);
+    insert(collection, 0);
+    Asking subscriber = new Asking();
+    ShardedChangeStream.builder(testbed.url())
+        .collection("stalled", name)
+        .order(order)
+        .batchSize(BATCH)
+        .bufferPerShard(BUFFER)
+        .build()
+        .events()
+        .subscribe(subscriber);
+    await().atMost(TIMEOUT).until(() -> cursors(name).size() == SHARDS);
+    int written = BATCH;
+    long end = System.nanoTime() + STALL.toNanos();
+    Map<String, Long> batches = Map.of();
+    long heap = 0;
+    // Until the buffers are full, and more.
+    while (written < 30 * BATCH || System.nanoTime() - end < 0) {
+      insert(collection, written);
+      written += BATCH;
+      if (written == 30 * BATCH) {
+        await().atMost(TIMEOUT).until(() -> stands(name));
+        batches = cursors(name);
+        heap = usedHeap();
+      }
+    }
+    long grown = usedHeap() - heap;
+    Map<String, Long> after = cursors(name);
+    long bytes = (long) (written - 30 * BATCH) * DOCUMENT;
+    System.err.printf(
+        "%s: %d MB written while nothing was asked for, the heap grew by %d kB; batches %s, then %s%n",
+        order, bytes >> 20, grown >> 10, batches, after);
+    assertThat(bytes).as("written").isGreaterThan(2 * MOST_HEAP);
+    assertThat(grown).isLessThan(MOST_HEAP);
+    assertThat(batches).hasSize(SHARDS);
+    // A server may have ended them.
+    assertThat(after.entrySet()).isSubsetOf(batches.entrySet());
+
+    subscriber.request(Long.MAX_VALUE);
+    int all = written;
+    await()
+        .atMost(TIMEOUT)
+        .untilAsserted(
+            () -> {
+              assertThat(subscriber.failure.get()).isNull();
+              assertThat(subscriber.count()).isEqualTo(all - BATCH);
+            });
+    assertThat(subscriber.doubled).isZero();
+    subscriber.cancel();
+  }
+
+  private static void insert(MongoCollection<Document> collection, int first) {
+    List<Document> documents = new ArrayList<>();
+    for (int i = 0; i < BATCH; i++) {
+      documents.add(new Document("_id", first + i).append("x", "x".repeat(DOCUMENT)));
+    }
+    collection.insertMany(documents, new InsertManyOptions().ordered(false));
+  }
+
+  private static boolean stands(String name) throws InterruptedException {
+    Map<String, Long> before = cursors(name);
+    Thread.sleep(500);
+    return cursors(name).equals(before);
+  }
+
+  /** How many batches each shard's cursor has given. */
+  private static Map<String, Long> cursors(String name) {
+    Map<String, Long> batches = new TreeMap<>();
+    testbed
+        .shardHosts()
+        .forEach(
+            (shard, hosts) -> {
+              try (MongoClient direct = direct(hosts)) {
+                direct
+                    .getDatabase("admin")
+                    .aggregate(
+                        List.of(
+                            Document.parse("{$currentOp: {idleCursors: true}}"),
+                            Aggregates.match(
+                                Filters.and(
+                                    Filters.eq("ns", "stalled." + name),
+                                    Filters.eq("cursor.tailable", true)))))
+                    .forEach(
+                        operation ->
+                            batches.put(
+                                shard,
+                                operation
+                                    .get("cursor", Document.class)
+                                    .get("nBatchesReturned", Number.class)
+                                    .longValue()));
+              }
+            });
+    return batches;
+  }
+
+  private static long usedHeap() {
+    for (int i = 0; i < 3; i++) {
+      System.gc();
+    }
+    return ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed();
+  }
+
+  /** Asks for nothing unless it is told to. */
+  private static final class Asking extends BaseSubscriber<StreamEvent> {
+    final AtomicReference<Throwable> failure = new AtomicReference<>();
+    volatile int doubled;
+    private final BitSet seen = new BitSet();
+
+    @Override
+    protected void hookOnSubscribe(Subscription subscription) {
+      // Nothing yet.
+    }
+
+    @Override
+    protected synchronized void hookOnNext(StreamEvent event) {
+      if (event instanceof StreamEvent.Change change) {
+        int key = change.document().getDocument("documentKey").getInt32("_id").getValue();
+        if (seen.get(key)) {
+          doubled = doubled + 1;
+        }
+        seen.set(key);
+      }
+    }
+
+    @Override
+    protected void hookOnError(Throwable cause) {
+      failure.set(cause);
+    }
+
+    synchronized int count() {
+      return seen.cardinality();
+    }
+  }
+}

@@ -1,0 +1,126 @@
+package dev.onehop.streams.internal.merge;
+
+import dev.onehop.core.bson.BsonPath;
+import dev.onehop.streams.internal.token.Tokens;
+import java.util.ArrayList;
+import java.util.List;
+import org.bson.BsonDocument;
+import org.bson.BsonTimestamp;
+import org.bson.BsonValue;
+import org.bson.RawBsonDocument;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Puts the events of each transaction of one shard together. There they have one cluster time,
+ * since they are made of one entry of the oplog, or of a chain of entries that ends with one; they
+ * follow each other in the order of their tokens. So all are there when an event of something else
+ * follows, or the shard has reached a later time, or it has nothing more to send.
+ *
+ * <p>What is put together has the token of the last event, so that to the {@link Merge} it is one
+ * event: those of other shards that sort between them come before it, and none of the same shard
+ * does.
+ *
+ * <p>Not thread-safe.
+ */
+final class Transactions {
+  private static final BsonPath SESSION = BsonPath.of("lsid");
+  private static final BsonPath NUMBER = BsonPath.of("txnNumber");
+
+  private final long mostBytes;
+  private List<Item> parts = new ArrayList<>();
+  private @Nullable Id open;
+  private long bytes;
+  private String taken;
+
+  private record Id(BsonTimestamp time, BsonValue session, BsonValue number) {}
+
+  /**
+   * @param after up to where everything was given before
+   * @param mostBytes of a transaction that are put together
+   */
+  Transactions(String after, long mostBytes) {
+    this.taken = after;
+    this.mostBytes = mostBytes;
+  }
+
+  /** Whether there are events of a transaction that may not be complete. */
+  boolean areOpen() {
+    return open != null;
+  }
+
+  /**
+   * Takes a batch.
+   *
+   * @param items in the shard's order; those that were taken before are left out
+   * @param reached how far the shard is after them, null if it has not said that
+   * @param all whether the shard has sent all that it has
+   * @return what is complete, in the same order
+   */
+  List<Item> take(List<Item> items, @Nullable String reached, boolean all) {
+    List<Item> complete = new ArrayList<>(items.size());
+    for (Item item : items) {
+      if (item.token().compareTo(taken) > 0) {
+        taken = item.token();
+        add(item, complete);
+      }
+    }
+    boolean passed =
+        open != null && reached != null && Tokens.clusterTime(reached).compareTo(open.time()) > 0;
+    if (all || passed) {
+      end(Item.Kind.TRANSACTION, complete);
+    }
+    return complete;
+  }
+
+  private void add(Item item, List<Item> complete) {
+    Id id = id(item);
+    boolean same = id != null && id.equals(open);
+    boolean apart = item.kind() != Item.Kind.EVENT;
+    if (!same) {
+      end(Item.Kind.TRANSACTION, complete);
+    } else if (apart || bytes + item.bytes() > mostBytes) {
+      end(Item.Kind.TRANSACTION_PART, complete);
+    }
+    if (id == null || apart) {
+      complete.add(item);
+      return;
+    }
+    open = id;
+    parts.add(item);
+    bytes += item.bytes();
+  }
+
+  private static @Nullable Id id(Item item) {
+    BsonValue number = find(NUMBER, item.event());
+    BsonValue session = number == null ? null : find(SESSION, item.event());
+    return number == null || session == null
+        ? null
+        : new Id(Tokens.clusterTime(item.token()), session, number);
+  }
+
+  private static @Nullable BsonValue find(BsonPath path, BsonDocument event) {
+    if (!(event instanceof RawBsonDocument raw)) {
+      return path.find(event);
+    }
+    BsonPath.Located found = path.find(raw);
+    return found == null ? null : found.value();
+  }
+
+  /** Gives up waiting for more. */
+  List<Item> rest() {
+    List<Item> rest = new ArrayList<>();
+    end(Item.Kind.TRANSACTION_PART, rest);
+    return rest;
+  }
+
+  private void end(Item.Kind kind, List<Item> complete) {
+    if (open == null) {
+      return;
+    }
+    Item last = parts.get(parts.size() - 1);
+    complete.add(new Item(last.token(), last.event(), kind, parts.get(0).receivedNanos(), parts));
+    parts = new ArrayList<>();
+    bytes = 0;
+    open = null;
+  }
+}
