@@ -2,6 +2,7 @@ package dev.onehop.cli.consume;
 
 import com.mongodb.ClientSessionOptions;
 import com.mongodb.MongoException;
+import com.mongodb.WriteConcern;
 import com.mongodb.client.ClientSession;
 import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoClients;
@@ -36,8 +37,12 @@ final class RowCollection implements AutoCloseable {
     this.database = url.database();
   }
 
+  /** Written for a majority: before that there is no event, and nobody would flush a journal. */
   MongoCollection<RawBsonDocument> rows() {
-    return client.getDatabase(database).getCollection(NAME, RawBsonDocument.class);
+    return client
+        .getDatabase(database)
+        .getCollection(NAME, RawBsonDocument.class)
+        .withWriteConcern(WriteConcern.MAJORITY);
   }
 
   /** A cluster time that is not later than any write that follows. */
