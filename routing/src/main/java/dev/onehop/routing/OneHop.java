@@ -496,7 +496,8 @@ public final class OneHop implements AutoCloseable {
                   pipeliningSettings.maxInFlightPerSocket(),
                   pipeliningSettings.maxSharedBytes(),
                   meters);
-      return new Carriage(new RouterClients.Carrier(group, sharing), () -> EventLoops.shutDown(group));
+      return new Carriage(
+          new RouterClients.Carrier(group, sharing), () -> EventLoops.shutDown(group));
     }
 
     private void refuseTransport(MongoClientSettings asked) {
