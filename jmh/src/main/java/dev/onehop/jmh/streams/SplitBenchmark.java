@@ -48,6 +48,6 @@ public class SplitBenchmark {
   @Benchmark
   public long decodeAndHash() {
     BsonDocument decoded = CODEC.decode(next().asBsonReader(), DecoderContext.builder().build());
-    return HashedKey.hash(decoded.getDocument("documentKey").get("_id"));
+    return HashedKey.hash(decoded.getDocument("documentKey").getObjectId("_id"));
   }
 }
