@@ -2,8 +2,8 @@ package dev.onehop.it;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.onehop.streams.event.Checkpoint;
 import dev.onehop.it.VersionedWrites.Written;
+import dev.onehop.streams.event.Checkpoint;
 import java.util.Map;
 import org.bson.BsonTimestamp;
 import org.junit.jupiter.api.Test;

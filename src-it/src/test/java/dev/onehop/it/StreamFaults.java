@@ -41,8 +41,7 @@ final class StreamFaults implements AutoCloseable {
   private static final Duration SETTLED = Duration.ofMinutes(2);
   private static final Duration STOP = Duration.ofMinutes(4);
   private static final Duration MOST_PAUSE = Duration.ofSeconds(3);
-  private static final Document MAJORITY =
-      new Document("w", "majority").append("wtimeout", 60_000);
+  private static final Document MAJORITY = new Document("w", "majority").append("wtimeout", 60_000);
 
   private final Testbed testbed;
   private final String namespace;

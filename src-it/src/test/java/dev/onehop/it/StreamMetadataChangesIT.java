@@ -243,8 +243,7 @@ class StreamMetadataChangesIT {
         namespace,
         Numbered.KEY,
         IntStream.range(1, 6).mapToObj(chunk -> VersionedWrites.bound(chunk * 10)).toList());
-    onConfig(
-        new Document("setParameter", 1).append("reshardingMinimumOperationDurationMillis", 0));
+    onConfig(new Document("setParameter", 1).append("reshardingMinimumOperationDurationMillis", 0));
     StreamCheck check = new StreamCheck(order == Order.TOTAL);
     Disposable reader =
         read(
@@ -298,6 +297,7 @@ class StreamMetadataChangesIT {
               () ->
                   Flux.from(stream.startAtOperationTime(before).build().events())
                       .blockLast(TIMEOUT))
+          .as(url)
           .isInstanceOfSatisfying(
               HistoryLostException.class, lost -> assertThat(lost.shard()).isEqualTo("guest"));
       StreamEvent first =
@@ -314,10 +314,7 @@ class StreamMetadataChangesIT {
         Numbered.KEY,
         IntStream.range(1, 6).mapToObj(chunk -> VersionedWrites.bound(chunk * 10)).toList());
     MongoCollection<Document> old =
-        client
-            .getDatabase("names")
-            .getCollection("old")
-            .withWriteConcern(WriteConcern.MAJORITY);
+        client.getDatabase("names").getCollection("old").withWriteConcern(WriteConcern.MAJORITY);
     BsonTimestamp begin = now();
     StreamCheck ofCollection = new StreamCheck(false);
     StreamCheck ofDatabase = new StreamCheck(false);
@@ -349,10 +346,7 @@ class StreamMetadataChangesIT {
     old.insertOne(new Document("_id", last).append("n", 1L));
     old.renameCollection(new MongoNamespace("names", "new"));
     MongoCollection<Document> renamed =
-        client
-            .getDatabase("names")
-            .getCollection("new")
-            .withWriteConcern(WriteConcern.MAJORITY);
+        client.getDatabase("names").getCollection("new").withWriteConcern(WriteConcern.MAJORITY);
     for (int key : List.of(0, last)) {
       renamed.updateOne(new Document("_id", key), new Document("$set", new Document("n", 2L)));
     }

@@ -66,9 +66,7 @@ final class StreamReaderMain {
     endWithParent();
     StreamReaderMain reader =
         new StreamReaderMain(
-            Path.of(arguments[7]),
-            Integer.parseInt(arguments[4]),
-            Integer.parseInt(arguments[5]));
+            Path.of(arguments[7]), Integer.parseInt(arguments[4]), Integer.parseInt(arguments[5]));
     int dot = arguments[1].indexOf('.');
     Checkpoint from = reader.place(arguments[6]);
     reader.write(BEGUN + from + "\n");

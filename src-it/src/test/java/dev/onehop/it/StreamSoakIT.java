@@ -112,8 +112,7 @@ class StreamSoakIT {
     readers.add(reader(folder, Order.TOTAL, 1, 0, 1, begin));
 
     VersionedWrites writes = new VersionedWrites(client, NAMESPACE, SLOTS, SEED);
-    StreamFaults faults =
-        new StreamFaults(testbed, NAMESPACE, BOUNDS, readers, SEED, this::say);
+    StreamFaults faults = new StreamFaults(testbed, NAMESPACE, BOUNDS, readers, SEED, this::say);
     try (writes;
         faults) {
       watch(writes, faults);

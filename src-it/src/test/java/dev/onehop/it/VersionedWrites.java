@@ -164,9 +164,7 @@ final class VersionedWrites implements AutoCloseable {
         expectOne(collection.deleteOne(Filters.eq(slot.key)).getDeletedCount(), slot);
       } else if (dice == 1) {
         expectOne(
-            collection
-                .replaceOne(Filters.eq(slot.key), document(slot.key, next))
-                .getMatchedCount(),
+            collection.replaceOne(Filters.eq(slot.key), document(slot.key, next)).getMatchedCount(),
             slot);
       } else {
         expectOne(

@@ -47,8 +47,7 @@ public class SplitBenchmark {
   /** The event is decoded first. */
   @Benchmark
   public long decodeAndHash() {
-    BsonDocument decoded =
-        CODEC.decode(next().asBsonReader(), DecoderContext.builder().build());
-    return HashedKey.hash(decoded.getDocument("documentKey").get("_id"));
+    BsonDocument decoded = CODEC.decode(next().asBsonReader(), DecoderContext.builder().build());
+    return HashedKey.hash(decoded.getDocument("documentKey").getObjectId("_id"));
   }
 }

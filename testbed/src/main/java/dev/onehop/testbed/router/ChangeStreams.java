@@ -47,8 +47,7 @@ final class ChangeStreams {
   private final Cursors cursors;
   private final ClusterClock clock;
 
-  ChangeStreams(
-      ConfigServer config, ShardDirectory shards, Cursors cursors, ClusterClock clock) {
+  ChangeStreams(ConfigServer config, ShardDirectory shards, Cursors cursors, ClusterClock clock) {
     this.config = config;
     this.shards = shards;
     this.cursors = cursors;

@@ -21,8 +21,8 @@ import reactor.core.publisher.Mono;
 
 /**
  * Which shards were removed after a place: what they had to give after it can't be read, since they
- * are not in the placement any more. The config servers' own change stream tells, as it tells a
- * mongos.
+ * are not in the placement any more. A change stream of the config servers' log of changes tells;
+ * one of {@code config.shards} does not, since a removal is no event there.
  */
 final class RemovedShards {
   private static final Logger log = LoggerFactory.getLogger(RemovedShards.class);
@@ -30,9 +30,9 @@ final class RemovedShards {
   private static final StreamCommand REMOVALS =
       new StreamCommand(
           "config",
-          "shards",
+          "changelog",
           new BsonDocument("allowToRunOnConfigDB", BsonBoolean.TRUE),
-          List.of(BsonDocument.parse("{$match: {operationType: 'delete'}}")),
+          List.of(BsonDocument.parse("{$match: {'fullDocument.what': 'removeShard'}}")),
           0);
 
   private final ShardStream removals;
@@ -70,10 +70,10 @@ final class RemovedShards {
   }
 
   private static boolean isPast(Batch batch, BsonTimestamp time) {
-    return batch.token() != null && Tokens.clusterTime(batch.token()).compareTo(time) > 0;
+    return batch.token() != null && Tokens.clusterTime(batch.token()).compareTo(time) >= 0;
   }
 
   private static String id(BsonDocument event) {
-    return event.getDocument("documentKey").getString("_id").getValue();
+    return event.getDocument("fullDocument").getDocument("details").getString("shard").getValue();
   }
 }
