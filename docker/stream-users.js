@@ -68,7 +68,7 @@ function makeUser(connection, privileges, roles) {
 makeUser(db.getMongo(), [
   ...may(['find'], ['collections', 'chunks', 'databases', 'shards'].map(collection => ({db: 'config', collection}))),
   // Which shards were removed since a place.
-  ...may(['changeStream'], [{db: 'config', collection: 'shards'}]),
+  ...may(['find', 'changeStream'], [{db: 'config', collection: 'changelog'}]),
   ...(heartbeats ? may(['appendOplogNote'], [{cluster: true}]) : []),
   ...(lookups ? may(['find'], watched) : [])], []);
 print('config servers: ' + user + ' is there');

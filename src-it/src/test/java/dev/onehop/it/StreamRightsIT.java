@@ -104,7 +104,7 @@ class StreamRightsIT {
 
   private static List<Document> allMetadata(Document... more) {
     List<Document> privileges = metadata("collections", "chunks", "databases", "shards");
-    privileges.add(privilege("config", "shards", "changeStream"));
+    privileges.add(privilege("config", "changelog", "find", "changeStream"));
     privileges.addAll(List.of(more));
     return privileges;
   }

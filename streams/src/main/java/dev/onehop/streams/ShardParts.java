@@ -51,8 +51,16 @@ public final class ShardParts implements AutoCloseable {
   }
 
   private RoutedCluster cluster(StreamCommand command) {
+    // Whether events wait, the framework knows; heartbeats would go on for ever.
     return new RoutedCluster(
-        servers, command, settings.source(), Order.TOTAL, settings.start(), lookups, () -> {});
+        servers,
+        command,
+        settings.source(),
+        Order.TOTAL,
+        settings.start(),
+        lookups,
+        false,
+        () -> {});
   }
 
   /**
@@ -90,7 +98,7 @@ public final class ShardParts implements AutoCloseable {
   /** Which shards there are now. Only after {@link #open}, and if there can be others. */
   public Publisher<Shards> shards() {
     return cluster
-        .placement()
+        .placement(false)
         .map(placement -> Shards.of(placement.shards(), placement))
         .onErrorMap(ShardParts::cause);
   }

@@ -120,7 +120,14 @@ public final class ShardedChangeStream {
   private RoutedCluster cluster(
       ClusterServers servers, @Nullable Checkpoint start, boolean lookups, Runnable release) {
     return new RoutedCluster(
-        servers, settings.command(), settings.source(), settings.order(), start, lookups, release);
+        servers,
+        settings.command(),
+        settings.source(),
+        settings.order(),
+        start,
+        lookups,
+        true,
+        release);
   }
 
   private Flux<StreamEvent.Change> changes() {
@@ -279,12 +286,13 @@ public final class ShardedChangeStream {
     }
 
     /**
-     * How often at most a shard that events wait for gets a heartbeat; 10 milliseconds by default.
-     * A heartbeat is a note of some 150 bytes in the oplog of that shard, or of the config servers,
-     * and is no event. So an event waits about this long for an idle shard. It is written only
-     * while events wait, and needs the action {@code appendOplogNote} on each shard and on the
-     * config servers; without it, which is said once in the log, a majority read takes its place,
-     * which may take 100 ms and more where a replica set has one member.
+     * How often at most the config servers are asked whether a range has moved, and a shard that
+     * events wait for gets a heartbeat; 10 milliseconds by default. A heartbeat is a note of some
+     * 150 bytes in the oplog of that shard, or of the config servers, and is no event. So an event
+     * waits about this long for an idle shard. It is written only while events wait, and needs the
+     * action {@code appendOplogNote} on each shard and on the config servers; without it, which is
+     * said once in the log, a majority read takes its place, which may take 100 ms and more where a
+     * replica set has one member.
      */
     public Builder heartbeatInterval(Duration interval) {
       this.heartbeat = positive("heartbeatInterval", interval);

@@ -36,7 +36,7 @@ final class StubShards implements Cluster {
   }
 
   @Override
-  public Mono<Placement> placement() {
+  public Mono<Placement> placement(boolean awaited) {
     return Mono.never();
   }
 

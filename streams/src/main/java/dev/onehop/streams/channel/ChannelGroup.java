@@ -51,8 +51,8 @@ public final class ChannelGroup {
    * @param name of the group
    * @param leases where the group is kept. Reads and writes are of the majority, whatever the
    *     collection's concerns are
-   * @throws IllegalArgumentException if the number of channels is none of these, or the stream groups
-   *     transactions, whose events belong to several channels
+   * @throws IllegalArgumentException if the number of channels is none of these, or the stream
+   *     groups transactions, whose events belong to several channels
    */
   public static Builder builder(
       ShardedChangeStream stream, int channels, String name, MongoCollection<?> leases) {

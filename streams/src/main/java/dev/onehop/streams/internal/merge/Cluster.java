@@ -47,8 +47,12 @@ public interface Cluster {
   /** Looks at the cluster for the first time. */
   Mono<Opening> open();
 
-  /** Reads the placement again, complete up to the latest cluster time that is known. */
-  Mono<Placement> placement();
+  /**
+   * Reads the placement again, complete up to the latest cluster time that is known.
+   *
+   * @param awaited whether events wait for it
+   */
+  Mono<Placement> placement(boolean awaited);
 
   /** The stream of a shard. */
   ShardStream stream(String shard);

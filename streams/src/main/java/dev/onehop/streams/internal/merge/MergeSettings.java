@@ -10,8 +10,8 @@ import java.time.Duration;
  * @param order in which events are given
  * @param historyLost what happens when a shard has lost events
  * @param maxAwaitTime how long a server may wait for events
- * @param heartbeatInterval how often at most a shard that events wait for is asked to let its clock
- *     move
+ * @param heartbeatInterval how often at most the placement is read that events wait for, and a
+ *     shard that they wait for is asked to let its clock move
  * @param progressInterval how often the place is given while there are no events
  * @param bufferPerShard how many bytes may wait before no more are read
  * @param groupTransactions whether the events of a transaction are given together

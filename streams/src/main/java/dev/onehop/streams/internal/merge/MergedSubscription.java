@@ -38,9 +38,6 @@ import reactor.core.scheduler.Schedulers;
 final class MergedSubscription implements Subscription, ShardReader.Owner {
   private static final Logger log = LoggerFactory.getLogger(MergedSubscription.class);
 
-  /** The config servers are asked at most that often, and only while events wait for them. */
-  private static final Duration BETWEEN_PLACEMENTS = Duration.ofMillis(2);
-
   // A getMore without events ends only with its time, and only then says how far the shard is.
   private static final Duration AWAIT_HELD = Duration.ofMillis(3);
   private static final Duration AWAIT_TOTAL = Duration.ofMillis(10);
@@ -350,7 +347,7 @@ final class MergedSubscription implements Subscription, ShardReader.Owner {
       return;
     }
     boolean wanted = of.waitsForPlacement();
-    Duration interval = wanted ? BETWEEN_PLACEMENTS : settings.progressInterval();
+    Duration interval = wanted ? settings.heartbeatInterval() : settings.progressInterval();
     if (placingFailures > 0) {
       interval = Pauses.after(placingFailures);
     }
@@ -362,7 +359,7 @@ final class MergedSubscription implements Subscription, ShardReader.Owner {
     placing = true;
     placedNanos = System.nanoTime();
     cluster
-        .placement()
+        .placement(wanted)
         .subscribe(found -> post(() -> placed(of, found)), cause -> post(() -> notPlaced(cause)));
   }
 

@@ -62,12 +62,12 @@ final class MeteredCluster implements Cluster {
   }
 
   @Override
-  public Mono<Placement> placement() {
+  public Mono<Placement> placement(boolean awaited) {
     return Mono.defer(
         () -> {
           Timer.Sample sample = Timer.start(registry);
           return cluster
-              .placement()
+              .placement(awaited)
               .doOnSuccess(found -> sample.stop(placements("ok")))
               .doOnError(failure -> sample.stop(placements("failed")));
         });

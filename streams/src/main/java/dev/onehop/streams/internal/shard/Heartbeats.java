@@ -31,10 +31,15 @@ final class Heartbeats {
       new BsonDocument("onehop", new BsonString("events wait for this server"));
 
   private final ClusterClock clock;
+  private final boolean wanted;
   private final Set<ReplicaSet> refusing = ConcurrentHashMap.newKeySet();
 
-  Heartbeats(ClusterClock clock) {
+  /**
+   * @param wanted whether there are any
+   */
+  Heartbeats(ClusterClock clock, boolean wanted) {
     this.clock = clock;
+    this.wanted = wanted;
   }
 
   /**
@@ -43,7 +48,7 @@ final class Heartbeats {
    * @return whether a majority has it; never fails
    */
   Mono<Boolean> write(ReplicaSet to) {
-    return Mono.defer(() -> refusing.contains(to) ? Mono.just(false) : append(to))
+    return Mono.defer(() -> !wanted || refusing.contains(to) ? Mono.just(false) : append(to))
         .timeout(MOST)
         .onErrorReturn(false);
   }

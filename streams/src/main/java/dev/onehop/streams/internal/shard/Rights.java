@@ -45,7 +45,7 @@ final class Rights {
     if (lookups) {
       watched(place, status, "find");
     }
-    check(wanted, place, status, "config", "shards", "changeStream");
+    check(wanted, place, status, "config", "changelog", "find", "changeStream");
     onCluster(place, status, "appendOplogNote");
   }
 
@@ -148,7 +148,7 @@ final class Rights {
           "the change stream does without {}. Without appendOplogNote and getShardMap there are no"
               + " heartbeats: events wait for majority reads, which takes 100 ms and more where a"
               + " replica set has one member. Without local.oplog.rs it is not known how much a"
-              + " shard has lost, and without config.shards whether a shard was removed meanwhile."
+              + " shard has lost, and without config.changelog whether a shard was removed meanwhile."
               + " {}",
           String.join("; ", wanted),
           SCRIPT);

@@ -56,6 +56,7 @@ public final class RoutedCluster implements Cluster {
   /**
    * @param start null for now
    * @param lookups whether documents are looked up over the seeds
+   * @param heartbeats whether idle servers get heartbeats
    * @param release run when the servers are no longer needed here
    */
   public RoutedCluster(
@@ -65,6 +66,7 @@ public final class RoutedCluster implements Cluster {
       Order order,
       @Nullable Checkpoint start,
       boolean lookups,
+      boolean heartbeats,
       Runnable release) {
     this.servers = servers;
     this.command = command;
@@ -73,7 +75,7 @@ public final class RoutedCluster implements Cluster {
     this.lookups = lookups;
     this.release = release;
     this.placements = new PlacementReader(servers.config(), servers.clock(), command, order);
-    this.heartbeats = new Heartbeats(servers.clock());
+    this.heartbeats = new Heartbeats(servers.clock(), heartbeats);
   }
 
   @Override
@@ -217,10 +219,12 @@ public final class RoutedCluster implements Cluster {
   }
 
   @Override
-  public Mono<Placement> placement() {
+  public Mono<Placement> placement(boolean awaited) {
     return Mono.defer(
             () -> {
-              moveConfigServers();
+              if (awaited) {
+                moveConfigServers();
+              }
               return placements.read();
             })
         .flatMap(

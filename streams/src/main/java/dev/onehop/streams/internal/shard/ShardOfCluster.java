@@ -53,7 +53,7 @@ public final class ShardOfCluster implements Cluster {
   }
 
   @Override
-  public Mono<Placement> placement() {
+  public Mono<Placement> placement(boolean awaited) {
     return Mono.error(new IllegalStateException("a shard alone has no placement"));
   }
 
@@ -85,7 +85,9 @@ public final class ShardOfCluster implements Cluster {
     @Override
     public Mono<Batch> next(Duration wait) {
       Mono<Batch> next = stream.next(wait).doOnNext(this::look);
-      return idle ? whole.placement().onErrorComplete().then(stream.advance()).then(next) : next;
+      return idle
+          ? whole.placement(false).onErrorComplete().then(stream.advance()).then(next)
+          : next;
     }
 
     private void look(Batch batch) {

@@ -102,7 +102,7 @@ final class ScriptedCluster implements Cluster {
   }
 
   @Override
-  public Mono<Placement> placement() {
+  public Mono<Placement> placement(boolean awaited) {
     return Mono.fromCallable(this::read);
   }
 
