@@ -37,6 +37,7 @@ import org.jspecify.annotations.Nullable;
  * servers and disturb readers. Faults of a thread come in rounds, each of which has all of them in
  * another order.
  */
+@SuppressWarnings("try") // What is interrupted while it closes is a test that is over.
 final class StreamFaults implements AutoCloseable {
   private static final Duration SETTLED = Duration.ofMinutes(2);
   private static final Duration STOP = Duration.ofMinutes(4);

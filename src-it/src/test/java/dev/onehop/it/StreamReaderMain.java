@@ -59,6 +59,8 @@ final class StreamReaderMain {
   }
 
   /**
+   * Reads until it is killed.
+   *
    * @param arguments the URL, database and collection, order, channels of all processes together,
    *     this process and how many there are, the first place, a folder
    */

@@ -21,6 +21,7 @@ import org.bson.codecs.BsonDocumentCodec;
 import org.jspecify.annotations.Nullable;
 
 /** A {@link StreamReaderMain} as the test has it, with the check of what it processes. */
+@SuppressWarnings("try") // What is interrupted while it closes is a test that is over.
 final class StreamReaderProcess implements AutoCloseable {
   private static final int MOST_AT_ONCE = 1 << 20;
 

@@ -31,6 +31,7 @@ import org.bson.Document;
  * document is left alone: its slot goes on with the next {@code _id}. So of each document all
  * writes but the last are known to have happened in their order.
  */
+@SuppressWarnings("try") // What is interrupted while it closes is a test that is over.
 final class VersionedWrites implements AutoCloseable {
   /** How many documents, one after the other, a slot may have. */
   static final int DOCUMENTS_PER_SLOT = 10_000;
