@@ -311,44 +311,62 @@ final class StreamFaults implements AutoCloseable {
       pause(random, Duration.ofSeconds(12));
       targets.remove(name);
       synchronized (readers) {
-        drainAndRemove(name);
+        // While a stored place is before the end of its events, or of itself, it is needed.
+        await(name + " is drained").atMost(SETTLED).until(() -> isDrained(name));
+        awaitStoredPlaces();
+        await(name + " is removed").atMost(SETTLED).until(() -> onConfig(removal(name)));
         progress.accept(name + " was removed");
-        // Only what is stored after the end of a shard needs it no more.
-        BsonTimestamp removed = clusterTime();
-        await("stored places are after the end of " + name)
-            .atMost(SETTLED)
-            .until(() -> readers.stream().allMatch(reader -> isAfter(reader.place(), removed)));
+        awaitStoredPlaces();
       }
     }
+  }
+
+  private void awaitStoredPlaces() {
+    BsonTimestamp now = clusterTime();
+    await("stored places are after " + now)
+        .atMost(SETTLED)
+        .until(() -> readers.stream().allMatch(reader -> isAfter(reader.place(), now)));
   }
 
   private static boolean isAfter(@Nullable Checkpoint place, BsonTimestamp time) {
     return place != null && place.clusterTime().compareTo(time) > 0;
   }
 
-  private void drainAndRemove(String name) {
-    await(name + " is removed")
-        .atMost(SETTLED)
-        .until(
-            () -> {
-              moveAway(name);
-              return onConfig(
-                  new Document("_configsvrRemoveShard", name).append("writeConcern", MAJORITY));
-            });
+  private static Document removal(String name) {
+    return new Document("_configsvrRemoveShard", name).append("writeConcern", MAJORITY);
   }
 
-  private void moveAway(String name) {
+  /** Whether nothing is left there; what is, is moved away. */
+  private boolean isDrained(String name) {
     try (MongoClient config = direct(configServer())) {
-      for (BsonDocument chunk :
+      List<BsonDocument> left =
           config
               .getDatabase("config")
               .getCollection("chunks", BsonDocument.class)
-              .find(Filters.eq("shard", name))) {
+              .find(Filters.eq("shard", name))
+              .into(new ArrayList<>());
+      for (BsonDocument chunk : left) {
         testbed.moveRange(namespace, chunk.getDocument("min"), shards.get(0));
       }
+      // From the first time it is asked for, nothing new is moved there.
+      return left.isEmpty() && isDraining(config, name);
     } catch (MongoException | TestbedException e) {
       progress.accept("not drained yet: " + e.getMessage());
+      return false;
     }
+  }
+
+  private static boolean isDraining(MongoClient config, String name) {
+    boolean draining =
+        config
+                .getDatabase("config")
+                .getCollection("shards")
+                .countDocuments(Filters.and(Filters.eq(name), Filters.eq("draining", true)))
+            > 0;
+    if (!draining) {
+      var unused = config.getDatabase("admin").runCommand(removal(name));
+    }
+    return draining;
   }
 
   /** Whether the config server has done it; it is asked again while it can't. */

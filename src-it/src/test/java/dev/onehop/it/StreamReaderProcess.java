@@ -135,7 +135,7 @@ final class StreamReaderProcess implements AutoCloseable {
     if (running != null && !running.isAlive()) {
       throw new AssertionError(
           "reader %s has ended by itself: %s"
-              .formatted(name, lastLines(Files.readAllLines(folder.resolve("errors")))));
+              .formatted(name, complaint(Files.readAllLines(folder.resolve("errors")))));
     }
     Path log = folder.resolve(StreamReaderMain.LOG);
     while (Files.exists(log) && takeLines(log)) {}
@@ -144,8 +144,13 @@ final class StreamReaderProcess implements AutoCloseable {
     }
   }
 
-  private static String lastLines(List<String> lines) {
-    return String.join("\n", lines.subList(Math.max(0, lines.size() - 30), lines.size()));
+  /** The last exception, without the depths of its trace. */
+  private static String complaint(List<String> lines) {
+    int first = lines.size();
+    while (first > 0 && !lines.get(Math.min(first, lines.size() - 1)).startsWith("Exception")) {
+      first--;
+    }
+    return String.join("\n", lines.subList(first, Math.min(lines.size(), first + 10)));
   }
 
   /** Whether there may be more. */
