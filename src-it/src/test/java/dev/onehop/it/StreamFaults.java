@@ -325,7 +325,15 @@ final class StreamFaults implements AutoCloseable {
     BsonTimestamp now = clusterTime();
     await("stored places are after " + now)
         .atMost(SETTLED)
-        .until(() -> readers.stream().allMatch(reader -> isAfter(reader.place(), now)));
+        .until(
+            () -> {
+              boolean all = true;
+              for (StreamReaderProcess reader : readers) {
+                reader.poll();
+                all &= isAfter(reader.place(), now);
+              }
+              return all;
+            });
   }
 
   private static boolean isAfter(@Nullable Checkpoint place, BsonTimestamp time) {
