@@ -3,12 +3,14 @@ package dev.onehop.streams;
 import com.mongodb.client.model.changestream.FullDocument;
 import dev.onehop.routing.spi.setup.ClusterServers;
 import dev.onehop.streams.event.Checkpoint;
+import dev.onehop.streams.event.HistoryLostException;
 import dev.onehop.streams.event.Order;
 import dev.onehop.streams.event.Source;
 import dev.onehop.streams.event.StreamEvent;
 import dev.onehop.streams.internal.merge.Cluster;
 import dev.onehop.streams.internal.merge.MergeSettings;
 import dev.onehop.streams.internal.merge.MergedStream;
+import dev.onehop.streams.internal.merge.ReadFailure;
 import dev.onehop.streams.internal.shard.Lookups;
 import dev.onehop.streams.internal.shard.RoutedCluster;
 import dev.onehop.streams.internal.shard.ShardOfCluster;
@@ -47,20 +49,13 @@ public final class ShardParts implements AutoCloseable {
     this.servers = ClusterServers.connect(settings.client(), settings.hostMapping(), THREADS);
     this.lookups =
         settings.fullDocument() == FullDocument.UPDATE_LOOKUP && settings.source() == Source.SHARDS;
-    this.cluster = cluster(settings.command());
+    this.cluster = cluster(settings.command(), settings.start());
   }
 
-  private RoutedCluster cluster(StreamCommand command) {
+  private RoutedCluster cluster(StreamCommand command, @Nullable Checkpoint start) {
     // Whether events wait, the framework knows; heartbeats would go on for ever.
     return new RoutedCluster(
-        servers,
-        command,
-        settings.source(),
-        Order.TOTAL,
-        settings.start(),
-        lookups,
-        false,
-        () -> {});
+        servers, command, settings.source(), Order.TOTAL, start, lookups, false, () -> {});
   }
 
   /**
@@ -85,14 +80,22 @@ public final class ShardParts implements AutoCloseable {
    */
   public record Opening(Checkpoint start, Shards shards) {}
 
-  /** Where the stream begins, as the builder has it or now, and which shards there are. */
+  /**
+   * Where the stream begins, as the builder has it or now, and which shards there are. Fails with a
+   * {@link HistoryLostException} if a shard was removed after the place where it is to begin.
+   */
   public Publisher<Opening> open() {
-    return cluster
-        .open()
-        .map(
-            opening ->
-                new Opening(opening.start(), Shards.of(opening.shards(), opening.placement())))
-        .onErrorMap(ShardParts::cause);
+    return cluster.open().map(ShardParts::complete).onErrorMap(ShardParts::cause);
+  }
+
+  private static Opening complete(Cluster.Opening opening) {
+    opening
+        .removed()
+        .forEach(
+            (shard, time) -> {
+              throw new HistoryLostException(shard, opening.start().clusterTime(), time);
+            });
+    return new Opening(opening.start(), Shards.of(opening.shards(), opening.placement()));
   }
 
   /** Which shards there are now. Only after {@link #open}, and if there can be others. */
@@ -104,8 +107,7 @@ public final class ShardParts implements AutoCloseable {
   }
 
   private static Throwable cause(Throwable failure) {
-    Throwable cause = failure.getCause();
-    return cause == null ? failure : cause;
+    return failure instanceof ReadFailure known ? known.getCause() : failure;
   }
 
   /**
@@ -135,7 +137,7 @@ public final class ShardParts implements AutoCloseable {
             PROGRESS,
             merge.bufferPerShard(),
             false);
-    RoutedCluster ranged = parts == 1 ? cluster : cluster(ranged(part, parts));
+    RoutedCluster ranged = cluster(parts == 1 ? settings.command() : ranged(part, parts), null);
     Flux<StreamEvent> events =
         Flux.from(
             new MergedStream(
