@@ -18,7 +18,6 @@ import dev.onehop.streams.event.Order;
 import dev.onehop.streams.event.StreamEvent;
 import dev.onehop.streams.observation.StreamMeters;
 import dev.onehop.testbed.Testbed;
-import dev.onehop.testbed.Topology;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.search.MeterNotFoundException;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
@@ -45,25 +44,6 @@ import reactor.core.publisher.Flux;
 
 /** Transactions over several shards, put together in the streams of real servers, measured. */
 class GroupedTransactionsIT {
-  private static final String TOPOLOGY =
-      """
-      name: grouped-transactions
-      regions: [here]
-      hosts:
-        c: {region: here, address: 127.51.0.1}
-        s1: {region: here, address: 127.51.0.2}
-        s2: {region: here, address: 127.51.0.3}
-        s3: {region: here, address: 127.51.0.4}
-      roundTrips:
-        here <-> here: 0.4
-      client: c
-      configServers: [c]
-      shards:
-        one: [s1]
-        two: [s2]
-        three: [s3]
-      mongos: [c]
-      """;
   private static final Duration TIMEOUT = Duration.ofMinutes(2);
   private static final int KEYS = 120;
   private static final int TRANSACTIONS = 60;
@@ -76,7 +56,7 @@ class GroupedTransactionsIT {
 
   @BeforeAll
   static void start() {
-    testbed = Testbed.builder(Topology.parse("grouped-transactions.yaml", TOPOLOGY)).start();
+    testbed = Testbed.builder(ThreeShards.topology("grouped-transactions", 51)).start();
     client = MongoClients.create(testbed.url());
   }
 

@@ -23,7 +23,6 @@ import dev.onehop.streams.event.Order;
 import dev.onehop.streams.event.Source;
 import dev.onehop.streams.event.StreamEvent;
 import dev.onehop.testbed.Testbed;
-import dev.onehop.testbed.Topology;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -58,25 +57,6 @@ import reactor.core.publisher.Flux;
  * <p>{@code -Donehop.it.stream.seconds=60} makes it as long as it should be before a release.
  */
 class ShardedChangeStreamIT {
-  private static final String TOPOLOGY =
-      """
-      name: sharded-change-streams
-      regions: [here]
-      hosts:
-        c: {region: here, address: 127.37.0.1}
-        s1: {region: here, address: 127.37.0.2}
-        s2: {region: here, address: 127.37.0.3}
-        s3: {region: here, address: 127.37.0.4}
-      roundTrips:
-        here <-> here: 0.4
-      client: c
-      configServers: [c]
-      shards:
-        one: [s1]
-        two: [s2]
-        three: [s3]
-      mongos: [c]
-      """;
   private static final Duration STRESS =
       Duration.ofSeconds(Integer.getInteger("onehop.it.stream.seconds", 15));
   private static final Duration TIMEOUT = Duration.ofSeconds(60);
@@ -92,7 +72,7 @@ class ShardedChangeStreamIT {
 
   @BeforeAll
   static void start() {
-    testbed = Testbed.builder(Topology.parse("sharded-change-streams.yaml", TOPOLOGY)).start();
+    testbed = Testbed.builder(ThreeShards.topology("sharded-change-streams", 37)).start();
     client = MongoClients.create(testbed.url());
   }
 

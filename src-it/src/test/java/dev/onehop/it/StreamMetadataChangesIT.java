@@ -15,7 +15,6 @@ import dev.onehop.streams.event.HistoryLostException;
 import dev.onehop.streams.event.Order;
 import dev.onehop.streams.event.StreamEvent;
 import dev.onehop.testbed.Testbed;
-import dev.onehop.testbed.Topology;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -37,25 +36,6 @@ import reactor.core.publisher.Flux;
 
 /** Collections that get another home, another name or another shard key under a change stream. */
 class StreamMetadataChangesIT {
-  private static final String TOPOLOGY =
-      """
-      name: stream-metadata-changes
-      regions: [here]
-      hosts:
-        c: {region: here, address: 127.41.0.1}
-        s1: {region: here, address: 127.41.0.2}
-        s2: {region: here, address: 127.41.0.3}
-        s3: {region: here, address: 127.41.0.4}
-      roundTrips:
-        here <-> here: 0.4
-      client: c
-      configServers: [c]
-      shards:
-        one: [s1]
-        two: [s2]
-        three: [s3]
-      mongos: [c]
-      """;
   private static final Duration TIMEOUT = Duration.ofSeconds(60);
   private static final int SLOTS = 60;
 
@@ -69,7 +49,7 @@ class StreamMetadataChangesIT {
 
   @BeforeAll
   static void start() {
-    testbed = Testbed.builder(Topology.parse("stream-metadata-changes.yaml", TOPOLOGY)).start();
+    testbed = Testbed.builder(ThreeShards.topology("stream-metadata-changes", 41)).start();
     client = MongoClients.create(testbed.url());
     config = MongoClients.create(configUrl() + "?directConnection=true");
   }

@@ -67,10 +67,10 @@ class ChangeStreamSourceIT {
       name: flink
       regions: [here]
       hosts:
-        c: {region: here, address: 127.41.0.1}
-        s1: {region: here, address: 127.41.0.2}
-        s2: {region: here, address: 127.41.0.3}
-        s3: {region: here, address: 127.41.0.4}
+        c: {region: here, address: 127.61.0.1}
+        s1: {region: here, address: 127.61.0.2}
+        s2: {region: here, address: 127.61.0.3}
+        s3: {region: here, address: 127.61.0.4}
       roundTrips:
         here <-> here: 0.4
       client: c
