@@ -12,7 +12,6 @@ import com.mongodb.client.model.Filters;
 import com.mongodb.client.model.UpdateOptions;
 import com.mongodb.client.model.Updates;
 import dev.onehop.testbed.Testbed;
-import dev.onehop.testbed.Topology;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -46,23 +45,6 @@ import org.junit.jupiter.api.io.TempDir;
 class ChannelGroupIT {
   static final int CHANNELS = 6;
 
-  private static final String TOPOLOGY =
-      """
-      name: channel-groups
-      regions: [here]
-      hosts:
-        c: {region: here, address: 127.38.0.1}
-        s1: {region: here, address: 127.38.0.2}
-        s2: {region: here, address: 127.38.0.3}
-      roundTrips:
-        here <-> here: 0.4
-      client: c
-      configServers: [c]
-      shards:
-        one: [s1]
-        two: [s2]
-      mongos: [c]
-      """;
   private static final Duration FROZEN =
       Duration.ofSeconds(Integer.getInteger("onehop.it.frozen.seconds", 8));
   private static final Duration LEASE = Duration.ofSeconds(3);
@@ -86,7 +68,7 @@ class ChannelGroupIT {
 
   @BeforeAll
   static void start() {
-    testbed = Testbed.builder(Topology.parse("channel-groups.yaml", TOPOLOGY)).start();
+    testbed = Testbed.builder(NearShards.topology("channel-groups", 38, 2)).start();
     client = MongoClients.create(testbed.url());
   }
 

@@ -56,7 +56,7 @@ class GroupedTransactionsIT {
 
   @BeforeAll
   static void start() {
-    testbed = Testbed.builder(ThreeShards.topology("grouped-transactions", 51)).start();
+    testbed = Testbed.builder(NearShards.topology("grouped-transactions", 51, 3)).start();
     client = MongoClients.create(testbed.url());
   }
 

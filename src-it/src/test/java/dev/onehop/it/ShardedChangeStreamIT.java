@@ -72,7 +72,7 @@ class ShardedChangeStreamIT {
 
   @BeforeAll
   static void start() {
-    testbed = Testbed.builder(ThreeShards.topology("sharded-change-streams", 37)).start();
+    testbed = Testbed.builder(NearShards.topology("sharded-change-streams", 37, 3)).start();
     client = MongoClients.create(testbed.url());
   }
 

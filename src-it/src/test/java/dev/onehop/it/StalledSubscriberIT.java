@@ -13,7 +13,6 @@ import dev.onehop.streams.ShardedChangeStream;
 import dev.onehop.streams.event.Order;
 import dev.onehop.streams.event.StreamEvent;
 import dev.onehop.testbed.Testbed;
-import dev.onehop.testbed.Topology;
 import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -38,23 +37,6 @@ import reactor.core.publisher.BaseSubscriber;
  * server ends a cursor that is idle for ten minutes.
  */
 class StalledSubscriberIT {
-  private static final String TOPOLOGY =
-      """
-      name: stalled-subscriber
-      regions: [here]
-      hosts:
-        c: {region: here, address: 127.52.0.1}
-        s1: {region: here, address: 127.52.0.2}
-        s2: {region: here, address: 127.52.0.3}
-      roundTrips:
-        here <-> here: 0.4
-      client: c
-      configServers: [c]
-      shards:
-        one: [s1]
-        two: [s2]
-      mongos: [c]
-      """;
   private static final Duration STALL =
       Duration.ofSeconds(Integer.getInteger("onehop.it.stall.seconds", 20));
   private static final Duration TIMEOUT = Duration.ofMinutes(5).plus(STALL.multipliedBy(3));
@@ -77,7 +59,7 @@ class StalledSubscriberIT {
 
   @BeforeAll
   static void start() {
-    testbed = Testbed.builder(Topology.parse("stalled-subscriber.yaml", TOPOLOGY)).start();
+    testbed = Testbed.builder(NearShards.topology("stalled-subscriber", 52, 2)).start();
     client = MongoClients.create(testbed.url());
     testbed
         .shardHosts()

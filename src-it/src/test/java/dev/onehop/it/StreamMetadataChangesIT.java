@@ -49,7 +49,7 @@ class StreamMetadataChangesIT {
 
   @BeforeAll
   static void start() {
-    testbed = Testbed.builder(ThreeShards.topology("stream-metadata-changes", 41)).start();
+    testbed = Testbed.builder(NearShards.topology("stream-metadata-changes", 41, 3)).start();
     client = MongoClients.create(testbed.url());
     config = MongoClients.create(configUrl() + "?directConnection=true");
   }

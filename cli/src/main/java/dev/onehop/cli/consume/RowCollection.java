@@ -37,7 +37,7 @@ final class RowCollection implements AutoCloseable {
     this.database = url.database();
   }
 
-  /** Written for a majority: before that there is no event, and nobody would flush a journal. */
+  /** With write concern majority: an event comes after that only, and it flushes the journal. */
   MongoCollection<RawBsonDocument> rows() {
     return client
         .getDatabase(database)

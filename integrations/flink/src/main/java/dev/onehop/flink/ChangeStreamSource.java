@@ -33,7 +33,7 @@ import org.apache.flink.util.function.SerializableSupplier;
  *
  * <p>A split is a shard, or one of several ranges of its documents. Splits are found and assigned
  * while the job runs, as shards come and go. Their places are in Flink's checkpoints, so each event
- * counts exactly once in the job's state, whatever is restarted.
+ * counts exactly once in the job's state, also after restarts.
  *
  * <p>The source sets timestamps and watermarks: a record's timestamp is its cluster time in
  * milliseconds (the seconds, and the increment up to 999), and a watermark says that all shards are

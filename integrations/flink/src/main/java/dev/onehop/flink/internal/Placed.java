@@ -5,7 +5,7 @@ import java.util.Map;
 import org.apache.flink.api.connector.source.SourceEvent;
 import org.jspecify.annotations.Nullable;
 
-/** To the readers: which splits there are, whoever reads them. */
+/** From the enumerator to the readers: up to where all splits are known. */
 final class Placed implements SourceEvent {
   private static final long serialVersionUID = 1L;
 

@@ -21,7 +21,7 @@ import reactor.core.publisher.Mono;
 
 /**
  * Finds the shards and assigns their splits. Watermarks follow what is said here: a new shard's
- * split is assigned before any reader is told of a time at which the shard had events.
+ * split is assigned before readers get a time at which the shard had events.
  *
  * <p>Used by Flink's coordinator thread only, but for {@link #look}.
  */

@@ -2,18 +2,17 @@ package dev.onehop.it;
 
 import dev.onehop.testbed.Topology;
 
-/**
- * Three shards {@code one}, {@code two} and {@code three} of one server each, next to each other.
- */
-final class ThreeShards {
-  private ThreeShards() {}
+/** Shards {@code one}, {@code two}, {@code three} of one server each, next to each other. */
+final class NearShards {
+  private NearShards() {}
 
   /**
-   * The topology.
+   * The topology of two or three shards.
    *
    * @param network the second number of its addresses, another one for each name
    */
-  static Topology topology(String name, int network) {
+  static Topology topology(String name, int network, int shards) {
+    boolean third = shards == 3;
     return Topology.parse(
         name + ".yaml",
         """
@@ -23,7 +22,7 @@ final class ThreeShards {
           c: {region: here, address: 127.%2$d.0.1}
           s1: {region: here, address: 127.%2$d.0.2}
           s2: {region: here, address: 127.%2$d.0.3}
-          s3: {region: here, address: 127.%2$d.0.4}
+        %3$s
         roundTrips:
           here <-> here: 0.4
         client: c
@@ -31,9 +30,13 @@ final class ThreeShards {
         shards:
           one: [s1]
           two: [s2]
-          three: [s3]
+        %4$s
         mongos: [c]
         """
-            .formatted(name, network));
+            .formatted(
+                name,
+                network,
+                third ? "  s3: {region: here, address: 127.%d.0.4}".formatted(network) : "",
+                third ? "  three: [s3]" : ""));
   }
 }
