@@ -19,6 +19,7 @@ import picocli.CommandLine.Spec;
     subcommands = {
       BenchCommand.class,
       ConsumeCommand.class,
+      PropagateCommand.class,
       ReportCommand.class,
       TopologyCommand.class,
       ExplainCommand.class,
@@ -29,6 +30,7 @@ import picocli.CommandLine.Spec;
       "Examples:",
       "  onehop bench --quick       what would shard-aware routing buy me?",
       "  onehop consume --quick     how fast and how late are change events, in order?",
+      "  onehop propagate           how long does a write take to be seen elsewhere?",
       "  onehop topology up         keep a cluster over three regions running",
       "  onehop COMMAND --help      all options of a command"
     })

@@ -2,9 +2,12 @@ package dev.onehop.cli;
 
 import dev.onehop.cli.report.ConsumeReport;
 import dev.onehop.cli.report.ConsumeTable;
+import dev.onehop.cli.report.PropagateReport;
+import dev.onehop.cli.report.PropagateTable;
 import dev.onehop.cli.report.Report;
 import dev.onehop.cli.report.ResultsTable;
 import dev.onehop.cli.results.ConsumeResults;
+import dev.onehop.cli.results.PropagateResults;
 import dev.onehop.cli.results.Results;
 import dev.onehop.cli.results.ResultsFile;
 import java.nio.file.Files;
@@ -21,7 +24,7 @@ import picocli.CommandLine.Spec;
     name = "report",
     mixinStandardHelpOptions = true,
     versionProvider = Version.class,
-    header = "Draw a run's report and table again from its results, of bench or consume.",
+    header = "Draw a run's report and table again from its results, of bench, consume or propagate.",
     footer = {
       "",
       "Example:",
@@ -42,8 +45,12 @@ final class ReportCommand implements Callable<Integer> {
       throw Failure.usage("no folder " + folder);
     }
     Optional<ConsumeResults> consumed = ResultsFile.readConsume(folder);
+    Optional<PropagateResults> propagated = ResultsFile.readPropagate(folder);
     Path file;
-    if (consumed.isPresent()) {
+    if (propagated.isPresent()) {
+      file = PropagateReport.write(folder, propagated.get());
+      spec.commandLine().getOut().print(PropagateTable.render(propagated.get()));
+    } else if (consumed.isPresent()) {
       file = ConsumeReport.write(folder, consumed.get());
       spec.commandLine().getOut().print(ConsumeTable.render(consumed.get()));
     } else {

@@ -38,6 +38,11 @@ public final class ResultsFile {
     return json(results);
   }
 
+  /** The results as JSON text, ending in a newline. */
+  public static String toJson(PropagateResults results) {
+    return json(results);
+  }
+
   private static String json(Object results) {
     try {
       return JSON.writeValueAsString(results) + "\n";
@@ -61,6 +66,15 @@ public final class ResultsFile {
    * @throws Failure if it can't be written
    */
   public static void write(Path folder, ConsumeResults results) {
+    write(folder, toJson(results));
+  }
+
+  /**
+   * Writes {@code folder/results.json} likewise.
+   *
+   * @throws Failure if it can't be written
+   */
+  public static void write(Path folder, PropagateResults results) {
     write(folder, toJson(results));
   }
 
@@ -95,8 +109,7 @@ public final class ResultsFile {
    * @throws Failure as {@link #read}
    */
   public static Optional<ConsumeResults> readConsume(Path folder) {
-    JsonNode tree = read(folder, JsonNode.class);
-    if (tree == null || !tree.path("command").asText().equals(ConsumeResults.COMMAND)) {
+    if (!isOf(folder, ConsumeResults.COMMAND)) {
       return Optional.empty();
     }
     ConsumeResults results = read(folder, ConsumeResults.class);
@@ -104,6 +117,31 @@ public final class ResultsFile {
       throw incomplete(folder);
     }
     return Optional.of(results);
+  }
+
+  /**
+   * Reads the {@code results.json} of a run of {@code onehop propagate}.
+   *
+   * @return empty if it is that of another command
+   * @throws Failure as {@link #read}
+   */
+  public static Optional<PropagateResults> readPropagate(Path folder) {
+    if (!isOf(folder, PropagateResults.COMMAND)) {
+      return Optional.empty();
+    }
+    PropagateResults results = read(folder, PropagateResults.class);
+    if (results == null
+        || results.topology() == null
+        || results.server() == null
+        || results.streams() == null) {
+      throw incomplete(folder);
+    }
+    return Optional.of(results);
+  }
+
+  private static boolean isOf(Path folder, String command) {
+    JsonNode tree = read(folder, JsonNode.class);
+    return tree != null && tree.path("command").asText().equals(command);
   }
 
   private static Failure incomplete(Path folder) {

@@ -86,7 +86,7 @@ class ChangeStreamCursorTest {
   }
 
   private ChangeStreamCursor open(@Nullable ResumeToken after) {
-    ChangeStreamCursor cursor = new ChangeStreamCursor("d.c", List.of(left, right), after);
+    ChangeStreamCursor cursor = new ChangeStreamCursor("d.c", List.of(left, right), after, false);
     for (int i = 0; i < 2; i++) {
       cursor.opened(i, reply("firstBatch", mark(0), List.of()));
     }
