@@ -2,6 +2,7 @@ package dev.onehop.cli;
 
 import dev.onehop.cli.propagate.Measurement;
 import dev.onehop.cli.propagate.PeerAddress;
+import dev.onehop.cli.propagate.PeerListener;
 import dev.onehop.cli.propagate.PropagatePlan;
 import dev.onehop.cli.propagate.PropagateSession;
 import dev.onehop.cli.propagate.Prompts;
@@ -16,9 +17,11 @@ import java.io.PrintWriter;
 import java.nio.charset.Charset;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.Objects;
+import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
@@ -85,6 +88,9 @@ final class PropagateCommand implements Callable<Integer> {
 
   /** The launcher says whether both standard input and error are a terminal. */
   private static final String PROMPTS = "onehop.prompts";
+
+  private static final Set<String> LISTENING =
+      Set.of("--listen", "--url", "--tls-ca", "--debug", "--help", "-h", "--version", "-V");
 
   @Spec private CommandSpec spec;
 
@@ -236,13 +242,16 @@ final class PropagateCommand implements Callable<Integer> {
 
   @Override
   public Integer call() {
+    if (listen != null) {
+      return listen(listen);
+    }
     where.servers.check();
     if (noop != null) {
       int unused = range("--noop", noop, 1, 3_600);
     }
     Topology topology = topology();
-    PropagatePlan plan = plan(asked());
     PeerAddress other = peer == null ? null : PeerAddress.parse("--peer", peer);
+    PropagatePlan plan = plan(asked());
     Path folder = ResultsFolder.create(out);
     PropagateSession session =
         new PropagateSession(
@@ -270,6 +279,27 @@ final class PropagateCommand implements Callable<Integer> {
     long faults = Objects.requireNonNull(results).faults();
     if (faults > 0) {
       throw Failure.run(faults + " objects were lost or doubled; see the table", null);
+    }
+    return 0;
+  }
+
+  /** Serves a peer until the process is interrupted. */
+  private int listen(String address) {
+    for (String option : spec.optionsMap().keySet()) {
+      if (!LISTENING.contains(option)
+          && spec.commandLine().getParseResult().hasMatchedOption(option)) {
+        throw Failure.usage(option + " and --listen exclude each other");
+      }
+    }
+    PeerAddress own = PeerAddress.parse("--listen", address);
+    if (where.url == null) {
+      throw Failure.usage("--listen needs --url, the cluster as it is reached from here");
+    }
+    try (PeerListener listener =
+        new PeerListener(own, where.servers.existingOptions.url(where.url), System.err)) {
+      spec.commandLine().getOut().println("listening on " + own);
+      spec.commandLine().getOut().flush();
+      listener.serve();
     }
     return 0;
   }
@@ -335,7 +365,9 @@ final class PropagateCommand implements Callable<Integer> {
 
   private List<Measurement> measurements() {
     if (names == null || names.equals(List.of("all"))) {
-      return List.of(Measurement.values());
+      return Arrays.stream(Measurement.values())
+          .filter(each -> peer == null || each.isPropagation())
+          .toList();
     }
     return names.stream().map(String::strip).map(Measurement::named).distinct().toList();
   }
@@ -346,6 +378,14 @@ final class PropagateCommand implements Callable<Integer> {
    * @throws Failure if they contradict each other or are out of range
    */
   PropagatePlan plan(List<Measurement> measurements) {
+    for (Measurement each : measurements) {
+      if (peer != null && !each.isPropagation()) {
+        throw Failure.usage(each.label() + " is measured in one process, without --peer");
+      }
+    }
+    if (noop != null && where.servers.existing) {
+      throw Failure.usage("--noop and --existing exclude each other: the servers run already");
+    }
     if (!order.equals("key") && !order.equals("total")) {
       throw Failure.usage("--order takes key or total, and not '" + order + "'");
     }

@@ -37,7 +37,7 @@ public enum Measurement {
   }
 
   /** Whether documents are written in tests of a given size, one after the other. */
-  boolean isPropagation() {
+  public boolean isPropagation() {
     return ordinal() <= CLIENT_TO_MONGO.ordinal();
   }
 

@@ -137,6 +137,9 @@ final class PropagateRun implements ClusterSession.Work {
   private List<PropagateMeasurement> measure(
       PropagatePlan.Point point, int run, BsonTimestamp start, List<HashRanges> shards)
       throws IOException, InterruptedException {
+    if (point.measurement() == Measurement.LOAD) {
+      return new LoadRun(plan, point, cluster.url(), run, progress).measure(out);
+    }
     if (!point.measurement().isPropagation()) {
       return new BootstrapRun(
               plan, point, cluster.url(), request(start), run, shards, progress)
@@ -144,15 +147,27 @@ final class PropagateRun implements ClusterSession.Work {
     }
     PropagationRun propagation =
         new PropagationRun(plan, point, cluster.url(), COLLECTION, run, shards, progress);
-    List<PropagateMeasurement> results = propagation.measure(start, this::listen, out);
+    List<PropagateMeasurement> results =
+        propagation.measure(sink -> listen(run, start, sink), out);
     synchronized (this) {
       clocks = propagation.clocks();
     }
     return results;
   }
 
-  private Listeners listen(BsonTimestamp start, Listeners.Sink sink) {
-    return Listeners.here(request(start), sink);
+  private Listeners listen(int run, BsonTimestamp start, Listeners.Sink sink) {
+    return peer == null
+        ? Listeners.here(request(start), sink)
+        : PeerListeners.open(
+            peer,
+            new PeerProtocol.Wanted(
+                cluster.url().database(),
+                COLLECTION,
+                run,
+                start,
+                plan.await().toMillis(),
+                plan.total()),
+            sink);
   }
 
   private StreamRequest request(BsonTimestamp start) {

@@ -3,6 +3,7 @@ package dev.onehop.cli.propagate;
 import com.mongodb.WriteConcern;
 import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoCollection;
+import dev.onehop.cli.Failure;
 import dev.onehop.cli.bench.ClusterUrl;
 import dev.onehop.cli.bench.Progress;
 import dev.onehop.cli.consume.HashRanges;
@@ -16,8 +17,7 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.function.BiFunction;
-import org.bson.BsonTimestamp;
+import java.util.function.Function;
 import org.bson.RawBsonDocument;
 import org.jspecify.annotations.Nullable;
 
@@ -74,14 +74,11 @@ final class PropagationRun {
   /**
    * Measures.
    *
-   * @param start cluster time before the first write
    * @param listen opens the streams, whose items go to a sink
    * @param folder for the logs
    */
   List<PropagateMeasurement> measure(
-      BsonTimestamp start,
-      BiFunction<BsonTimestamp, Listeners.Sink, Listeners> listen,
-      Path folder)
+      Function<Listeners.Sink, Listeners> listen, Path folder)
       throws InterruptedException, IOException {
     boolean oneHop = point.measurement() != Measurement.MONGO_TO_CLIENT;
     try (MongoClient writes = oneHop ? Clients.oneHop(url) : Clients.plain(url);
@@ -91,7 +88,7 @@ final class PropagationRun {
                 ? MajorityProbe.start(in(reads))
                 : null;
         Listeners listeners =
-            listen.apply(start, (path, item, seen) -> arrivals(path).take(item, seen))) {
+            listen.apply((path, item, seen) -> arrivals(path).take(item, seen))) {
       TestWriter writer =
           new TestWriter(
               in(writes).withWriteConcern(WriteConcern.MAJORITY),
@@ -104,6 +101,9 @@ final class PropagationRun {
         long began = writer.write(test);
         await(test, listeners, probe);
         report(test, began);
+        if (test == 0 && arrivals.values().stream().allMatch(path -> path.distinct() == 0)) {
+          throw Failure.run("nothing of what was written was seen: is it the same cluster?", null);
+        }
       }
       Thread.sleep(SETTLE_MILLIS);
       listeners.check();

@@ -13,6 +13,8 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
 import org.bson.BsonTimestamp;
@@ -81,13 +83,13 @@ final class Subscription implements AutoCloseable {
   void subscribe(int signalGroup) throws InterruptedException {
     began = SteadyClock.micros();
     readDocuments();
-    read = SteadyClock.micros();
     awaitWritten(signalGroup);
     live = SteadyClock.micros();
   }
 
   private void readDocuments() {
     ClientSessionOptions snapshot = ClientSessionOptions.builder().snapshot(true).build();
+    CompletableFuture<EventReader> opening;
     try (ClientSession session = client.startSession(snapshot);
         MongoCursor<RawBsonDocument> documents =
             collection()
@@ -99,7 +101,9 @@ final class Subscription implements AutoCloseable {
       if (time == null) {
         throw Failure.run("the servers told no time of a read with read concern snapshot", null);
       }
-      reader = EventReader.open(path, from(next(time)), this::take);
+      // Meanwhile: each path opens its stream in another way.
+      StreamRequest after = from(next(time));
+      opening = CompletableFuture.supplyAsync(() -> EventReader.open(path, after, this::take));
       while (documents.hasNext()) {
         Item item = Item.of(documents.next());
         if (item != null && !item.isSignal()) {
@@ -107,10 +111,20 @@ final class Subscription implements AutoCloseable {
         }
       }
     }
+    read = SteadyClock.micros();
+    reader = opened(opening);
     synchronized (this) {
       List<Item> before = waiting == null ? List.of() : waiting;
       before.forEach(item -> handOver(item, SteadyClock.micros()));
       waiting = null;
+    }
+  }
+
+  private static EventReader opened(CompletableFuture<EventReader> opening) {
+    try {
+      return opening.join();
+    } catch (CompletionException e) {
+      throw e.getCause() instanceof RuntimeException why ? why : e;
     }
   }
 
