@@ -193,7 +193,7 @@ final class PropagateCommand implements Callable<Integer> {
       names = "--duration",
       paramLabel = "TIME",
       converter = DurationConverter.class,
-      description = "How long clients of load write. Default: 5s (--quick: 2s).")
+      description = "How long clients of load write once all of them are live. Default: 5s (--quick: 2s).")
   @Nullable Duration duration;
 
   @Option(
@@ -363,7 +363,8 @@ final class PropagateCommand implements Callable<Integer> {
     return quick ? 20 : USUAL_BATCH;
   }
 
-  private List<Measurement> measurements() {
+  /** What is measured without being asked for. */
+  List<Measurement> measurements() {
     if (names == null || names.equals(List.of("all"))) {
       return Arrays.stream(Measurement.values())
           .filter(each -> peer == null || each.isPropagation())

@@ -125,10 +125,9 @@ public final class LoadMain {
   private static LoadReport measure(
       LoadTask task, List<LoadClient> clients, int round, long durationMillis)
       throws InterruptedException {
-    long end = SteadyClock.micros() + durationMillis * 1_000;
     SideBySide.run(
         clients.stream().<SideBySide.Part>map(client -> () -> client.begin(round)).toList());
-    SteadyClock.sleepUntil(end);
+    Thread.sleep(durationMillis);
     Map<Integer, Map<Long, Integer>> written = new HashMap<>();
     for (int i = 0; i < clients.size(); i++) {
       written.put(task.firstClient() + i, clients.get(i).stopWriting());

@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * @param clients of {@code load}; a measurement for each
  * @param processes how many processes they are in, at most
  * @param clientRate writes per second of each of these
- * @param duration how long they write
+ * @param duration how long they write once all of them are live
  */
 public record PropagatePlan(
     List<Measurement> measurements,

@@ -11,9 +11,29 @@ import java.time.Instant;
  */
 final class SteadyClock {
 
-  private static final long START_NANOS = System.nanoTime();
-  private static final long START_MICROS =
-      wallMicros() + 1_000L * Long.getLong("onehop.clockShiftMillis", 0);
+  private static final long START_NANOS;
+  private static final long START_MICROS;
+
+  /** A process may be kept from running between two readings: those count that are the closest. */
+  private static final int READINGS = 16;
+
+  static {
+    long nanos = 0;
+    long micros = 0;
+    long closest = Long.MAX_VALUE;
+    for (int i = 0; i < READINGS; i++) {
+      long before = System.nanoTime();
+      long wall = wallMicros();
+      long apart = System.nanoTime() - before;
+      if (apart < closest) {
+        closest = apart;
+        nanos = before;
+        micros = wall;
+      }
+    }
+    START_NANOS = nanos;
+    START_MICROS = micros + 1_000L * Long.getLong("onehop.clockShiftMillis", 0);
+  }
 
   private SteadyClock() {}
 

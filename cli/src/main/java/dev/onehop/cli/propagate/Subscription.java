@@ -44,6 +44,7 @@ final class Subscription implements AutoCloseable {
   private final Samples sinceBegan = new Samples();
   private final Set<Long> signals = new HashSet<>(); // guarded by this
   private @Nullable List<Item> waiting = new ArrayList<>(); // guarded by this; null when read
+  private @Nullable CompletableFuture<EventReader> opening;
   private @Nullable EventReader reader;
   private long began;
   private long read;
@@ -89,7 +90,7 @@ final class Subscription implements AutoCloseable {
 
   private void readDocuments() {
     ClientSessionOptions snapshot = ClientSessionOptions.builder().snapshot(true).build();
-    CompletableFuture<EventReader> opening;
+    CompletableFuture<EventReader> stream;
     try (ClientSession session = client.startSession(snapshot);
         MongoCursor<RawBsonDocument> documents =
             collection()
@@ -103,7 +104,12 @@ final class Subscription implements AutoCloseable {
       }
       // Meanwhile: each path opens its stream in another way.
       StreamRequest after = from(next(time));
-      opening = CompletableFuture.supplyAsync(() -> EventReader.open(path, after, this::take));
+      // On a thread of its own: the common ones are few, and opening waits for servers.
+      stream =
+          CompletableFuture.supplyAsync(
+              () -> EventReader.open(path, after, this::take),
+              open -> new Thread(open, "stream-opener").start());
+      opening = stream;
       while (documents.hasNext()) {
         Item item = Item.of(documents.next());
         if (item != null && !item.isSignal()) {
@@ -112,7 +118,7 @@ final class Subscription implements AutoCloseable {
       }
     }
     read = SteadyClock.micros();
-    reader = opened(opening);
+    reader = opened(stream);
     synchronized (this) {
       List<Item> before = waiting == null ? List.of() : waiting;
       before.forEach(item -> handOver(item, SteadyClock.micros()));
@@ -250,8 +256,8 @@ final class Subscription implements AutoCloseable {
 
   @Override
   public void close() {
-    if (reader != null) {
-      reader.close();
+    if (opening != null) {
+      var unused = opening.thenAccept(EventReader::close); // Reading may have failed before.
     }
   }
 }
