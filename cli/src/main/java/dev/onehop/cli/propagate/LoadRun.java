@@ -63,9 +63,6 @@ final class LoadRun {
         var unused = process.await(LoadMain.DONE, plan.duration().plus(BESIDES));
       }
     } finally {
-      if (Thread.currentThread().isInterrupted()) {
-        processes.forEach(ChildProcess::stop);
-      }
       processes.forEach(ChildProcess::close);
     }
     return results(own, folders, count);

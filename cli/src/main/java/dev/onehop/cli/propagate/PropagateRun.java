@@ -121,9 +121,10 @@ final class PropagateRun implements ClusterSession.Work {
       clear();
       add(measure(point, run + i, collection.now(), shards));
     }
+    clear();
   }
 
-  /** Documents of the measurement before: they would be copied again, and read over. */
+  /** Deletes the documents of the measurement before. */
   private void clear() {
     try (MongoClient client = Clients.plain(cluster.url())) {
       var unused =
