@@ -13,12 +13,22 @@ public final class Prompts {
   private final BufferedReader in;
   private final PrintStream out;
 
+  /**
+   * Asks.
+   *
+   * @param in where answers come from
+   * @param out where questions go
+   */
   public Prompts(BufferedReader in, PrintStream out) {
     this.in = in;
     this.out = out;
   }
 
-  /** Shows the menu, and asks until an answer is on it. */
+  /**
+   * Shows the menu, and asks until an answer is on it.
+   *
+   * @throws Failure if the input has ended
+   */
   public List<Measurement> measurements() {
     Measurement[] all = Measurement.values();
     out.println("Measurements:");
@@ -31,7 +41,11 @@ public final class Prompts {
     return choice == last ? List.of(all) : List.of(all[choice - 1]);
   }
 
-  /** Asks for a number until there is one in the range; an empty answer is the default. */
+  /**
+   * Asks for a number until there is one in the range; an empty answer is the default.
+   *
+   * @throws Failure if the input has ended
+   */
   public int number(String question, int usual, int least, int most) {
     while (true) {
       String answer = ask(question, String.valueOf(usual));
@@ -44,7 +58,11 @@ public final class Prompts {
     }
   }
 
-  /** Asks for one or several numbers, with commas between, until all are in the range. */
+  /**
+   * Asks for one or several numbers, with commas between, until all are in the range.
+   *
+   * @throws Failure if the input has ended
+   */
   public List<Integer> numbers(String question, int usual, int least, int most) {
     while (true) {
       List<Integer> numbers = new ArrayList<>();

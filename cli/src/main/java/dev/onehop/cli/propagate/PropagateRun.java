@@ -22,6 +22,7 @@ import dev.onehop.cli.results.RunFacts;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ThreadLocalRandom;
@@ -248,7 +249,7 @@ final class PropagateRun implements ClusterSession.Work {
             finished == planned,
             stopReason,
             planned,
-            0,
+            Collections.max(plan.documents()),
             "objects and signals, one signal on each shard",
             Map.of(),
             null,

@@ -14,6 +14,7 @@ final class SideBySide {
   /** A part of the work. */
   @FunctionalInterface
   interface Part {
+    /** Does it. */
     void run() throws Exception;
   }
 
