@@ -104,12 +104,17 @@ public final class RoutedCluster implements Cluster {
           "the change stream is a mongos', at its latency and throughput, as it was asked for");
     }
     return ping(servers.seeds())
-        .map(
-            pong -> new Opening(Set.of(ALONE), null, start == null ? now() : start, start != null));
+        .then(start(Set.of()))
+        .map(from -> new Opening(Set.of(ALONE), null, from, start != null));
   }
 
-  private static Mono<BsonDocument> ping(ReplicaSet on) {
-    return run(on, new BsonDocument("ping", new BsonInt32(1)));
+  private Mono<BsonDocument> ping(ReplicaSet on) {
+    return Mono.defer(
+        () -> {
+          BsonDocument ping = new BsonDocument("ping", new BsonInt32(1));
+          servers.clock().gossip(ping);
+          return run(on, ping);
+        });
   }
 
   /** The stream starts after the placement, so that every change after the start is seen as one. */
@@ -130,15 +135,11 @@ public final class RoutedCluster implements Cluster {
         .doOnNext(read -> rights.say())
         .flatMap(
             found ->
-                removed(found)
-                    .map(
-                        removed ->
-                            new Opening(
-                                found.shards(),
-                                found,
-                                start == null ? now() : start,
-                                start != null,
-                                removed)));
+                Mono.zip(
+                    start(found.shards()),
+                    removed(found),
+                    (from, removed) ->
+                        new Opening(found.shards(), found, from, start != null, removed)));
   }
 
   private Mono<Map<String, BsonTimestamp>> removed(Placement found) {
@@ -189,16 +190,30 @@ public final class RoutedCluster implements Cluster {
             .map(servers::replicaSet);
   }
 
-  /** After all that any of the servers that were asked has done. */
-  private Checkpoint now() {
-    BsonDocument time = servers.clock().clusterTime();
-    if (time == null) {
-      throw new CommandFailure(
-          ErrorCodes.ILLEGAL_OPERATION,
-          "IllegalOperation",
-          "change streams need a replica set or a sharded cluster");
+  /**
+   * Where it is to start, or else after all that any of the servers that were asked has done. A
+   * server whose clock is behind that time would write there what comes later, so that each shard
+   * is told the time.
+   */
+  private Mono<Checkpoint> start(Set<String> shards) {
+    if (start != null) {
+      return Mono.just(start);
     }
-    return Checkpoint.before(Tokens.next(ClusterClock.time(time)));
+    return Mono.defer(
+        () -> {
+          BsonDocument time = servers.clock().clusterTime();
+          if (time == null) {
+            return Mono.error(
+                new CommandFailure(
+                    ErrorCodes.ILLEGAL_OPERATION,
+                    "IllegalOperation",
+                    "change streams need a replica set or a sharded cluster"));
+          }
+          Checkpoint now = Checkpoint.before(Tokens.next(ClusterClock.time(time)));
+          return Flux.fromIterable(shards)
+              .flatMap(shard -> servers.shards().shard(shard).flatMap(this::ping))
+              .then(Mono.just(now));
+        });
   }
 
   private static Mono<BsonDocument> run(ReplicaSet on, BsonDocument command) {
