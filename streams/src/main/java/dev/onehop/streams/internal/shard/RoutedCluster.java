@@ -11,6 +11,7 @@ import dev.onehop.streams.event.Checkpoint;
 import dev.onehop.streams.event.Order;
 import dev.onehop.streams.event.Source;
 import dev.onehop.streams.internal.merge.Cluster;
+import dev.onehop.streams.internal.merge.ReadFailure;
 import dev.onehop.streams.internal.merge.ShardStream;
 import dev.onehop.streams.internal.token.Tokens;
 import java.io.IOException;
@@ -131,7 +132,7 @@ public final class RoutedCluster implements Cluster {
                     .then(Mono.fromRunnable(rights::check))
                     .then(mongos ? findConfigServers(all.values()) : Mono.just(servers.seeds())))
         .doOnNext(found -> configServers = found)
-        .then(Mono.defer(placements::read))
+        .then(Mono.defer(this::reachablePlacement))
         .doOnNext(read -> rights.say())
         .flatMap(
             found ->
@@ -240,14 +241,31 @@ public final class RoutedCluster implements Cluster {
               if (awaited) {
                 moveConfigServers();
               }
-              return placements.read();
+              return reachablePlacement();
             })
+        .onErrorMap(Failures::of);
+  }
+
+  /** The placement, once all its shards are known: one may have come since these were read. */
+  private Mono<Placement> reachablePlacement() {
+    return placements
+        .read()
         .flatMap(
             found ->
                 servers.shards().known().containsAll(found.shards())
                     ? Mono.just(found)
-                    : servers.shards().all().thenReturn(found))
-        .onErrorMap(Failures::of);
+                    : servers
+                        .shards()
+                        .all()
+                        .flatMap(
+                            all ->
+                                all.keySet().containsAll(found.shards())
+                                    ? Mono.just(found)
+                                    : Mono.error(
+                                        new ReadFailure(
+                                            ReadFailure.Kind.PASSING,
+                                            new IOException(
+                                                "the shards change: " + found.shards())))));
   }
 
   @Override
