@@ -34,6 +34,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class PropagateIT {
 
+  private static final Duration ADDED = Duration.ofMillis(25);
+  private static final int MOST_ROUNDS = 6;
   private static final List<String> PATHS = List.of("mongos", "shards", "ordered");
 
   @TempDir private Path folder;
@@ -153,23 +155,40 @@ class PropagateIT {
     assertThat(ordered).isLessThan(mongos / 4);
   }
 
+  /** Other work on the machine falls into one round or the other; one that it spares is enough. */
   @Test
   void aLongerLinkIsFound() throws Exception {
-    String[] options = {
-      "--measure=mongo-to-client", "--tests=1", "--documents=60", "--batch=1", "--rate=15"
-    };
-    long near = run(options).measurement("mongo-to-client", "shards").at("/latency/p50").asLong();
-    long far;
     List<String> shards =
         testbed.shardHosts().values().stream().map(set -> set.replaceAll(".*/", "")).toList();
-    shards.forEach(shard -> testbed.setFurther(shard, Duration.ofMillis(25)));
-    try {
-      far = run(options).measurement("mongo-to-client", "shards").at("/latency/p50").asLong();
-    } finally {
-      shards.forEach(shard -> testbed.setFurther(shard, Duration.ZERO));
+    List<Long> longer = new ArrayList<>();
+    for (int round = 0; round < MOST_ROUNDS && longer.stream().noneMatch(this::isRight); round++) {
+      long near = medianOfSingleWrites();
+      shards.forEach(shard -> testbed.setFurther(shard, ADDED));
+      try {
+        longer.add(medianOfSingleWrites() - near);
+      } finally {
+        shards.forEach(shard -> testbed.setFurther(shard, Duration.ZERO));
+      }
     }
 
-    assertThat(far - near).as("%d µs after %d µs", far, near).isCloseTo(25_000, within(1_000L));
+    assertThat(longer).as("by how many µs later writes were seen").anyMatch(this::isRight);
+  }
+
+  private boolean isRight(long micros) {
+    return Math.abs(micros - ADDED.toNanos() / 1_000) <= 1_000;
+  }
+
+  private long medianOfSingleWrites() throws Exception {
+    return run(
+            "--measure=mongo-to-client",
+            "--tests=1",
+            "--documents=40",
+            "--batch=1",
+            "--rate=15",
+            "--await=100ms")
+        .measurement("mongo-to-client", "shards")
+        .at("/latency/p50")
+        .asLong();
   }
 
   @ParameterizedTest

@@ -8,6 +8,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -47,25 +48,27 @@ public final class ChildProcess implements AutoCloseable {
    * Starts one.
    *
    * @param name what to call it in messages, such as {@code a consumer}
+   * @param options of its JVM
    * @param main its main class
    * @param task the first line; it may hold a password, which command lines must not
    * @param folder is there afterwards, with its complaints in {@code consumer.err}
    * @param listener takes the lines that are no answers, and returns true for these
    */
   public static ChildProcess start(
-      String name, Class<?> main, String task, Path folder, Predicate<String> listener)
+      String name,
+      List<String> options,
+      Class<?> main,
+      String task,
+      Path folder,
+      Predicate<String> listener)
       throws IOException {
     Path errors = Files.createDirectories(folder).resolve("consumer.err");
-    Process process =
-        new ProcessBuilder(
-                List.of(
-                    Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                    HEAP,
-                    "-cp",
-                    System.getProperty("java.class.path"),
-                    main.getName()))
-            .redirectError(errors.toFile())
-            .start();
+    List<String> command = new ArrayList<>();
+    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    command.add(HEAP);
+    command.addAll(options);
+    command.addAll(List.of("-cp", System.getProperty("java.class.path"), main.getName()));
+    Process process = new ProcessBuilder(command).redirectError(errors.toFile()).start();
     ChildProcess child = new ChildProcess(name, process, errors, listener);
     Thread reader = new Thread(child::readAnswers, "child-answers");
     reader.setDaemon(true);

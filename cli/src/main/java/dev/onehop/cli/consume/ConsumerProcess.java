@@ -6,6 +6,7 @@ import dev.onehop.cli.Failure;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 
 /** A {@link ConsumerMain} as its parent has it. */
 final class ConsumerProcess implements AutoCloseable {
@@ -20,6 +21,7 @@ final class ConsumerProcess implements AutoCloseable {
     this.process =
         ChildProcess.start(
             "a consumer",
+            List.of(),
             ConsumerMain.class,
             JSON.writeValueAsString(task),
             Path.of(task.folder()),

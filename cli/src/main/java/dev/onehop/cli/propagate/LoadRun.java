@@ -20,6 +20,12 @@ final class LoadRun {
   /** For what takes its time at the begin and at the end of the writing. */
   private static final Duration BESIDES = Duration.ofMinutes(3);
 
+  /**
+   * As for the command itself: in a short run the optimizing compiler would take the processors
+   * from what is measured.
+   */
+  private static final List<String> QUICK_COMPILER = List.of("-XX:TieredStopAtLevel=1");
+
   private static final ObjectMapper JSON = new ObjectMapper();
 
   private final PropagatePlan plan;
@@ -86,6 +92,7 @@ final class LoadRun {
             folder.toString());
     return ChildProcess.start(
         "a process of clients",
+        QUICK_COMPILER,
         LoadMain.class,
         JSON.writeValueAsString(task),
         folder,
