@@ -3,9 +3,9 @@ package dev.onehop.cli;
 import dev.onehop.cli.propagate.Measurement;
 import dev.onehop.cli.propagate.PeerAddress;
 import dev.onehop.cli.propagate.PeerListener;
+import dev.onehop.cli.propagate.Prompts;
 import dev.onehop.cli.propagate.PropagatePlan;
 import dev.onehop.cli.propagate.PropagateSession;
-import dev.onehop.cli.propagate.Prompts;
 import dev.onehop.cli.report.PropagateReport;
 import dev.onehop.cli.report.PropagateTable;
 import dev.onehop.cli.results.PropagateResults;
@@ -193,7 +193,8 @@ final class PropagateCommand implements Callable<Integer> {
       names = "--duration",
       paramLabel = "TIME",
       converter = DurationConverter.class,
-      description = "How long clients of load write once all of them are live. Default: 5s (--quick: 2s).")
+      description =
+          "How long clients of load write once all of them are live. Default: 5s (--quick: 2s).")
   @Nullable Duration duration;
 
   @Option(
@@ -342,7 +343,7 @@ final class PropagateCommand implements Callable<Integer> {
           prompts.numbers(
               "Number of objects to insert per test", usualDocuments(), 1, MOST_DOCUMENTS);
     }
-    if (batches == null) {
+    if (batches == null && chosen.stream().anyMatch(Measurement::isPropagation)) {
       int most = Math.min(MOST_BATCH, Collections.min(documents));
       batches =
           prompts.numbers(

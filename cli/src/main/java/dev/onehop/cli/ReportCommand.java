@@ -24,7 +24,8 @@ import picocli.CommandLine.Spec;
     name = "report",
     mixinStandardHelpOptions = true,
     versionProvider = Version.class,
-    header = "Draw a run's report and table again from its results, of bench, consume or propagate.",
+    header =
+        "Draw a run's report and table again from its results, of bench, consume or propagate.",
     footer = {
       "",
       "Example:",

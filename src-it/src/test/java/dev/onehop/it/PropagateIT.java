@@ -101,8 +101,7 @@ class PropagateIT {
 
   @Test
   void everyMeasurementSeesEveryObjectOnceByAllPaths() throws Exception {
-    Ran ran =
-        run("--tests=2", "--documents=60", "--batch=20", "--clients=2", "--duration=1s");
+    Ran ran = run("--tests=2", "--documents=60", "--batch=20", "--clients=2", "--duration=1s");
 
     assertThat(ran.complaints()).isEmpty();
     assertThat(ran.exitCode()).isZero();
@@ -124,14 +123,16 @@ class PropagateIT {
             .isDirectoryContaining("glob:**/" + path + "-latency.hlog");
       }
     }
-    assertThat(ran.measurement("client-to-client", "ordered").path("latency").path("count").asLong())
+    assertThat(
+            ran.measurement("client-to-client", "ordered").path("latency").path("count").asLong())
         .isEqualTo(2 * 60);
     assertThat(ran.measurement("client-to-client", "ordered").path("test").path("count").asLong())
         .isEqualTo(2);
     assertThat(ran.measurement("bootstrap", "shards").path("latency").path("count").asLong())
         .isEqualTo(2);
     assertThat(ran.measurement("load", "mongos").path("processes").asInt()).isEqualTo(2);
-    assertThat(ran.measurement("client-to-mongo", "majority").path("latency").path("count").asLong())
+    assertThat(
+            ran.measurement("client-to-mongo", "majority").path("latency").path("count").asLong())
         .isPositive();
     JsonNode streams = ran.results().path("streams");
     assertThat(streams.path("noopSeconds").path("one").asDouble()).isEqualTo(1);

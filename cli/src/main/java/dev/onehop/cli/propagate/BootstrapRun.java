@@ -114,8 +114,7 @@ final class BootstrapRun {
     return new GroupWriter(collection, run, group, point.bytes());
   }
 
-  private void test(
-      int test, MongoClient reads, GroupWriter query, @Nullable GroupWriter others)
+  private void test(int test, MongoClient reads, GroupWriter query, @Nullable GroupWriter others)
       throws InterruptedException {
     List<Subscription> subscriptions = new ArrayList<>();
     Map<StreamPath, Subscription> paths = new EnumMap<>(StreamPath.class);

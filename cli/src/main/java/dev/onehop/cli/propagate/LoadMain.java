@@ -1,7 +1,6 @@
 package dev.onehop.cli.propagate;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
-import com.mongodb.client.MongoClient;
 import dev.onehop.cli.Failure;
 import dev.onehop.cli.bench.ClusterUrl;
 import dev.onehop.cli.consume.ChildProcess;
@@ -88,7 +87,9 @@ public final class LoadMain {
         return;
       }
       endWithParent(in);
-      JSON.writeValue(Path.of(task.folder()).resolve(REPORT).toFile(), measure(task, clients, 1, task.durationMillis()));
+      JSON.writeValue(
+          Path.of(task.folder()).resolve(REPORT).toFile(),
+          measure(task, clients, 1, task.durationMillis()));
       done = true;
       say(out, DONE);
     } finally {

@@ -36,7 +36,7 @@ public enum Measurement {
     return description;
   }
 
-  /** Whether documents are written in tests of a given size, one after the other. */
+  /** Whether objects are written in tests, so many per write. */
   public boolean isPropagation() {
     return ordinal() <= CLIENT_TO_MONGO.ordinal();
   }

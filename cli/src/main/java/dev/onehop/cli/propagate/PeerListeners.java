@@ -94,7 +94,9 @@ final class PeerListeners implements Listeners {
       return listeners;
     } catch (IOException e) {
       throw Failure.run(
-          "--peer " + peer + " does not answer as onehop propagate --listen does: "
+          "--peer "
+              + peer
+              + " does not answer as onehop propagate --listen does: "
               + Failure.reason(e),
           e);
     } finally {

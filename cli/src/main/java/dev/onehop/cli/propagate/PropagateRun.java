@@ -143,14 +143,12 @@ final class PropagateRun implements ClusterSession.Work {
       return new LoadRun(plan, point, cluster.url(), run, progress).measure(out);
     }
     if (!point.measurement().isPropagation()) {
-      return new BootstrapRun(
-              plan, point, cluster.url(), request(start), run, shards, progress)
+      return new BootstrapRun(plan, point, cluster.url(), request(start), run, shards, progress)
           .measure(out);
     }
     PropagationRun propagation =
         new PropagationRun(plan, point, cluster.url(), COLLECTION, run, shards, progress);
-    List<PropagateMeasurement> results =
-        propagation.measure(sink -> listen(run, start, sink), out);
+    List<PropagateMeasurement> results = propagation.measure(sink -> listen(run, start, sink), out);
     synchronized (this) {
       clocks = propagation.clocks();
     }
@@ -261,8 +259,7 @@ final class PropagateRun implements ClusterSession.Work {
         cluster.topology(),
         cluster.server(),
         machine,
-        new Streams(
-            plan.await().toMillis(), noops, plan.total() ? "total" : "key", standInWaits),
+        new Streams(plan.await().toMillis(), noops, plan.total() ? "total" : "key", standInWaits),
         clocks,
         List.copyOf(measurements));
   }

@@ -77,8 +77,7 @@ final class PropagationRun {
    * @param listen opens the streams, whose items go to a sink
    * @param folder for the logs
    */
-  List<PropagateMeasurement> measure(
-      Function<Listeners.Sink, Listeners> listen, Path folder)
+  List<PropagateMeasurement> measure(Function<Listeners.Sink, Listeners> listen, Path folder)
       throws InterruptedException, IOException {
     boolean oneHop = point.measurement() != Measurement.MONGO_TO_CLIENT;
     try (MongoClient writes = oneHop ? Clients.oneHop(url) : Clients.plain(url);
@@ -87,8 +86,7 @@ final class PropagationRun {
             point.measurement() == Measurement.CLIENT_TO_MONGO
                 ? MajorityProbe.start(in(reads))
                 : null;
-        Listeners listeners =
-            listen.apply((path, item, seen) -> arrivals(path).take(item, seen))) {
+        Listeners listeners = listen.apply((path, item, seen) -> arrivals(path).take(item, seen))) {
       TestWriter writer =
           new TestWriter(
               in(writes).withWriteConcern(WriteConcern.MAJORITY),
@@ -128,8 +126,7 @@ final class PropagationRun {
       throws InterruptedException {
     long most = -1;
     long lastNew = SteadyClock.micros();
-    while (!arrivals.values().stream()
-        .allMatch(path -> path.isComplete(test, point.documents()))) {
+    while (!arrivals.values().stream().allMatch(path -> path.isComplete(test, point.documents()))) {
       Thread.sleep(POLL_MILLIS);
       listeners.check();
       if (probe != null) {

@@ -95,8 +95,7 @@ final class TestWriter {
   }
 
   private int hash(Item item) {
-    HashRanges hashes =
-        item.isSignal() ? shards.get((int) (-1 - item.number())) : HashRanges.all();
+    HashRanges hashes = item.isSignal() ? shards.get((int) (-1 - item.number())) : HashRanges.all();
     return hashes.hash(item.number() + ((long) item.group() << 32));
   }
 }

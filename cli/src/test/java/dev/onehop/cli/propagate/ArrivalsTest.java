@@ -21,7 +21,8 @@ class ArrivalsTest {
     comes(1, 1, 210);
     comes(1, Item.signal(1), 240);
     assertThat(arrivals.isSignalled(1)).isFalse();
-    assertThatThrownBy(() -> arrivals.lastSignalMicros(1)).isInstanceOf(IllegalStateException.class);
+    assertThatThrownBy(() -> arrivals.lastSignalMicros(1))
+        .isInstanceOf(IllegalStateException.class);
     comes(1, Item.signal(0), 220);
 
     assertThat(arrivals.isComplete(1, 2)).isTrue();

@@ -101,10 +101,7 @@ final class ChangeStreamCursor implements OpenCursor {
    * @param waiting whether idle shards are waited for until they say something by themselves
    */
   public ChangeStreamCursor(
-      String namespace,
-      List<ShardStream> streams,
-      @Nullable ResumeToken after,
-      boolean waiting) {
+      String namespace, List<ShardStream> streams, @Nullable ResumeToken after, boolean waiting) {
     this.namespace = namespace;
     this.sources = streams.stream().map(Source::new).toList();
     this.after = after;

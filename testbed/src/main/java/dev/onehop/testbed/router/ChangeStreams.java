@@ -109,9 +109,7 @@ final class ChangeStreams {
         new BsonDocument("$match", new BsonDocument("operationType", new BsonString("insert")));
     BsonDocument command =
         new BsonDocument("aggregate", new BsonString("shards"))
-            .append(
-                "pipeline",
-                new BsonArray(List.of(new BsonDocument(STAGE, stage), inserts)))
+            .append("pipeline", new BsonArray(List.of(new BsonDocument(STAGE, stage), inserts)))
             .append("cursor", new BsonDocument("batchSize", new BsonInt32(0)))
             .append("$db", new BsonString("config"));
     BsonDocument now = clock.clusterTime();
@@ -143,7 +141,7 @@ final class ChangeStreams {
               }
               List<ShardStream> streams = new ArrayList<>();
               opened.forEach(each -> streams.add(each.stream()));
-              ChangeStreamCursor cursor = 
+              ChangeStreamCursor cursor =
                   new ChangeStreamCursor(namespace(asked), streams, after, waiting);
               for (int i = 0; i < opened.size(); i++) {
                 cursor.opened(i, opened.get(i).reply());
