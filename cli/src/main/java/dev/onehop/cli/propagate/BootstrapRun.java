@@ -10,6 +10,7 @@ import dev.onehop.cli.results.PropagateMeasurement;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
@@ -42,6 +43,7 @@ final class BootstrapRun {
   private final StreamRequest request;
   private final int run;
   private final List<HashRanges> shards;
+  private final Duration patience;
   private final Progress progress;
   private final Map<StreamPath, Found> found = new EnumMap<>(StreamPath.class);
 
@@ -56,6 +58,7 @@ final class BootstrapRun {
   /**
    * @param run marks the documents
    * @param shards the hashes of each shard
+   * @param patience if what was written has not come after so long, it will not come
    */
   BootstrapRun(
       PropagatePlan plan,
@@ -64,6 +67,7 @@ final class BootstrapRun {
       StreamRequest request,
       int run,
       List<HashRanges> shards,
+      Duration patience,
       Progress progress) {
     this.plan = plan;
     this.point = point;
@@ -71,6 +75,7 @@ final class BootstrapRun {
     this.request = request;
     this.run = run;
     this.shards = shards;
+    this.patience = patience;
     this.progress = progress;
     for (StreamPath path : StreamPath.values()) {
       found.put(path, new Found());
@@ -128,7 +133,8 @@ final class BootstrapRun {
               others == null ? null : (Integer) QUERY,
               shards,
               // Each test's and path's own; a subscription has two rounds of them.
-              2 * shards.size() * (test * StreamPath.values().length + path.ordinal()));
+              2 * shards.size() * (test * StreamPath.values().length + path.ordinal()),
+              patience);
       subscriptions.add(subscription);
       paths.put(path, subscription);
     }

@@ -5,6 +5,7 @@ import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoCollection;
 import dev.onehop.cli.bench.ClusterUrl;
 import dev.onehop.cli.consume.HashRanges;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
@@ -78,7 +79,8 @@ final class LoadClient implements AutoCloseable {
               listensTo,
               shards,
               // A subscription writes signals twice.
-              2 * shards.size() * place));
+              2 * shards.size() * place,
+              Duration.ofMillis(task.patienceMillis())));
     }
     writer.start(task.rate());
     List<SideBySide.Part> parts = new ArrayList<>();

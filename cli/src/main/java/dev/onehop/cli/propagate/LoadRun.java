@@ -32,14 +32,21 @@ final class LoadRun {
   private final PropagatePlan.Point point;
   private final ClusterUrl url;
   private final int run;
+  private final Duration patience;
   private final Progress progress;
 
   LoadRun(
-      PropagatePlan plan, PropagatePlan.Point point, ClusterUrl url, int run, Progress progress) {
+      PropagatePlan plan,
+      PropagatePlan.Point point,
+      ClusterUrl url,
+      int run,
+      Duration patience,
+      Progress progress) {
     this.plan = plan;
     this.point = point;
     this.url = url;
     this.run = run;
+    this.patience = patience;
     this.progress = progress;
   }
 
@@ -61,12 +68,12 @@ final class LoadRun {
         processes.add(start(i, count, its));
       }
       for (ChildProcess process : processes) {
-        var unused = process.await(LoadMain.READY, START);
+        var unused = process.await(LoadMain.READY, START.plus(patience));
       }
       progress.state("bootstrapping, writing, listening");
       processes.forEach(process -> process.send(LoadMain.GO));
       for (ChildProcess process : processes) {
-        var unused = process.await(LoadMain.DONE, plan.duration().plus(BESIDES));
+        var unused = process.await(LoadMain.DONE, plan.duration().plus(BESIDES).plus(patience));
       }
     } finally {
       processes.forEach(ChildProcess::close);
@@ -88,6 +95,7 @@ final class LoadRun {
             plan.clientRate(),
             plan.duration().toMillis(),
             plan.await().toMillis(),
+            patience.toMillis(),
             plan.total(),
             folder.toString());
     return ChildProcess.start(

@@ -18,6 +18,7 @@ import org.jspecify.annotations.Nullable;
  * @param rate writes per second of each client
  * @param durationMillis how long they write
  * @param awaitMillis how long servers may wait for events
+ * @param patienceMillis if what was written has not come after so long, it will not come
  * @param total whether the ordered path has one order of all events
  * @param folder where the process leaves what it has found
  */
@@ -32,6 +33,7 @@ record LoadTask(
     double rate,
     long durationMillis,
     long awaitMillis,
+    long patienceMillis,
     boolean total,
     String folder) {
 

@@ -21,6 +21,7 @@ import dev.onehop.cli.results.ResultsFile;
 import dev.onehop.cli.results.RunFacts;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -140,19 +141,32 @@ final class PropagateRun implements ClusterSession.Work {
       PropagatePlan.Point point, int run, BsonTimestamp start, List<HashRanges> shards)
       throws IOException, InterruptedException {
     if (point.measurement() == Measurement.LOAD) {
-      return new LoadRun(plan, point, cluster.url(), run, progress).measure(out);
+      return new LoadRun(plan, point, cluster.url(), run, patience(), progress).measure(out);
     }
     if (!point.measurement().isPropagation()) {
-      return new BootstrapRun(plan, point, cluster.url(), request(start), run, shards, progress)
+      return new BootstrapRun(
+              plan, point, cluster.url(), request(start), run, shards, patience(), progress)
           .measure(out);
     }
     PropagationRun propagation =
-        new PropagationRun(plan, point, cluster.url(), COLLECTION, run, shards, progress);
+        new PropagationRun(
+            plan, point, cluster.url(), COLLECTION, run, shards, patience(), progress);
     List<PropagateMeasurement> results = propagation.measure(sink -> listen(run, start, sink), out);
     synchronized (this) {
       clocks = propagation.clocks();
     }
     return results;
+  }
+
+  /**
+   * How long to wait for what may never come: a mongos waits for the no-op of an idle server, of
+   * which one may be left out, and then for the end of that server's wait for events.
+   */
+  private synchronized Duration patience() {
+    double noop = noops.values().stream().mapToDouble(seconds -> seconds).max().orElse(10);
+    return Duration.ofSeconds(30)
+        .plus(Duration.ofMillis((long) (2_000 * noop)))
+        .plus(plan.await().multipliedBy(2));
   }
 
   private Listeners listen(int run, BsonTimestamp start, Listeners.Sink sink) {

@@ -12,6 +12,7 @@ import dev.onehop.cli.results.PropagateResults.Clocks;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
@@ -29,9 +30,6 @@ final class PropagationRun {
 
   private static final long POLL_MILLIS = 1;
 
-  /** Nothing new for so long: it will not come. Longer than ten seconds between no-ops. */
-  private static final long STALL_MICROS = 30_000_000;
-
   /** Time for what comes again. */
   private static final long SETTLE_MILLIS = 200;
 
@@ -41,6 +39,7 @@ final class PropagationRun {
   private final String collection;
   private final int run;
   private final List<HashRanges> shards;
+  private final Duration patience;
   private final Progress progress;
   private final Map<StreamPath, Arrivals> arrivals = new EnumMap<>(StreamPath.class);
   private final Map<StreamPath, Samples> tests = new EnumMap<>(StreamPath.class);
@@ -49,6 +48,7 @@ final class PropagationRun {
   /**
    * @param run marks the objects
    * @param shards the hashes of each shard
+   * @param patience if nothing new comes for so long, it will not come
    */
   PropagationRun(
       PropagatePlan plan,
@@ -57,6 +57,7 @@ final class PropagationRun {
       String collection,
       int run,
       List<HashRanges> shards,
+      Duration patience,
       Progress progress) {
     this.plan = plan;
     this.point = point;
@@ -64,6 +65,7 @@ final class PropagationRun {
     this.collection = collection;
     this.run = run;
     this.shards = shards;
+    this.patience = patience;
     this.progress = progress;
     for (StreamPath path : StreamPath.values()) {
       arrivals.put(path, new Arrivals(run, shards.size()));
@@ -137,7 +139,7 @@ final class PropagationRun {
       if (seen > most) {
         most = seen;
         lastNew = now;
-      } else if (now - lastNew > STALL_MICROS) {
+      } else if (now - lastNew > patience.toMillis() * 1_000) {
         return;
       }
     }

@@ -9,6 +9,7 @@ import com.mongodb.client.MongoCursor;
 import com.mongodb.client.model.InsertManyOptions;
 import dev.onehop.cli.Failure;
 import dev.onehop.cli.consume.HashRanges;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -30,7 +31,6 @@ final class Subscription implements AutoCloseable {
 
   private static final int BATCH = 1_000;
   private static final long POLL_MILLIS = 1;
-  private static final long STALL_MICROS = 30_000_000;
 
   private final StreamPath path;
   private final StreamRequest request;
@@ -39,6 +39,7 @@ final class Subscription implements AutoCloseable {
   private final @Nullable Integer group;
   private final List<HashRanges> shards;
   private final int firstSignal;
+  private final Duration patience;
   private final ChangeChecker checker = new ChangeChecker();
   private final Samples sinceDue = new Samples();
   private final Samples sinceBegan = new Samples();
@@ -57,6 +58,7 @@ final class Subscription implements AutoCloseable {
    * @param group the query; null for the whole collection
    * @param shards the hashes of each shard
    * @param firstSignal signals of this subscription begin with it; other subscriptions have others
+   * @param patience if a signal has not come after so long, it will not come
    */
   Subscription(
       StreamPath path,
@@ -65,7 +67,8 @@ final class Subscription implements AutoCloseable {
       int run,
       @Nullable Integer group,
       List<HashRanges> shards,
-      int firstSignal) {
+      int firstSignal,
+      Duration patience) {
     this.path = path;
     this.request = request;
     this.client = client;
@@ -73,6 +76,7 @@ final class Subscription implements AutoCloseable {
     this.group = group;
     this.shards = shards;
     this.firstSignal = firstSignal;
+    this.patience = patience;
   }
 
   /**
@@ -210,9 +214,11 @@ final class Subscription implements AutoCloseable {
     while (!haveCome(expected)) {
       Thread.sleep(POLL_MILLIS);
       check();
-      if (SteadyClock.micros() - now > STALL_MICROS) {
+      if (SteadyClock.micros() - now > patience.toMillis() * 1_000) {
         throw Failure.run(
-            "the change stream by path " + path.label() + " gave no event of a write for 30 s",
+            "the change stream by path " + path.label() + " gave no event of a write for "
+                + patience.toSeconds()
+                + " s",
             null);
       }
     }
