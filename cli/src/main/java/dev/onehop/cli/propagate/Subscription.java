@@ -216,7 +216,9 @@ final class Subscription implements AutoCloseable {
       check();
       if (SteadyClock.micros() - now > patience.toMillis() * 1_000) {
         throw Failure.run(
-            "the change stream by path " + path.label() + " gave no event of a write for "
+            "the change stream by path "
+                + path.label()
+                + " gave no event of a write for "
                 + patience.toSeconds()
                 + " s",
             null);
