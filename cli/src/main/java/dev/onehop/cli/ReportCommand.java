@@ -4,9 +4,12 @@ import dev.onehop.cli.report.ConsumeReport;
 import dev.onehop.cli.report.ConsumeTable;
 import dev.onehop.cli.report.Report;
 import dev.onehop.cli.report.ResultsTable;
+import dev.onehop.cli.report.ResyncReport;
+import dev.onehop.cli.report.ResyncTable;
 import dev.onehop.cli.results.ConsumeResults;
 import dev.onehop.cli.results.Results;
 import dev.onehop.cli.results.ResultsFile;
+import dev.onehop.cli.results.ResyncResults;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
@@ -21,7 +24,7 @@ import picocli.CommandLine.Spec;
     name = "report",
     mixinStandardHelpOptions = true,
     versionProvider = Version.class,
-    header = "Draw a run's report and table again from its results, of bench or consume.",
+    header = "Draw a run's report and table again from its results, of bench, consume or resync.",
     footer = {
       "",
       "Example:",
@@ -42,8 +45,12 @@ final class ReportCommand implements Callable<Integer> {
       throw Failure.usage("no folder " + folder);
     }
     Optional<ConsumeResults> consumed = ResultsFile.readConsume(folder);
+    Optional<ResyncResults> resynced = ResultsFile.readResync(folder);
     Path file;
-    if (consumed.isPresent()) {
+    if (resynced.isPresent()) {
+      file = ResyncReport.write(folder, resynced.get());
+      spec.commandLine().getOut().print(ResyncTable.render(resynced.get()));
+    } else if (consumed.isPresent()) {
       file = ConsumeReport.write(folder, consumed.get());
       spec.commandLine().getOut().print(ConsumeTable.render(consumed.get()));
     } else {

@@ -13,7 +13,7 @@ import picocli.CommandLine.Spec;
     versionProvider = Version.class,
     synopsisSubcommandLabel = "COMMAND",
     header = "Give a replica set a new member, logically or by copying files; measure both.",
-    subcommands = {ResyncRunCommand.class})
+    subcommands = {ResyncRunCommand.class, ResyncBenchCommand.class})
 final class ResyncCommand implements Runnable {
 
   @Spec private CommandSpec spec;

@@ -15,8 +15,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.Callable;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -175,36 +173,13 @@ final class ResyncRunCommand implements Callable<Integer> {
   @Override
   public Integer call() {
     ResyncPlan plan = plan();
-    CountDownLatch ended = new CountDownLatch(1);
-    Thread main = Thread.currentThread();
     // Ctrl-C: what was done is taken back before the JVM ends.
-    Thread hook = new Thread(() -> end(main, ended), "onehop-stop");
-    Runtime.getRuntime().addShutdownHook(hook);
-    try (Progress progress = Progress.start(Terminal.detect())) {
+    try (Interruption interruption = Interruption.of(Thread.currentThread());
+        Progress progress = Progress.start(Terminal.detect())) {
       show(new Resync(plan, progress, new Resync.LockListener() {}).run());
       return 0;
     } catch (InterruptedException | RuntimeException e) {
       throw Failure.of(e);
-    } finally {
-      ended.countDown();
-      removeHook(hook);
-    }
-  }
-
-  private static void end(Thread main, CountDownLatch ended) {
-    main.interrupt();
-    try {
-      boolean unused = ended.await(60, TimeUnit.SECONDS);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    }
-  }
-
-  private static void removeHook(Thread hook) {
-    try {
-      boolean unused = Runtime.getRuntime().removeShutdownHook(hook);
-    } catch (IllegalStateException e) {
-      // The JVM is being stopped; the hook runs.
     }
   }
 

@@ -38,6 +38,11 @@ public final class ResultsFile {
     return json(results);
   }
 
+  /** The results as JSON text, ending in a newline. */
+  public static String toJson(ResyncResults results) {
+    return json(results);
+  }
+
   private static String json(Object results) {
     try {
       return JSON.writeValueAsString(results) + "\n";
@@ -61,6 +66,15 @@ public final class ResultsFile {
    * @throws Failure if it can't be written
    */
   public static void write(Path folder, ConsumeResults results) {
+    write(folder, toJson(results));
+  }
+
+  /**
+   * Writes {@code folder/results.json} likewise.
+   *
+   * @throws Failure if it can't be written
+   */
+  public static void write(Path folder, ResyncResults results) {
     write(folder, toJson(results));
   }
 
@@ -100,6 +114,24 @@ public final class ResultsFile {
       return Optional.empty();
     }
     ConsumeResults results = read(folder, ConsumeResults.class);
+    if (results == null || results.topology() == null || results.server() == null) {
+      throw incomplete(folder);
+    }
+    return Optional.of(results);
+  }
+
+  /**
+   * Reads the {@code results.json} of a run of {@code onehop resync bench}.
+   *
+   * @return empty if it is that of another command
+   * @throws Failure as {@link #read}
+   */
+  public static Optional<ResyncResults> readResync(Path folder) {
+    JsonNode tree = read(folder, JsonNode.class);
+    if (tree == null || !tree.path("command").asText().equals(ResyncResults.COMMAND)) {
+      return Optional.empty();
+    }
+    ResyncResults results = read(folder, ResyncResults.class);
     if (results == null || results.topology() == null || results.server() == null) {
       throw incomplete(folder);
     }

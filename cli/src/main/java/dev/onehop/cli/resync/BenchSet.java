@@ -69,7 +69,11 @@ final class BenchSet implements AutoCloseable {
   }
 
   private List<String> command(String host, Path data) {
-    return MongodProcess.command(mongod, NAME, host, data, oplogMebibytes);
+    List<String> command = MongodProcess.command(mongod, NAME, host, data, oplogMebibytes);
+    // Files of dropped data would stay for five minutes, and be copied.
+    command.addAll(List.of("--setParameter", "minSnapshotHistoryWindowInSeconds=0"));
+    command.addAll(List.of("--setParameter", "disableLogicalSessionCacheRefresh=true"));
+    return command;
   }
 
   /** Waits; what the servers answer while they start is no failure. */
@@ -105,6 +109,30 @@ final class BenchSet implements AutoCloseable {
 
   Member source() {
     return members.get(1);
+  }
+
+  /** The source's data folder. */
+  DataFolder sourceFolder() {
+    return new DataFolder(folder.resolve("member1"));
+  }
+
+  /** Whether databases are the same on both members and a new one, by {@code dbHash}. */
+  boolean isEqual(Member made, List<String> databases) {
+    for (String database : databases) {
+      String hash = hash(primary(), database);
+      if (!hash.equals(hash(source(), database)) || !hash.equals(hash(made, database))) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  private static String hash(Member member, String database) {
+    return member
+        .client()
+        .getDatabase(database)
+        .runCommand(new Document("dbHash", 1))
+        .getString("md5");
   }
 
   /** A place for another member. */

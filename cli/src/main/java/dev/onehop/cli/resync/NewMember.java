@@ -15,6 +15,8 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.bson.BsonTimestamp;
 import org.bson.Document;
 import org.jspecify.annotations.Nullable;
@@ -33,6 +35,12 @@ final class NewMember {
 
   /** ConfigurationInProgress, CurrentConfigNotCommittedYet: after a while it will do. */
   private static final Set<Integer> RECONFIG_LATER = Set.of(109, 308);
+
+  private static final String NOT_SYNCED = "No initial sync required";
+
+  /** Of the log's line on an initial sync: its method, and the bytes of all documents. */
+  private static final Pattern STATISTICS =
+      Pattern.compile("\"method\":\"(\\w+)\".*\"approxTotalBytesCopied\":(\\d+)");
 
   private final SetView set;
   private final ResyncPlan plan;
@@ -293,14 +301,22 @@ final class NewMember {
       return;
     }
     String synced = find(log, "\"id\":21192,");
-    String notSynced = find(log, "No initial sync required");
+    String notSynced = find(log, NOT_SYNCED);
     boolean files = plan.method() == ResyncMethod.FILES;
     String right = files ? notSynced : synced;
     String wrong = files ? synced : notSynced;
     if (wrong != null) {
       throw Failure.run(target.host() + " has used another method, as its log says: " + wrong, null);
     }
-    proof = right == null ? "" : right;
+    if (right != null) {
+      Matcher statistics = STATISTICS.matcher(right);
+      if (statistics.find()) {
+        copiedLogically = Long.parseLong(statistics.group(2));
+        proof = "initial sync, method " + statistics.group(1) + " (log id 21192)";
+      } else {
+        proof = NOT_SYNCED + " (log id 4280512)";
+      }
+    }
   }
 
   private static @Nullable String find(List<String> log, String part) {
@@ -312,7 +328,7 @@ final class NewMember {
     return copiedLogically;
   }
 
-  /** The line of the server's log that says which method has run; empty if it was not found. */
+  /** What the server's log says of which method has run; empty if it was not found. */
   String proof() {
     return proof;
   }

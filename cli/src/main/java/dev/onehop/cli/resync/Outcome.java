@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * @param bytes what was moved: of files what was written into the target's folder, of an initial
  *     sync what the server says it has copied
  * @param shared whether the copy shares blocks with the source
- * @param proof the line of its server's log that says which method has run; empty if not found
+ * @param proof what its server's log says of which method has run; empty if it was not found
  * @param process the server that was started; null if others did
  */
 public record Outcome(
