@@ -97,6 +97,15 @@ final class ResyncRunCommand implements Callable<Integer> {
   List<Path> folders = new ArrayList<>();
 
   @Option(
+      names = "--copy",
+      paramLabel = "COMMAND",
+      description =
+          "Shell command that copies to another host, such as \"rsync -a --files-from={files} {source}"
+              + " {host}:{dbpath}\": {source} is the folder, {files} a file with the paths in it."
+              + " --dbpath is the folder there, and is not looked at from here.")
+  @Nullable String copy;
+
+  @Option(
       names = "--start",
       paramLabel = "COMMAND",
       description =
@@ -196,10 +205,19 @@ final class ResyncRunCommand implements Callable<Integer> {
       throw Failure.usage("give each --to its --dbpath, as many of one as of the other");
     }
     for (String option :
-        List.of("--source", "--source-dbpath", "--allow-primary", "--limit", "--lock-deadline")) {
+        List.of(
+            "--source",
+            "--source-dbpath",
+            "--allow-primary",
+            "--copy",
+            "--limit",
+            "--lock-deadline")) {
       if (!files && spec.commandLine().getParseResult().hasMatchedOption(option)) {
         throw Failure.usage(option + " goes with --method files");
       }
+    }
+    if (copy != null && limit != null) {
+      throw Failure.usage("--limit and --copy exclude each other");
     }
     requirePositive("--limit", limit);
     requirePositive("--rate", rate);
@@ -223,6 +241,7 @@ final class ResyncRunCommand implements Callable<Integer> {
         allowPrimary,
         rebuild,
         hidden,
+        copy,
         start,
         lockDeadline,
         wait,

@@ -117,6 +117,25 @@ class ResyncRunIT {
   }
 
   @Test
+  void anotherCommandCopies() throws Exception {
+    String host = set.free();
+    Path dbpath = set.target("command");
+    Files.createDirectories(dbpath);
+    Ended ended =
+        copyTo(
+            host, dbpath, "--copy", "tar -C {source} -T {files} -cf - | tar -C {dbpath} -xf -");
+    assertThat(ended.complaint()).isEmpty();
+    assertThat(ended.printed()).contains("No initial sync required");
+    isMember(host);
+
+    Ended failed =
+        copyTo(set.free(), set.target("fails"), "--copy", "echo no such host; exit 7");
+    assertThat(failed.complaint()).contains("--copy ended with 7: no such host");
+    assertThat(failed.exitCode()).isEqualTo(1);
+    assertThat(set.isLocked()).isFalse();
+  }
+
+  @Test
   void anInitialSyncIsWatched() throws Exception {
     String host = set.free();
     Ended ended = copyTo(host, set.target("logical"), "--method", "logical", "--hidden");

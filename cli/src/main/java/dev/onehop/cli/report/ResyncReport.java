@@ -41,7 +41,8 @@ public final class ResyncReport {
       html.append('\n');
     }
     html.append("</div>\n");
-    html.append(Tables.of("Cells", ResyncTable.rows(results)));
+    html.append(Tables.of("Methods", ResyncTable.rows(results)));
+    html.append(Tables.of("What applications noticed", ResyncTable.meanwhile(results)));
     html.append("<p>").append(Html.escape(ResyncTable.notes())).append("</p>\n</section>\n");
     Page page = new Page(results.surroundings());
     page.facts(html);

@@ -9,6 +9,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Locale;
 import java.util.Objects;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** A run of {@code onehop resync bench} as a text table, and its rows for the report. */
@@ -28,21 +29,32 @@ public final class ResyncTable {
           "s/GiB",
           "moved MiB",
           "locked s",
-          "reads p99",
-          "locked",
-          "writes p99",
-          "locked",
-          "written",
-          "lost",
           "proved",
           "equal");
+
+  private static final List<String> MEANWHILE =
+      List.of(
+          "method",
+          "indexes",
+          "collections",
+          "MiB",
+          "reads p50",
+          "p99",
+          "locked p50",
+          "p99",
+          "writes p50",
+          "p99",
+          "locked p50",
+          "p99",
+          "written",
+          "lost");
 
   private static final String NOTES =
       """
       seconds: median of n runs, from the first step until the new member has caught up, with the server's start.
       fixed s, s/GiB: a straight line by least squares over all sizes of as many indexes and collections.
       moved MiB: of files what was written, indexes, journal and oplog included; of an initial sync the documents' bytes.
-      reads, writes p99: ms; one document, read on the source, written on the primary, while a member is made; locked:
+      reads, writes: ms; one document, read on the source, written on the primary, while a member is made; locked:
       while the source was locked. written: acknowledged meanwhile; lost: not there on the new member at the end.
       proved: its server's log says that this method has run. equal: dbHash is the same on all three members.
       """;
@@ -51,33 +63,48 @@ public final class ResyncTable {
 
   /** The table with notes, lines ending in newlines. */
   public static String render(ResyncResults results) {
-    List<List<String>> rows = rows(results);
-    int[] widths = ResultsTable.widths(rows);
     StringBuilder text =
         new StringBuilder("Replica set of mongod ")
             .append(results.server().mongod())
             .append(", ")
             .append(results.run().workload())
             .append("\n\n");
-    rows.forEach(row -> text.append(ResultsTable.line(row, widths)).append('\n'));
-    text.append('\n').append(NOTES).append('\n');
+    append(text, rows(results));
+    append(text, meanwhile(results));
+    text.append(NOTES).append('\n');
     sentences(results).forEach(sentence -> text.append(sentence).append('\n'));
     return text.toString();
+  }
+
+  private static void append(StringBuilder text, List<List<String>> rows) {
+    int[] widths = ResultsTable.widths(rows);
+    rows.forEach(row -> text.append(ResultsTable.line(row, widths)).append('\n'));
+    text.append('\n');
   }
 
   static String notes() {
     return NOTES;
   }
 
-  /** The rows, the columns' names first. */
+  /** The rows on the methods, the columns' names first. */
   static List<List<String>> rows(ResyncResults results) {
+    return rows(results, COLUMNS, ResyncTable::row);
+  }
+
+  /** Those on what applications noticed. */
+  static List<List<String>> meanwhile(ResyncResults results) {
+    return rows(results, MEANWHILE, ResyncTable::meanwhile);
+  }
+
+  private static List<List<String>> rows(
+      ResyncResults results, List<String> columns, Function<ResyncCell, List<String>> row) {
     List<List<String>> rows = new ArrayList<>();
-    rows.add(COLUMNS);
+    rows.add(columns);
     for (Kind kind : results.kinds()) {
       for (MethodLook look : MethodLook.values()) {
         results
             .cells(look.method(), kind.indexes(), kind.collections())
-            .forEach(cell -> rows.add(row(cell)));
+            .forEach(cell -> rows.add(row.apply(cell)));
       }
     }
     return rows;
@@ -101,18 +128,30 @@ public final class ResyncTable {
         seconds(cell.secondsPerGibibyte()),
         Format.count(cell.movedBytes() >> 20),
         seconds(cell.lockedSeconds()),
-        p99(cell.sourceReads()),
-        p99(cell.sourceReadsLocked()),
-        p99(cell.primaryWrites()),
-        p99(cell.primaryWritesLocked()),
-        Format.count(cell.written()),
-        Format.count(cell.lost()),
         cell.methodProved() ? "yes" : "NO",
         cell.equal() ? "yes" : "NO");
   }
 
-  private static String p99(@Nullable LatencySummary latency) {
-    return latency == null ? Format.NONE : Format.millis(latency.p99());
+  private static List<String> meanwhile(ResyncCell cell) {
+    List<String> row =
+        new ArrayList<>(
+            List.of(
+                cell.method(),
+                String.valueOf(cell.indexes()),
+                String.valueOf(cell.collections()),
+                Format.count(cell.bytes() >> 20)));
+    latency(row, cell.sourceReads());
+    latency(row, cell.sourceReadsLocked());
+    latency(row, cell.primaryWrites());
+    latency(row, cell.primaryWritesLocked());
+    row.add(Format.count(cell.written()));
+    row.add(Format.count(cell.lost()));
+    return row;
+  }
+
+  private static void latency(List<String> row, @Nullable LatencySummary latency) {
+    row.add(latency == null ? Format.NONE : Format.millis(latency.p50()));
+    row.add(latency == null ? Format.NONE : Format.millis(latency.p99()));
   }
 
   static String seconds(@Nullable Double seconds) {
@@ -146,11 +185,12 @@ public final class ResyncTable {
     ResyncCell beside = files.get(files.size() - 1);
     String quicker = beside.medianSeconds() < largest.medianSeconds() ? "files" : "logical";
     String text =
-        "at %s MiB files take %s s and an initial sync %s s"
+        "at %s MiB files take %s s and an initial sync %s s (n = %d)"
             .formatted(
                 Format.count(beside.bytes() >> 20),
                 seconds(beside.medianSeconds()),
-                seconds(largest.medianSeconds()));
+                seconds(largest.medianSeconds()),
+                Math.min(beside.seconds().size(), largest.seconds().size()));
     if (largest.fixedSeconds() == null) {
       return text;
     }

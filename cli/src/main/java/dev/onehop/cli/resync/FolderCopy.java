@@ -24,6 +24,9 @@ final class FolderCopy {
   private static final int BLOCK = 1 << 20;
   private static final double MEBIBYTE = 1 << 20;
 
+  /** A command line has an end. */
+  private static final int FILES_AT_ONCE = 500;
+
   private final DataFolder source;
   private final List<Path> targets;
   private final @Nullable Double limit;
@@ -77,25 +80,31 @@ final class FolderCopy {
 
   private boolean share() throws IOException, InterruptedException {
     for (Path target : targets) {
-      List<String> command = new ArrayList<>(List.of("cp", "--reflink=always", "--parents", "-t"));
-      command.add(target.toString());
-      command.add("--");
-      files.forEach(file -> command.add(file.toString()));
-      Process copy =
-          new ProcessBuilder(command)
-              .directory(source.path().toFile())
-              .redirectErrorStream(true)
-              .redirectOutput(ProcessBuilder.Redirect.DISCARD)
-              .start();
-      try {
-        if (copy.waitFor() != 0) {
+      for (int from = 0; from < files.size(); from += FILES_AT_ONCE) {
+        if (!share(files.subList(from, Math.min(from + FILES_AT_ONCE, files.size())), target)) {
           return false;
         }
-      } finally {
-        copy.destroyForcibly();
       }
     }
     return true;
+  }
+
+  private boolean share(List<Path> some, Path target) throws IOException, InterruptedException {
+    List<String> command = new ArrayList<>(List.of("cp", "--reflink=always", "--parents", "-t"));
+    command.add(target.toAbsolutePath().toString());
+    command.add("--");
+    some.forEach(file -> command.add(file.toString()));
+    Process copy =
+        new ProcessBuilder(command)
+            .directory(source.path().toFile())
+            .redirectErrorStream(true)
+            .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+            .start();
+    try {
+      return copy.waitFor() == 0;
+    } finally {
+      copy.destroyForcibly();
+    }
   }
 
   private long copy(Path file, long begun) throws IOException, InterruptedException {

@@ -47,6 +47,7 @@ final class NewMember {
   private final Target target;
   private final Progress progress;
   private @Nullable Process process;
+  private @Nullable Path output;
   private boolean started;
   private boolean added;
   private boolean answered;
@@ -67,34 +68,30 @@ final class NewMember {
    * @param byHand the command for who starts it
    */
   void start(String byHand) {
-    Path dbpath = target.dbpath();
-    if (plan.start() == null || dbpath == null) {
+    String start = plan.start();
+    if (start == null) {
       if (!answers(target)) {
         progress.note("Start " + target.host() + " now, for example with: " + byHand);
       }
       return;
     }
-    String command =
-        plan.start()
-            .replace("{dbpath}", quoted(dbpath.toAbsolutePath().toString()))
-            .replace("{host}", target.name())
-            .replace("{port}", String.valueOf(target.port()));
     try {
+      Path dbpath = target.dbpath();
+      output =
+          dbpath == null || plan.copy() != null
+              ? Files.createTempFile("onehop-start", ".log")
+              : dbpath.resolve(OUTPUT);
       process =
           // It goes on when this command ends, also by Ctrl-C.
-          new ProcessBuilder("setsid", "sh", "-c", command)
+          new ProcessBuilder("setsid", "sh", "-c", ResyncPlan.filled(start, target))
               .redirectInput(Path.of("/dev/null").toFile())
               .redirectErrorStream(true)
-              .redirectOutput(dbpath.resolve(OUTPUT).toFile())
+              .redirectOutput(output.toFile())
               .start();
       started = true;
     } catch (IOException e) {
       throw Failure.run("cannot run --start: " + Failure.firstLine(e), e);
     }
-  }
-
-  private static String quoted(String word) {
-    return "'" + word.replace("'", "'\\''") + "'";
   }
 
   /** Whether anything listens there. */
@@ -347,7 +344,7 @@ final class NewMember {
   private String lastOutput() {
     try {
       List<String> lines =
-          Files.readAllLines(Objects.requireNonNull(target.dbpath()).resolve(OUTPUT));
+          Files.readAllLines(Objects.requireNonNull(output));
       return lines.isEmpty()
           ? ""
           : ":\n" + String.join("\n", lines.subList(Math.max(0, lines.size() - OUTPUT_LINES), lines.size()));

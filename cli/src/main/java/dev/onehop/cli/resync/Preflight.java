@@ -47,6 +47,9 @@ final class Preflight {
   /** What an initial sync is thought to do, in mebibytes of documents per second. */
   private static final double LOGICAL_RATE = 10;
 
+  /** What a command that copies to another host is thought to do, in mebibytes per second. */
+  private static final double COPY_RATE = 50;
+
   private static final Pattern VERSION = Pattern.compile("db version v(\\d+\\.\\d+\\.\\S+)");
   private static final Pattern ENGINE = Pattern.compile("--storageEngine[ =](\\S+)");
 
@@ -102,7 +105,7 @@ final class Preflight {
       folder = sourceFolder(source, options);
       bytes = folder.size();
       requireRoom(bytes);
-      rate = plan.rate() == null ? probe(folder) : plan.rate();
+      rate = plan.rate() != null ? plan.rate() : plan.copy() != null ? COPY_RATE : probe(folder);
       if (plan.limit() != null) {
         rate = Math.min(rate, plan.limit());
       }
@@ -143,14 +146,14 @@ final class Preflight {
     for (Target target : plan.targets()) {
       Path dbpath = target.dbpath();
       if (!seen.add(target.host())
-          || (dbpath != null && !seen.add(dbpath.toAbsolutePath().normalize()))) {
+          || (dbpath != null && plan.copy() == null && !seen.add(dbpath.toAbsolutePath().normalize()))) {
         throw Failure.usage("--to and --dbpath must differ from target to target");
       }
     }
   }
 
   private void requireFree(Target target) throws IOException, InterruptedException {
-    Path dbpath = target.dbpath();
+    Path dbpath = plan.copy() == null ? target.dbpath() : null;
     if (dbpath != null && Files.exists(dbpath)) {
       if (!Files.isDirectory(dbpath) || !Files.isWritable(dbpath)) {
         throw Failure.usage("--dbpath " + dbpath + " is no folder that can be written");
@@ -305,8 +308,8 @@ final class Preflight {
   private void requireRoom(long bytes) throws IOException {
     Map<FileStore, Long> needed = new HashMap<>();
     Map<FileStore, Path> where = new HashMap<>();
-    for (Target target : plan.targets()) {
-      Path folder = existing(Objects.requireNonNull(target.dbpath()));
+    for (Path target : plan.folders()) {
+      Path folder = existing(target);
       FileStore store = Files.getFileStore(folder);
       needed.merge(store, (long) (bytes * ROOM), Long::sum);
       where.put(store, folder);
@@ -334,9 +337,8 @@ final class Preflight {
             .map(file -> folder.path().resolve(file.getKey()))
             .orElseThrow();
     double least = Double.MAX_VALUE;
-    for (Target target : plan.targets()) {
-      Path probe =
-          Files.createTempFile(existing(Objects.requireNonNull(target.dbpath())), ".onehop", null);
+    for (Path target : plan.folders()) {
+      Path probe = Files.createTempFile(existing(target), ".onehop", null);
       try (FileChannel in = FileChannel.open(largest);
           FileChannel out = FileChannel.open(probe, StandardOpenOption.WRITE)) {
         ByteBuffer buffer = ByteBuffer.allocate(PROBE_BYTES);

@@ -13,6 +13,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
 import java.util.stream.Stream;
+import org.bson.BsonTimestamp;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -29,6 +30,8 @@ public final class Resync {
     /** It has been unlocked. */
     default void unlocked() {}
   }
+
+  private static final long POLL_MILLIS = 20;
 
   private final ResyncPlan plan;
   private final Progress progress;
@@ -58,9 +61,10 @@ public final class Resync {
       List<Outcome> outcomes = new ArrayList<>();
       Copied copied = null;
       if (plan.method() == ResyncMethod.FILES) {
+        awaitSource(set, checked.source());
         copied = copy(checked);
       } else if (plan.start() != null) {
-        for (Path folder : folders()) {
+        for (Path folder : plan.folders()) {
           make(folder);
         }
       }
@@ -82,6 +86,25 @@ public final class Resync {
       return outcomes;
     } catch (IOException e) {
       throw Failure.run(Failure.firstLine(e), e);
+    }
+  }
+
+  /**
+   * Waits until the source has all that the primary has now. A member that is rebuilt may have
+   * acknowledged any of it.
+   */
+  private void awaitSource(SetView set, Member source) throws InterruptedException {
+    progress.phase("waiting until " + source.host() + " has what the primary has");
+    BsonTimestamp goal = set.primary().lastWrite();
+    long end = System.nanoTime() + plan.patience().toNanos();
+    while (source.lastWrite().compareTo(goal) < 0) {
+      if (System.nanoTime() - end > 0) {
+        throw Failure.run(
+            "%s did not catch up within %s"
+                .formatted(source.host(), Progress.about(plan.patience())),
+            null);
+      }
+      Thread.sleep(POLL_MILLIS);
     }
   }
 
@@ -119,21 +142,17 @@ public final class Resync {
         member.process());
   }
 
-  private List<Path> folders() {
-    return plan.targets().stream().map(target -> Objects.requireNonNull(target.dbpath())).toList();
-  }
-
   private Copied copy(Checked checked) throws IOException, InterruptedException {
     DataFolder source = Objects.requireNonNull(checked.folder());
     long bytes = source.size();
     try {
-      for (Path folder : folders()) {
+      for (Path folder : plan.folders()) {
         make(folder);
         Files.writeString(
             folder.resolve(Preflight.MARKER), "A copy that is not finished. May be deleted.\n");
       }
       Copied copied = copy(checked, source, bytes);
-      for (Path folder : folders()) {
+      for (Path folder : plan.folders()) {
         // Last: without it this is a server's data, that nobody deletes.
         Files.delete(folder.resolve(Preflight.MARKER));
       }
@@ -141,7 +160,7 @@ public final class Resync {
     } catch (IOException | InterruptedException | RuntimeException e) {
       boolean interrupted = Thread.interrupted();
       progress.phase("cleaning up");
-      folders().forEach(this::discard);
+      plan.folders().forEach(this::discard);
       if (interrupted) {
         Thread.currentThread().interrupt();
       }
@@ -158,24 +177,34 @@ public final class Resync {
     FolderCopy copy =
         new FolderCopy(
             source,
-            folders(),
+            plan.folders(),
             plan.limit(),
             read -> {
               lock.check();
               progress.state("%,d of about %,d MiB".formatted(read >> 20, bytes >> 20));
             });
+    String command = plan.copy();
     Duration copying;
     try {
       progress.phase("copying, " + checked.source().host() + " locked");
       listener.locking();
       lock.lock();
       long begun = System.nanoTime();
-      copy.copy();
+      if (command == null) {
+        copy.copy();
+      } else {
+        for (Target target : plan.targets()) {
+          CopyCommand.run(command, source, target, lock::check);
+        }
+      }
       copying = Duration.ofNanos(System.nanoTime() - begun);
       lock.unlock();
     } finally {
       listener.unlocked();
       lock.close();
+    }
+    if (command != null) {
+      return new Copied(lock.locked(), copying, bytes, false);
     }
     progress.phase("reading the copy again");
     copy.verify();
@@ -233,7 +262,7 @@ public final class Resync {
       try {
         Path folder = target.dbpath();
         boolean unused = i >= members.size() || members.get(i).undo();
-        if (unused && folder != null) {
+        if (unused && folder != null && plan.copy() == null) {
           discard(folder);
         } else if (folder != null) {
           progress.note("What is in " + folder + " is left there; empty it before you try again.");

@@ -299,6 +299,7 @@ public final class ResyncBench {
                 false,
                 false,
                 true,
+                null,
                 set.startCommand(target),
                 LOCK_DEADLINE,
                 PATIENCE,

@@ -3,6 +3,7 @@ package dev.onehop.cli.resync;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -17,6 +18,8 @@ import org.jspecify.annotations.Nullable;
  * @param allowPrimary whether the source may be the primary
  * @param rebuild whether the targets are members already, which are down
  * @param hidden whether the new members are hidden
+ * @param copy the shell command that copies to another host; null if targets' folders are reached
+ *     from here
  * @param start the shell command that starts a target's server; null if others start it
  * @param lockDeadline how long the source may be locked at most
  * @param patience how long a target may take to answer, and then to have caught up
@@ -32,6 +35,7 @@ public record ResyncPlan(
     boolean allowPrimary,
     boolean rebuild,
     boolean hidden,
+    @Nullable String copy,
     @Nullable String start,
     Duration lockDeadline,
     Duration patience,
@@ -41,5 +45,30 @@ public record ResyncPlan(
   /** Copies the list. */
   public ResyncPlan {
     targets = List.copyOf(targets);
+  }
+
+  /** The targets' folders that are reached from here; none if they are not. */
+  List<Path> folders() {
+    return copy != null
+        ? List.of()
+        : targets.stream().map(Target::dbpath).filter(Objects::nonNull).toList();
+  }
+
+  /**
+   * A command with what it is to be for a target.
+   *
+   * @param command with {@code {dbpath}}, {@code {host}} and {@code {port}}
+   */
+  static String filled(String command, Target target) {
+    Path dbpath = target.dbpath();
+    return command
+        .replace("{dbpath}", dbpath == null ? "" : quoted(dbpath.toString()))
+        .replace("{host}", target.name())
+        .replace("{port}", String.valueOf(target.port()));
+  }
+
+  /** A word as a shell takes it. */
+  static String quoted(String word) {
+    return "'" + word.replace("'", "'\\''") + "'";
   }
 }
