@@ -39,6 +39,8 @@ final class ResyncSet implements AutoCloseable {
         new Document(
             "replSetInitiate",
             new Document("_id", NAME)
+                // Members join sooner than with the usual two seconds.
+                .append("settings", new Document("heartbeatIntervalMillis", 500))
                 .append(
                     "members",
                     List.of(

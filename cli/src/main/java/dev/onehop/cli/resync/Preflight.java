@@ -105,10 +105,7 @@ final class Preflight {
       folder = sourceFolder(source, options);
       bytes = folder.size();
       requireRoom(bytes);
-      rate = plan.rate() != null ? plan.rate() : plan.copy() != null ? COPY_RATE : probe(folder);
-      if (plan.limit() != null) {
-        rate = Math.min(rate, plan.limit());
-      }
+      rate = plan.rate() == null ? rate(folder) : plan.rate();
     } else {
       bytes = dataSize(source);
       rate = plan.rate() == null ? LOGICAL_RATE : plan.rate();
@@ -327,6 +324,11 @@ final class Preflight {
 
   private static Path existing(Path path) {
     return Files.exists(path) ? path : parent(path);
+  }
+
+  private double rate(DataFolder folder) throws IOException {
+    double rate = plan.copy() == null ? probe(folder) : COPY_RATE;
+    return plan.limit() == null ? rate : Math.min(rate, plan.limit());
   }
 
   /** What can be read and written here, by a part of a file: mebibytes per second. */
