@@ -3,11 +3,11 @@ package dev.onehop.cli;
 import dev.onehop.cli.bench.Progress;
 import dev.onehop.cli.report.ResyncReport;
 import dev.onehop.cli.report.ResyncTable;
+import dev.onehop.cli.results.ResultsFile;
+import dev.onehop.cli.results.ResyncResults;
 import dev.onehop.cli.resync.ResyncBench;
 import dev.onehop.cli.resync.ResyncBenchPlan;
 import dev.onehop.cli.resync.ResyncMethod;
-import dev.onehop.cli.results.ResultsFile;
-import dev.onehop.cli.results.ResyncResults;
 import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -136,8 +136,7 @@ final class ResyncBenchCommand implements Callable<Integer> {
   @Option(
       names = "--out",
       paramLabel = "DIR",
-      description =
-          "Where results.json and report.html go. Default: onehop-results/<time>.")
+      description = "Where results.json and report.html go. Default: onehop-results/<time>.")
   @Nullable Path out;
 
   @Option(names = "--quick", description = "Few and small cells: under three minutes.")

@@ -57,7 +57,8 @@ import picocli.CommandLine.Spec;
 final class ResyncRunCommand implements Callable<Integer> {
 
   private static final Pattern HOST = Pattern.compile(".+:[0-9]{1,5}");
-  private static final Pattern HOSTS_ONLY = Pattern.compile("(mongodb(?:\\+srv)?://[^/?]+)/?(\\?.*)?");
+  private static final Pattern HOSTS_ONLY =
+      Pattern.compile("(mongodb(?:\\+srv)?://[^/?]+)/?(\\?.*)?");
   private static final Duration LONGEST = Duration.ofHours(240);
 
   @Spec private CommandSpec spec;
@@ -265,7 +266,10 @@ final class ResyncRunCommand implements Callable<Integer> {
     PrintWriter out = spec.commandLine().getOut();
     for (Outcome outcome : outcomes) {
       out.printf(
-          Locale.ROOT, "%s has caught up after %.1f s.%n", outcome.host(), seconds(outcome.total()));
+          Locale.ROOT,
+          "%s has caught up after %.1f s.%n",
+          outcome.host(),
+          seconds(outcome.total()));
       Duration copied = outcome.copied();
       Duration locked = outcome.locked();
       if (copied != null && locked != null) {

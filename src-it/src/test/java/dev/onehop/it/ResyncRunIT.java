@@ -123,14 +123,12 @@ class ResyncRunIT {
     Path dbpath = set.target("command");
     Files.createDirectories(dbpath);
     Ended ended =
-        copyTo(
-            host, dbpath, "--copy", "tar -C {source} -T {files} -cf - | tar -C {dbpath} -xf -");
+        copyTo(host, dbpath, "--copy", "tar -C {source} -T {files} -cf - | tar -C {dbpath} -xf -");
     assertThat(ended.complaint()).isEmpty();
     assertThat(ended.printed()).contains("No initial sync required");
     isMember(host);
 
-    Ended failed =
-        copyTo(set.free(), set.target("fails"), "--copy", "echo no such host; exit 7");
+    Ended failed = copyTo(set.free(), set.target("fails"), "--copy", "echo no such host; exit 7");
     assertThat(failed.complaint()).contains("--copy ended with 7: no such host");
     assertThat(failed.exitCode()).isEqualTo(1);
     assertThat(set.isLocked()).isFalse();
@@ -147,8 +145,7 @@ class ResyncRunIT {
     isMember(host);
 
     // The same member again, from files, once it is down.
-    refused(
-        "is up", "--to", host, "--dbpath", set.target("rebuilt").toString(), "--rebuild");
+    refused("is up", "--to", host, "--dbpath", set.target("rebuilt").toString(), "--rebuild");
     set.targets().forEach(ProcessHandle::destroyForcibly);
     await(() -> set.targets().isEmpty());
     await(() -> !isUp(host));
@@ -159,10 +156,7 @@ class ResyncRunIT {
   }
 
   private boolean isUp(String host) {
-    return set
-        .admin(set.primary(), "replSetGetStatus")
-        .getList("members", Document.class)
-        .stream()
+    return set.admin(set.primary(), "replSetGetStatus").getList("members", Document.class).stream()
         .anyMatch(
             member ->
                 member.getString("name").equals(host)
@@ -184,25 +178,31 @@ class ResyncRunIT {
     Path target = set.target("refused");
     String to = set.free();
     String dbpath = target.toString();
-    refused(
-        "is the primary", "--to", to, "--dbpath", dbpath, "--source", set.primary());
+    refused("is the primary", "--to", to, "--dbpath", dbpath, "--source", set.primary());
     refused("is no member", "--to", to, "--dbpath", dbpath, "--source", to);
     refused("is a member of the set already", "--to", set.source(), "--dbpath", dbpath);
     refused("holds", "--to", to, "--dbpath", dbpath, "--rate", "0.0000001");
-    refused(
-        "is no member of the set", "--to", to, "--dbpath", dbpath, "--rebuild");
+    refused("is no member of the set", "--to", to, "--dbpath", dbpath, "--rebuild");
     refused(
         "another storage engine",
-        "--to", to, "--dbpath", dbpath, "--start", "mongod --storageEngine inMemory");
+        "--to",
+        to,
+        "--dbpath",
+        dbpath,
+        "--start",
+        "mongod --storageEngine inMemory");
     refused("give each --to its --dbpath", "--to", to);
-    refused(
-        "must differ", "--to", to + "," + set.free(), "--dbpath", dbpath + "," + dbpath);
-    refused(
-        "no data of a mongod", "--to", to, "--dbpath", dbpath, "--source-dbpath", "/tmp");
+    refused("must differ", "--to", to + "," + set.free(), "--dbpath", dbpath + "," + dbpath);
+    refused("no data of a mongod", "--to", to, "--dbpath", dbpath, "--source-dbpath", "/tmp");
     try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getByName("127.61.1.2"))) {
       refused(
           "something listens on",
-          "--to", "127.61.1.2:" + taken.getLocalPort(), "--dbpath", dbpath, "--start", "true");
+          "--to",
+          "127.61.1.2:" + taken.getLocalPort(),
+          "--dbpath",
+          dbpath,
+          "--start",
+          "true");
     }
 
     Path other = Files.createDirectories(folder.resolve("other/bin")).resolve("mongod");
@@ -210,7 +210,12 @@ class ResyncRunIT {
     assertThat(other.toFile().setExecutable(true)).isTrue();
     refused(
         "has version 5.0.14",
-        "--to", to, "--dbpath", dbpath, "--start", other + " --dbpath {dbpath}");
+        "--to",
+        to,
+        "--dbpath",
+        dbpath,
+        "--start",
+        other + " --dbpath {dbpath}");
     assertThat(target).doesNotExist();
 
     Files.createDirectories(target);
@@ -272,7 +277,9 @@ class ResyncRunIT {
     String host = set.free();
     Path dbpath = set.target("killed");
     Process tool = locked(host, dbpath, "10m");
-    await(() -> Files.exists(dbpath.resolve("WiredTiger.turtle")) || dbpath.toFile().list().length > 2);
+    await(
+        () ->
+            Files.exists(dbpath.resolve("WiredTiger.turtle")) || dbpath.toFile().list().length > 2);
     tool.destroyForcibly().waitFor();
     await(() -> !set.isLocked());
 
@@ -305,7 +312,8 @@ class ResyncRunIT {
   void aLockWhoseProcessIsKilledIsEndedByTheTool() throws Exception {
     Path dbpath = set.target("orphan");
     CompletableFuture<Ended> running =
-        CompletableFuture.supplyAsync(() -> copyTo(set.free(), dbpath, "--limit", "1", "--rate", "1000"));
+        CompletableFuture.supplyAsync(
+            () -> copyTo(set.free(), dbpath, "--limit", "1", "--rate", "1000"));
     await(set::isLocked);
     ProcessHandle.current()
         .children()
@@ -365,7 +373,8 @@ class ResyncRunIT {
 
       String host = set.free();
       CompletableFuture<Ended> running =
-          CompletableFuture.supplyAsync(() -> copyTo(host, dbpath, "--limit", "5", "--rate", "1000"));
+          CompletableFuture.supplyAsync(
+              () -> copyTo(host, dbpath, "--limit", "5", "--rate", "1000"));
       await(set::isLocked);
       Process fill =
           new ProcessBuilder("dd", "if=/dev/zero", "of=" + filler, "bs=1M")

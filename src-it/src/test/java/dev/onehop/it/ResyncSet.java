@@ -133,10 +133,7 @@ final class ResyncSet implements AutoCloseable {
 
   /** A member's hash over all that applications have written. */
   String hash(String host) {
-    return clientOf(host)
-        .getDatabase("app")
-        .runCommand(new Document("dbHash", 1))
-        .getString("md5");
+    return clientOf(host).getDatabase("app").runCommand(new Document("dbHash", 1)).getString("md5");
   }
 
   /** Writes a document and waits until a member has it. */

@@ -88,8 +88,7 @@ public final class MongodProcess implements AutoCloseable {
    * @param data its data folder, made if it is not there; its log is beside it
    * @throws TestbedException if it can't be started
    */
-  public static MongodProcess start(
-      String name, List<String> command, String address, Path data) {
+  public static MongodProcess start(String name, List<String> command, String address, Path data) {
     int colon = address.lastIndexOf(':');
     Ports.requireFree(
         new InetSocketAddress(

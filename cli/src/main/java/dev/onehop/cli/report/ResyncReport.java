@@ -105,8 +105,7 @@ public final class ResyncReport {
             Axis.fromZero("seconds", highest(results)));
     for (MethodLook look : looks(results)) {
       List<Spot> spots = new ArrayList<>();
-      for (ResyncCell cell :
-          results.cells(look.method(), kind.indexes(), kind.collections())) {
+      for (ResyncCell cell : results.cells(look.method(), kind.indexes(), kind.collections())) {
         double seconds = cell.medianSeconds();
         spots.add(
             new Spot(

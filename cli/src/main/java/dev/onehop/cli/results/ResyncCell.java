@@ -18,8 +18,8 @@ import org.jspecify.annotations.Nullable;
  * @param fixedSeconds what the method takes whatever the size, by least squares over all runs with
  *     as many indexes and collections; null with a single size
  * @param secondsPerGibibyte what each further 2^30 bytes of documents take, likewise
- * @param movedBytes what was moved, the median of the runs: of files what was written, of an initial
- *     sync what the server says it has copied of documents
+ * @param movedBytes what was moved, the median of the runs: of files what was written, of an
+ *     initial sync what the server says it has copied of documents
  * @param methodProved whether each run's server has logged that this method has run
  * @param equal whether after each run {@code dbHash} was equal on all three members
  * @param lockedSeconds how long the source was locked, the median of the runs; null if it was not

@@ -52,8 +52,7 @@ public record ResyncResults(
     List<StraightLine.At> points = new ArrayList<>();
     for (ResyncCell cell : cells) {
       if (cell.method().equals(of.method()) && cell.isLike(of.indexes(), of.collections())) {
-        cell.seconds()
-            .forEach(seconds -> points.add(new StraightLine.At(cell.bytes(), seconds)));
+        cell.seconds().forEach(seconds -> points.add(new StraightLine.At(cell.bytes(), seconds)));
       }
     }
     return StraightLine.through(points).orElse(null);
@@ -96,7 +95,9 @@ public record ResyncResults(
   public @Nullable Double crossover(Kind kind) {
     List<ResyncCell> logical = cells(ResyncCell.LOGICAL, kind.indexes(), kind.collections());
     List<ResyncCell> files = cells(ResyncCell.FILES, kind.indexes(), kind.collections());
-    if (logical.isEmpty() || files.isEmpty() || logical.get(0).fixedSeconds() == null
+    if (logical.isEmpty()
+        || files.isEmpty()
+        || logical.get(0).fixedSeconds() == null
         || files.get(0).fixedSeconds() == null) {
       return null;
     }

@@ -14,7 +14,9 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/** How to be let in by the members of a replica set. Never shown: it has the password. Immutable. */
+/**
+ * How to be let in by the members of a replica set. Never shown: it has the password. Immutable.
+ */
 public final class Access {
 
   private static final Duration CONNECT = Duration.ofSeconds(5);
@@ -64,8 +66,7 @@ public final class Access {
                         .mode(ClusterConnectionMode.SINGLE)
                         .serverSelectionTimeout(CONNECT.toMillis(), TimeUnit.MILLISECONDS))
             .applyToSocketSettings(
-                socket ->
-                    socket.connectTimeout((int) CONNECT.toMillis(), TimeUnit.MILLISECONDS))
+                socket -> socket.connectTimeout((int) CONNECT.toMillis(), TimeUnit.MILLISECONDS))
             .applyToSslSettings(
                 ssl -> {
                   ssl.applyConnectionString(given);

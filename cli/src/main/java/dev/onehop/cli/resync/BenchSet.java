@@ -48,8 +48,7 @@ final class BenchSet implements AutoCloseable {
     for (int n = 0; n < 2; n++) {
       String host = MongodProcess.freeAddress(IP);
       Path data = folder.resolve("member" + n);
-      servers.add(
-          MongodProcess.start("member" + n, command(host, data), host, data));
+      servers.add(MongodProcess.start("member" + n, command(host, data), host, data));
       hosts.add(host);
       members.add(access().member(host));
       // The second has no vote, so that writes with majority go on while it is locked.
@@ -62,8 +61,7 @@ final class BenchSet implements AutoCloseable {
     }
     primary()
         .admin(
-            new Document(
-                "replSetInitiate", new Document("_id", NAME).append("members", config)));
+            new Document("replSetInitiate", new Document("_id", NAME).append("members", config)));
     await("a primary", () -> primary().admin("hello").getBoolean("isWritablePrimary"));
     await("the secondary", () -> source().admin("hello").getBoolean("secondary"));
   }

@@ -19,8 +19,8 @@ final class CopyCommand {
   /**
    * Runs it.
    *
-   * @param command as {@link ResyncPlan#filled} takes it, and with {@code {source}}, the folder, and
-   *     {@code {files}}, a file with the paths of the data's files in it
+   * @param command as {@link ResyncPlan#filled} takes it, and with {@code {source}}, the folder,
+   *     and {@code {files}}, a file with the paths of the data's files in it
    * @param check fails if it is no longer worth while
    * @throws Failure if it ends with anything but 0
    */
@@ -32,9 +32,7 @@ final class CopyCommand {
     try {
       Files.writeString(
           files,
-          source.files().keySet().stream()
-              .map(file -> file + "\n")
-              .collect(Collectors.joining()));
+          source.files().keySet().stream().map(file -> file + "\n").collect(Collectors.joining()));
       process =
           new ProcessBuilder(
                   "sh",

@@ -43,8 +43,7 @@ final class FolderCopy {
    * @param limit most mebibytes per second; null for no limit
    * @param progress told of the bytes that were read so far
    */
-  FolderCopy(
-      DataFolder source, List<Path> targets, @Nullable Double limit, LongConsumer progress) {
+  FolderCopy(DataFolder source, List<Path> targets, @Nullable Double limit, LongConsumer progress) {
     this.source = source;
     this.targets = List.copyOf(targets);
     this.limit = limit;

@@ -111,8 +111,7 @@ final class NewMember {
       requireRunning();
       if (System.nanoTime() - end > 0) {
         throw Failure.run(
-            "%s did not answer within %s"
-                .formatted(target.host(), Progress.about(plan.patience())),
+            "%s did not answer within %s".formatted(target.host(), Progress.about(plan.patience())),
             null);
       }
       Thread.sleep(POLL_MILLIS);
@@ -231,7 +230,8 @@ final class NewMember {
       }
       if (System.nanoTime() - end > 0) {
         throw Failure.run(
-            "%s did not catch up within %s".formatted(target.host(), Progress.about(plan.patience())),
+            "%s did not catch up within %s"
+                .formatted(target.host(), Progress.about(plan.patience())),
             null);
       }
       Thread.sleep(POLL_MILLIS);
@@ -303,7 +303,8 @@ final class NewMember {
     String right = files ? notSynced : synced;
     String wrong = files ? synced : notSynced;
     if (wrong != null) {
-      throw Failure.run(target.host() + " has used another method, as its log says: " + wrong, null);
+      throw Failure.run(
+          target.host() + " has used another method, as its log says: " + wrong, null);
     }
     if (right != null) {
       Matcher statistics = STATISTICS.matcher(right);
@@ -343,11 +344,12 @@ final class NewMember {
 
   private String lastOutput() {
     try {
-      List<String> lines =
-          Files.readAllLines(Objects.requireNonNull(output));
+      List<String> lines = Files.readAllLines(Objects.requireNonNull(output));
       return lines.isEmpty()
           ? ""
-          : ":\n" + String.join("\n", lines.subList(Math.max(0, lines.size() - OUTPUT_LINES), lines.size()));
+          : ":\n"
+              + String.join(
+                  "\n", lines.subList(Math.max(0, lines.size() - OUTPUT_LINES), lines.size()));
     } catch (IOException e) {
       return "";
     }

@@ -143,7 +143,9 @@ final class Preflight {
     for (Target target : plan.targets()) {
       Path dbpath = target.dbpath();
       if (!seen.add(target.host())
-          || (dbpath != null && plan.copy() == null && !seen.add(dbpath.toAbsolutePath().normalize()))) {
+          || (dbpath != null
+              && plan.copy() == null
+              && !seen.add(dbpath.toAbsolutePath().normalize()))) {
         throw Failure.usage("--to and --dbpath must differ from target to target");
       }
     }
@@ -156,9 +158,9 @@ final class Preflight {
         throw Failure.usage("--dbpath " + dbpath + " is no folder that can be written");
       }
       try (Stream<Path> content = Files.list(dbpath)) {
-        List<String> names =
-            content.map(path -> String.valueOf(path.getFileName())).toList();
-        if (!names.contains(MARKER) && names.stream().anyMatch(name -> !name.equals("lost+found"))) {
+        List<String> names = content.map(path -> String.valueOf(path.getFileName())).toList();
+        if (!names.contains(MARKER)
+            && names.stream().anyMatch(name -> !name.equals("lost+found"))) {
           throw Failure.usage("--dbpath " + dbpath + " is not empty");
         }
       }
@@ -232,8 +234,7 @@ final class Preflight {
       String its = versionOf(program);
       if (!feature(its).equals(feature(version))) {
         throw Failure.usage(
-            "%s has version %s, and %s has %s"
-                .formatted(program, its, source.host(), version));
+            "%s has version %s, and %s has %s".formatted(program, its, source.host(), version));
       }
     }
   }
@@ -316,8 +317,7 @@ final class Preflight {
       if (free < need.getValue()) {
         throw Failure.usage(
             "%s has %,d MiB free, and the copy needs %,d"
-                .formatted(
-                    where.get(need.getKey()), free >> 20, need.getValue() >> 20));
+                .formatted(where.get(need.getKey()), free >> 20, need.getValue() >> 20));
       }
     }
   }
@@ -365,8 +365,7 @@ final class Preflight {
 
   private static long dataSize(Member source) {
     long bytes = 0;
-    for (Document database :
-        source.require("listDatabases").getList("databases", Document.class)) {
+    for (Document database : source.require("listDatabases").getList("databases", Document.class)) {
       String name = database.getString("name");
       if (!name.equals("local")) {
         Document stats = source.client().getDatabase(name).runCommand(new Document("dbStats", 1));
@@ -382,8 +381,7 @@ final class Preflight {
 
   /** The new member goes on from where the copy ends: until then the oplog must not forget it. */
   private void requireWindow(Member source, long bytes, double mebibytesPerSecond) {
-    Duration estimate =
-        Duration.ofMillis((long) (bytes / MEBIBYTE / mebibytesPerSecond * 1000));
+    Duration estimate = Duration.ofMillis((long) (bytes / MEBIBYTE / mebibytesPerSecond * 1000));
     Duration window = oplogWindow(source);
     progress.note(
         "%,d MiB of %s, about %s; its oplog holds %s"
@@ -409,8 +407,7 @@ final class Preflight {
       double size = Math.max(1, number(stats.get("size")));
       double most = number(stats.get("maxSize"));
       double factor = size < FULL * most ? most / size : 1;
-      return Duration.ofSeconds(
-          (long) Math.min(seconds * factor, TimeUnit.DAYS.toSeconds(3650)));
+      return Duration.ofSeconds((long) Math.min(seconds * factor, TimeUnit.DAYS.toSeconds(3650)));
     } catch (MongoException e) {
       throw Failure.run(
           "cannot read the oplog of " + source.host() + ": " + Failure.firstLine(e), e);

@@ -109,8 +109,7 @@ public final class Resync {
   }
 
   /** What the copying took. */
-  private record Copied(
-      @Nullable Duration locked, Duration copied, long bytes, boolean shared) {}
+  private record Copied(@Nullable Duration locked, Duration copied, long bytes, boolean shared) {}
 
   private static String byHand(Checked checked, Target target) {
     return "%s --bind_ip %s --port %d --dbpath %s"

@@ -79,8 +79,7 @@ public final class ResyncBench {
    * @param home the project's folder, for its revision
    * @param command the command line that repeats it
    */
-  public ResyncBench(
-      ResyncBenchPlan plan, Progress progress, Path out, Path home, String command) {
+  public ResyncBench(ResyncBenchPlan plan, Progress progress, Path out, Path home, String command) {
     this.plan = plan;
     this.progress = progress;
     this.out = out;
@@ -277,8 +276,7 @@ public final class ResyncBench {
   /** Whether this data's share of the time lasts for another round. */
   private boolean hasTime() {
     Duration within = plan.within();
-    return within == null
-        || System.nanoTime() - begun < within.toNanos() / plan.loads() * loads;
+    return within == null || System.nanoTime() - begun < within.toNanos() / plan.loads() * loads;
   }
 
   private void run(BenchSet set, ResyncMethod method, Runs runs) throws InterruptedException {
@@ -396,7 +394,9 @@ public final class ResyncBench {
                 new HostFacts(known.hosts().get(0), "here", List.of("primary")),
                 new HostFacts(known.hosts().get(1), "here", List.of("hidden secondary")))),
         new ServerFacts(
-            known.version(), new ServerFacts.Router(ServerFacts.Router.NONE, ""), known.compatibility()),
+            known.version(),
+            new ServerFacts.Router(ServerFacts.Router.NONE, ""),
+            known.compatibility()),
         machine,
         List.copyOf(cells));
   }

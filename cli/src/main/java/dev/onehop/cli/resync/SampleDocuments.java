@@ -9,8 +9,8 @@ import org.bson.RawBsonDocument;
 import org.bson.codecs.DocumentCodec;
 
 /**
- * Documents like those of POCDriver: a key of two parts, numbers, dates and texts, nested arrays and
- * a subdocument, some 1 KB. The same seed gives the same documents.
+ * Documents like those of POCDriver: a key of two parts, numbers, dates and texts, nested arrays
+ * and a subdocument, some 1 KB. The same seed gives the same documents.
  */
 final class SampleDocuments {
 

@@ -100,8 +100,7 @@ class FolderCopyTest {
   @Test
   void aLimitMakesItTakeItsTime() throws Exception {
     long begun = System.nanoTime();
-    FolderCopy copy =
-        new FolderCopy(new DataFolder(source), List.of(one), 20.0, read -> {});
+    FolderCopy copy = new FolderCopy(new DataFolder(source), List.of(one), 20.0, read -> {});
     copy.copy();
     if (!copy.isShared()) {
       assertThat(System.nanoTime() - begun).isGreaterThan(500_000_000L);
