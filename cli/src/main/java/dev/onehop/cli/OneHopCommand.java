@@ -23,6 +23,7 @@ import picocli.CommandLine.Spec;
       ReportCommand.class,
       TopologyCommand.class,
       ExplainCommand.class,
+      ResyncCommand.class,
       JmhCommand.class
     },
     footer = {

@@ -27,7 +27,13 @@ public record PropagateResults(
     @Nullable MachineFacts machine,
     Streams streams,
     @JsonInclude(Include.NON_NULL) @Nullable Clocks clocks,
-    List<PropagateMeasurement> measurements) {
+    List<PropagateMeasurement> measurements)
+    implements RunResults {
+
+  @Override
+  public boolean whole() {
+    return RunResults.super.whole() && streams() != null;
+  }
 
   /** What {@code command} says. */
   public static final String COMMAND = "propagate";

@@ -135,7 +135,8 @@ class ConsumeReportTest {
   void theFileHasTheShapeThatOthersRelyOnAndIsReadAgain() throws Exception {
     ResultsFile.write(folder, results);
 
-    assertThat(ResultsFile.readConsume(folder)).contains(results);
+    assertThat(ResultsFile.read(folder, ConsumeResults.class, ConsumeResults.COMMAND))
+        .contains(results);
     JsonNode json = new ObjectMapper().readTree(folder.resolve("results.json").toFile());
     assertThat(json.path("command").asText()).isEqualTo("consume");
     assertThat(json.path("topology").path("name").asText()).isEqualTo("us-2014");
@@ -177,7 +178,7 @@ class ConsumeReportTest {
   @Test
   void aBenchsFileIsNoneOfConsume() {
     ResultsFile.write(folder, SampleResults.us2014());
-    assertThat(ResultsFile.readConsume(folder)).isEmpty();
+    assertThat(ResultsFile.read(folder, ConsumeResults.class, ConsumeResults.COMMAND)).isEmpty();
   }
 
   @Test

@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assumptions.abort;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.onehop.cli.OneHopCommand;
+import dev.onehop.cli.results.ConsumeResults;
 import dev.onehop.cli.results.LatencySummary;
 import dev.onehop.cli.results.PropagateMeasurement;
 import dev.onehop.cli.results.PropagateResults;
@@ -157,8 +158,9 @@ class PropagateReportTest {
   void theFileHasTheShapeThatOthersRelyOnAndIsReadAgain() throws Exception {
     ResultsFile.write(folder, results);
 
-    assertThat(ResultsFile.readPropagate(folder)).contains(results);
-    assertThat(ResultsFile.readConsume(folder)).isEmpty();
+    assertThat(ResultsFile.read(folder, PropagateResults.class, PropagateResults.COMMAND))
+        .contains(results);
+    assertThat(ResultsFile.read(folder, ConsumeResults.class, ConsumeResults.COMMAND)).isEmpty();
     JsonNode json = new ObjectMapper().readTree(folder.resolve("results.json").toFile());
     JsonNode first = json.path("measurements").path(0);
     for (String field :
@@ -167,7 +169,8 @@ class PropagateReportTest {
     }
     assertThat(first.path("latency").path("p999").asLong()).isPositive();
     ResultsFile.write(folder, SampleResults.us2014());
-    assertThat(ResultsFile.readPropagate(folder)).isEmpty();
+    assertThat(ResultsFile.read(folder, PropagateResults.class, PropagateResults.COMMAND))
+        .isEmpty();
   }
 
   @Test
