@@ -178,7 +178,7 @@ final class NewMember {
       Document config = set.config();
       config.put("members", new ArrayList<>(config.getList("members", Document.class)));
       change.apply(config);
-      config.put("version", ((Number) config.get("version")).intValue() + 1);
+      config.put("version", config.getInteger("version") + 1);
       config.remove("term"); // It is the primary's to set.
       try {
         set.primary().admin(new Document("replSetReconfig", config));
