@@ -34,7 +34,8 @@ class ResyncResultsTest {
     assertThat(crossover(5, 4, 2, 16)).isNotNull();
   }
 
-  private static @Nullable Double crossover(double fixed, double slope, double ofFiles, double slopeOfFiles) {
+  private static @Nullable Double crossover(
+      double fixed, double slope, double ofFiles, double slopeOfFiles) {
     return SampleResyncResults.of(
             List.of(
                 SampleResyncResults.cell(ResyncCell.LOGICAL, 0, 64, fixed, slope),
