@@ -160,7 +160,7 @@ final class BenchSet implements AutoCloseable {
     config.append("members", left).append("version", config.getInteger("version") + 1);
     config.remove("term");
     primary().admin(new Document("replSetReconfig", config));
-    process.destroyForcibly();
+    NewMember.kill(process);
     await(target.host() + " to end", () -> !process.isAlive());
     delete(folderOf(target));
   }
