@@ -153,8 +153,8 @@ final class ResyncBenchCommand implements Callable<Integer> {
     Path folder = ResultsFolder.create(out);
     Failure failure = null;
     ResyncResults results;
-    try (Interruption interruption = Interruption.of(Thread.currentThread());
-        Progress progress = Progress.start(Terminal.detect())) {
+    Interruption interruption = Interruption.of(Thread.currentThread());
+    try (Progress progress = Progress.start(Terminal.detect())) {
       ResyncBench bench =
           new ResyncBench(
               plan,
@@ -168,6 +168,8 @@ final class ResyncBenchCommand implements Callable<Integer> {
         failure = Failure.of(e);
       }
       results = bench.results();
+    } finally {
+      interruption.close();
     }
     if (results != null && !results.cells().isEmpty()) {
       show(results, folder);

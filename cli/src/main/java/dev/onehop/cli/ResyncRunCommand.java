@@ -59,7 +59,7 @@ final class ResyncRunCommand implements Callable<Integer> {
   private static final Pattern HOST = Pattern.compile(".+:[0-9]{1,5}");
   private static final Pattern HOSTS_ONLY =
       Pattern.compile("(mongodb(?:\\+srv)?://[^/?]+)/?(\\?.*)?");
-  private static final Duration LONGEST = Duration.ofHours(240);
+  private static final Duration LONGEST = Duration.ofDays(10);
 
   @Spec private CommandSpec spec;
 
@@ -184,12 +184,14 @@ final class ResyncRunCommand implements Callable<Integer> {
   public Integer call() {
     ResyncPlan plan = plan();
     // Ctrl-C: what was done is taken back before the JVM ends.
-    try (Interruption interruption = Interruption.of(Thread.currentThread());
-        Progress progress = Progress.start(Terminal.detect())) {
+    Interruption interruption = Interruption.of(Thread.currentThread());
+    try (Progress progress = Progress.start(Terminal.detect())) {
       show(new Resync(plan, progress, new Resync.LockListener() {}).run());
       return 0;
     } catch (InterruptedException | RuntimeException e) {
       throw Failure.of(e);
+    } finally {
+      interruption.close();
     }
   }
 

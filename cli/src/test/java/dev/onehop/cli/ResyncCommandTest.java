@@ -67,7 +67,7 @@ class ResyncCommandTest {
     int exitCode =
         OneHopCommand.commandLine()
             .setErr(new PrintWriter(err))
-            .execute(("resync " + arguments).split(" "));
+            .execute(("resync " + arguments).split(" ", -1));
     assertThat(err.toString()).contains(message).hasLineCount(1).doesNotContain("secret");
     assertThat(exitCode).isEqualTo(2);
   }

@@ -183,7 +183,7 @@ final class ResyncSet implements AutoCloseable {
   }
 
   @Override
-  public void close() throws Exception {
+  public void close() {
     targets().forEach(ProcessHandle::destroyForcibly);
     clients.values().forEach(MongoClient::close);
     servers.forEach(MongodProcess::close);

@@ -9,7 +9,6 @@ import com.mongodb.connection.ClusterConnectionMode;
 import dev.onehop.cli.bench.ClusterUrl;
 import dev.onehop.testbed.TrustedAuthority;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -19,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Access {
 
-  private static final Duration CONNECT = Duration.ofSeconds(5);
+  private static final int CONNECT_SECONDS = 5;
 
   private final String url;
   private final @Nullable Path authority;
@@ -64,9 +63,9 @@ public final class Access {
                     cluster
                         .hosts(List.of(new ServerAddress(host)))
                         .mode(ClusterConnectionMode.SINGLE)
-                        .serverSelectionTimeout(CONNECT.toMillis(), TimeUnit.MILLISECONDS))
+                        .serverSelectionTimeout(CONNECT_SECONDS, TimeUnit.SECONDS))
             .applyToSocketSettings(
-                socket -> socket.connectTimeout((int) CONNECT.toMillis(), TimeUnit.MILLISECONDS))
+                socket -> socket.connectTimeout(CONNECT_SECONDS, TimeUnit.SECONDS))
             .applyToSslSettings(
                 ssl -> {
                   ssl.applyConnectionString(given);

@@ -11,6 +11,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Objects;
 import java.util.function.BooleanSupplier;
 import java.util.stream.Stream;
 import org.bson.BsonTimestamp;
@@ -142,7 +143,7 @@ final class BenchSet implements AutoCloseable {
   /** The command that starts it, as {@code --start} takes it. */
   String startCommand(Target target) {
     // Where it logs to is left to standard output.
-    return String.join(" ", command(target.host(), target.dbpath()));
+    return String.join(" ", command(target.host(), folderOf(target)));
   }
 
   /** Waits until the source, or another member, has all that the primary has. */
@@ -159,9 +160,13 @@ final class BenchSet implements AutoCloseable {
     config.append("members", left).append("version", config.getInteger("version") + 1);
     config.remove("term");
     primary().admin(new Document("replSetReconfig", config));
-    process.destroyForcibly();
+    NewMember.kill(process);
     await(target.host() + " to end", () -> !process.isAlive());
-    delete(target.dbpath());
+    delete(folderOf(target));
+  }
+
+  private static Path folderOf(Target target) {
+    return Objects.requireNonNull(target.dbpath());
   }
 
   /** Deletes a folder with all it holds. */

@@ -5,6 +5,7 @@ import com.mongodb.ReadPreference;
 import com.mongodb.client.MongoCollection;
 import com.mongodb.client.model.Filters;
 import dev.onehop.cli.Failure;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.HdrHistogram.Histogram;
 import org.bson.Document;
 import org.jspecify.annotations.Nullable;
@@ -35,14 +36,12 @@ final class Meanwhile implements Resync.LockListener, AutoCloseable {
 
   private final MongoCollection<Document> writes;
   private final MongoCollection<Document> reads;
-  private final Latencies ofWrites;
-  private final Latencies ofReads;
   private final int first;
+  private final AtomicInteger next;
   private final Thread writer;
   private final Thread reader;
   private volatile boolean locked;
   private volatile boolean ended;
-  private volatile int next;
   private volatile @Nullable MongoException failure;
 
   /**
@@ -61,9 +60,7 @@ final class Meanwhile implements Resync.LockListener, AutoCloseable {
             .withReadPreference(ReadPreference.nearest())
             .getCollection("writes");
     this.first = first;
-    this.next = first;
-    this.ofWrites = ofWrites;
-    this.ofReads = ofReads;
+    this.next = new AtomicInteger(first);
     this.writer = start("writer", this::write, ofWrites);
     this.reader = start("reader", this::read, ofReads);
   }
@@ -94,8 +91,8 @@ final class Meanwhile implements Resync.LockListener, AutoCloseable {
 
   /** Counts as written only what was acknowledged. */
   private void write() {
-    writes.insertOne(new Document("_id", next).append("text", "x".repeat(200)));
-    next++;
+    writes.insertOne(new Document("_id", next.get()).append("text", "x".repeat(200)));
+    next.incrementAndGet();
   }
 
   private void read() {
@@ -114,7 +111,7 @@ final class Meanwhile implements Resync.LockListener, AutoCloseable {
 
   /** The key after that of the last document that was acknowledged. */
   int next() {
-    return next;
+    return next.get();
   }
 
   /** Documents that were acknowledged and that a member does not have. */
@@ -125,8 +122,8 @@ final class Meanwhile implements Resync.LockListener, AutoCloseable {
             .getDatabase(DATABASE)
             .withReadPreference(ReadPreference.nearest())
             .getCollection("writes")
-            .countDocuments(Filters.and(Filters.gte("_id", first), Filters.lt("_id", next)));
-    return next - first - there;
+            .countDocuments(Filters.and(Filters.gte("_id", first), Filters.lt("_id", next.get())));
+    return next.get() - first - there;
   }
 
   /**

@@ -178,7 +178,7 @@ final class NewMember {
       Document config = set.config();
       config.put("members", new ArrayList<>(config.getList("members", Document.class)));
       change.apply(config);
-      config.put("version", ((Number) config.get("version")).intValue() + 1);
+      config.put("version", config.getInteger("version") + 1);
       config.remove("term"); // It is the primary's to set.
       try {
         set.primary().admin(new Document("replSetReconfig", config));
@@ -375,11 +375,20 @@ final class NewMember {
     return !answers(target) && plan.start() != null;
   }
 
+  /** Ends a server at once, of which a shell may be the parent, and ends with it. */
+  static void kill(ProcessHandle process) {
+    List<ProcessHandle> children = process.descendants().toList();
+    if (children.isEmpty()) {
+      process.destroyForcibly();
+    }
+    children.forEach(ProcessHandle::destroyForcibly);
+  }
+
   private void stop() throws InterruptedException {
     Process its = Objects.requireNonNull(process);
     if (its.isAlive()) {
-      its.descendants().forEach(ProcessHandle::destroyForcibly);
-      its.destroyForcibly().waitFor();
+      kill(its.toHandle());
+      its.waitFor();
     } else if (answers(target)) {
       try {
         set.member(target.host()).admin(new Document("shutdown", 1).append("force", true));

@@ -19,7 +19,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
-import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -49,6 +48,9 @@ final class Preflight {
 
   /** What a command that copies to another host is thought to do, in mebibytes per second. */
   private static final double COPY_RATE = 50;
+
+  /** Ten years: longer than that is as long as that. */
+  private static final double MOST_SECONDS = 3650 * 86_400.0;
 
   private static final Pattern VERSION = Pattern.compile("db version v(\\d+\\.\\d+\\.\\S+)");
   private static final Pattern ENGINE = Pattern.compile("--storageEngine[ =](\\S+)");
@@ -407,7 +409,7 @@ final class Preflight {
       double size = Math.max(1, number(stats.get("size")));
       double most = number(stats.get("maxSize"));
       double factor = size < FULL * most ? most / size : 1;
-      return Duration.ofSeconds((long) Math.min(seconds * factor, TimeUnit.DAYS.toSeconds(3650)));
+      return Duration.ofSeconds((long) Math.min(seconds * factor, MOST_SECONDS));
     } catch (MongoException e) {
       throw Failure.run(
           "cannot read the oplog of " + source.host() + ": " + Failure.firstLine(e), e);

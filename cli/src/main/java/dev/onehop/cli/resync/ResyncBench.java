@@ -285,36 +285,21 @@ public final class ResyncBench {
     try {
       int first = nextWrite;
       Outcome outcome;
-      try (Meanwhile meanwhile =
-          new Meanwhile(set.primary(), set.source(), first, runs.writes, runs.reads)) {
-        ResyncPlan how =
-            new ResyncPlan(
-                set.access(),
-                method,
-                set.source().host(),
-                null,
-                List.of(target),
-                false,
-                false,
-                true,
-                null,
-                set.startCommand(target),
-                LOCK_DEADLINE,
-                PATIENCE,
-                null,
-                // The oplog is large enough for what is written here meanwhile.
-                1e6);
-        outcome = new Resync(how, Progress.silent(), meanwhile).run().get(0);
+      Meanwhile meanwhile =
+          new Meanwhile(set.primary(), set.source(), first, runs.writes, runs.reads);
+      try {
+        outcome = new Resync(plan(set, method, target), Progress.silent(), meanwhile).run().get(0);
         process = Objects.requireNonNull(outcome.process());
+      } finally {
         meanwhile.close();
-        runs.written += meanwhile.next() - first;
-        set.awaitCaughtUp(set.source());
-        try (Member made = set.access().member(target.host())) {
-          set.awaitCaughtUp(made);
-          runs.lost += meanwhile.lostOn(made);
-          runs.equal &= set.isEqual(made, List.of(DATABASE, Meanwhile.DATABASE));
-        }
-        nextWrite = meanwhile.next();
+        nextWrite = meanwhile.next() + 1;
+      }
+      runs.written += meanwhile.next() - first;
+      set.awaitCaughtUp(set.source());
+      try (Member made = set.access().member(target.host())) {
+        set.awaitCaughtUp(made);
+        runs.lost += meanwhile.lostOn(made);
+        runs.equal &= set.isEqual(made, List.of(DATABASE, Meanwhile.DATABASE));
       }
       runs.seconds.add(seconds(outcome.total()));
       runs.moved.add((double) outcome.bytes());
@@ -328,6 +313,25 @@ public final class ResyncBench {
         set.remove(target, process);
       }
     }
+  }
+
+  private static ResyncPlan plan(BenchSet set, ResyncMethod method, Target target) {
+    return new ResyncPlan(
+        set.access(),
+        method,
+        set.source().host(),
+        null,
+        List.of(target),
+        false,
+        false,
+        true,
+        null,
+        set.startCommand(target),
+        LOCK_DEADLINE,
+        PATIENCE,
+        null,
+        // The oplog is large enough for what is written here meanwhile.
+        1e6);
   }
 
   private static double seconds(Duration time) {

@@ -1,9 +1,9 @@
 package dev.onehop.cli.resync;
 
 import java.util.ArrayList;
-import java.util.Date;
 import java.util.List;
 import java.util.Random;
+import org.bson.BsonDateTime;
 import org.bson.Document;
 import org.bson.RawBsonDocument;
 import org.bson.codecs.DocumentCodec;
@@ -21,7 +21,7 @@ final class SampleDocuments {
   private static final String[] WORDS =
       ("the quick brown fox jumps over a lazy dog while many old sailors tell long stories of far"
               + " islands storms silver harbours lost maps and songs that nobody has written down")
-          .split(" ");
+          .split(" ", -1);
   private static final long FIRST_DAY = 1_500_000_000_000L;
   private static final int LONG_TEXT = 90;
 
@@ -59,7 +59,7 @@ final class SampleDocuments {
   private Object value(int field) {
     return switch (field % 3) {
       case 0 -> random.nextInt(10_000_000);
-      case 1 -> new Date(FIRST_DAY + random.nextInt(Integer.MAX_VALUE));
+      case 1 -> new BsonDateTime(FIRST_DAY + random.nextInt(Integer.MAX_VALUE));
       default -> text(4);
     };
   }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.within;
 
 import dev.onehop.cli.results.ResyncResults.Kind;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 class ResyncResultsTest {
@@ -33,7 +34,8 @@ class ResyncResultsTest {
     assertThat(crossover(5, 4, 2, 16)).isNotNull();
   }
 
-  private static Double crossover(double fixed, double slope, double ofFiles, double slopeOfFiles) {
+  private static @Nullable Double crossover(
+      double fixed, double slope, double ofFiles, double slopeOfFiles) {
     return SampleResyncResults.of(
             List.of(
                 SampleResyncResults.cell(ResyncCell.LOGICAL, 0, 64, fixed, slope),

@@ -45,7 +45,12 @@ public final class SampleResyncResults {
             1,
             null,
             null),
-        new TopologyFacts("replica set", "here", List.of("here"), null, List.of()),
+        new TopologyFacts(
+            "replica set",
+            "here",
+            List.of("here"),
+            new TopologyFacts.RoundTrips(Map.of(), Map.of()),
+            List.of()),
         new ServerFacts("6.0.5", new ServerFacts.Router(ServerFacts.Router.NONE, ""), "6.0"),
         SampleResults.us2014().machine(),
         cells);
