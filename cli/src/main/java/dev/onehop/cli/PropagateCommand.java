@@ -297,7 +297,7 @@ final class PropagateCommand implements Callable<Integer> {
       throw Failure.usage("--listen needs --url, the cluster as it is reached from here");
     }
     try (PeerListener listener =
-        new PeerListener(own, where.servers.existingOptions.url(where.url), System.err)) {
+        new PeerListener(own, where.servers.existingOptions.url(where.url), System.err::println)) {
       spec.commandLine().getOut().println("listening on " + own);
       spec.commandLine().getOut().flush();
       listener.serve();
