@@ -297,12 +297,17 @@ final class PropagateCommand implements Callable<Integer> {
       throw Failure.usage("--listen needs --url, the cluster as it is reached from here");
     }
     try (PeerListener listener =
-        new PeerListener(own, where.servers.existingOptions.url(where.url), System.err)) {
+        new PeerListener(
+            own, where.servers.existingOptions.url(where.url), PropagateCommand::log)) {
       spec.commandLine().getOut().println("listening on " + own);
       spec.commandLine().getOut().flush();
       listener.serve();
     }
     return 0;
+  }
+
+  private static void log(String line) {
+    System.err.println(line);
   }
 
   private void show(PropagateResults results, Path folder) {

@@ -15,6 +15,7 @@ import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
+import org.bson.BsonInvalidOperationException;
 
 /** How often idle servers write a no-op, which is what a mongos' change stream waits for. */
 final class NoopIntervals {
@@ -40,7 +41,7 @@ final class NoopIntervals {
                   .getString("config")
                   .getValue();
         }
-      } catch (MongoException e) {
+      } catch (MongoException | BsonInvalidOperationException e) {
         // Unknown.
       }
     }

@@ -8,7 +8,6 @@ import java.io.DataInputStream;
 import java.io.DataOutputStream;
 import java.io.EOFException;
 import java.io.IOException;
-import java.io.PrintStream;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
@@ -18,6 +17,7 @@ import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 
 /** Listens on this machine to what another one writes: {@code onehop propagate --listen}. */
 public final class PeerListener implements AutoCloseable {
@@ -27,7 +27,7 @@ public final class PeerListener implements AutoCloseable {
 
   private final ClusterUrl url;
   private final ServerSocket server;
-  private final PrintStream log;
+  private final Consumer<String> log;
 
   /**
    * Binds the address.
@@ -36,7 +36,7 @@ public final class PeerListener implements AutoCloseable {
    * @param log is told of writers that come and go
    * @throws Failure if the address can't be had
    */
-  public PeerListener(PeerAddress address, ClusterUrl url, PrintStream log) {
+  public PeerListener(PeerAddress address, ClusterUrl url, Consumer<String> log) {
     this.url = url;
     this.log = log;
     try {
@@ -85,16 +85,16 @@ public final class PeerListener implements AutoCloseable {
         case PeerProtocol.EVENTS -> {
           PeerProtocol.Wanted wanted = PeerProtocol.Wanted.read(in);
           socket.setSoTimeout(0);
-          log.println("listening for " + from + ": " + wanted.database());
+          log.accept("listening for " + from + ": " + wanted.database());
           sendEvents(wanted, in, out);
-          log.println(from + " has ended");
+          log.accept(from + " has ended");
         }
-        default -> log.println("closed a connection from " + from + " that is none of a --peer");
+        default -> log.accept("closed a connection from " + from + " that is none of a --peer");
       }
     } catch (EOFException e) {
       // The writer has ended.
     } catch (IOException e) {
-      log.println("the connection from " + from + " broke off: " + Failure.reason(e));
+      log.accept("the connection from " + from + " broke off: " + Failure.reason(e));
     }
   }
 
