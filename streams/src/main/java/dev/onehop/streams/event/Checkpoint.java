@@ -179,11 +179,15 @@ public final class Checkpoint {
   /**
    * {@code _data} of the token up to which the events of a shard were given.
    *
-   * @param shard the shard's id; of one that is not among the place's, all was given up to the cap
+   * @param shard the shard's id; of one that is not among the place's, all was given up to the cap.
+   *     Empty for a stream that does not tell its shards apart: it goes on at the {@link #low} mark
    */
   public String token(String shard) {
     int known = shards.indexOf(shard);
-    return known < 0 ? cap : tokens[known];
+    if (known >= 0) {
+      return tokens[known];
+    }
+    return shard.isEmpty() ? low() : cap;
   }
 
   /** {@code _data} of the token up to which the events of every shard were given. */

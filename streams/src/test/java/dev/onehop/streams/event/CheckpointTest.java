@@ -43,6 +43,16 @@ class CheckpointTest {
     assertThat(place.low()).isEqualTo(token(3));
   }
 
+  /** A mongos does not tell from which shard an event comes. */
+  @Test
+  void aStreamWithoutShardsHasWhatAllShardsHave() {
+    Checkpoint place = Checkpoint.of(List.of("a"), new String[] {token(3)}, token(8));
+    assertThat(place.includes("", token(3))).isTrue();
+    assertThat(place.includes("", token(4))).isFalse();
+    Checkpoint later = Checkpoint.before(new BsonTimestamp(5)).union(place);
+    assertThat(later.token("")).isEqualTo(token(5));
+  }
+
   private static Checkpoint random(Random random) {
     List<String> shards = SHARDS.stream().filter(shard -> random.nextBoolean()).toList();
     String[] tokens = new String[shards.size()];
