@@ -35,10 +35,10 @@ final class RemovedShards {
           List.of(BsonDocument.parse("{$match: {'fullDocument.what': 'removeShard'}}")),
           0);
 
-  private final ShardStream removals;
+  private final ServerStream removals;
 
   RemovedShards(ReplicaSet configServers, ClusterClock clock, Heartbeats heartbeats) {
-    this.removals = new ServerStream(configServers, clock, heartbeats, REMOVALS, false);
+    this.removals = new ServerStream(configServers, clock, heartbeats, REMOVALS);
   }
 
   /**
@@ -47,6 +47,11 @@ final class RemovedShards {
    * @param found the present placement
    */
   Mono<Map<String, BsonTimestamp>> since(Checkpoint place, Placement found) {
+    return Mono.usingWhen(
+        Mono.just(removals), stream -> read(place, found), ServerStream::close);
+  }
+
+  private Mono<Map<String, BsonTimestamp>> read(Checkpoint place, Placement found) {
     return removals
         .open(new Place(place.low(), false), 0)
         .expand(
@@ -65,8 +70,7 @@ final class RemovedShards {
                   place.clusterTime(),
                   failure.getMessage());
               return Mono.just(Map.of());
-            })
-        .flatMap(removed -> removals.close().thenReturn(removed));
+            });
   }
 
   private static boolean isPast(Batch batch, BsonTimestamp time) {
