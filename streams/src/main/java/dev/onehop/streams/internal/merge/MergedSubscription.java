@@ -56,6 +56,7 @@ final class MergedSubscription implements Subscription, ShardReader.Owner {
   private final AtomicLong requested = new AtomicLong();
   private final AtomicInteger work = new AtomicInteger();
   private final Queue<Runnable> answers = new ConcurrentLinkedQueue<>();
+  private final Sinks.Empty<Void> closed = Sinks.empty();
   private volatile Mono<Void> opening = Mono.empty();
   private volatile boolean cancelled;
   private volatile @Nullable Throwable failure;
@@ -98,6 +99,7 @@ final class MergedSubscription implements Subscription, ShardReader.Owner {
     cluster
         .open()
         .doFinally(end -> asked.tryEmitEmpty())
+        .takeUntilOther(closed.asMono())
         .subscribe(first -> post(() -> opened(first)), cause -> post(() -> notOpened(cause)));
   }
 
@@ -445,7 +447,11 @@ final class MergedSubscription implements Subscription, ShardReader.Owner {
     Flux.merge(closing)
         .timeout(CLOSING)
         .onErrorComplete()
-        .doFinally(closed -> cluster.close())
+        .doFinally(
+            end -> {
+              closed.tryEmitEmpty();
+              cluster.close();
+            })
         .subscribe();
   }
 }
