@@ -174,8 +174,7 @@ final class ChannelWork implements CoreSubscriber<StreamEvent> {
     Mono<Void> processing = Mono.defer(() -> Mono.from(work(channel.number, events)));
     Calls.run(
         () ->
-            meter.measured(
-                processing, channel.number, events.size(), entries.get(0).arrivedNanos),
+            meter.measured(processing, channel.number, events.size(), entries.get(0).arrivedNanos),
         this::fail,
         () -> processed(channel, entries));
   }

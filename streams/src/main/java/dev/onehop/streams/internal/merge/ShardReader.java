@@ -185,7 +185,8 @@ final class ShardReader {
     finished = true;
     if (last != null && given) {
       items.set(
-          items.size() - 1, new Item(end, last.event(), Item.Kind.INVALIDATE, last.receivedNanos()));
+          items.size() - 1,
+          new Item(end, last.event(), Item.Kind.INVALIDATE, last.receivedNanos()));
     } else {
       // After all that it has given, whatever it says.
       String before = Tokens.max(place.after(), last == null ? "" : last.token());

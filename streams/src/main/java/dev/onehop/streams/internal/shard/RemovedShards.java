@@ -5,7 +5,6 @@ import dev.onehop.routing.spi.shard.ReplicaSet;
 import dev.onehop.streams.event.Checkpoint;
 import dev.onehop.streams.internal.merge.Cluster.Placement;
 import dev.onehop.streams.internal.merge.ReadFailure;
-import dev.onehop.streams.internal.merge.ShardStream;
 import dev.onehop.streams.internal.merge.ShardStream.Batch;
 import dev.onehop.streams.internal.merge.ShardStream.Place;
 import dev.onehop.streams.internal.token.Tokens;
@@ -47,8 +46,7 @@ final class RemovedShards {
    * @param found the present placement
    */
   Mono<Map<String, BsonTimestamp>> since(Checkpoint place, Placement found) {
-    return Mono.usingWhen(
-        Mono.just(removals), stream -> read(place, found), ServerStream::close);
+    return Mono.usingWhen(Mono.just(removals), stream -> read(place, found), ServerStream::close);
   }
 
   private Mono<Map<String, BsonTimestamp>> read(Checkpoint place, Placement found) {

@@ -163,9 +163,7 @@ final class ServerStream implements ShardStream {
     BsonValue token = reply.getDocument("cursor").get("postBatchResumeToken");
     List<RawBsonDocument> events = CursorReplies.documents(reply);
     return new Batch(
-        events,
-        token == null ? null : data(token.asDocument()),
-        CursorReplies.id(reply) == 0);
+        events, token == null ? null : data(token.asDocument()), CursorReplies.id(reply) == 0);
   }
 
   @Override
