@@ -133,7 +133,7 @@ final class BootstrapRun {
               others == null ? null : (Integer) QUERY,
               shards,
               // Each test's and path's own; a subscription has two rounds of them.
-              2 * shards.size() * (test * StreamPath.values().length + path.ordinal()),
+              2 * shards.size() * (test * StreamPath.values().length + path.number()),
               patience);
       subscriptions.add(subscription);
       paths.put(path, subscription);

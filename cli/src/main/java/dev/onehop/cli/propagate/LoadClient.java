@@ -68,7 +68,7 @@ final class LoadClient implements AutoCloseable {
   void begin(int round) throws InterruptedException {
     subscriptions.values().forEach(Subscription::close);
     for (StreamPath path : StreamPath.values()) {
-      int place = (client * StreamPath.values().length + path.ordinal()) * 2 + round;
+      int place = (client * StreamPath.values().length + path.number()) * 2 + round;
       subscriptions.put(
           path,
           new Subscription(

@@ -38,7 +38,7 @@ public enum Measurement {
 
   /** Whether objects are written in tests, so many per write. */
   public boolean isPropagation() {
-    return ordinal() <= CLIENT_TO_MONGO.ordinal();
+    return this == CLIENT_TO_CLIENT || this == MONGO_TO_CLIENT || this == CLIENT_TO_MONGO;
   }
 
   /**

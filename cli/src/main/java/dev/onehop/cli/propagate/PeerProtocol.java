@@ -3,6 +3,7 @@ package dev.onehop.cli.propagate;
 import java.io.DataInputStream;
 import java.io.DataOutputStream;
 import java.io.IOException;
+import java.util.Arrays;
 import org.bson.BsonTimestamp;
 
 /**
@@ -55,7 +56,7 @@ final class PeerProtocol {
   record Seen(StreamPath path, Item item, long micros) {
 
     void write(DataOutputStream out) throws IOException {
-      out.writeByte(path.ordinal());
+      out.writeByte(path.number());
       out.writeInt(item.run());
       out.writeInt(item.group());
       out.writeLong(item.number());
@@ -66,12 +67,14 @@ final class PeerProtocol {
     }
 
     static Seen read(DataInputStream in) throws IOException {
-      int path = in.readUnsignedByte();
-      if (path >= StreamPath.values().length) {
-        throw new IOException("unknown path " + path);
-      }
+      int number = in.readUnsignedByte();
+      StreamPath path =
+          Arrays.stream(StreamPath.values())
+              .filter(each -> each.number() == number)
+              .findFirst()
+              .orElseThrow(() -> new IOException("unknown path " + number));
       return new Seen(
-          StreamPath.values()[path],
+          path,
           new Item(
               in.readInt(),
               in.readInt(),

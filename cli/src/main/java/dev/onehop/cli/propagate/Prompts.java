@@ -30,15 +30,15 @@ public final class Prompts {
    * @throws Failure if the input has ended
    */
   public List<Measurement> measurements() {
-    Measurement[] all = Measurement.values();
+    List<Measurement> all = List.of(Measurement.values());
     out.println("Measurements:");
-    for (Measurement each : all) {
-      out.printf("  %d  %-17s %s%n", each.ordinal() + 1, each.label(), each.description());
+    for (int i = 0; i < all.size(); i++) {
+      out.printf("  %d  %-17s %s%n", i + 1, all.get(i).label(), all.get(i).description());
     }
-    int last = all.length + 1;
+    int last = all.size() + 1;
     out.printf("  %d  all of them%n", last);
     int choice = number("Measurement", 1, 1, last);
-    return choice == last ? List.of(all) : List.of(all[choice - 1]);
+    return choice == last ? all : List.of(all.get(choice - 1));
   }
 
   /**

@@ -43,7 +43,7 @@ final class SideBySide {
     } catch (ExecutionException e) {
       throw e.getCause() instanceof Exception why
           ? Failure.of(why)
-          : Failure.run(Failure.firstLine(e.getCause()), e);
+          : Failure.run(Failure.firstLine(e), e);
     } finally {
       threads.shutdownNow();
     }

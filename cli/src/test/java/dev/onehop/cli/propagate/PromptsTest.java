@@ -29,8 +29,9 @@ class PromptsTest {
   @Test
   void theMenuNamesAllMeasurements() {
     assertThat(answering("4\n").measurements()).containsExactly(Measurement.BOOTSTRAP);
+    int number = 1;
     for (Measurement each : Measurement.values()) {
-      assertThat(text()).contains((each.ordinal() + 1) + "  " + each.label());
+      assertThat(text()).contains(number++ + "  " + each.label());
     }
     assertThat(answering("7\n").measurements()).containsExactly(Measurement.values());
     assertThat(answering("\n").measurements()).containsExactly(Measurement.CLIENT_TO_CLIENT);
