@@ -20,6 +20,7 @@ import picocli.CommandLine.Spec;
       BenchCommand.class,
       ConsumeCommand.class,
       PropagateCommand.class,
+      VerifyCommand.class,
       ReportCommand.class,
       TopologyCommand.class,
       ExplainCommand.class,
@@ -32,6 +33,8 @@ import picocli.CommandLine.Spec;
       "  onehop bench --quick       what would shard-aware routing buy me?",
       "  onehop consume --quick     how fast and how late are change events, in order?",
       "  onehop propagate           how long does a write take to be seen elsewhere?",
+      "  onehop verify --from ... --to ...",
+      "                             do two clusters have the same in them?",
       "  onehop topology up         keep a cluster over three regions running",
       "  onehop COMMAND --help      all options of a command"
     })
