@@ -13,7 +13,13 @@ import picocli.CommandLine.Spec;
     versionProvider = Version.class,
     synopsisSubcommandLabel = "COMMAND",
     header = "Give a replica set a new member, logically or by copying files; measure both.",
-    subcommands = {ResyncRunCommand.class, ResyncBenchCommand.class})
+    subcommands = {ResyncRunCommand.class, ResyncBenchCommand.class},
+    footer = {
+      "",
+      "Examples:",
+      "  onehop resync bench --quick    both ways, on a replica set of its own",
+      "  onehop resync run --help       how to add a member to yours"
+    })
 final class ResyncCommand implements Runnable {
 
   @Spec private CommandSpec spec;
