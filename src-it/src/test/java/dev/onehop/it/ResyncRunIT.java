@@ -92,8 +92,7 @@ class ResyncRunIT {
     assertThat(entry.get("votes")).isEqualTo(0);
     assertThat(((Number) entry.get("priority")).intValue()).isZero();
     assertThat(set.admin(host, "hello").getBoolean("secondary")).isTrue();
-    set.writeAndAwait(host);
-    set.writeAndAwait(set.source());
+    set.writeAndAwait(host, set.source());
     assertThat(set.hash(host)).isEqualTo(set.hash(set.primary())).isEqualTo(set.hash(set.source()));
   }
 

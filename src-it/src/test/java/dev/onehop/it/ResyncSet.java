@@ -34,6 +34,10 @@ final class ResyncSet implements AutoCloseable {
       servers.add(MongodProcess.start("member" + n, command(host, data), host, data));
       hosts.add(host);
     }
+    for (String host : hosts) {
+      // Which waits until it listens.
+      admin(host, "hello");
+    }
     admin(
         primary(),
         new Document(
@@ -136,17 +140,19 @@ final class ResyncSet implements AutoCloseable {
     return clientOf(host).getDatabase("app").runCommand(new Document("dbHash", 1)).getString("md5");
   }
 
-  /** Writes a document and waits until a member has it. */
-  void writeAndAwait(String host) throws InterruptedException {
+  /** Writes a document and waits until members have it. */
+  void writeAndAwait(String... members) throws InterruptedException {
     Document document = new Document("x", 7);
     clientOf(primary()).getDatabase("app").getCollection("c").insertOne(document);
-    MongoCollection<Document> there =
-        clientOf(host)
-            .getDatabase("app")
-            .withReadPreference(ReadPreference.nearest())
-            .getCollection("c");
-    while (there.find(new Document("_id", document.get("_id"))).first() == null) {
-      Thread.sleep(50);
+    for (String member : members) {
+      MongoCollection<Document> there =
+          clientOf(member)
+              .getDatabase("app")
+              .withReadPreference(ReadPreference.nearest())
+              .getCollection("c");
+      while (there.find(new Document("_id", document.get("_id"))).first() == null) {
+        Thread.sleep(50);
+      }
     }
   }
 
