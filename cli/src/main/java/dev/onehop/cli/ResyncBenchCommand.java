@@ -93,8 +93,8 @@ final class ResyncBenchCommand implements Callable<Integer> {
       split = ",",
       paramLabel = "MIB",
       description =
-          "All documents' size in mebibytes. With two or more, the fixed part and that of each byte"
-              + " are told apart. Default: 64,512 (--quick: 8,64).")
+          "All documents' size in mebibytes. With two or more, the fixed time and the time for each"
+              + " byte are calculated. Default: 64,512 (--quick: 8,64).")
   @Nullable List<Integer> sizes;
 
   @Option(

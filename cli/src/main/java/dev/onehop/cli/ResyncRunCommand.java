@@ -31,8 +31,8 @@ import picocli.CommandLine.Spec;
     header = "Give a replica set one or several new members.",
     description = {
       "",
-      "files: locks a hidden secondary, copies its files with checksums, unlocks it whatever"
-          + " happens, starts the new member's server or asks for it, adds it without vote and"
+      "files: locks a hidden secondary, copies its files with checksums, always unlocks it,"
+          + " starts the new member's server or asks for it, adds it without vote and"
           + " priority, and waits until it has caught up.",
       "logical: adds an empty server, watches its initial sync, and waits as well.",
       "What fails is taken back: the lock, the copy, the member.",

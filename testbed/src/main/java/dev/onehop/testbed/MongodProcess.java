@@ -34,7 +34,7 @@ public final class MongodProcess implements AutoCloseable {
    * Finds the program as topologies do, or fetches it.
    *
    * @param mongod an explicit path; null to look for it
-   * @param progress told of a download, which takes a while
+   * @param progress gets a line when a download begins, which takes a while
    * @throws TestbedException if there is none to be had
    */
   public static Path find(@Nullable Path mongod, Consumer<String> progress) {

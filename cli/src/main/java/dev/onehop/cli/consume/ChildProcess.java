@@ -16,8 +16,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 
 /**
- * A JVM with this one's class path that is told by lines on its standard input what to do, and
- * answers with lines on its standard output. It ends by itself when its standard input does.
+ * A JVM with this one's class path. It reads commands, a line each, from its standard input, and
+ * writes answers, a line each, to its standard output. It ends when its standard input does.
  */
 public final class ChildProcess implements AutoCloseable {
 

@@ -102,7 +102,7 @@ public final class LoadMain {
     out.flush();
   }
 
-  /** The parent may be killed, and then nobody waits for this process. */
+  /** Ends this process when its parent was killed. */
   private static void endWithParent(BufferedReader in) {
     Thread watch =
         new Thread(

@@ -33,7 +33,7 @@ public final class PeerListener implements AutoCloseable {
    * Binds the address.
    *
    * @param url how this machine reaches the cluster
-   * @param log is told of writers that come and go
+   * @param log gets a line for each writer that connects or disconnects
    * @throws Failure if the address can't be had
    */
   public PeerListener(PeerAddress address, ClusterUrl url, Consumer<String> log) {

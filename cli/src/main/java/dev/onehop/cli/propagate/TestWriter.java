@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class TestWriter {
 
-  /** Is told of each write before it begins. */
+  /** Called before each write begins. */
   @FunctionalInterface
   interface Listener {
     /**

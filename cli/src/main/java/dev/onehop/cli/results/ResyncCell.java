@@ -15,8 +15,8 @@ import org.jspecify.annotations.Nullable;
  * @param bytes all documents' size as BSON
  * @param documents how many they are
  * @param seconds of each run, from the first step until the member had caught up
- * @param fixedSeconds what the method takes whatever the size, by least squares over all runs with
- *     as many indexes and collections; null with a single size
+ * @param fixedSeconds what the method takes at any size, by least squares over all runs with as
+ *     many indexes and collections; null with a single size
  * @param secondsPerGibibyte what each further 2^30 bytes of documents take, likewise
  * @param movedBytes what was moved, the median of the runs: of files what was written, of an
  *     initial sync what the server says it has copied of documents

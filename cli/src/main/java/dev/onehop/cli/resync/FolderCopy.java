@@ -41,7 +41,7 @@ final class FolderCopy {
   /**
    * @param targets empty folders
    * @param limit most mebibytes per second; null for no limit
-   * @param progress told of the bytes that were read so far
+   * @param progress gets the number of bytes that were read so far
    */
   FolderCopy(DataFolder source, List<Path> targets, @Nullable Double limit, LongConsumer progress) {
     this.source = source;
