@@ -66,6 +66,8 @@ public final class ChildProcess implements AutoCloseable {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     command.add(HEAP);
+    // Standard output has answers alone; the JVM's own log goes there by default.
+    command.addAll(List.of("-Xlog:disable", "-Xlog:all=warning:stderr"));
     command.addAll(options);
     command.addAll(List.of("-cp", System.getProperty("java.class.path"), main.getName()));
     Process process = new ProcessBuilder(command).redirectError(errors.toFile()).start();
