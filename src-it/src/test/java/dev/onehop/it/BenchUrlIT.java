@@ -13,6 +13,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -20,6 +21,7 @@ import org.junit.jupiter.api.io.TempDir;
  * The bench on a cluster that somebody else runs. The testbed's own is used as such a one: through
  * its routers only, without the testbed's evidence.
  */
+@Tag("nightly")
 class BenchUrlIT {
 
   @TempDir private Path folder;

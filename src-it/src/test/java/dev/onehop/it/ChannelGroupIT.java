@@ -32,6 +32,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -154,6 +155,7 @@ class ChannelGroupIT {
   }
 
   /** The planted fault. */
+  @Tag("nightly")
   @Test
   void withoutTheFenceTheSameIsFoundToBeWrong() throws Exception {
     Process first = join(false);

@@ -35,10 +35,12 @@ import org.bson.BsonString;
 import org.bson.Document;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A real cluster forms from real servers, places data as asked, and goes without a trace. */
+@Tag("nightly")
 class ClusterFormationIT {
   private static final BsonDocument BY_ID = new BsonDocument("_id", new BsonInt32(1));
 

@@ -27,6 +27,7 @@ import org.bson.BsonInt32;
 import org.bson.BsonString;
 import org.bson.Document;
 import org.bson.types.ObjectId;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -39,6 +40,7 @@ import reactor.core.publisher.Mono;
  *
  * <p>{@code -Donehop.it.configdown.seconds=60} makes it a minute.
  */
+@Tag("nightly")
 class ConfigServersDownIT {
   private static final String NAMESPACE = "it.headless";
   private static final Duration DOWN =

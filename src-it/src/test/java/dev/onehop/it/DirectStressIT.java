@@ -23,6 +23,7 @@ import org.bson.BsonMinKey;
 import org.bson.Document;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -35,6 +36,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * <p>The system property {@code onehop.it.stress.seconds} says for how long: 20 by default, 300 for
  * a thorough run.
  */
+@Tag("nightly")
 class DirectStressIT {
   private static final Duration DURATION =
       Duration.ofSeconds(Integer.getInteger("onehop.it.stress.seconds", 20));

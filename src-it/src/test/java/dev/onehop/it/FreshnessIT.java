@@ -43,6 +43,7 @@ import reactor.core.publisher.Mono;
  * How soon routed operations follow what changes in the cluster. Where they were served, the
  * shards' profilers tell.
  */
+@Tag("nightly")
 @Tag("alone")
 class FreshnessIT {
   private static final Duration TIMEOUT = Duration.ofSeconds(30);

@@ -15,6 +15,7 @@ import java.time.Duration;
 import org.bson.BsonDocument;
 import org.bson.BsonString;
 import org.bson.Document;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -23,6 +24,7 @@ import reactor.core.publisher.Mono;
  * What it costs the config servers that an application has many collections in use and nothing
  * changes: by the profiler of the config server, over two intervals of refreshing and more.
  */
+@Tag("nightly")
 class IdleCollectionsIT {
   private static final int COLLECTIONS = 300;
   private static final Duration WATCHED =

@@ -19,6 +19,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.bson.Document;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.reactivestreams.Publisher;
 import reactor.core.publisher.Flux;
@@ -28,6 +29,7 @@ import reactor.core.publisher.Mono;
  * Mixed load over a link that cuts connections at random. Takes 20 seconds; {@code
  * -Donehop.resets.seconds=600} makes it ten minutes.
  */
+@Tag("nightly")
 class PipelinedResetsIT {
   private static final Duration RUN =
       Duration.ofSeconds(Integer.getInteger("onehop.resets.seconds", 20));

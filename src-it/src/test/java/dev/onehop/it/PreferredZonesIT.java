@@ -40,6 +40,7 @@ import reactor.core.publisher.Mono;
  * What preferred zones decide, on three zones so near to each other that round trips don't tell
  * them apart. Who has served is asked of the servers: their counters of queries.
  */
+@Tag("nightly")
 @Tag("alone")
 class PreferredZonesIT {
   private static final String TOPOLOGY =

@@ -143,6 +143,7 @@ class PropagateIT {
   }
 
   /** A mongos waits for servers that are idle; OneHop's streams don't. */
+  @Tag("nightly")
   @Test
   void orderedStreamsDoNotWaitForIdleServers() throws Exception {
     Ran ran =
@@ -157,6 +158,7 @@ class PropagateIT {
   }
 
   /** Other work on the machine falls into one round or the other; one that it spares is enough. */
+  @Tag("nightly")
   @Test
   void aLongerLinkIsFound() throws Exception {
     List<String> shards =
@@ -192,6 +194,7 @@ class PropagateIT {
         .asLong();
   }
 
+  @Tag("nightly")
   @ParameterizedTest
   @ValueSource(ints = {500, -500})
   void anotherClockChangesNothingBeyondItsBound(int shiftMillis) throws Exception {

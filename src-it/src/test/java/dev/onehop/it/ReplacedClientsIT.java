@@ -33,6 +33,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.reactivestreams.Publisher;
 import reactor.core.Disposable;
@@ -45,6 +46,7 @@ import reactor.core.publisher.Mono;
  * -Donehop.it.replaced.seconds=400} for a thorough run: clients that nothing uses are then closed
  * meanwhile.
  */
+@Tag("nightly")
 class ReplacedClientsIT {
   private static final Duration TIMEOUT = Duration.ofSeconds(30);
   private static final Duration LASTING =

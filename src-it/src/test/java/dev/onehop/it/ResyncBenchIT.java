@@ -16,6 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A small matrix on real servers: both methods, proved, equal, nothing lost. */
+@Tag("nightly")
 @Tag("alone")
 class ResyncBenchIT {
 

@@ -21,6 +21,7 @@ import org.bson.Document;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.io.TempDir;
@@ -96,6 +97,7 @@ class ResyncRunIT {
     assertThat(set.hash(host)).isEqualTo(set.hash(set.primary())).isEqualTo(set.hash(set.source()));
   }
 
+  @Tag("nightly")
   @Test
   void twoMembersAreMadeOfOneCopy() throws Exception {
     String one = set.free();
@@ -326,6 +328,7 @@ class ResyncRunIT {
     assertThat(dbpath).doesNotExist();
   }
 
+  @Tag("nightly")
   @Test
   void aTargetThatIsKilledIsTakenBackAndCanBeMadeAgain() throws Exception {
     for (String method : List.of("files", "logical")) {
@@ -354,6 +357,7 @@ class ResyncRunIT {
     }
   }
 
+  @Tag("nightly")
   @Test
   void aDiskThatIsShortOrBecomesFullIsTold() throws Exception {
     Path mount = Files.createDirectories(folder.resolve("small"));

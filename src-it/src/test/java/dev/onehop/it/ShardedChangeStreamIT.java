@@ -49,6 +49,7 @@ import org.bson.RawBsonDocument;
 import org.bson.types.Decimal128;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -245,6 +246,7 @@ class ShardedChangeStreamIT {
   }
 
   /** The drivers give up on a server after 30 seconds: JAVA-4546. */
+  @Tag("nightly")
   @Test
   void anOutageThatIsLongerThanServerSelectionEndsNothing() throws InterruptedException {
     underFaults(
@@ -521,6 +523,7 @@ class ShardedChangeStreamIT {
     assertThat(events.get(2)).isInstanceOf(StreamEvent.Change.class);
   }
 
+  @Tag("nightly")
   @Test
   void aMongosGivesTheSameByTheSameInterface() {
     MongoCollection<Document> collection = sharded("mongos");

@@ -19,7 +19,6 @@ import java.util.stream.IntStream;
 import org.bson.BsonDocument;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -31,7 +30,6 @@ import org.junit.jupiter.api.io.TempDir;
  * <p>{@code -Donehop.it.stream.minutes=60} makes it as long as it should be before a release,
  * {@code -Donehop.it.stream.seed} repeats a run's choice of faults.
  */
-@Tag("alone")
 class StreamSoakIT {
   private static final Duration DURATION =
       Duration.ofMinutes(Integer.getInteger("onehop.it.stream.minutes", 3));

@@ -19,6 +19,7 @@ import org.bson.BsonInt32;
 import org.bson.BsonString;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -29,6 +30,7 @@ import org.junit.jupiter.params.provider.CsvSource;
  * that its launcher makes from a binding's name up to the dash, and {@code site.ycsb.Client} run on
  * the class path that the launcher composes.
  */
+@Tag("nightly")
 class UpstreamDropInIT {
   private static final Path HOME = Path.of(System.getProperty("onehop.home"));
   private static final int RECORDS = 200;

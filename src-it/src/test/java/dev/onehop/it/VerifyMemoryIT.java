@@ -27,6 +27,7 @@ import org.junit.jupiter.api.io.TempDir;
  * <p>{@code -Donehop.it.verify.megabytes=100 -Donehop.it.verify.heap=256m} is 100 and 1,000 MB on
  * each side, in the heap that the command has. By default data and heap are small.
  */
+@Tag("nightly")
 @Tag("alone")
 class VerifyMemoryIT {
   private static final int MEGABYTES = Integer.getInteger("onehop.it.verify.megabytes", 8);
