@@ -1,7 +1,7 @@
 package dev.onehop.cli.consume;
 
 import dev.onehop.core.bson.BsonPath;
-import org.bson.BsonValue;
+import org.bson.BsonType;
 import org.bson.RawBsonDocument;
 import org.jspecify.annotations.Nullable;
 
@@ -18,7 +18,8 @@ import org.jspecify.annotations.Nullable;
 record RowEvent(
     int run, long number, int version, long issuedMicros, @Nullable Long committedMillis) {
 
-  private static final BsonPath KEY = BsonPath.of("fullDocument._id");
+  private static final BsonPath RUN = BsonPath.of("fullDocument._id.run");
+  private static final BsonPath NUMBER = BsonPath.of("fullDocument._id.n");
   private static final BsonPath ISSUED = BsonPath.of("fullDocument.at");
   private static final BsonPath VALUE = BsonPath.of("fullDocument.value");
   private static final BsonPath COMMITTED = BsonPath.of("wallTime");
@@ -30,20 +31,20 @@ record RowEvent(
    * @return null if it is none of a row: of a chunk that moved, a drop, another document
    */
   static @Nullable RowEvent of(RawBsonDocument event) {
-    BsonPath.Located key = KEY.find(event);
+    BsonPath.Located run = RUN.find(event);
+    BsonPath.Located number = NUMBER.find(event);
     BsonPath.Located issued = ISSUED.find(event);
     BsonPath.Located value = VALUE.find(event);
-    if (key == null || issued == null || value == null) {
+    if (run == null || number == null || issued == null || value == null) {
       return null;
     }
-    BsonValue its = key.value();
-    if (!its.isDocument() || !its.asDocument().isInt32("run") || !its.asDocument().isInt64("n")) {
+    if (run.type() != BsonType.INT32 || number.type() != BsonType.INT64) {
       return null;
     }
     BsonPath.Located committed = COMMITTED.find(event);
     return new RowEvent(
-        its.asDocument().getInt32("run").getValue(),
-        its.asDocument().getInt64("n").getValue(),
+        run.value().asInt32().getValue(),
+        number.value().asInt64().getValue(),
         value.value().asString().getValue().charAt(0) - '0',
         issued.value().asInt64().getValue(),
         committed == null ? null : (Long) committed.value().asDateTime().getValue());
