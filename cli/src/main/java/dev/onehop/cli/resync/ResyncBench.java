@@ -204,6 +204,7 @@ public final class ResyncBench {
         }
         collection.insertMany(batch, new InsertManyOptions().ordered(false));
         documents += batch.size();
+        progress.state("writing, %,d of %,d MiB".formatted(written >> 20, bytes >> 20));
         requireNotInterrupted();
       }
     }
