@@ -104,7 +104,7 @@ public final class ChangeChannels {
 
     /**
      * Most events that are read and not acknowledged, over all channels; 65,536 by default. If one
-     * channel is slow, the others stop when that many wait, or 64 MB of them and at most 256 more.
+     * channel is slow, the others stop when that many wait, or 64 MB of them and at most 128 more.
      */
     public Builder maxUnacknowledged(int most) {
       this.unacknowledged = Channels.positive("maxUnacknowledged", most);

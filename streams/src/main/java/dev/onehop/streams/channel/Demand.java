@@ -8,7 +8,7 @@ final class Demand {
   /** What may be kept; a stream gives at most {@link #AT_ONCE} events more. */
   static final long MOST_BYTES = 64L << 20;
 
-  static final int AT_ONCE = 256;
+  static final int AT_ONCE = 128;
 
   private final int most;
   private int requested;
