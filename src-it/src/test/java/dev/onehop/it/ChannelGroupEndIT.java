@@ -96,8 +96,7 @@ class ChannelGroupEndIT {
                         (channel, events) ->
                             Mono.fromRunnable(
                                 () -> events.forEach(event -> seen.add(id(event.document()))))))
-            .subscribe(
-                nothing -> {}, member.failure::set, () -> member.completed.set(true));
+            .subscribe(nothing -> {}, member.failure::set, () -> member.completed.set(true));
     return member;
   }
 

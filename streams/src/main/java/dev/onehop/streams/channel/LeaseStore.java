@@ -67,8 +67,7 @@ interface LeaseStore {
    * @param members those that have renewed in time, in the order in which they came
    * @param ended whether the stream is at its end, and everything done
    */
-  record View(
-      @Nullable String group, List<Lease> leases, List<String> members, boolean ended) {}
+  record View(@Nullable String group, List<Lease> leases, List<String> members, boolean ended) {}
 
   /**
    * Makes the group if it is not there. Fails if it was removed.

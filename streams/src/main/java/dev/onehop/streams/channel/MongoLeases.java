@@ -80,8 +80,7 @@ final class MongoLeases implements LeaseStore {
                             .formatted(group, begun.getInt32("channels").getValue(), channels)));
               }
               BsonDocument from = begun.getDocument("start");
-              return addChannels(from)
-                  .thenReturn(new Group(made(begun), Checkpoint.parse(from)));
+              return addChannels(from).thenReturn(new Group(made(begun), Checkpoint.parse(from)));
             });
   }
 

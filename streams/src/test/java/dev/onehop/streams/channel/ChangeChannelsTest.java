@@ -192,8 +192,7 @@ class ChangeChannelsTest {
                         }))
             .subscribe();
     await().atMost(TIMEOUT).until(() -> processing.get() > 0);
-    assertThat(arrived)
-        .hasValueBetween(64, (int) (Demand.MOST_BYTES >> 20) + Demand.AT_ONCE);
+    assertThat(arrived).hasValueBetween(64, (int) (Demand.MOST_BYTES >> 20) + Demand.AT_ONCE);
     slow.tryEmitEmpty().orThrow();
     await().atMost(TIMEOUT).until(running::isDisposed);
     assertThat(processing).hasValue(3_000);

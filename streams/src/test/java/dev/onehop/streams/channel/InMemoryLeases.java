@@ -130,8 +130,7 @@ final class InMemoryLeases implements LeaseStore {
                     .filter(each -> each.getValue() - now > 0)
                     .map(Map.Entry::getKey)
                     .toList();
-            return new View(
-                group == null || removed ? null : group.id(), view, alive, ended);
+            return new View(group == null || removed ? null : group.id(), view, alive, ended);
           }
         });
   }
