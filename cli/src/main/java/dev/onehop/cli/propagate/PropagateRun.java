@@ -26,6 +26,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
 import org.bson.BsonDocument;
 import org.bson.BsonTimestamp;
@@ -41,6 +42,7 @@ final class PropagateRun implements ClusterSession.Work {
   static final String COLLECTION = "onehop_propagate";
 
   private static final int CHUNKS_PER_SHARD = 2;
+  private static final int MOST_ATTEMPTS = 3;
 
   private final PropagatePlan plan;
   private final Cluster cluster;
@@ -98,11 +100,7 @@ final class PropagateRun implements ClusterSession.Work {
       progress.phase("sharding " + COLLECTION);
       int chunks = cluster.shardHosts().size() * CHUNKS_PER_SHARD;
       cluster.shard(COLLECTION, RowCollection.bounds(chunks));
-      Map<String, Double> told = NoopIntervals.read(cluster.url());
-      synchronized (this) {
-        noops = told;
-      }
-      measure(collection, List.copyOf(collection.byShard().values()));
+      measure(collection);
     } catch (MongoException e) {
       throw fail(Failure.run("cannot use " + cluster.url() + ": " + Failure.firstLine(e), e));
     } catch (IOException | InterruptedException | RuntimeException e) {
@@ -112,18 +110,58 @@ final class PropagateRun implements ClusterSession.Work {
     }
   }
 
-  private void measure(RowCollection collection, List<HashRanges> shards)
-      throws IOException, InterruptedException {
+  private void measure(RowCollection collection) throws IOException, InterruptedException {
     List<PropagatePlan.Point> points = plan.points();
     // Distinguishes objects of earlier runs, whose events may still come.
     int run = ThreadLocalRandom.current().nextInt(1 << 20) << 10;
     for (int i = 0; i < points.size(); i++) {
       PropagatePlan.Point point = points.get(i);
       progress.point(i + 1, points.size(), point.title());
-      clear();
-      add(measure(point, run + i, collection.now(), shards));
+      progress.heading(point.title() + ":");
+      add(measure(point, run + i * MOST_ATTEMPTS, collection));
     }
     clear();
+  }
+
+  /**
+   * Measures until shards and chunks stay where they are meanwhile: there is one signal on each
+   * shard, and a mongos waits for each. What was lost or doubled is kept in any case.
+   */
+  private List<PropagateMeasurement> measure(
+      PropagatePlan.Point point, int run, RowCollection collection)
+      throws IOException, InterruptedException {
+    for (int attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
+      Placement before = Placement.of(collection);
+      Map<String, Double> told = NoopIntervals.read(cluster.url());
+      synchronized (this) {
+        noops = told;
+      }
+      clear();
+      List<PropagateMeasurement> found =
+          measure(
+              point,
+              run + attempt,
+              collection.now(),
+              List.copyOf(collection.byShard().values()));
+      if (Placement.of(collection).equals(before)
+          || found.stream().anyMatch(each -> each.faults() > 0)) {
+        return found;
+      }
+      progress.note(
+          "Shards or chunks of %s changed while this was measured; it is not counted."
+              .formatted(COLLECTION));
+    }
+    throw Failure.run(
+        "shards or chunks of %s changed in each of %d attempts; stop the balancer for it"
+            .formatted(COLLECTION, MOST_ATTEMPTS),
+        null);
+  }
+
+  /** What must not change during a measurement. */
+  private record Placement(Set<String> shards, BsonTimestamp version) {
+    static Placement of(RowCollection collection) {
+      return new Placement(collection.shards(), collection.version());
+    }
   }
 
   /** Deletes the documents of the measurement before. */
