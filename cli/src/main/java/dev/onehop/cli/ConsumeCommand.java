@@ -1,11 +1,14 @@
 package dev.onehop.cli;
 
+import dev.onehop.cli.bench.MeasuringSession;
+import dev.onehop.cli.bench.RunContext;
 import dev.onehop.cli.consume.ConsumePlan;
-import dev.onehop.cli.consume.ConsumeSession;
+import dev.onehop.cli.consume.ConsumeRun;
 import dev.onehop.cli.consume.StreamSource;
 import dev.onehop.cli.report.ConsumeReport;
 import dev.onehop.cli.report.ConsumeTable;
 import dev.onehop.cli.results.ConsumePoint;
+import dev.onehop.cli.results.ConsumeResults;
 import dev.onehop.testbed.Topology;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -160,16 +163,18 @@ final class ConsumeCommand implements Callable<Integer> {
     Topology topology = topology();
     ConsumePlan plan = plan(topology);
     Path folder = results.folder();
-    ConsumeSession session =
-        new ConsumeSession(
-            // Long enough for the optimizing compiler to help stand-in routers, too.
-            where.source(topology, testbed -> testbed.longRun(true)),
-            plan,
-            topology != null && !where.servers.existing,
+    RunContext context =
+        RunContext.of(
             folder,
             Home.folder(),
-            Shell.commandLine(spec.commandLine().getParseResult().originalArgs()),
-            Terminal.detect());
+            Shell.commandLine(spec.commandLine().getParseResult().originalArgs()));
+    boolean oneClock = topology != null && !where.servers.existing;
+    MeasuringSession<ConsumeResults> session =
+        new MeasuringSession<>(
+            // Long enough for the optimizing compiler to help stand-in routers, too.
+            where.source(topology, testbed -> testbed.longRun(true)),
+            Terminal.detect(),
+            (cluster, progress) -> new ConsumeRun(plan, cluster, oneClock, progress, context));
     Failure failure = session.run();
     long faults =
         results

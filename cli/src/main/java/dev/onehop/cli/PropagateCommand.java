@@ -1,14 +1,17 @@
 package dev.onehop.cli;
 
 import dev.onehop.cli.bench.ClusterSource;
+import dev.onehop.cli.bench.MeasuringSession;
+import dev.onehop.cli.bench.RunContext;
 import dev.onehop.cli.propagate.Measurement;
 import dev.onehop.cli.propagate.PeerAddress;
 import dev.onehop.cli.propagate.PeerListener;
 import dev.onehop.cli.propagate.Prompts;
 import dev.onehop.cli.propagate.PropagatePlan;
-import dev.onehop.cli.propagate.PropagateSession;
+import dev.onehop.cli.propagate.PropagateRun;
 import dev.onehop.cli.report.PropagateReport;
 import dev.onehop.cli.report.PropagateTable;
+import dev.onehop.cli.results.PropagateResults;
 import dev.onehop.testbed.Topology;
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
@@ -242,16 +245,14 @@ final class PropagateCommand implements Callable<Integer> {
     }
     PropagatePlan plan = plan();
     Path folder = results.folder();
-    PropagateSession session =
-        new PropagateSession(
+    RunContext context = RunContext.of(folder, Home.folder(), commandLine());
+    boolean standInWaits = topology != null && !where.servers.existing;
+    MeasuringSession<PropagateResults> session =
+        new MeasuringSession<>(
             source,
-            plan,
-            other,
-            topology != null && !where.servers.existing,
-            folder,
-            Home.folder(),
-            commandLine(),
-            Terminal.detect());
+            Terminal.detect(),
+            (cluster, progress) ->
+                new PropagateRun(plan, cluster, other, standInWaits, progress, context));
     Failure failure = session.run();
     long faults =
         results
