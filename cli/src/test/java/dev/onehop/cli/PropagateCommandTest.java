@@ -33,7 +33,7 @@ class PropagateCommandTest {
   private static PropagatePlan plan(String... args) {
     PropagateCommand command = parse(args);
     command.topology();
-    return command.plan(command.measurements());
+    return command.plan();
   }
 
   @Test

@@ -83,9 +83,8 @@ final class NewMember {
               : dbpath.resolve(OUTPUT);
       process =
           // It goes on when this command ends, also by Ctrl-C.
-          new ProcessBuilder("setsid", "sh", "-c", ResyncPlan.filled(start, target))
+          ResyncPlan.process("setsid", "sh", "-c", ResyncPlan.filled(start, target))
               .redirectInput(Path.of("/dev/null").toFile())
-              .redirectErrorStream(true)
               .redirectOutput(output.toFile())
               .start();
       started = true;
