@@ -1,0 +1,196 @@
+package dev.onehop.copy.internal;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.BiFunction;
+import java.util.regex.Pattern;
+import org.bson.BsonDocument;
+import org.bson.RawBsonDocument;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Which collections and documents of the source are copied, and to which collections of the
+ * destination.
+ *
+ * <p>Names of collections are {@code database.collection}. The bucket collection of a time series
+ * follows the time series: {@code d.system.buckets.c} is where {@code d.c} is.
+ *
+ * <p>Immutable and thread-safe, if the transformation is.
+ *
+ * @param included patterns of the collections to copy, each {@code database} or {@code
+ *     database.collection}, where {@code *} stands for any characters; all if empty
+ * @param excluded patterns of those not to copy, even if they are included
+ * @param renamed from {@code database} to {@code database}, or from {@code database.collection} to
+ *     {@code database.collection}, which counts before the former
+ * @param filters by collection of the source, a query filter of the documents to copy. Whether a
+ *     document fits it may change with every update, which an event alone does not tell
+ * @param transformation from a collection of the source and one of its documents to the document to
+ *     write instead, or to null for none; null if documents stay as they are. It keeps the {@code
+ *     _id} and the fields of the shard key, and gives the same for the same. With it, updates have
+ *     to be applied as whole documents
+ */
+public record Mapping(
+    List<String> included,
+    List<String> excluded,
+    Map<String, String> renamed,
+    Map<String, BsonDocument> filters,
+    @Nullable BiFunction<String, RawBsonDocument, @Nullable BsonDocument> transformation) {
+  private static final String BUCKETS = "system.buckets.";
+  private static final Set<String> OF_THE_SERVERS = Set.of("admin", "config", "local");
+
+  /** All collections, under their own names. */
+  public static final Mapping ALL =
+      new Mapping(List.of(), List.of(), Map.of(), Map.of(), null);
+
+  /**
+   * Takes copies.
+   *
+   * @throws IllegalArgumentException if a pattern or a name is malformed, a filter is of a pattern,
+   *     or two collections or databases get the same name
+   */
+  public Mapping {
+    included = List.copyOf(included);
+    excluded = List.copyOf(excluded);
+    renamed = Map.copyOf(renamed);
+    filters = Map.copyOf(filters);
+    included.forEach(Mapping::checkPattern);
+    excluded.forEach(Mapping::checkPattern);
+    renamed.forEach(Mapping::checkRename);
+    filters.keySet().forEach(Mapping::checkCollection);
+    Map<String, String> taken = new HashMap<>();
+    renamed.forEach(
+        (from, to) -> {
+          String other = taken.put(to, from);
+          if (other != null) {
+            throw new IllegalArgumentException(from + " and " + other + " both become " + to);
+          }
+        });
+  }
+
+  private static void checkPattern(String pattern) {
+    if (pattern.isEmpty() || pattern.startsWith(".") || pattern.endsWith(".")) {
+      throw new IllegalArgumentException(
+          "'" + pattern + "' is neither a database nor database.collection");
+    }
+  }
+
+  private static void checkCollection(String namespace) {
+    checkPattern(namespace);
+    if (namespace.indexOf('.') < 0 || namespace.contains("*")) {
+      throw new IllegalArgumentException("'" + namespace + "' is not database.collection");
+    }
+  }
+
+  private static void checkRename(String from, String to) {
+    checkPattern(from);
+    checkPattern(to);
+    if (from.contains("*") || to.contains("*") || from.contains(".") != to.contains(".")) {
+      throw new IllegalArgumentException(
+          "'"
+              + from
+              + "' can't become '"
+              + to
+              + "': name two databases, or two times database.collection");
+    }
+    if (OF_THE_SERVERS.contains(databaseOf(to))) {
+      throw new IllegalArgumentException("'" + to + "' belongs to the servers");
+    }
+  }
+
+  /**
+   * Where a collection goes.
+   *
+   * @param namespace of the source
+   * @return its name at the destination; null if it is not copied, as those of {@code admin},
+   *     {@code config} and {@code local}, and system collections other than buckets
+   */
+  public @Nullable String destination(String namespace) {
+    String database = databaseOf(namespace);
+    String collection = namespace.substring(Math.min(database.length() + 1, namespace.length()));
+    if (collection.startsWith(BUCKETS)) {
+      String series = destination(database + "." + collection.substring(BUCKETS.length()));
+      return series == null ? null : buckets(series);
+    }
+    if (OF_THE_SERVERS.contains(database)
+        || collection.isEmpty()
+        || collection.startsWith("system.")
+        || !matches(namespace)) {
+      return null;
+    }
+    String own = renamed.get(namespace);
+    return own != null ? own : renamed.getOrDefault(database, database) + "." + collection;
+  }
+
+  /**
+   * Whether there can be copied collections in a database, and so whether it is copied when it is
+   * empty or dropped.
+   */
+  public boolean concerns(String database) {
+    return !OF_THE_SERVERS.contains(database)
+        && excluded.stream().noneMatch(pattern -> !pattern.contains(".") && fits(pattern, database))
+        && (included.isEmpty()
+            || included.stream().anyMatch(pattern -> fits(databaseOf(pattern), database)));
+  }
+
+  /** Whether collections of one database may go to several, or only some of them are copied. */
+  public boolean splits(String database) {
+    return !included.isEmpty() && included.stream().noneMatch(pattern -> fits(pattern, database))
+        || excluded.stream()
+            .anyMatch(pattern -> pattern.contains(".") && fits(databaseOf(pattern), database))
+        || renamed.keySet().stream().anyMatch(name -> name.startsWith(database + "."));
+  }
+
+  private boolean matches(String namespace) {
+    return (included.isEmpty() || included.stream().anyMatch(pattern -> of(pattern, namespace)))
+        && excluded.stream().noneMatch(pattern -> of(pattern, namespace));
+  }
+
+  private static boolean of(String pattern, String namespace) {
+    return fits(pattern, pattern.contains(".") ? namespace : databaseOf(namespace));
+  }
+
+  private static boolean fits(String pattern, String name) {
+    List<String> parts = new ArrayList<>();
+    for (String part : pattern.split("\\*", -1)) {
+      parts.add(Pattern.quote(part));
+    }
+    return Pattern.compile(String.join(".*", parts), Pattern.DOTALL).matcher(name).matches();
+  }
+
+  /** The filter of a collection of the source; null if all its documents are copied. */
+  public @Nullable BsonDocument filter(String namespace) {
+    return filters.get(namespace);
+  }
+
+  /**
+   * Whether what an update makes of a document has to be read as a whole, because of a filter or
+   * the transformation.
+   */
+  public boolean needsWholeDocuments(String namespace) {
+    return transformation != null || filters.containsKey(namespace);
+  }
+
+  /**
+   * The document to write for one of the source.
+   *
+   * @return null for none
+   */
+  public @Nullable BsonDocument transformed(String namespace, RawBsonDocument document) {
+    return transformation == null ? document : transformation.apply(namespace, document);
+  }
+
+  /** The bucket collection of a time series. */
+  public static String buckets(String namespace) {
+    String database = databaseOf(namespace);
+    return database + "." + BUCKETS + namespace.substring(database.length() + 1);
+  }
+
+  /** The database of a collection, or of itself. */
+  public static String databaseOf(String namespace) {
+    int dot = namespace.indexOf('.');
+    return dot < 0 ? namespace : namespace.substring(0, dot);
+  }
+}

@@ -1,0 +1,95 @@
+package dev.onehop.copy.internal;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.List;
+import java.util.Map;
+import org.bson.BsonDocument;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class MappingTest {
+  private static Mapping of(List<String> included, List<String> excluded) {
+    return new Mapping(included, excluded, Map.of(), Map.of(), null);
+  }
+
+  private static Mapping renaming(Map<String, String> names) {
+    return new Mapping(List.of(), List.of(), names, Map.of(), null);
+  }
+
+  @Test
+  void everythingButWhatBelongsToTheServers() {
+    assertThat(Mapping.ALL.destination("shop.orders")).isEqualTo("shop.orders");
+    assertThat(Mapping.ALL.destination("shop.a.b")).isEqualTo("shop.a.b");
+    assertThat(Mapping.ALL.destination("shop.system.buckets.t")).isEqualTo("shop.system.buckets.t");
+    for (String not :
+        List.of("admin.x", "config.chunks", "local.oplog.rs", "shop.system.views", "shop")) {
+      assertThat(Mapping.ALL.destination(not)).as(not).isNull();
+    }
+  }
+
+  @Test
+  void patternsOfDatabasesAndCollections() {
+    Mapping mapping = of(List.of("shop", "a*.log*"), List.of("shop.tmp*", "*.secret"));
+    assertThat(mapping.destination("shop.orders")).isNotNull();
+    assertThat(mapping.destination("shop.tmp1")).isNull();
+    assertThat(mapping.destination("shop.secret")).isNull();
+    assertThat(mapping.destination("shopping.orders")).isNull();
+    assertThat(mapping.destination("abc.logs")).isNotNull();
+    assertThat(mapping.destination("abc.other")).isNull();
+    assertThat(mapping.concerns("shop")).isTrue();
+    assertThat(mapping.concerns("abc")).isTrue();
+    assertThat(mapping.concerns("b")).isFalse();
+    assertThat(mapping.splits("shop")).isTrue();
+    assertThat(of(List.of("shop"), List.of()).splits("shop")).isFalse();
+    assertThat(of(List.of("shop.a"), List.of()).splits("shop")).isTrue();
+  }
+
+  @Test
+  void dotsInPatternsAreDots() {
+    assertThat(of(List.of("a.b"), List.of()).destination("a.xb")).isNull();
+    assertThat(of(List.of("a.b"), List.of()).destination("axb.c")).isNull();
+  }
+
+  @Test
+  void collectionsAndDatabasesGetOtherNames() {
+    Mapping mapping = renaming(Map.of("shop", "store", "shop.orders", "archive.old"));
+    assertThat(mapping.destination("shop.orders")).isEqualTo("archive.old");
+    assertThat(mapping.destination("shop.people")).isEqualTo("store.people");
+    assertThat(mapping.destination("shop.system.buckets.orders"))
+        .isEqualTo("archive.system.buckets.old");
+    assertThat(mapping.destination("other.people")).isEqualTo("other.people");
+    assertThat(mapping.splits("shop")).isTrue();
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"a=b.c", "a.b=c", "a.*=b.c", "a=admin", "=b", "a.=b.c"})
+  void malformedRenamesAreRefused(String rename) {
+    String[] names = rename.split("=", -1);
+    assertThatThrownBy(() -> renaming(Map.of(names[0], names[1])))
+        .isInstanceOf(IllegalArgumentException.class);
+  }
+
+  @Test
+  void twoCollectionsCannotBecomeOne() {
+    assertThatThrownBy(() -> renaming(Map.of("a.b", "x.y", "a.c", "x.y")))
+        .hasMessageContaining("both become x.y");
+  }
+
+  @Test
+  void filtersNeedWholeDocuments() {
+    Mapping mapping =
+        new Mapping(
+            List.of(), List.of(), Map.of(), Map.of("a.b", BsonDocument.parse("{x: 1}")), null);
+    assertThat(mapping.needsWholeDocuments("a.b")).isTrue();
+    assertThat(mapping.needsWholeDocuments("a.c")).isFalse();
+    assertThat(mapping.filter("a.c")).isNull();
+    assertThatThrownBy(
+            () ->
+                new Mapping(
+                    List.of(), List.of(), Map.of(), Map.of("a", new BsonDocument()), null))
+        .isInstanceOf(IllegalArgumentException.class);
+  }
+}
