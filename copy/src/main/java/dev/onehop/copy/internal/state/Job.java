@@ -6,6 +6,8 @@ import static dev.onehop.copy.internal.state.Expressions.operator;
 import com.mongodb.client.model.Filters;
 import com.mongodb.client.model.FindOneAndUpdateOptions;
 import com.mongodb.client.model.ReturnDocument;
+import com.mongodb.client.model.UpdateOptions;
+import com.mongodb.client.model.Updates;
 import com.mongodb.reactivestreams.client.MongoCollection;
 import dev.onehop.copy.internal.cluster.ClusterEnd;
 import dev.onehop.copy.internal.cluster.Waits;
@@ -68,6 +70,13 @@ public final class Job {
    * @return whether it could
    */
   public boolean create(BsonDocument fields) throws InterruptedException {
+    Bson free =
+        Updates.combine(
+            Updates.setOnInsert("owner", BsonNull.VALUE),
+            Updates.setOnInsert("term", new BsonInt64(0)));
+    Waits.persistently(
+        "the destination",
+        () -> Waits.one(jobs.updateOne(byName(), free, new UpdateOptions().upsert(true))));
     // What an old process holds of the job, it holds under a lesser term.
     return take(fields);
   }
@@ -86,7 +95,7 @@ public final class Job {
             "term",
             operator(
                 "$add",
-                operator("$ifNull", new BsonString("$term"), new BsonInt64(0)),
+                new BsonString("$term"),
                 new BsonInt64(1)))
         .append("until", operator("$add", NOW, leaseMillis));
     BsonDocument free =
@@ -95,39 +104,26 @@ public final class Job {
                 "$expr",
                 operator(
                     "$or",
-                    operator(
-                        "$eq",
-                        operator("$ifNull", new BsonString("$owner"), BsonNull.VALUE),
-                        BsonNull.VALUE),
+                    operator("$eq", new BsonString("$owner"), BsonNull.VALUE),
                     operator("$eq", new BsonString("$owner"), literal(owner)),
                     operator("$lte", new BsonString("$until"), NOW)));
-    return change(free, taken, !fields.isEmpty());
+    return change(free, taken);
   }
 
-  private boolean change(Bson filter, BsonDocument fields, boolean upsert)
-      throws InterruptedException {
-    try {
-      BsonDocument now =
-          Waits.persistently(
-              "the destination",
-              () ->
-                  Waits.first(
-                      jobs.findOneAndUpdate(
-                          filter,
-                          List.of(new BsonDocument("$set", fields)),
-                          new FindOneAndUpdateOptions()
-                              .upsert(upsert)
-                              .returnDocument(ReturnDocument.AFTER))));
-      if (now != null) {
-        known = now;
-      }
-      return now != null;
-    } catch (com.mongodb.MongoCommandException refused) {
-      if (refused.getErrorCode() == 11000) {
-        return false;
-      }
-      throw refused;
+  private boolean change(Bson filter, BsonDocument fields) throws InterruptedException {
+    BsonDocument now =
+        Waits.persistently(
+            "the destination",
+            () ->
+                Waits.first(
+                    jobs.findOneAndUpdate(
+                        filter,
+                        List.of(new BsonDocument("$set", fields)),
+                        new FindOneAndUpdateOptions().returnDocument(ReturnDocument.AFTER))));
+    if (now != null) {
+      known = now;
     }
+    return now != null;
   }
 
   /**
@@ -143,7 +139,7 @@ public final class Job {
   public void set(BsonDocument fields) throws InterruptedException {
     BsonDocument set = new BsonDocument("until", operator("$add", NOW, leaseMillis));
     fields.forEach((field, value) -> set.append(field, literal(value)));
-    if (!change(mine(), set, false)) {
+    if (!change(mine(), set)) {
       throw lost(null);
     }
   }
