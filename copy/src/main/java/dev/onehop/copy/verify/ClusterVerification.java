@@ -225,7 +225,17 @@ public final class ClusterVerification {
       return this;
     }
 
-    Builder documentsPerRange(long count) {
+    /**
+     * How many documents a range has, about, which is what is read again of each range that was
+     * being compared when a verification was killed; 20,000 by default, and fewer where they are
+     * large. A collection has 4,096 ranges at most.
+     *
+     * @throws IllegalArgumentException if it is not positive
+     */
+    public Builder documentsPerRange(long count) {
+      if (count < 1) {
+        throw new IllegalArgumentException("documentsPerRange must be positive: " + count);
+      }
       this.perRange = count;
       return this;
     }
@@ -437,7 +447,7 @@ public final class ClusterVerification {
     private void compareDocuments(List<CollectionPair> pairs) throws InterruptedException {
       List<RangeWork> todo = new ArrayList<>();
       for (CollectionPair pair : pairs) {
-        phase = "dividing " + pair.namespace();
+        phase = "dividing collections into ranges";
         CollectionWork collection = plan(pair);
         compared.put(pair.namespace(), collection);
         for (RangeWork range : collection.ranges()) {

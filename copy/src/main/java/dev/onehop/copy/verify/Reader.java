@@ -20,6 +20,7 @@ import java.util.stream.Stream;
 import org.bson.BsonDocument;
 import org.bson.BsonDouble;
 import org.bson.BsonInt32;
+import org.bson.BsonMaxKey;
 import org.bson.BsonValue;
 import org.bson.ByteBuf;
 import org.bson.RawBsonDocument;
@@ -162,7 +163,15 @@ final class Reader {
           find = find.max(new BsonDocument("_id", range.max()));
         }
       }
-      return new Groups(Flux.from(find).toStream(batch), session);
+      Flux<RawBsonDocument> documents = Flux.from(find);
+      if (pair.isOrdered() && !pair.isTimeSeries() && range.min() != null && range.max() == null) {
+        // A server takes the end of an index without bound for an exclusive one.
+        BsonDocument last = new BsonDocument("_id", new BsonMaxKey());
+        documents =
+            documents.concatWith(
+                collection().find(session, filter == null ? last : Filters.and(filter, last)));
+      }
+      return new Groups(documents.toStream(batch), session);
     } catch (RuntimeException e) {
       endpoint.giveBack(session);
       throw e;

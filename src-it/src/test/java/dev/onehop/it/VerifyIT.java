@@ -1,0 +1,303 @@
+package dev.onehop.it;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.mongodb.WriteConcern;
+import com.mongodb.client.MongoClient;
+import com.mongodb.client.MongoClients;
+import com.mongodb.client.MongoCollection;
+import com.mongodb.client.MongoDatabase;
+import com.mongodb.client.model.Collation;
+import com.mongodb.client.model.CreateCollectionOptions;
+import com.mongodb.client.model.CreateViewOptions;
+import com.mongodb.client.model.Filters;
+import com.mongodb.client.model.IndexOptions;
+import com.mongodb.client.model.InsertManyOptions;
+import com.mongodb.client.model.TimeSeriesOptions;
+import com.mongodb.client.model.ValidationOptions;
+import dev.onehop.copy.verify.ClusterVerification;
+import dev.onehop.copy.verify.Difference;
+import dev.onehop.copy.verify.MetadataDifference;
+import dev.onehop.copy.verify.VerifyReport;
+import dev.onehop.testbed.Testbed;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.Random;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.DelayQueue;
+import java.util.concurrent.Delayed;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.bson.BsonArray;
+import org.bson.BsonBinary;
+import org.bson.BsonBoolean;
+import org.bson.BsonDateTime;
+import org.bson.BsonDecimal128;
+import org.bson.BsonDocument;
+import org.bson.BsonDouble;
+import org.bson.BsonInt32;
+import org.bson.BsonInt64;
+import org.bson.BsonJavaScript;
+import org.bson.BsonJavaScriptWithScope;
+import org.bson.BsonMaxKey;
+import org.bson.BsonMinKey;
+import org.bson.BsonNull;
+import org.bson.BsonObjectId;
+import org.bson.BsonString;
+import org.bson.BsonSymbol;
+import org.bson.BsonTimestamp;
+import org.bson.BsonValue;
+import org.bson.types.Decimal128;
+import org.bson.types.ObjectId;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+/** Compares two clusters of different shape, in which faults were planted. */
+class VerifyIT {
+  private static final Duration STRESS =
+      Duration.ofSeconds(Integer.getInteger("onehop.it.verify.seconds", 8));
+  private static final List<String> SHARDS = List.of("one", "two", "three");
+  private static final BsonDocument BY_ID = new BsonDocument("_id", new BsonInt32(1));
+
+  private static Testbed source;
+  private static Testbed destination;
+  private static MongoClient from;
+  private static MongoClient to;
+
+  private final Queue<Throwable> failures = new ConcurrentLinkedQueue<>();
+  private volatile boolean stopped;
+
+  @BeforeAll
+  static void start() {
+    source = Testbed.builder(NearShards.topology("verify-source", 69, 3)).start();
+    destination = Testbed.builder(NearShards.topology("verify-destination", 70, 2)).start();
+    from = MongoClients.create(source.url());
+    to = MongoClients.create(destination.url());
+  }
+
+  @AfterAll
+  static void stop() {
+    for (MongoClient client : new MongoClient[] {from, to}) {
+      if (client != null) {
+        client.close();
+      }
+    }
+    for (Testbed testbed : new Testbed[] {source, destination}) {
+      if (testbed != null) {
+        testbed.close();
+      }
+    }
+  }
+
+  private static ClusterVerification.Builder verification(String... included) {
+    return ClusterVerification.builder(source.url(), destination.url())
+        .include(List.of(included))
+        .settle(Duration.ofSeconds(1))
+        .details(10_000);
+  }
+
+  private static MongoCollection<BsonDocument> at(MongoClient client, String namespace) {
+    int dot = namespace.indexOf('.');
+    return client
+        .getDatabase(namespace.substring(0, dot))
+        .getCollection(namespace.substring(dot + 1), BsonDocument.class)
+        .withWriteConcern(WriteConcern.MAJORITY);
+  }
+
+  private static void insert(String namespace, List<BsonDocument> documents) {
+    for (MongoClient client : List.of(from, to)) {
+      var unused =
+          at(client, namespace).insertMany(documents, new InsertManyOptions().ordered(false));
+    }
+  }
+
+  /** Values of every type that can be an id, none of which is equal to another. */
+  private static List<BsonValue> ids(int count) {
+    List<BsonValue> ids =
+        new ArrayList<>(
+            List.of(
+                new BsonMinKey(),
+                BsonNull.VALUE,
+                BsonBoolean.TRUE,
+                BsonBoolean.FALSE,
+                new BsonDouble(Double.NaN),
+                new BsonDouble(Double.NEGATIVE_INFINITY),
+                new BsonDouble(Double.POSITIVE_INFINITY),
+                new BsonString(""),
+                new BsonDocument()));
+    for (int i = 0; ids.size() < count; i++) {
+      byte[] bytes = new byte[12];
+      new Random(i).nextBytes(bytes);
+      ids.add(
+          switch (i % 14) {
+            case 0 -> new BsonInt32(i);
+            case 1 -> new BsonInt64(i);
+            case 2 -> new BsonDouble(i + 0.5);
+            case 3 -> new BsonDecimal128(Decimal128.parse(i + ".25"));
+            case 4 -> new BsonString("text-" + i + "-\u00e9\ud83d\ude00");
+            case 5 -> new BsonDocument("a", new BsonInt32(i)).append("b", new BsonString("x"));
+            case 6 -> new BsonBinary((byte) (i % 3 == 0 ? 4 : 0), bytes);
+            case 7 -> new BsonObjectId(new ObjectId(bytes));
+            case 8 -> new BsonDateTime((long) (i - 1_000) * 100_000_000_000L);
+            case 9 -> new BsonTimestamp(i + 1, i);
+            case 10 -> new BsonJavaScript("f" + i + "()");
+            case 11 ->
+                new BsonJavaScriptWithScope("g" + i, new BsonDocument("s", new BsonInt32(i)));
+            case 12 -> new BsonSymbol("symbol-" + i);
+            default ->
+                new BsonDocument("deep", new BsonDocument("list", new BsonArray(List.of(new BsonInt32(i)))));
+          });
+    }
+    return ids;
+  }
+
+  private static BsonDocument document(BsonValue id, int n) {
+    return new BsonDocument("_id", id)
+        .append("k", new BsonInt32(n % 100))
+        .append("n", new BsonInt32(n))
+        .append("text", new BsonString("x".repeat(50)))
+        .append("sub", BsonDocument.parse("{a: 1, b: {c: 2.0, d: 'e'}}"))
+        .append("list", BsonDocument.parse("{l: [1, {x: 1, y: 2}, null]}").get("l"));
+  }
+
+  private static List<BsonDocument> documents(List<BsonValue> ids) {
+    List<BsonDocument> documents = new ArrayList<>();
+    for (BsonValue id : ids) {
+      documents.add(document(id, documents.size()));
+    }
+    return documents;
+  }
+
+  private static void shard(String namespace, BsonDocument key, BsonDocument... points) {
+    source.shardCollection(namespace, key, List.of(points));
+    destination.shardCollection(
+        namespace, key, List.of(points).subList(0, Math.min(1, points.length)));
+  }
+
+  private static BsonDocument id(BsonValue value) {
+    return new BsonDocument("_id", value);
+  }
+
+  private static String told(Difference difference) {
+    return difference.kind() + " " + difference.namespace() + " " + difference.key().toJson();
+  }
+
+  private static Set<String> told(VerifyReport report) {
+    Set<String> told = new TreeSet<>();
+    report.details().forEach(difference -> told.add(told(difference)));
+    assertThat(told).as("each once").hasSize(report.details().size());
+    assertThat(report.missing() + report.extra() + report.different()).isEqualTo(told.size());
+    return told;
+  }
+
+  private static void plant(Set<String> planted, Difference.Kind kind, String namespace, BsonValue id) {
+    planted.add(told(new Difference(namespace, kind, id(id))));
+  }
+
+  /** Every kind of fault, at ids of every type. */
+  @Test
+  void whatIsWrongWithDocumentsIsFoundAndNothingElse() throws InterruptedException {
+    shard(
+        "faults.all",
+        BY_ID,
+        id(new BsonInt32(700)),
+        id(new BsonString("t")),
+        id(new BsonObjectId(new ObjectId("800000000000000000000000"))));
+    List<BsonDocument> all = documents(ids(2_500));
+    insert("faults.all", all);
+    shard(
+        "faults.other",
+        new BsonDocument("k", new BsonInt32(1)),
+        new BsonDocument("k", new BsonInt32(33)),
+        new BsonDocument("k", new BsonInt32(66)));
+    List<BsonDocument> other = documents(ids(500));
+    insert("faults.other", other);
+    // No shard key can be this.
+    List<BsonValue> plain = ids(299);
+    plain.add(new BsonMaxKey());
+    insert("faults.plain", documents(plain));
+    for (MongoClient client : List.of(from, to)) {
+      client
+          .getDatabase("faults")
+          .createCollection(
+              "collated",
+              new CreateCollectionOptions()
+                  .collation(Collation.builder().locale("en").numericOrdering(true).build()));
+    }
+    List<BsonDocument> collated =
+        documents(ids(300)).stream()
+            .filter(each -> !each.get("_id").isSymbol())
+            .toList();
+    insert("faults.collated", collated);
+    assertThat(verification("faults").documentsPerRange(150).build().run())
+        .satisfies(
+            report -> {
+              assertThat(report.details()).isEmpty();
+              assertThat(report.metadata()).isEmpty();
+              assertThat(report.isEqual()).isTrue();
+              assertThat(report.compared()).isEqualTo(2_500 + 500 + 300 + collated.size());
+            });
+
+    Set<String> planted = new TreeSet<>();
+    MongoCollection<BsonDocument> copy = at(to, "faults.all");
+    for (int i = 0; i < all.size(); i += 9) {
+      BsonDocument document = all.get(i).clone();
+      BsonValue id = document.get("_id");
+      Difference.Kind kind = Difference.Kind.DIFFERENT;
+      switch (i / 9 % 7) {
+        case 0 -> {
+          kind = Difference.Kind.MISSING;
+          assertThat(copy.deleteOne(id(id)).getDeletedCount()).isOne();
+        }
+        case 1 -> {
+          kind = Difference.Kind.EXTRA;
+          assertThat(at(from, "faults.all").deleteOne(id(id)).getDeletedCount()).isOne();
+        }
+        case 2 -> replace(copy, document.append("n", new BsonInt32(-1)));
+        case 3 -> replace(copy, document.append("n", new BsonInt64(i)));
+        case 4 -> {
+          BsonValue first = document.remove("n");
+          replace(copy, document.append("n", first));
+        }
+        case 5 -> replace(copy, document.append("sub", BsonDocument.parse("{a: 1, b: {d: 'e', c: 2.0}}")));
+        default -> replace(copy, document.append("list", BsonDocument.parse("{l: [1, {x: 1, y: 2.0}, null]}").get("l")));
+      }
+      plant(planted, kind, "faults.all", id);
+    }
+    // The same id on two shards, which no index forbids.
+    BsonDocument twice = other.get(20).clone();
+    var inserted = at(to, "faults.other").insertOne(twice.append("k", new BsonInt32(99)));
+    plant(planted, Difference.Kind.EXTRA, "faults.other", twice.get("_id"));
+    BsonDocument dropped = other.get(30);
+    var deleted = at(to, "faults.other").deleteOne(dropped);
+    plant(planted, Difference.Kind.MISSING, "faults.other", dropped.get("_id"));
+    // The id itself has another type.
+    BsonValue number = new BsonInt32(14);
+    var gone = at(to, "faults.plain").deleteOne(id(number));
+    BsonDocument retyped = document(new BsonInt64(14), 1);
+    var back = at(to, "faults.plain").insertOne(retyped);
+    plant(planted, Difference.Kind.DIFFERENT, "faults.plain", number);
+    BsonDocument upper = document(new BsonString("TEXT"), 1);
+    var added = at(to, "faults.collated").insertOne(upper);
+    plant(planted, Difference.Kind.EXTRA, "faults.collated", upper.get("_id"));
+
+    for (boolean throughMongos : new boolean[] {false, true}) {
+      VerifyReport report =
+          verification("faults").documentsPerRange(150).throughMongos(throughMongos).build().run();
+      assertThat(told(report)).containsExactlyElementsOf(planted);
+      assertThat(report.metadata()).isEmpty();
+      assertThat(report.unsettled()).isZero();
+    }
+  }
+
+  private static void replace(MongoCollection<BsonDocument> collection, BsonDocument document) {
+    assertThat(collection.replaceOne(id(document.get("_id")), document).getModifiedCount()).isOne();
+  }
+}
