@@ -192,7 +192,7 @@ class VerifyIT {
   private static Set<String> told(VerifyReport report) {
     Set<String> told = new TreeSet<>();
     report.details().forEach(difference -> told.add(told(difference)));
-    assertThat(told).as("each once").hasSize(report.details().size());
+    assertThat(told).as("each once").hasSameSizeAs(report.details());
     assertThat(report.missing() + report.extra() + report.different()).isEqualTo(told.size());
     return told;
   }
@@ -299,5 +299,243 @@ class VerifyIT {
 
   private static void replace(MongoCollection<BsonDocument> collection, BsonDocument document) {
     assertThat(collection.replaceOne(id(document.get("_id")), document).getModifiedCount()).isOne();
+  }
+
+  @Test
+  void whatIsWrongWithCollectionsIsFound() throws InterruptedException {
+    for (MongoClient client : List.of(from, to)) {
+      boolean copy = client == to;
+      MongoDatabase database = client.getDatabase(copy ? "meta2" : "meta");
+      for (String name : List.of("indexed", "plain", copy ? "onlythere" : "onlyhere")) {
+        database.createCollection(name);
+      }
+      MongoCollection<?> indexed = database.getCollection("indexed");
+      var a = indexed.createIndex(new BsonDocument("a", new BsonInt32(1)));
+      var b =
+          indexed.createIndex(
+              new BsonDocument("b", new BsonInt32(1)), new IndexOptions().unique(copy));
+      var c =
+          indexed.createIndex(
+              BsonDocument.parse(copy ? "{d: 1, c: 1}" : "{c: 1, d: 1}"),
+              new IndexOptions().name("c"));
+      var e =
+          indexed.createIndex(
+              new BsonDocument("e", new BsonInt32(1)),
+              new IndexOptions()
+                  .expireAfter(60L, TimeUnit.SECONDS)
+                  .partialFilterExpression(
+                      BsonDocument.parse(copy ? "{e: {$gt: 1}}" : "{e: {$gt: 2}}")));
+      if (!copy) {
+        var f = indexed.createIndex(new BsonDocument("f", new BsonInt32(1)));
+      }
+      database.createCollection(
+          "valid",
+          new CreateCollectionOptions()
+              .validationOptions(
+                  new ValidationOptions()
+                      .validator(Filters.gt("n", copy ? 2 : 1))));
+      database.createCollection(
+          "collated",
+          new CreateCollectionOptions()
+              .collation(Collation.builder().locale(copy ? "fr" : "en").build()));
+      database.createCollection(
+          "capped",
+          new CreateCollectionOptions().capped(true).sizeInBytes(4096).maxDocuments(copy ? 10 : 20));
+      database.createView(
+          "view", "plain", List.of(Filters.eq("$match", new BsonDocument("n", new BsonInt32(1)))));
+      database.createView(
+          "other",
+          "plain",
+          List.of(Filters.eq("$match", new BsonDocument("n", new BsonInt32(copy ? 1 : 2)))),
+          new CreateViewOptions());
+      database.createCollection(
+          "series",
+          new CreateCollectionOptions()
+              .timeSeriesOptions(new TimeSeriesOptions("at").metaField("m")));
+      for (int i = 0; i < 50; i++) {
+        var unused =
+            database
+                .getCollection("series", BsonDocument.class)
+                .insertOne(
+                    new BsonDocument("at", new BsonDateTime(1_000_000L * (i / 2)))
+                        .append("_id", new BsonInt32(i))
+                        .append("m", new BsonInt32(i % 2))
+                        // Two values are others.
+                        .append("v", new BsonInt32(copy && (i == 49 || i == 3) ? 0 : i)));
+      }
+    }
+    source.shardCollection("meta.sharded", BY_ID, List.of());
+    destination.shardCollection("meta2.sharded", new BsonDocument("k", new BsonInt32(1)), List.of());
+    VerifyReport report =
+        verification("meta").rename(Map.of("meta", "meta2")).throughMongos(true).build().run();
+    assertThat(report.metadata())
+        .extracting(MetadataDifference::namespace, MetadataDifference::what)
+        .map(tuple -> tuple.toList().get(0) + ": " + tuple.toList().get(1))
+        .containsExactlyInAnyOrder(
+            "meta.onlyhere: collection missing at the destination",
+            "meta2.onlythere: collection missing at the source",
+            "meta.indexed: index b_1 differs in unique",
+            "meta.indexed: index c differs in key",
+            "meta.indexed: index e_1 differs in partialFilterExpression",
+            "meta.indexed: index f_1 missing at the destination",
+            "meta.valid: option validator differs",
+            "meta.collated: option collation differs",
+            "meta.collated: index _id_ differs in collation",
+            "meta.capped: option max differs",
+            "meta.other: option pipeline differs",
+            "meta.sharded: index k_1 missing at the source",
+            "meta.sharded: shard key differs");
+    assertThat(told(report))
+        .containsExactly(
+            told(
+                new Difference(
+                    "meta.series",
+                    Difference.Kind.DIFFERENT,
+                    new BsonDocument("at", new BsonDateTime(1_000_000)))),
+            told(
+                new Difference(
+                    "meta.series",
+                    Difference.Kind.DIFFERENT,
+                    new BsonDocument("at", new BsonDateTime(24_000_000)))));
+  }
+
+  /** A write at the source, which the destination gets later. */
+  private record Change(BsonValue id, int n, long due) implements Delayed {
+    @Override
+    public long getDelay(TimeUnit unit) {
+      return unit.convert(due - System.nanoTime(), TimeUnit.NANOSECONDS);
+    }
+
+    @Override
+    public int compareTo(Delayed other) {
+      return Long.compare(due - ((Change) other).due, 0);
+    }
+
+    /** Every seventh is a delete. */
+    void apply(MongoCollection<BsonDocument> collection) {
+      if (n % 7 == 0) {
+        var unused = collection.deleteOne(VerifyIT.id(id));
+      } else {
+        var unused =
+            collection.replaceOne(
+                VerifyIT.id(id), document(id, n), new com.mongodb.client.model.ReplaceOptions().upsert(true));
+      }
+    }
+  }
+
+  /** Ranges move at both ends, and the destination follows with a delay. */
+  @Test
+  void whatChangesMeanwhileIsNeverReported() throws InterruptedException {
+    BsonDocument[] points = {
+      id(new BsonInt32(400)), id(new BsonInt32(900)), id(new BsonString("t")),
+    };
+    source.shardCollection("live.all", BY_ID, List.of(points));
+    destination.shardCollection("live.all", BY_ID, List.of(points));
+    List<BsonValue> ids = ids(3_000);
+    List<BsonValue> written = new ArrayList<>(ids.subList(0, 600));
+    insert("live.all", documents(ids));
+    Set<String> planted = new TreeSet<>();
+    MongoCollection<BsonDocument> copy = at(to, "live.all");
+    for (int i = 610; i < 3_000; i += 40) {
+      assertThat(copy.deleteOne(id(ids.get(i))).getDeletedCount()).isOne();
+      plant(planted, Difference.Kind.MISSING, "live.all", ids.get(i));
+      replace(copy, document(ids.get(i + 1), -1));
+      plant(planted, Difference.Kind.DIFFERENT, "live.all", ids.get(i + 1));
+    }
+    DelayQueue<Change> changes = new DelayQueue<>();
+    AtomicInteger writes = new AtomicInteger();
+    AtomicInteger moves = new AtomicInteger();
+    List<Thread> threads =
+        List.of(
+            new Thread(() -> guarded(() -> write(written, changes, writes)), "writer"),
+            new Thread(() -> guarded(() -> follow(changes)), "follower"),
+            new Thread(() -> guarded(() -> move(source, SHARDS, points, moves)), "mover"),
+            new Thread(
+                () -> guarded(() -> move(destination, SHARDS.subList(0, 2), points, moves)),
+                "mover of the destination"));
+    threads.forEach(Thread::start);
+    int runs = 0;
+    try {
+      long end = System.nanoTime() + STRESS.toNanos();
+      do {
+        VerifyReport report =
+            verification("live")
+                .documentsPerRange(200)
+                .settle(Duration.ofSeconds(4))
+                .build()
+                .run();
+        assertThat(failures).isEmpty();
+        assertThat(told(report)).containsExactlyElementsOf(planted);
+        assertThat(report.metadata()).isEmpty();
+        assertThat(report.unsettled()).isZero();
+        runs++;
+      } while (System.nanoTime() - end < 0);
+    } finally {
+      stopped = true;
+      for (Thread thread : threads) {
+        thread.join();
+      }
+    }
+    assertThat(failures).isEmpty();
+    System.err.printf("%d verifications, %d writes, %d moves%n", runs, writes.get(), moves.get());
+    assertThat(writes.get()).isGreaterThan(100);
+    assertThat(moves.get()).isGreaterThan(2);
+  }
+
+  private interface Task {
+    void run() throws InterruptedException;
+  }
+
+  private void guarded(Task task) {
+    try {
+      task.run();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    } catch (RuntimeException e) {
+      failures.add(e);
+    }
+  }
+
+  @SuppressWarnings("ThreadSleep") // Writes at a rate that the follower can keep up with.
+  private void write(List<BsonValue> ids, DelayQueue<Change> changes, AtomicInteger writes)
+      throws InterruptedException {
+    MongoCollection<BsonDocument> collection = at(from, "live.all");
+    Random random = new Random(1);
+    while (!stopped) {
+      // Some are written all the time.
+      BsonValue id = ids.get(random.nextInt(random.nextBoolean() ? 10 : ids.size()));
+      Change change =
+          new Change(
+              id,
+              1 + writes.incrementAndGet(),
+              System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(300));
+      change.apply(collection);
+      changes.add(change);
+      while (changes.size() > 100 && !stopped) {
+        Thread.sleep(1);
+      }
+    }
+  }
+
+  private void follow(DelayQueue<Change> changes) throws InterruptedException {
+    MongoCollection<BsonDocument> collection = at(to, "live.all");
+    while (!stopped) {
+      Change change = changes.poll(100, TimeUnit.MILLISECONDS);
+      if (change != null) {
+        change.apply(collection);
+      }
+    }
+  }
+
+  private void move(Testbed testbed, List<String> shards, BsonDocument[] points, AtomicInteger moves) {
+    Random random = new Random(1);
+    while (!stopped) {
+      int chunk = random.nextInt(points.length + 1);
+      testbed.moveRange(
+          "live.all",
+          chunk == 0 ? id(new BsonMinKey()) : points[chunk - 1],
+          shards.get(random.nextInt(shards.size())));
+      moves.incrementAndGet();
+    }
   }
 }

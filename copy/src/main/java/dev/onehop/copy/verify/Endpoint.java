@@ -234,14 +234,21 @@ final class Endpoint implements AutoCloseable {
         .withReadConcern(ReadConcern.MAJORITY);
   }
 
-  /** A session whose reads see what all sessions that were given back have seen. */
-  ClientSession session(boolean routed) {
+  /**
+   * A session.
+   *
+   * @param after whether its reads see what all sessions that were given back have seen
+   */
+  ClientSession session(boolean routed, boolean after) {
     ClientSession session =
         Objects.requireNonNull(
             Servers.one(
                 (routed && direct != null ? direct : client)
                     .startSession(
                         ClientSessionOptions.builder().causallyConsistent(true).build())));
+    if (!after) {
+      return session;
+    }
     synchronized (this) {
       if (operationTime != null) {
         session.advanceOperationTime(operationTime);

@@ -16,11 +16,15 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
+import org.bson.BsonArray;
 import org.bson.BsonDocument;
 import org.bson.BsonDouble;
 import org.bson.BsonInt32;
 import org.bson.BsonMaxKey;
+import org.bson.BsonString;
+import org.bson.BsonType;
 import org.bson.BsonValue;
 import org.bson.ByteBuf;
 import org.bson.RawBsonDocument;
@@ -31,6 +35,8 @@ import reactor.core.publisher.Flux;
 
 /** Reads the documents of one collection on one side. Thread-safe. */
 final class Reader {
+  private static final long FIRST_USUAL = TimeUnit.DAYS.toMillis(400);
+  private static final long LAST_USUAL = TimeUnit.SECONDS.toMillis(Integer.MAX_VALUE);
   private static final int NOT_SUPPORTED = 115;
   private static final Collation SIMPLE = Collation.builder().locale("simple").build();
 
@@ -90,7 +96,10 @@ final class Reader {
       long largest = 1;
       for (RawBsonDocument document : documents) {
         BsonValue key = Objects.requireNonNull(document.get(field));
-        keys.put(SortableKey.encode(key), key);
+        // Of a time series, the field is another than _id.
+        if (field.equals("_id") ? key.getBsonType() != BsonType.MAX_KEY : isUsual(key)) {
+          keys.put(SortableKey.encode(key), key);
+        }
         long size = document.getNumber("size").longValue();
         bytes += size;
         largest = Math.max(largest, size);
@@ -144,38 +153,51 @@ final class Reader {
    * @param batch how many documents a server may send at once
    */
   Groups read(KeyRange range, int batch) {
-    ClientSession session = endpoint.session(routed);
+    ClientSession session = endpoint.session(routed, false);
     try {
-      FindPublisher<RawBsonDocument> find =
-          collection().find(session, criteria(range)).sort(ascending()).batchSize(batch);
+      Flux<RawBsonDocument> documents;
       if (pair.isTimeSeries()) {
-        find = find.allowDiskUse(true);
+        documents = Flux.from(sorted(session, criteria(range), batch).allowDiskUse(true));
       } else if (!pair.isOrdered()) {
         // No index has this order: the server sorts.
-        find = find.collation(SIMPLE).allowDiskUse(true);
-      } else {
-        // Not by a filter, whose comparisons see values of one type only.
-        find = find.hint(ascending());
-        if (range.min() != null) {
-          find = find.min(new BsonDocument("_id", range.min()));
-        }
-        if (range.max() != null) {
-          find = find.max(new BsonDocument("_id", range.max()));
-        }
-      }
-      Flux<RawBsonDocument> documents = Flux.from(find);
-      if (pair.isOrdered() && !pair.isTimeSeries() && range.min() != null && range.max() == null) {
-        // A server takes the end of an index without bound for an exclusive one.
-        BsonDocument last = new BsonDocument("_id", new BsonMaxKey());
         documents =
-            documents.concatWith(
-                collection().find(session, filter == null ? last : Filters.and(filter, last)));
+            Flux.from(
+                sorted(session, criteria(range), batch).collation(SIMPLE).allowDiskUse(true));
+      } else {
+        documents = byIndex(session, range, batch);
       }
       return new Groups(documents.toStream(batch), session);
     } catch (RuntimeException e) {
       endpoint.giveBack(session);
       throw e;
     }
+  }
+
+  private FindPublisher<RawBsonDocument> sorted(ClientSession session, Bson criteria, int batch) {
+    return collection().find(session, criteria).sort(ascending()).batchSize(batch);
+  }
+
+  /** Not by a filter, whose comparisons see values of one type only. */
+  private Flux<RawBsonDocument> byIndex(ClientSession session, KeyRange range, int batch) {
+    BsonDocument last = new BsonDocument("_id", new BsonMaxKey());
+    Flux<RawBsonDocument> end =
+        Flux.from(
+            collection().find(session, filter == null ? last : Filters.and(filter, last)));
+    if (range.min() != null && range.min().getBsonType() == BsonType.MAX_KEY) {
+      return end;
+    }
+    FindPublisher<RawBsonDocument> find =
+        sorted(session, criteria(range), batch).hint(ascending());
+    if (range.min() != null) {
+      find = find.min(new BsonDocument("_id", range.min()));
+    }
+    if (range.max() != null) {
+      find = find.max(new BsonDocument("_id", range.max()));
+    }
+    // A server that gets one bound takes the end of the index for exclusive, too.
+    return range.min() != null && range.max() == null
+        ? Flux.from(find).concatWith(end)
+        : Flux.from(find);
   }
 
   private BsonDocument ascending() {
@@ -211,9 +233,9 @@ final class Reader {
    * @return what there is, by the order of the key, also of keys that a collation holds equal
    */
   Map<Order, Fingerprint> look(List<BsonValue> keys, int batch) {
-    ClientSession session = endpoint.session(routed);
+    ClientSession session = endpoint.session(routed, true);
     try {
-      Bson asked = Filters.in(pair.keyField(), keys);
+      Bson asked = anyOf(keys);
       Map<Order, Fingerprint> found = new HashMap<>();
       try (Stream<RawBsonDocument> documents =
           Flux.from(
@@ -232,6 +254,27 @@ final class Reader {
     } finally {
       endpoint.giveBack(session);
     }
+  }
+
+  private Bson anyOf(List<BsonValue> keys) {
+    if (!pair.isTimeSeries() || keys.stream().allMatch(Reader::isUsual)) {
+      return Filters.in(pair.keyField(), keys);
+    }
+    // By an expression, which is not made a condition on buckets: it reads all of them.
+    return Filters.expr(
+        new BsonDocument(
+            "$in",
+            new BsonArray(List.of(new BsonString("$" + pair.keyField()), new BsonArray(keys)))));
+  }
+
+  /**
+   * Whether servers find a time in buckets for sure. Seen on 6.0.5: within an hour after 1970
+   * began, they find none.
+   */
+  static boolean isUsual(BsonValue time) {
+    return time.isDateTime()
+        && time.asDateTime().getValue() > FIRST_USUAL
+        && time.asDateTime().getValue() < LAST_USUAL;
   }
 
   private BsonValue key(RawBsonDocument document) {
