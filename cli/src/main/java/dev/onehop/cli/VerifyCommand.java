@@ -346,7 +346,8 @@ final class VerifyCommand implements Callable<Integer> {
           @Override
           public void run() {
             VerifyProgress now = verification.progress();
-            if (!now.phase().equals(phase)) {
+            // Where it fails at the beginning, its message stands alone.
+            if (!now.phase().equals(phase) && !now.phase().equals(ClusterVerification.CONNECTING)) {
               phase = now.phase();
               progress.phase(phase);
             }

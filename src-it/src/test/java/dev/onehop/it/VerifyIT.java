@@ -1,7 +1,10 @@
 package dev.onehop.it;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
+import com.fasterxml.jackson.databind.ObjectMapper;
 import com.mongodb.WriteConcern;
 import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoClients;
@@ -15,14 +18,20 @@ import com.mongodb.client.model.IndexOptions;
 import com.mongodb.client.model.InsertManyOptions;
 import com.mongodb.client.model.TimeSeriesOptions;
 import com.mongodb.client.model.ValidationOptions;
+import dev.onehop.cli.OneHopCommand;
 import dev.onehop.copy.verify.ClusterVerification;
 import dev.onehop.copy.verify.Difference;
 import dev.onehop.copy.verify.MetadataDifference;
 import dev.onehop.copy.verify.VerifyReport;
 import dev.onehop.testbed.Testbed;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
@@ -58,6 +67,7 @@ import org.bson.types.ObjectId;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** Compares two clusters of different shape, in which faults were planted. */
 class VerifyIT {
@@ -537,5 +547,112 @@ class VerifyIT {
           shards.get(random.nextInt(shards.size())));
       moves.incrementAndGet();
     }
+  }
+
+  /** Whatever of the state had been written. */
+  @Test
+  void aRunThatWasEndedIsGoneOnWith(@TempDir Path folder) throws Exception {
+    shard("resumed.all", BY_ID, id(new BsonInt32(500)), id(new BsonString("t")));
+    List<BsonValue> ids = ids(2_000);
+    insert("resumed.all", documents(ids));
+    Set<String> planted = new TreeSet<>();
+    for (int i = 3; i < ids.size(); i += 200) {
+      assertThat(at(to, "resumed.all").deleteOne(id(ids.get(i))).getDeletedCount()).isOne();
+      plant(planted, Difference.Kind.MISSING, "resumed.all", ids.get(i));
+    }
+    Path state = folder.resolve("state");
+    for (int kills = 1; kills <= 2; kills++) {
+      long before = Files.exists(state) ? Files.size(state) : 0;
+      ClusterVerification slow = resumable(state).maxRate(400).build();
+      Thread running = new Thread(() -> guarded(slow::run), "slow");
+      running.start();
+      await()
+          .atMost(Duration.ofSeconds(60))
+          .until(() -> Files.exists(state) && Files.size(state) > before + 600);
+      running.interrupt();
+      running.join();
+    }
+    // As if a kill had come while a line was written.
+    Files.writeString(state, "{\"collection\": \"resu", StandardOpenOption.APPEND);
+    VerifyReport report = resumable(state).build().run();
+    assertThat(told(report)).containsExactlyElementsOf(planted);
+    assertThat(report.compared()).isEqualTo(ids.size());
+    assertThat(report.resumed()).isBetween(2, 20);
+    assertThat(failures).isEmpty();
+    assertThatThrownBy(() -> resumable(state).build().run()).hasMessageContaining("finished");
+    assertThatThrownBy(
+            () -> verification("resumed.other").state(state).build().run())
+        .hasMessageContaining("other clusters or collections");
+  }
+
+  private static ClusterVerification.Builder resumable(Path state) {
+    return verification("resumed").documentsPerRange(100).state(state);
+  }
+
+  @Test
+  void theCommandSaysWhatIsDifferent() throws IOException {
+    insert("command.equal", documents(ids(50)));
+    insert("command.different", documents(ids(50)));
+    var deleted = at(to, "command.different").deleteOne(id(BsonNull.VALUE));
+    Ran equal = run("--include", "command.equal");
+    assertThat(equal.err()).isEmpty();
+    assertThat(equal.out()).contains("compared   50 documents").endsWith("equal\n");
+    assertThat(equal.exitCode()).isZero();
+    Ran different = run("--include", "command", "--settle", "1s", "--json", "--details", "5");
+    assertThat(different.exitCode()).isEqualTo(3);
+    assertThat(new ObjectMapper().readTree(different.out()))
+        .isEqualTo(
+            new ObjectMapper()
+                .readTree(
+                    """
+                    {"compared": 100, "missing": 1, "extra": 0, "different": 0, "unsettled": 0,
+                     "metadata": [],
+                     "details": [{"namespace": "command.different", "kind": "missing",
+                                  "key": {"_id": null}}],
+                     "resumedRanges": 0}
+                    """));
+    assertThat(run("--include", "command", "--settle", "1s").out()).doesNotContain("_id");
+  }
+
+  @Test
+  void whatCannotBeComparedIsRefused(@TempDir Path folder) throws IOException {
+    insert("command.equal2", documents(ids(10)));
+    String shard = source.shardHosts().get("one").replaceFirst(".*/", "");
+    String config = source.configServers().replaceFirst(".*/", "");
+    Path other = Files.writeString(folder.resolve("other"), "{\"a\": 1}");
+    assertRefused(2, "same cluster", "--from", source.url(), "--to", source.url());
+    assertRefused(2, "a shard of a cluster", "--from", direct(shard));
+    assertRefused(2, "config servers", "--to", direct(config));
+    assertRefused(2, "no state of a verification", "--state", other.toString());
+    assertThat(other).hasContent("{\"a\": 1}");
+    assertRefused(1, "no such file", "--state", folder.resolve("no/such").toString());
+    assertRefused(1, "cannot reach", "--to", "mongodb://127.0.0.1:1/", "--timeout", "500ms");
+  }
+
+  private static String direct(String address) {
+    return "mongodb://" + address + "/?directConnection=true";
+  }
+
+  private static void assertRefused(int exitCode, String why, String... arguments) {
+    Ran ran = run(arguments);
+    assertThat(ran.err()).contains(why).hasLineCount(1);
+    assertThat(ran.out()).isEmpty();
+    assertThat(ran.exitCode()).isEqualTo(exitCode);
+  }
+
+  private record Ran(int exitCode, String out, String err) {}
+
+  private static Ran run(String... arguments) {
+    List<String> all = new ArrayList<>(List.of("verify"));
+    all.addAll(List.of("--from", source.url(), "--to", destination.url()));
+    all.addAll(List.of(arguments));
+    StringWriter out = new StringWriter();
+    StringWriter err = new StringWriter();
+    int exitCode =
+        OneHopCommand.commandLine()
+            .setOut(new PrintWriter(out))
+            .setErr(new PrintWriter(err))
+            .execute(all.toArray(String[]::new));
+    return new Ran(exitCode, out.toString(), err.toString());
   }
 }

@@ -52,6 +52,9 @@ import org.jspecify.annotations.Nullable;
  * <p>Thread-safe; a verification runs once.
  */
 public final class ClusterVerification {
+  /** The phase in which servers are asked what they are. */
+  public static final String CONNECTING = "connecting";
+
   private static final Set<String> OF_THE_SERVERS = Set.of("admin", "config", "local");
   private static final int MEGABYTES = 96;
   private static final int MOST_ROUNDS = 10;
@@ -66,7 +69,7 @@ public final class ClusterVerification {
   private final AtomicInteger allRanges = new AtomicInteger();
   private final AtomicInteger resumed = new AtomicInteger();
   private final AtomicLong differing = new AtomicLong();
-  private volatile String phase = "connecting";
+  private volatile String phase = CONNECTING;
   private volatile @Nullable SecondLooks looks;
 
   private ClusterVerification(Builder settings, Mapping mapping) {
@@ -283,6 +286,9 @@ public final class ClusterVerification {
         Endpoint destination =
             Endpoint.connect(
                 "the destination", settings.to, settings.changeTo, settings.throughMongos)) {
+      if (mapping.renamed().isEmpty()) {
+        refuseSameCluster(source, destination);
+      }
       if (settings.state == null) {
         return new Run(source, destination, null).compare();
       }
@@ -296,6 +302,15 @@ public final class ClusterVerification {
         throw interrupted;
       }
       throw e;
+    }
+  }
+
+  private static void refuseSameCluster(Endpoint source, Endpoint destination) {
+    if (source.identity().equals(destination.identity())) {
+      throw new IllegalArgumentException(
+          "source and destination are the same cluster, "
+              + source.identity()
+              + ": rename what is compared with something else there");
     }
   }
 
@@ -402,12 +417,8 @@ public final class ClusterVerification {
       SortedMap<String, CollectionInfo> to =
           new Catalog(destination)
               .read(database -> !OF_THE_SERVERS.contains(database), this::isExpected);
-      if (source.identity().equals(destination.identity())
-          && from.keySet().stream().anyMatch(name -> name.equals(mapping.destination(name)))) {
-        throw new IllegalArgumentException(
-            "source and destination are the same "
-                + source.identity()
-                + ": rename what is compared with something else there");
+      if (from.keySet().stream().anyMatch(name -> name.equals(mapping.destination(name)))) {
+        refuseSameCluster(source, destination);
       }
       MetadataComparison metadata =
           new MetadataComparison(mapping, source.isSharded() && destination.isSharded());
