@@ -1,6 +1,7 @@
 package dev.onehop.copy.internal.apply;
 
 import com.mongodb.MongoClientSettings;
+import com.mongodb.MongoCommandException;
 import com.mongodb.reactivestreams.client.MongoClient;
 import com.mongodb.reactivestreams.client.MongoDatabase;
 import dev.onehop.copy.internal.Mapping;
@@ -15,7 +16,9 @@ import java.util.Set;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
 import org.bson.BsonTimestamp;
+import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import reactor.util.retry.Retry;
 
 /**
  * Applies all events of a source from a time on to a destination, until it is cancelled: in order
@@ -33,23 +36,33 @@ public final class Applier {
   private static final Duration LEASE = Duration.ofSeconds(10);
   private static final Duration RENEWAL = Duration.ofSeconds(1);
 
+  private static final int NAMESPACE_EXISTS = 48;
+
   private final MongoClient sourceClient;
+  private final MongoDatabase state;
+  private final String job;
   private final SourceReads source;
   private final ApplySink sink;
   private final ChannelGroup group;
 
   private Applier(Builder builder) {
     this.sourceClient = builder.sourceClient;
+    this.state = builder.state;
+    this.job = builder.job;
     this.source = new SourceReads(builder.sourceClient);
     Targets targets = new Targets(builder.destination);
     this.sink =
         new ApplySink(
             builder.destination,
+            builder.operations,
             builder.state.getCollection("places." + builder.job),
             new Planner(builder.mapping, builder.operations, source, targets),
             source,
             targets,
-            new SchemaChanges());
+            new SchemaChanges(
+                builder.destination,
+                builder.state.getCollection("created." + builder.job, BsonDocument.class),
+                builder.mapping));
     ShardedChangeStream stream =
         ShardedChangeStream.builder(builder.source)
             .cluster()
@@ -84,7 +97,21 @@ public final class Applier {
    *     is finished in the background
    */
   public Mono<Void> run() {
-    return Mono.from(group.process(sink));
+    // A transaction over several shards can't create them.
+    return Flux.just("leases", "places." + job, "created." + job)
+        .concatMap(this::create)
+        .then(Mono.defer(() -> Mono.from(group.process(sink))));
+  }
+
+  private Mono<Void> create(String collection) {
+    return Mono.from(state.createCollection(collection))
+        .onErrorResume(
+            failure ->
+                failure instanceof MongoCommandException refused
+                    && refused.getErrorCode() == NAMESPACE_EXISTS,
+            exists -> Mono.empty())
+        .retryWhen(Retry.backoff(Long.MAX_VALUE, POLL).filter(SourceReads::isPassing))
+        .then();
   }
 
   /** How far it is. Empty before it has begun. */

@@ -46,6 +46,7 @@ final class ApplySink implements ChannelSink {
           .filter(ApplySink::isDuplicate);
 
   private final MongoClient destination;
+  private final Set<Operation> operations;
   private final Planner planner;
   private final SourceReads source;
   private final Targets targets;
@@ -63,12 +64,14 @@ final class ApplySink implements ChannelSink {
 
   ApplySink(
       MongoClient destination,
+      Set<Operation> operations,
       MongoCollection<?> states,
       Planner planner,
       SourceReads source,
       Targets targets,
       SchemaChanges schema) {
     this.destination = destination;
+    this.operations = Set.copyOf(operations);
     this.planner = planner;
     this.source = source;
     this.targets = targets;
@@ -97,10 +100,12 @@ final class ApplySink implements ChannelSink {
     }
     StreamEvent.Change first = batch.events().get(0);
     if (DocumentEvent.of(first.document()) == null) {
-      return schema
-          .apply(first.document())
-          .doOnSuccess(done -> targets.forget())
-          .then(Mono.defer(() -> commit(batch, lane, BatchPlan.EMPTY)));
+      return operations.contains(Operation.DDL)
+          ? schema
+              .apply(first, lane.isUncertain(time(batch)))
+              .doOnSuccess(done -> targets.forget())
+              .flatMap(plan -> commit(batch, lane, plan))
+          : commit(batch, lane, BatchPlan.EMPTY);
     }
     return apply(batch, lane)
         .onErrorResume(

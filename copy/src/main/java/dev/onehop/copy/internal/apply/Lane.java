@@ -51,7 +51,12 @@ final class Lane {
 
   /** Whether a document may be ahead of an event, and it is not known how far. */
   boolean isUncertain(Document document, BsonTimestamp time) {
-    return time.compareTo(horizon) <= 0 && !ahead.containsKey(document);
+    return isUncertain(time) && !ahead.containsKey(document);
+  }
+
+  /** Whether anything may be newer than an event. */
+  boolean isUncertain(BsonTimestamp time) {
+    return time.compareTo(horizon) <= 0;
   }
 
   /** A document was written as it was at a time. */
