@@ -295,6 +295,8 @@ final class CopyRun {
               limits,
               counts)
           .run(fence, planner);
+      BsonTimestamp read = source.clusterTime();
+      job.set(new BsonDocument("readUntil", read == null ? start : read));
       phase = next(job, CopyPhase.INDEXES);
     }
     if (phase == CopyPhase.INDEXES && settings.phases().contains(CopyPhase.INDEXES)) {
@@ -302,15 +304,38 @@ final class CopyRun {
       for (CopiedCollection collection : collections) {
         structure.buildIndexes(collection.spec());
       }
-      if (!settings.phases().contains(CopyPhase.INCREMENTAL)) {
-        for (CopiedCollection collection : collections) {
-          structure.finish(collection.spec());
-        }
+      if (!isFollowing()) {
+        finish(collections.stream().map(CopiedCollection::spec).toList(), structure);
       }
-      phase = next(job, CopyPhase.INCREMENTAL);
+      phase = next(job, isFollowing() ? CopyPhase.INCREMENTAL : CopyPhase.DONE);
     }
-    meter.phase(CopyPhase.DONE);
+    if (phase == CopyPhase.INCREMENTAL && isFollowing()) {
+      meter.phase(CopyPhase.INCREMENTAL);
+      BsonTimestamp until = new Following(source, destination, settings, job, meter).untilFinish();
+      finish(new SourceStructure(source, settings.mapping(), this::note).read(), structure);
+      note("the destination has all of the source up to the cluster time " + text(until));
+      job.set(new BsonDocument("finishedAt", until));
+      phase = next(job, CopyPhase.DONE);
+    }
+    meter.ended(phase);
     job.release();
+  }
+
+  private boolean isFollowing() {
+    return settings.phases().contains(CopyPhase.INCREMENTAL);
+  }
+
+  private void finish(List<CollectionSpec> specs, DestinationStructure structure)
+      throws InterruptedException {
+    for (CollectionSpec spec : specs) {
+      if (spec.kind() != CollectionSpec.Kind.VIEW) {
+        structure.finish(spec);
+      }
+    }
+  }
+
+  private static String text(BsonTimestamp time) {
+    return Integer.toUnsignedString(time.getTime()) + "." + time.getInc();
   }
 
   private static CopyPhase next(Job job, CopyPhase phase) throws InterruptedException {

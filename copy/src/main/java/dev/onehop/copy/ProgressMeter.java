@@ -27,6 +27,9 @@ final class ProgressMeter {
   private boolean paused;
   private int collections;
   private @Nullable BsonTimestamp start;
+  private long events;
+  private @Nullable Duration lag;
+  private @Nullable BsonTimestamp consistentFrom;
 
   private record Sample(long nanos, long documents, long bytes) {}
 
@@ -47,6 +50,26 @@ final class ProgressMeter {
   synchronized void phase(CopyPhase now) {
     phase = now;
     samples.clear();
+  }
+
+  /** All that was asked for is done; what comes next is a phase that was not. */
+  synchronized void ended(CopyPhase next) {
+    if (next != CopyPhase.DONE) {
+      note("next is the phase " + next.name().toLowerCase(java.util.Locale.ROOT));
+    }
+    phase(CopyPhase.DONE);
+  }
+
+  /**
+   * How far events are applied.
+   *
+   * @param behind how far the destination is behind
+   * @param exactFrom as of {@link CopyProgress#consistentFrom}
+   */
+  synchronized void applied(long number, Duration behind, @Nullable BsonTimestamp exactFrom) {
+    events = number;
+    lag = behind;
+    consistentFrom = exactFrom;
   }
 
   synchronized void paused(boolean rests) {
@@ -76,17 +99,20 @@ final class ProgressMeter {
         rate,
         seconds > 0 ? (now.bytes() - first.bytes()) / seconds : 0,
         counts.rangesReadAgain(),
-        0,
+        events,
         lag(),
-        null,
+        consistentFrom,
         phase == CopyPhase.FULL && rate > 0
             ? Duration.ofSeconds((long) Math.ceil(Math.max(0, left) / rate))
             : null,
         java.util.List.copyOf(notes));
   }
 
-  /** Of the events since the start none is applied. */
+  /** Before the first event is applied, all since the start are missing. */
   private Duration lag() {
+    if (lag != null) {
+      return lag;
+    }
     if (start == null) {
       return Duration.ZERO;
     }

@@ -181,4 +181,22 @@ public final class Job {
   public boolean isPaused() {
     return BsonBoolean.TRUE.equals(known.get("paused"));
   }
+
+  /** Whether somebody has asked it to finish. */
+  public boolean isToFinish() {
+    return BsonBoolean.TRUE.equals(known.get("finish"));
+  }
+
+  /**
+   * Asks whoever has the job to rest, to go on or to finish.
+   *
+   * @return whether there is such a job
+   */
+  public boolean ask(String what, boolean yes) throws InterruptedException {
+    return Waits.persistently(
+            "the destination",
+            () -> Waits.one(jobs.updateOne(byName(), Updates.set(what, yes))))
+        .getMatchedCount()
+        > 0;
+  }
 }
