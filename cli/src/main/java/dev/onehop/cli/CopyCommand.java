@@ -45,6 +45,12 @@ import picocli.CommandLine.Spec;
     mixinStandardHelpOptions = true,
     versionProvider = Version.class,
     sortOptions = false,
+    subcommands = {
+      CopyControlCommands.Status.class,
+      CopyControlCommands.Pause.class,
+      CopyControlCommands.Continue.class,
+      CopyControlCommands.Finish.class
+    },
     header = "Copy a cluster to another one while it is written to and its ranges move.",
     description = {
       "",
@@ -63,7 +69,10 @@ import picocli.CommandLine.Spec;
       "                             after the process was ended, by whatever",
       "  onehop copy --from ... --to ... --include shop --exclude shop.sessions \\",
       "      --rename shop=shop2 --filter 'shop.orders={\"year\": {\"$$gte\": 2024}}'",
-      "  onehop copy --from ... --to ... --only structure",
+      "  onehop copy --from ... --to ... --only structure,full,indexes",
+      "                             of a source that nobody writes to",
+      "  onehop copy finish --to mongodb://new1,new2",
+      "                             ends it, once the writes to the source have been stopped",
       "  ONEHOP_FROM_PASSWORD=... ONEHOP_TO_PASSWORD=... onehop copy \\",
       "      --from 'mongodb://user@old/?tls=true' --to 'mongodb://user@new/?tls=true'",
       "",
@@ -80,19 +89,17 @@ final class CopyCommand implements Callable<Integer> {
 
   @Option(
       names = "--from",
-      required = true,
       paramLabel = "URL",
       description =
           "The source: the URL of its mongoses, or of a replica set. A user's password is taken from"
               + " ONEHOP_FROM_PASSWORD.")
-  private String from;
+  private @Nullable String from;
 
   @Option(
       names = "--to",
-      required = true,
       paramLabel = "URL",
       description = "The destination, likewise; its password: ONEHOP_TO_PASSWORD.")
-  private String to;
+  private @Nullable String to;
 
   @Option(
       names = "--job",
@@ -113,7 +120,9 @@ final class CopyCommand implements Callable<Integer> {
       names = "--only",
       split = ",",
       paramLabel = "PHASE",
-      description = "structure, full, indexes: what is done. Default: all of them.")
+      description =
+          "structure, full, indexes, incremental: what is done. Default: all of them, until onehop"
+              + " copy finish.")
   private List<String> only = new ArrayList<>();
 
   @Option(
@@ -221,6 +230,12 @@ final class CopyCommand implements Callable<Integer> {
   }
 
   private ClusterCopy copy() {
+    String source = from;
+    String destination = to;
+    // Subcommands have no source, so the command line's parser can't tell.
+    if (source == null || destination == null) {
+      throw Failure.usage("--from and --to are needed (see onehop copy --help)");
+    }
     if (resume && overwrite) {
       throw Failure.usage("--resume and --overwrite exclude each other");
     }
@@ -232,9 +247,9 @@ final class CopyCommand implements Callable<Integer> {
       ClusterCopy.Builder builder =
           ClusterCopy.builder(
                   ClusterUrl.secret(
-                      "--from", from, "ONEHOP_FROM_PASSWORD", System.getenv("ONEHOP_FROM_PASSWORD")),
+                      "--from", source, "ONEHOP_FROM_PASSWORD", System.getenv("ONEHOP_FROM_PASSWORD")),
                   ClusterUrl.secret(
-                      "--to", to, "ONEHOP_TO_PASSWORD", System.getenv("ONEHOP_TO_PASSWORD")))
+                      "--to", destination, "ONEHOP_TO_PASSWORD", System.getenv("ONEHOP_TO_PASSWORD")))
               .fromSettings(client)
               .toSettings(client)
               .job(job)
@@ -243,9 +258,7 @@ final class CopyCommand implements Callable<Integer> {
               .exclude(excluded)
               .readersPerShard(readers)
               .batchSize(batch);
-      if (!only.isEmpty()) {
-        builder = builder.phases(phases());
-      }
+  X
       if (rate != null) {
         builder = builder.documentsPerSecond(rate);
       }
@@ -265,6 +278,10 @@ final class CopyCommand implements Callable<Integer> {
   }
 
   private Set<CopyPhase> phases() {
+    if (only.isEmpty()) {
+      return EnumSet.of(
+          CopyPhase.STRUCTURE, CopyPhase.FULL, CopyPhase.INDEXES, CopyPhase.INCREMENTAL);
+    }
     Set<CopyPhase> phases = EnumSet.noneOf(CopyPhase.class);
     for (String name : only) {
       phases.add(
@@ -272,8 +289,12 @@ final class CopyCommand implements Callable<Integer> {
             case "structure" -> CopyPhase.STRUCTURE;
             case "full" -> CopyPhase.FULL;
             case "indexes" -> CopyPhase.INDEXES;
+            case "incremental" -> CopyPhase.INCREMENTAL;
             default ->
-                throw Failure.usage("--only " + name + ": must be structure, full or indexes");
+                throw Failure.usage(
+                    "--only "
+                        + name
+                        + ": must be structure, full, indexes or incremental");
           });
     }
     return phases;
@@ -363,6 +384,16 @@ final class CopyCommand implements Callable<Integer> {
         progress.phase(now.phase().name().toLowerCase(Locale.ROOT));
       }
       now.notes().stream().filter(noted::add).forEach(progress::note);
+      if (now.phase() == CopyPhase.INCREMENTAL) {
+        progress.state(
+            String.format(
+                Locale.ROOT,
+                "%,d events applied | %.1f s behind%s%s",
+                now.eventsApplied(),
+                now.lag().toMillis() / 1000.0,
+                now.consistentFrom() == null ? " | not consistent yet" : "",
+                now.paused() ? " | paused" : ""));
+      }
       if (now.phase() == CopyPhase.FULL) {
         progress.state(state(now));
         if (now.left() != null) {

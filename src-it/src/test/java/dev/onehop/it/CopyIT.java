@@ -267,4 +267,149 @@ class CopyIT {
     assertThat(done.rangesReadAgain()).isZero();
     assertThat(done.notes()).isEmpty();
   }
+
+  @Test
+  void aCopyThatIsKilledAgainAndAgainEqualsItsSource() throws Exception {
+    int kills = Integer.getInteger("onehop.it.copy.kills", 4);
+    MongoDatabase busy = from.getDatabase("busy");
+    three.shardCollection("busy.ranged", BsonDocument.parse("{_id: 1}"), Numbered.splitAt(1_000));
+    three.shardHashedCollection("busy.hashed", BsonDocument.parse("{_id: 'hashed'}"), 6);
+    for (String name : BUSY) {
+      insert("busy." + name, documents(DOCUMENTS));
+    }
+    busy.getCollection("plain")
+        .createIndex(
+            new Document("n", 1),
+            new com.mongodb.client.model.IndexOptions()
+                .unique(true)
+                .partialFilterExpression(Document.parse("{n: {$exists: true}}")));
+    AtomicInteger moves = new AtomicInteger();
+    List<Throwable> failures = new java.util.concurrent.CopyOnWriteArrayList<>();
+    AtomicInteger running = new AtomicInteger(1);
+    List<Thread> threads = new ArrayList<>();
+    threads.add(new Thread(() -> move(three, "busy.ranged", running, moves, failures)));
+    threads.add(new Thread(() -> move(two, "busy.ranged", running, moves, failures)));
+    for (int i = 0; i < 2; i++) {
+      Random random = new Random(i);
+      threads.add(new Thread(() -> write(busy, random, running, failures)));
+    }
+    java.nio.file.Path log = java.nio.file.Files.createTempFile("onehop-copy", ".log");
+    Random random = new Random(7);
+    Process process =
+        CopyMain.start(three.url(), two.url(), "busy", ClusterCopy.Begin.NEW, true, log);
+    try {
+      threads.forEach(Thread::start);
+      dev.onehop.copy.CopyControl control =
+          dev.onehop.copy.CopyControl.connect(two.url(), settings -> {}, "busy");
+      // Before that there is no job.
+      org.awaitility.Awaitility.await()
+          .atMost(java.time.Duration.ofMinutes(2))
+          .ignoreExceptions()
+          .until(() -> control.status().containsKey("phase"));
+      for (int i = 0; i < kills; i++) {
+        Thread.sleep(500 + random.nextInt(4_000));
+        System.err.println("killed at " + control.status());
+        process.destroyForcibly().waitFor();
+        process = CopyMain.start(three.url(), two.url(), "busy", ClusterCopy.Begin.RESUME, true, log);
+      }
+      org.awaitility.Awaitility.await()
+          .atMost(java.time.Duration.ofMinutes(5))
+          .until(() -> control.status().getString("phase").getValue().equals("INCREMENTAL"));
+      Thread.sleep(2_000);
+      running.set(0);
+      for (Thread thread : threads) {
+        thread.join();
+      }
+      control.finish();
+      control.close();
+      assertThat(process.waitFor(5, java.util.concurrent.TimeUnit.MINUTES)).isTrue();
+      List<String> lines = java.nio.file.Files.readAllLines(log);
+      System.err.println(moves + " moves, " + lines.get(lines.size() - 1));
+      assertThat(process.exitValue()).as("%s", lines).isZero();
+      assertThat(failures).isEmpty();
+      assertThat(moves.get()).isPositive();
+      assertSame(busy, to.getDatabase("busy"));
+    } finally {
+      running.set(0);
+      process.destroyForcibly();
+      java.nio.file.Files.delete(log);
+    }
+  }
+
+  private static final List<String> BUSY = List.of("ranged", "hashed", "plain");
+
+  private static void move(
+      Testbed testbed,
+      String namespace,
+      AtomicInteger running,
+      AtomicInteger moves,
+      List<Throwable> failures) {
+    List<String> shards = new ArrayList<>(testbed.shardHosts().keySet());
+    MongoClient client = testbed == three ? from : to;
+    Random random = new Random(3);
+    while (running.get() == 1) {
+      try {
+        Document entry = entry(client, namespace);
+        if (entry == null) {
+          Thread.sleep(200);
+          continue;
+        }
+        List<Document> chunks =
+            client
+                .getDatabase("config")
+                .getCollection("chunks")
+                .find(new Document("uuid", entry.get("uuid")))
+                .into(new ArrayList<>());
+        Document chunk = chunks.get(random.nextInt(chunks.size()));
+        testbed.moveRange(
+            namespace,
+            chunk.get("min", Document.class).toBsonDocument(),
+            shards.get(random.nextInt(shards.size())));
+        moves.incrementAndGet();
+        Thread.sleep(300);
+      } catch (InterruptedException e) {
+        return;
+      } catch (RuntimeException e) {
+        // A range that is not free to move, or that was split meanwhile.
+        if (!(e instanceof dev.onehop.testbed.TestbedException)) {
+          failures.add(e);
+          return;
+        }
+      }
+    }
+  }
+
+  private static void write(
+      MongoDatabase database, Random random, AtomicInteger running, List<Throwable> failures) {
+    int next = 1_000_000 + random.nextInt(1 << 20) * 1_000;
+    while (running.get() == 1) {
+      MongoCollection<Document> collection =
+          database.getCollection(BUSY.get(random.nextInt(BUSY.size())));
+      int i = random.nextInt(DOCUMENTS / 12) * 12;
+      Document one = new Document("_id", i);
+      try {
+        switch (random.nextInt(5)) {
+          case 0 -> collection.insertOne(new Document("_id", next).append("n", next++));
+          case 1 -> collection.deleteOne(one);
+          case 2 ->
+              collection.replaceOne(
+                  one,
+                  new Document("n", i).append("r", random.nextInt()),
+                  new com.mongodb.client.model.ReplaceOptions().upsert(true));
+          case 3 -> collection.updateOne(one, new Document("$inc", new Document("c", 1)));
+          default ->
+              collection.updateOne(
+                  one,
+                  new Document("$set", new Document("s.x", random.nextInt()))
+                      .append("$unset", new Document("payload", 1)));
+        }
+        Thread.sleep(5);
+      } catch (InterruptedException e) {
+        return;
+      } catch (RuntimeException e) {
+        failures.add(e);
+        return;
+      }
+    }
+  }
 }
