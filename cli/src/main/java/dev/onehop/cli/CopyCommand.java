@@ -258,7 +258,7 @@ final class CopyCommand implements Callable<Integer> {
               .exclude(excluded)
               .readersPerShard(readers)
               .batchSize(batch);
-  X
+      builder = builder.phases(phases());
       if (rate != null) {
         builder = builder.documentsPerSecond(rate);
       }

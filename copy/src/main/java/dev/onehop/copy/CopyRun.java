@@ -2,9 +2,11 @@ package dev.onehop.copy;
 
 import dev.onehop.copy.internal.Mapping;
 import dev.onehop.copy.internal.cluster.ClusterEnd;
+import dev.onehop.copy.internal.cluster.Rights;
 import dev.onehop.copy.internal.cluster.Waits;
 import dev.onehop.copy.internal.full.CopiedCollection;
 import dev.onehop.copy.internal.full.Counts;
+import dev.onehop.copy.internal.full.Forecast;
 import dev.onehop.copy.internal.full.FullCopy;
 import dev.onehop.copy.internal.full.Limits;
 import dev.onehop.copy.internal.full.Plan;
@@ -129,11 +131,12 @@ final class CopyRun {
               .formatted(settings.job(), known.getString("phase").getValue()),
           null);
     }
+    checkRights(source, destination);
     Checkpoint place =
         Waits.one(ShardedChangeStream.builder(source.settings()).cluster().build().start());
-    Set<String> occupied =
-        occupied(
-            destination, new SourceStructure(source, settings.mapping(), this::note).read());
+    List<CollectionSpec> specs =
+        new SourceStructure(source, settings.mapping(), this::note).read();
+    Set<String> occupied = occupied(destination, specs);
     if (!occupied.isEmpty() && settings.begin() == ClusterCopy.Begin.NEW) {
       throw new CopyException(
           "the destination is not empty: it has %s%s; overwrite drops what is to be copied"
@@ -141,6 +144,10 @@ final class CopyRun {
                   String.join(", ", occupied.stream().limit(3).toList()),
                   occupied.size() > 3 ? " and " + (occupied.size() - 3) + " more" : ""),
           null);
+    }
+    if (isFollowing()) {
+      new Forecast(source)
+          .check(specs, settings.documentsPerSecond(), settings.bytesPerSecond());
     }
     BsonDocument fields =
         new BsonDocument("format", new BsonInt32(FORMAT))
@@ -153,6 +160,20 @@ final class CopyRun {
     if (!job.create(fields)) {
       throw new CopyException("another process works on the job " + settings.job(), null);
     }
+  }
+
+  private void checkRights(ClusterEnd source, ClusterEnd destination)
+      throws InterruptedException {
+    Set<String> databases =
+        new SourceStructure(source, settings.mapping(), this::note).databases();
+    Set<String> there = new TreeSet<>();
+    for (String database : databases) {
+      there.add(settings.mapping().renamed().getOrDefault(database, database));
+    }
+    Rights rights = new Rights();
+    rights.ofSource(source, databases);
+    rights.ofDestination(destination, there, ClusterCopy.STATE_DATABASE);
+    rights.check();
   }
 
   /** Removes what is in the way, and takes note of what there is to copy. */

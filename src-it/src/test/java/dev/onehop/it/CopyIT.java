@@ -272,7 +272,7 @@ class CopyIT {
   void aCopyThatIsKilledAgainAndAgainEqualsItsSource() throws Exception {
     int kills = Integer.getInteger("onehop.it.copy.kills", 4);
     MongoDatabase busy = from.getDatabase("busy");
-    three.shardCollection("busy.ranged", BsonDocument.parse("{_id: 1}"), Numbered.splitAt(1_000));
+    three.shardCollection("busy.ranged", BsonDocument.parse("{_id: 1}"), Numbered.splitAt(1_000, 2_000));
     three.shardHashedCollection("busy.hashed", BsonDocument.parse("{_id: 'hashed'}"), 6);
     for (String name : BUSY) {
       insert("busy." + name, documents(DOCUMENTS));
