@@ -24,13 +24,17 @@ import dev.onehop.streams.event.Checkpoint;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import org.bson.BsonArray;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
+import org.bson.BsonNull;
 import org.bson.BsonObjectId;
 import org.bson.BsonString;
 import org.bson.BsonTimestamp;
@@ -118,10 +122,13 @@ final class CopyRun {
         throw new CopyException("the destination has no job " + settings.job(), null);
       }
       requireSame(source, known);
+      // Its process may have ended without a word.
+      long until = System.nanoTime() + settings.lease().multipliedBy(3).toNanos();
       while (!job.take()) {
-        // Its process may have ended without a word.
-        meter.note("waits for the process that has the job");
-        Thread.sleep(settings.lease().toMillis() / 4);
+        if (System.nanoTime() - until > 0) {
+          throw new CopyException("another process works on the job " + settings.job(), null);
+        }
+        Thread.sleep(settings.lease().toMillis() / 10);
       }
       return;
     }
@@ -136,7 +143,7 @@ final class CopyRun {
         Waits.one(ShardedChangeStream.builder(source.settings()).cluster().build().start());
     List<CollectionSpec> specs =
         new SourceStructure(source, settings.mapping(), this::note).read();
-    Set<String> occupied = occupied(destination, specs);
+    Set<String> occupied = occupied(destination, specs).keySet();
     if (!occupied.isEmpty() && settings.begin() == ClusterCopy.Begin.NEW) {
       throw new CopyException(
           "the destination is not empty: it has %s%s; overwrite drops what is to be copied"
@@ -156,7 +163,12 @@ final class CopyRun {
             .append("source", identity(source))
             .append("place", place.toDocument())
             .append("start", place.clusterTime())
-            .append("mapping", mapping(settings.mapping()));
+            .append("mapping", mapping(settings.mapping()))
+            // What its processes may still write, and what is stored of it.
+            .append(
+                "replaces",
+                known == null ? BsonNull.VALUE : known.get("incarnation", BsonNull.VALUE))
+            .append("oldPlan", known == null ? BsonNull.VALUE : known.get("plan", BsonNull.VALUE));
     if (!job.create(fields)) {
       throw new CopyException("another process works on the job " + settings.job(), null);
     }
@@ -179,15 +191,26 @@ final class CopyRun {
   /** Removes what is in the way, and takes note of what there is to copy. */
   private void prepare(ClusterEnd source, ClusterEnd destination, Job job)
       throws InterruptedException {
+    if (job.get("replaces") instanceof BsonObjectId old) {
+      Fence.close(destination, ClusterCopy.STATE_DATABASE, old);
+    }
+    if (job.get("oldPlan") instanceof BsonObjectId old) {
+      new Plan(destination, ClusterCopy.STATE_DATABASE, old).remove();
+    }
     List<CollectionSpec> specs =
         new SourceStructure(source, settings.mapping(), this::note).read();
     DestinationStructure there =
         new DestinationStructure(destination, settings.mapping(), this::note);
-    for (String namespace : occupied(destination, specs)) {
-      there.drop(namespace);
+    for (Map.Entry<String, BsonDocument> each : occupied(destination, specs).entrySet()) {
+      // Whoever stood still here drops nothing that was made since.
+      job.renew();
+      there.drop(each.getKey(), each.getValue());
     }
-    new Plan(destination, ClusterCopy.STATE_DATABASE, job.incarnation()).store(specs);
-    next(job, CopyPhase.STRUCTURE);
+    BsonObjectId plan = new BsonObjectId();
+    new Plan(destination, ClusterCopy.STATE_DATABASE, plan).store(specs);
+    job.set(
+        new BsonDocument("plan", plan)
+            .append("phase", new BsonString(CopyPhase.STRUCTURE.name())));
   }
 
   private static BsonArray identity(ClusterEnd source) throws InterruptedException {
@@ -251,12 +274,12 @@ final class CopyRun {
     return all;
   }
 
-  /** The collections of the destination that the copy has or may get. */
-  private Set<String> occupied(ClusterEnd destination, List<CollectionSpec> specs)
+  /** The collections of the destination that the copy has or may get, with what they are. */
+  private Map<String, BsonDocument> occupied(ClusterEnd destination, List<CollectionSpec> specs)
       throws InterruptedException {
     Set<String> wanted = new HashSet<>();
     specs.forEach(spec -> wanted.add(spec.destination()));
-    Set<String> occupied = new TreeSet<>();
+    Map<String, BsonDocument> occupied = new TreeMap<>();
     for (BsonDocument database :
         destination.all(destination.client().listDatabases(BsonDocument.class).nameOnly(true))) {
       String name = database.getString("name").getValue();
@@ -269,7 +292,7 @@ final class CopyRun {
         if (!collection.getString("name").getValue().startsWith("system.")
             && (wanted.contains(namespace)
                 || namespace.equals(settings.mapping().destination(namespace)))) {
-          occupied.add(namespace);
+          occupied.put(namespace, collection.getDocument("info", new BsonDocument()));
         }
       }
     }
@@ -283,7 +306,11 @@ final class CopyRun {
       prepare(source, destination, job);
       phase = CopyPhase.STRUCTURE;
     }
-    Plan plan = new Plan(destination, ClusterCopy.STATE_DATABASE, job.incarnation());
+    Plan plan =
+        new Plan(
+            destination,
+            ClusterCopy.STATE_DATABASE,
+            (BsonObjectId) Objects.requireNonNull(job.get("plan")));
     BsonTimestamp start = (BsonTimestamp) job.get("start");
     DestinationStructure structure =
         new DestinationStructure(destination, settings.mapping(), this::note);
@@ -295,6 +322,7 @@ final class CopyRun {
       for (CopiedCollection collection : collections) {
         CollectionSpec spec = collection.spec();
         CollectionSpec.Sharding sharding = spec.sharding();
+        job.renew();
         structure.create(
             spec,
             sharding != null && destination.isSharded() && !sharding.isSplitByServers()

@@ -306,8 +306,14 @@ class CopyIT {
           .atMost(java.time.Duration.ofMinutes(2))
           .ignoreExceptions()
           .until(() -> control.status().containsKey("phase"));
-      for (int i = 0; i < kills; i++) {
-        Thread.sleep(500 + random.nextInt(4_000));
+      for (long term = 1; term <= kills; term++) {
+        long ofProcess = term;
+        org.awaitility.Awaitility.await()
+            .atMost(java.time.Duration.ofMinutes(2))
+            .until(
+                () ->
+                    control.status().getNumber("term", new BsonInt32(0)).longValue() == ofProcess);
+        Thread.sleep(random.nextInt(8_000));
         System.err.println("killed at " + control.status());
         process.destroyForcibly().waitFor();
         process = CopyMain.start(three.url(), two.url(), "busy", ClusterCopy.Begin.RESUME, true, log);

@@ -2,6 +2,7 @@ package dev.onehop.copy.internal.full;
 
 import dev.onehop.copy.internal.structure.CollectionSpec;
 import org.bson.BsonDocument;
+import org.bson.BsonObjectId;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -10,10 +11,10 @@ import org.jspecify.annotations.Nullable;
  * @param number in the job
  * @param spec as it was at the start
  * @param key by whose ranges it is read: the shard key, or {@code _id}
- * @param index the pattern of the index with which it is read, which begins with the key; null for
- *     the order in which the documents are stored
+ * @param index {@code name} and {@code key} of the index with which it is read, whose key begins
+ *     with that of the ranges; null for the order in which the documents are stored
  * @param documents an estimate of how many it has
- * @param planned whether its ranges are known
+ * @param division the id of its ranges; null if they are not known yet
  */
 public record CopiedCollection(
     int number,
@@ -21,8 +22,8 @@ public record CopiedCollection(
     BsonDocument key,
     @Nullable BsonDocument index,
     long documents,
-    boolean planned) {
+    @Nullable BsonObjectId division) {
   CopiedCollection planned(BsonDocument newKey, @Nullable BsonDocument newIndex, long estimate) {
-    return new CopiedCollection(number, spec, newKey, newIndex, estimate, true);
+    return new CopiedCollection(number, spec, newKey, newIndex, estimate, null);
   }
 }

@@ -62,27 +62,26 @@ public final class FullCopy {
   /** Plans what is not planned yet, and copies. */
   public void run(Fence fence, RangePlanner planner) throws InterruptedException {
     List<CopiedCollection> collections = new ArrayList<>();
-    for (CopiedCollection collection : plan.collections()) {
-      if (collection.spec().kind() == CollectionSpec.Kind.VIEW) {
-        collections.add(collection);
-      } else if (collection.planned()) {
-        collections.add(collection);
-      } else {
-        RangePlanner.Planned planned = planner.plan(collection);
-        plan.store(planned.collection(), planned.ranges());
-        collections.add(planned.collection());
+    List<KeyRange> open = new ArrayList<>();
+    for (CopiedCollection stored : plan.collections()) {
+      CopiedCollection collection = stored;
+      if (stored.division() == null && stored.spec().kind() != CollectionSpec.Kind.VIEW) {
+        RangePlanner.Planned planned = planner.plan(stored);
+        collection = plan.store(planned.collection(), planned.ranges());
       }
+      collections.add(collection);
+      counts.documents.addAndGet(collection.documents());
+      open.addAll(
+          plan.open(
+              collection,
+              (documents, bytes) -> {
+                counts.ranges.incrementAndGet();
+                counts.rangesDone.incrementAndGet();
+                counts.documentsDone.addAndGet(documents);
+                counts.bytesDone.addAndGet(bytes);
+              }));
     }
-    collections.forEach(collection -> counts.documents.addAndGet(collection.documents()));
     Map<String, Queue<KeyRange>> queues = new TreeMap<>();
-    List<KeyRange> open =
-        plan.open(
-            (documents, bytes) -> {
-              counts.ranges.incrementAndGet();
-              counts.rangesDone.incrementAndGet();
-              counts.documentsDone.addAndGet(documents);
-              counts.bytesDone.addAndGet(bytes);
-            });
     counts.ranges.addAndGet(open.size());
     for (KeyRange range : open) {
       queues.computeIfAbsent(range.shard(), shard -> new ConcurrentLinkedQueue<>()).add(range);
@@ -162,12 +161,13 @@ public final class FullCopy {
     if (range == null) {
       return;
     }
+    CopiedCollection collection = collections.get(range.collection());
     if (range.started()) {
       counts.rangesReadAgain.incrementAndGet();
     } else {
-      plan.started(range);
+      plan.started(collection, range);
     }
-    copy(range, collections.get(range.collection()), reader, writer, lane);
+    copy(range, collection, reader, writer, lane);
   }
 
   private void copy(
@@ -194,7 +194,7 @@ public final class FullCopy {
           counts.documentsDone.addAndGet(changed.size());
           counts.bytesDone.addAndGet(bytes);
         });
-    plan.done(range, done[0], done[1]);
+    plan.done(collection, range, done[0], done[1]);
     counts.rangesDone.incrementAndGet();
   }
 

@@ -32,7 +32,9 @@ import org.bson.conversions.Bson;
 
 /**
  * What a job copies, kept at the destination: its collections as they were at the start, and their
- * ranges with what is done. What is said to be done is there, whoever says it.
+ * ranges with what is done. What is said to be done is there, whoever says it. A process that stood
+ * still while another one took the job over changes nothing that this one goes by: each plan, and
+ * each division into ranges, has an id of its own, and the first one counts.
  *
  * <p>Thread-safe.
  */
@@ -43,17 +45,17 @@ public final class Plan {
   private final ClusterEnd destination;
   private final MongoCollection<BsonDocument> collections;
   private final MongoCollection<BsonDocument> ranges;
-  private final BsonObjectId incarnation;
+  private final BsonObjectId plan;
 
   /**
-   * @param incarnation which job it is
+   * @param plan its id
    */
-  public Plan(ClusterEnd destination, String database, BsonObjectId incarnation) {
+  public Plan(ClusterEnd destination, String database, BsonObjectId plan) {
     this.destination = destination;
     MongoDatabase state = destination.database(database);
     this.collections = state.getCollection("collections", BsonDocument.class);
     this.ranges = state.getCollection("ranges", BsonDocument.class);
-    this.incarnation = incarnation;
+    this.plan = plan;
   }
 
   /** Stores the collections, in their order. */
@@ -71,9 +73,22 @@ public final class Plan {
     write(collections, writes);
   }
 
+  /** Removes what is stored. */
+  public void remove() throws InterruptedException {
+    for (CopiedCollection collection : collections()) {
+      BsonObjectId division = collection.division();
+      if (division != null) {
+        Waits.persistently(
+            "the destination",
+            () -> Waits.one(ranges.deleteMany(Filters.eq("_id.division", division))));
+      }
+    }
+    Waits.persistently(
+        "the destination", () -> Waits.one(collections.deleteMany(ofPlan())));
+  }
+
   private BsonDocument id(int number) {
-    return new BsonDocument("incarnation", incarnation)
-        .append("collection", new BsonInt32(number));
+    return new BsonDocument("plan", plan).append("collection", new BsonInt32(number));
   }
 
   private void write(
@@ -88,8 +103,8 @@ public final class Plan {
     }
   }
 
-  private Bson ofJob() {
-    return Filters.eq("_id.incarnation", incarnation);
+  private Bson ofPlan() {
+    return Filters.eq("_id.plan", plan);
   }
 
   /** The collections, in their order. */
@@ -97,81 +112,89 @@ public final class Plan {
     List<CopiedCollection> all = new ArrayList<>();
     for (BsonDocument document :
         destination.all(
-            collections.find(ofJob()).sort(new BsonDocument("_id.collection", new BsonInt32(1))))) {
-      BsonValue index = document.get("index", BsonNull.VALUE);
-      all.add(
-          new CopiedCollection(
-              document.getDocument("_id").getInt32("collection").getValue(),
-              spec(document(document.get("spec"))),
-              document.containsKey("key")
-                  ? document(document.get("key"))
-                  : new BsonDocument("_id", new BsonInt32(1)),
-              index.isNull() ? null : document(index),
-              document.getNumber("documents", new BsonInt64(0)).longValue(),
-              document.getBoolean("planned", BsonBoolean.FALSE).getValue()));
+            collections.find(ofPlan()).sort(new BsonDocument("_id.collection", new BsonInt32(1))))) {
+      all.add(collection(document));
     }
     return all;
   }
 
-  /** Stores the ranges of a collection, instead of those that there may be. */
-  void store(CopiedCollection collection, List<KeyRange> planned) throws InterruptedException {
-    Waits.persistently(
-        "the destination",
-        () ->
-            Waits.one(
-                ranges.deleteMany(
-                    Filters.and(
-                        ofJob(), Filters.eq("_id.collection", collection.number())))));
+  private static CopiedCollection collection(BsonDocument document) {
+    BsonValue index = document.get("index", BsonNull.VALUE);
+    return new CopiedCollection(
+        document.getDocument("_id").getInt32("collection").getValue(),
+        spec(document(document.get("spec"))),
+        document.containsKey("key")
+            ? document(document.get("key"))
+            : new BsonDocument("_id", new BsonInt32(1)),
+        index.isNull() ? null : document(index),
+        document.getNumber("documents", new BsonInt64(0)).longValue(),
+        document.get("division") instanceof BsonObjectId division ? division : null);
+  }
+
+  /**
+   * Stores the ranges of a collection, unless another process has.
+   *
+   * @return the collection as it is to be copied
+   */
+  CopiedCollection store(CopiedCollection collection, List<KeyRange> planned)
+      throws InterruptedException {
+    BsonObjectId division = new BsonObjectId();
     List<WriteModel<BsonDocument>> writes = new ArrayList<>();
     for (KeyRange range : planned) {
+      BsonDocument id =
+          new BsonDocument("division", division).append("range", new BsonInt32(range.number()));
       BsonDocument document =
-          new BsonDocument("_id", id(range))
+          new BsonDocument("_id", id)
               .append("shard", new BsonString(range.shard()))
               .append("min", bytes(range.min()))
               .append("max", bytes(range.max()));
       writes.add(
-          new ReplaceOneModel<>(
-              Filters.eq(id(range)), document, new ReplaceOptions().upsert(true)));
+          new ReplaceOneModel<>(Filters.eq(id), document, new ReplaceOptions().upsert(true)));
     }
     write(ranges, writes);
     BsonDocument index = collection.index();
+    Bson byId = Filters.eq(id(collection.number()));
     Waits.persistently(
         "the destination",
         () ->
             Waits.one(
                 collections.updateOne(
-                    Filters.eq(id(collection.number())),
+                    Filters.and(byId, Filters.exists("division", false)),
                     Updates.combine(
+                        Updates.set("division", division),
                         Updates.set("key", bytes(collection.key())),
                         Updates.set("index", index == null ? BsonNull.VALUE : bytes(index)),
-                        Updates.set("documents", collection.documents()),
-                        Updates.set("planned", true)))));
-  }
-
-  private BsonDocument id(KeyRange range) {
-    return id(range.collection()).append("range", new BsonInt32(range.number()));
+                        Updates.set("documents", collection.documents())))));
+    return collection(
+        Waits.persistently(
+            "the destination", () -> Waits.one(collections.find(byId).first())));
   }
 
   /**
-   * All ranges.
+   * The ranges of a collection.
    *
    * @param done gets the documents and bytes of each one that is done
    * @return those that are not done
    */
-  List<KeyRange> open(Done done) throws InterruptedException {
+  List<KeyRange> open(CopiedCollection collection, Done done) throws InterruptedException {
     List<KeyRange> open = new ArrayList<>();
+    if (collection.division() == null) {
+      return open;
+    }
     for (BsonDocument document :
-        destination.all(ranges.find(ofJob()).sort(new BsonDocument("_id", new BsonInt32(1))))) {
+        destination.all(
+            ranges
+                .find(Filters.eq("_id.division", collection.division()))
+                .sort(new BsonDocument("_id.range", new BsonInt32(1))))) {
       if (document.containsKey("done")) {
         done.range(
             document.getNumber("documents").longValue(), document.getNumber("bytes").longValue());
         continue;
       }
-      BsonDocument id = document.getDocument("_id");
       open.add(
           new KeyRange(
-              id.getInt32("collection").getValue(),
-              id.getInt32("range").getValue(),
+              collection.number(),
+              document.getDocument("_id").getInt32("range").getValue(),
               document.getString("shard").getValue(),
               document(document.get("min")),
               document(document.get("max")),
@@ -188,13 +211,15 @@ public final class Plan {
   }
 
   /** Says that the documents of a range may be at the destination in part. */
-  void started(KeyRange range) throws InterruptedException {
-    set(range, Updates.set("started", true));
+  void started(CopiedCollection of, KeyRange range) throws InterruptedException {
+    set(of, range, Updates.set("started", true));
   }
 
   /** Says that the documents of a range are at the destination. */
-  void done(KeyRange range, long documents, long bytes) throws InterruptedException {
+  void done(CopiedCollection of, KeyRange range, long documents, long bytes)
+      throws InterruptedException {
     set(
+        of,
         range,
         Updates.combine(
             Updates.set("done", true),
@@ -202,9 +227,13 @@ public final class Plan {
             Updates.set("bytes", bytes)));
   }
 
-  private void set(KeyRange range, Bson update) throws InterruptedException {
+  private void set(CopiedCollection of, KeyRange range, Bson update)
+      throws InterruptedException {
+    BsonDocument id =
+        new BsonDocument("division", of.division())
+            .append("range", new BsonInt32(range.number()));
     Waits.persistently(
-        "the destination", () -> Waits.one(ranges.updateOne(Filters.eq(id(range)), update)));
+        "the destination", () -> Waits.one(ranges.updateOne(Filters.eq(id), update)));
   }
 
   private static BsonBinary bytes(BsonDocument document) {

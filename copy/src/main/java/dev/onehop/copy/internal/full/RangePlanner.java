@@ -27,6 +27,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class RangePlanner {
   private static final BsonDocument BY_ID = new BsonDocument("_id", new BsonInt32(1));
+  private static final BsonDocument INDEX_OF_ID = new BsonDocument("key", BY_ID);
   private static final int SAMPLES_PER_RANGE = 20;
   private static final int MOST_SAMPLES = 20_000;
   private static final int CHUNKS_PER_SHARD = 8;
@@ -61,13 +62,12 @@ public final class RangePlanner {
     }
     // As many of each shard as it has documents.
     TreeMap<byte[], BsonDocument> keys = new TreeMap<>(Arrays::compareUnsigned);
-    RoutingTable table = table(spec.stored());
     for (Map.Entry<String, Size> shard : sizes.entrySet()) {
       int share =
           (int) (points * SAMPLES_PER_RANGE * shard.getValue().documents() / documents) + 1;
       if (shard.getValue().documents() > 0) {
         for (BsonDocument sample :
-            samples.keys(spec.stored(), table, shard.getKey(), pattern, share)) {
+            samples.keys(spec.stored(), shard.getKey(), pattern, share)) {
           keys.put(pattern.keyOfBound(sample), sample);
         }
       }
@@ -103,7 +103,7 @@ public final class RangePlanner {
     long documents = sizes.values().stream().mapToLong(Size::documents).sum();
     if (sizes.isEmpty()) {
       // Its database was dropped.
-      return new Planned(collection.planned(BY_ID, BY_ID, 0), List.of());
+      return new Planned(collection.planned(BY_ID, INDEX_OF_ID, 0), List.of());
     }
     RoutingTable table = table(spec.stored());
     if (spec.isCapped()) {
@@ -114,8 +114,8 @@ public final class RangePlanner {
     if (table == null || !table.isSharded()) {
       String shard = table == null ? ClusterEnd.ALONE : table.primaryShard();
       return new Planned(
-          collection.planned(BY_ID, BY_ID, documents),
-          ofOneShard(collection, table, shard, sizes.getOrDefault(shard, new Size(0, 0))));
+          collection.planned(BY_ID, INDEX_OF_ID, documents),
+          ofOneShard(collection, shard, sizes.getOrDefault(shard, new Size(0, 0))));
     }
     BsonDocument key = table.shardKeyPattern().toBsonDocument();
     return new Planned(
@@ -123,7 +123,7 @@ public final class RangePlanner {
         ofShards(collection, table, sizes));
   }
 
-  /** The index by which the servers look up a shard key. */
+  /** An index by which a shard key can be looked up. */
   private BsonDocument index(String namespace, BsonDocument key) throws InterruptedException {
     for (BsonDocument index :
         source.all(
@@ -132,10 +132,10 @@ public final class RangePlanner {
                 .getCollection(namespace.substring(namespace.indexOf('.') + 1))
                 .listIndexes(BsonDocument.class))) {
       if (DestinationStructure.supports(index, key)) {
-        return index.getDocument("key");
+        return new BsonDocument("name", index.get("name")).append("key", index.get("key"));
       }
     }
-    return key;
+    throw new IllegalStateException(namespace + " has no index of its shard key");
   }
 
   private static KeyRange whole(CopiedCollection collection, BsonDocument key, String shard) {
@@ -148,11 +148,7 @@ public final class RangePlanner {
   }
 
   private List<BsonDocument> points(
-      String namespace,
-      @Nullable RoutingTable table,
-      String shard,
-      ShardKeyPattern pattern,
-      Size size)
+      String namespace, String shard, ShardKeyPattern pattern, Size size)
       throws InterruptedException {
     int ranges = ranges(size);
     return ranges == 1
@@ -160,7 +156,6 @@ public final class RangePlanner {
         : KeySamples.quantiles(
             samples.keys(
                 namespace,
-                table,
                 shard,
                 pattern,
                 Math.min(MOST_SAMPLES, ranges * SAMPLES_PER_RANGE)),
@@ -168,14 +163,14 @@ public final class RangePlanner {
   }
 
   private List<KeyRange> ofOneShard(
-      CopiedCollection collection, @Nullable RoutingTable table, String shard, Size size)
+      CopiedCollection collection, String shard, Size size)
       throws InterruptedException {
     List<KeyRange> ranges = new ArrayList<>();
     BsonDocument from = KeyRange.lowest(BY_ID);
     List<BsonDocument> bounds =
         new ArrayList<>(
             points(
-                collection.spec().stored(), table, shard, ShardKeyPattern.of(BY_ID), size));
+                collection.spec().stored(), shard, ShardKeyPattern.of(BY_ID), size));
     bounds.add(KeyRange.highest(BY_ID));
     for (BsonDocument to : bounds) {
       ranges.add(new KeyRange(collection.number(), ranges.size(), shard, from, to, false));
@@ -201,7 +196,7 @@ public final class RangePlanner {
     for (Map.Entry<String, Size> shard : sizes.entrySet()) {
       for (BsonDocument point :
           points(
-              collection.spec().stored(), table, shard.getKey(), pattern, shard.getValue())) {
+              collection.spec().stored(), shard.getKey(), pattern, shard.getValue())) {
         bounds.put(pattern.keyOfBound(point), point);
       }
     }

@@ -45,6 +45,9 @@ final class RangeReader {
   private static final BsonDocument PRIMARY =
       new BsonDocument("mode", new BsonString("primary"));
 
+  private static final BsonDocument SIMPLE =
+      new BsonDocument("locale", new BsonString("simple"));
+
   private final ClusterEnd source;
   private final Mapping mapping;
   private final BsonTimestamp start;
@@ -229,12 +232,19 @@ final class RangeReader {
       if (index == null) {
         find.append("hint", new BsonDocument("$natural", new BsonInt32(1)));
       } else {
-        find.append("hint", index);
+        BsonDocument fields = index.getDocument("key");
+        if (index.containsKey("name")) {
+          // That of a shard key, which has no collation.
+          find.append("hint", index.get("name"));
+          find.append("collation", SIMPLE);
+        } else {
+          find.append("hint", fields);
+        }
         if (!KeyRange.isLowest(part.min())) {
-          find.append("min", extended(part.min(), index));
+          find.append("min", extended(part.min(), fields));
         }
         if (!KeyRange.isHighest(part.max())) {
-          find.append("max", extended(part.max(), index));
+          find.append("max", extended(part.max(), fields));
         }
       }
       source.servers().clock().gossip(find);

@@ -16,6 +16,7 @@ import com.mongodb.reactivestreams.client.ClientSession;
 import com.mongodb.reactivestreams.client.MongoCollection;
 import dev.onehop.copy.internal.cluster.ClusterEnd;
 import dev.onehop.copy.internal.cluster.Waits;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
@@ -67,30 +68,46 @@ public final class Fence {
   }
 
   /**
-   * Shuts everybody else out of all lanes, up to a number and of those that were there before.
+   * Shuts everybody else out of all lanes, those that were there before and the first ones.
    *
    * @return the first lanes
    */
   public List<Lane> raise(int count) throws InterruptedException {
+    List<Lane> raised = new ArrayList<>();
+    // The first one before the others are looked for, and looked at again after them: of two
+    // processes that are at this at the same time, one sees the lanes of the other, or that it is
+    // shut out.
+    end(destination.all(lanes.find(Filters.eq(id(0)))));
+    raised.add(raise(id(0)));
     List<BsonDocument> before =
-        destination.all(lanes.find(Filters.eq("incarnation", incarnation)));
-    java.util.Map<Integer, BsonDocument> known = new java.util.TreeMap<>();
-    before.forEach(lane -> known.put(lane.getDocument("_id").getInt32("lane").getValue(), lane));
-    List<Lane> raised = new java.util.ArrayList<>();
-    int most = Math.max(count, before.size());
-    for (int number = 0; number < most; number++) {
-      BsonDocument old = known.get(number);
-      if (old != null) {
-        end(old);
-      }
-      Lane lane = raise(id(number));
-      if (number < count) {
-        raised.add(lane);
-      } else {
-        lane.close();
-      }
+        destination.all(
+            lanes.find(Filters.and(ofJob(), Filters.gt("_id.lane", 0))));
+    end(before);
+    int most =
+        before.stream()
+            .mapToInt(lane -> lane.getDocument("_id").getInt32("lane").getValue() + 1)
+            .max()
+            .orElse(0);
+    for (int number = 1; number < Math.max(count, most); number++) {
+      raised.add(raise(id(number)));
     }
-    return raised;
+    BsonDocument first = Waits.persistently("the destination", () -> Waits.one(lanes.find(Filters.eq(id(0))).first()));
+    if (!first.get("term").equals(term)) {
+      throw Job.lost(null);
+    }
+    raised.stream().skip(count).forEach(Lane::close);
+    return raised.subList(0, Math.min(count, raised.size()));
+  }
+
+  private Bson ofJob() {
+    return Filters.eq("incarnation", incarnation);
+  }
+
+  /** Shuts everybody out of all lanes of a job that is no more. */
+  public static void close(ClusterEnd destination, String database, BsonObjectId incarnation)
+      throws InterruptedException {
+    var unused =
+        new Fence(destination, database, incarnation, new BsonInt64(Long.MAX_VALUE)).raise(0);
   }
 
   private BsonDocument id(int number) {
@@ -98,9 +115,14 @@ public final class Fence {
   }
 
   /** Without this, an old owner's open transaction would be waited for. */
-  private void end(BsonDocument old) throws InterruptedException {
+  private void end(List<BsonDocument> old) throws InterruptedException {
+    if (old.isEmpty()) {
+      return;
+    }
     BsonDocument kill =
-        new BsonDocument("killSessions", new BsonArray(List.of(old.getDocument("session"))));
+        new BsonDocument(
+            "killSessions",
+            new BsonArray(old.stream().map(lane -> lane.getDocument("session")).toList()));
     try {
       destination.run("admin", kill);
     } catch (RuntimeException refused) {

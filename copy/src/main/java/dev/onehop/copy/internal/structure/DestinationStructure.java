@@ -25,6 +25,7 @@ import org.bson.BsonValue;
 public final class DestinationStructure {
   private static final int NAMESPACE_NOT_FOUND = 26;
   private static final int NAMESPACE_EXISTS = 48;
+  private static final int COLLECTION_UUID_MISMATCH = 361;
   private static final String EXPIRES = "expireAfterSeconds";
 
   private final ClusterEnd destination;
@@ -42,12 +43,18 @@ public final class DestinationStructure {
     this.layout = new ShardLayout(destination, notes);
   }
 
-  /** Drops a collection or view, if it is there. */
-  public void drop(String namespace) throws InterruptedException {
-    run(
-        Mapping.databaseOf(namespace),
-        new BsonDocument("drop", new BsonString(CollectionSpec.nameOf(namespace))),
-        NAMESPACE_NOT_FOUND);
+  /**
+   * Drops a collection or view, if it is still the one that was listed.
+   *
+   * @param info of the list of collections
+   */
+  public void drop(String namespace, BsonDocument info) throws InterruptedException {
+    BsonDocument drop =
+        new BsonDocument("drop", new BsonString(CollectionSpec.nameOf(namespace)));
+    if (info.containsKey("uuid")) {
+      drop.append("collectionUUID", info.get("uuid"));
+    }
+    run(Mapping.databaseOf(namespace), drop, NAMESPACE_NOT_FOUND, COLLECTION_UUID_MISMATCH);
   }
 
   /**
@@ -194,12 +201,12 @@ public final class DestinationStructure {
     }
   }
 
-  private void run(String database, BsonDocument command, int ignored)
+  private void run(String database, BsonDocument command, Integer... ignored)
       throws InterruptedException {
     try {
       destination.runPersistently(database, command);
     } catch (MongoCommandException refused) {
-      if (refused.getErrorCode() != ignored) {
+      if (!List.of(ignored).contains(refused.getErrorCode())) {
         throw refused;
       }
     }

@@ -2,15 +2,11 @@ package dev.onehop.copy.internal.structure;
 
 import dev.onehop.copy.internal.cluster.ClusterEnd;
 import dev.onehop.copy.internal.cluster.Waits;
-import dev.onehop.core.table.RoutingTable;
 import dev.onehop.core.table.ShardKeyException;
 import dev.onehop.core.table.ShardKeyPattern;
 import dev.onehop.routing.spi.cursor.CursorReplies;
 import dev.onehop.routing.spi.shard.CommandFailure;
 import dev.onehop.routing.spi.shard.ErrorCodes;
-import dev.onehop.routing.spi.shard.ReplicaSet;
-import dev.onehop.routing.spi.shard.VersionFormat;
-import dev.onehop.routing.spi.wire.OpMsg;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
@@ -104,18 +100,13 @@ public final class KeySamples {
   }
 
   /**
-   * Some keys of a shard's documents, in the order of the index.
+   * Some keys of a shard's documents, orphans included, in the order of the index.
    *
-   * @param table what the shard is asked under; null for a replica set
    * @param pattern of the key
    * @param size how many documents are looked at
    */
   public List<BsonDocument> keys(
-      String namespace,
-      @Nullable RoutingTable table,
-      String shard,
-      ShardKeyPattern pattern,
-      int size)
+      String namespace, String shard, ShardKeyPattern pattern, int size)
       throws InterruptedException {
     BsonDocument fields = new BsonDocument("_id", new BsonInt32(0));
     pattern.paths().forEach(path -> fields.put(path, new BsonInt32(1)));
@@ -129,7 +120,7 @@ public final class KeySamples {
     stages.add(new BsonDocument("$project", fields));
     BsonDocument command =
         aggregate(namespace, stages)
-            .append("readConcern", new BsonDocument("level", new BsonString("local")));
+            .append("readConcern", new BsonDocument("level", new BsonString("available")));
     BsonDocument reply =
         Waits.persistently(
             "the source",
@@ -137,28 +128,8 @@ public final class KeySamples {
                 Waits.one(
                     source
                         .shard(shard)
-                        .flatMap(set -> sampled(set, table, shard, namespace, command))));
+                        .flatMap(set -> source.send(set, databaseOf(namespace), command))));
     return ordered(CursorReplies.documents(reply), pattern);
-  }
-
-  private Mono<BsonDocument> sampled(
-      ReplicaSet set,
-      @Nullable RoutingTable table,
-      String shard,
-      String namespace,
-      BsonDocument command) {
-    BsonDocument gossiped = command.clone().append("$db", new BsonString(databaseOf(namespace)));
-    source.servers().clock().gossip(gossiped);
-    OpMsg message = OpMsg.command(gossiped);
-    return set.send(
-            message,
-            server ->
-                table == null
-                    ? message
-                    : message.withFields(
-                        VersionFormat.of(server.maxWireVersion()).attach(table, shard)))
-        .map(ReplicaSet.Answer::document)
-        .flatMap(CursorReplies::refuseFailed);
   }
 
   private static List<BsonDocument> ordered(
