@@ -9,6 +9,7 @@ import com.mongodb.client.MongoCollection;
 import com.mongodb.client.MongoDatabase;
 import dev.onehop.copy.ClusterCopy;
 import dev.onehop.copy.progress.CopyException;
+import dev.onehop.copy.progress.CopyPhase;
 import dev.onehop.copy.progress.CopyProgress;
 import dev.onehop.testbed.Testbed;
 import java.util.ArrayList;
@@ -306,14 +307,20 @@ class CopyIT {
           .atMost(java.time.Duration.ofMinutes(2))
           .ignoreExceptions()
           .until(() -> control.status().containsKey("phase"));
-      for (long term = 1; term <= kills; term++) {
-        long ofProcess = term;
+      List<String> phases = List.of("STRUCTURE", "FULL", "FULL", "INCREMENTAL");
+      for (int kill = 0; kill < kills; kill++) {
+        long term = kill + 1;
+        CopyPhase least = CopyPhase.valueOf(phases.get(kill * phases.size() / kills));
         org.awaitility.Awaitility.await()
-            .atMost(java.time.Duration.ofMinutes(2))
+            .atMost(java.time.Duration.ofMinutes(5))
             .until(
-                () ->
-                    control.status().getNumber("term", new BsonInt32(0)).longValue() == ofProcess);
-        Thread.sleep(random.nextInt(8_000));
+                () -> {
+                  BsonDocument status = control.status();
+                  return status.getNumber("term", new BsonInt32(0)).longValue() == term
+                      && CopyPhase.valueOf(status.getString("phase").getValue()).compareTo(least)
+                          >= 0;
+                });
+        Thread.sleep(random.nextInt(3_000));
         System.err.println("killed at " + control.status());
         process.destroyForcibly().waitFor();
         process = CopyMain.start(three.url(), two.url(), "busy", ClusterCopy.Begin.RESUME, true, log);
@@ -340,6 +347,94 @@ class CopyIT {
       process.destroyForcibly();
       java.nio.file.Files.delete(log);
     }
+  }
+
+  @Test
+  void replicaSetsAndShardedClustersComeToEachOther() throws Exception {
+    try (RealMongod set = RealMongod.start();
+        RealMongod other = RealMongod.start();
+        MongoClient client = MongoClients.create(set.url());
+        MongoClient last = MongoClients.create(other.url())) {
+      MongoDatabase first = client.getDatabase("rs");
+      first.getCollection("docs", BsonDocument.class).insertMany(documents(DOCUMENTS));
+      // Only a collection that is not sharded can have a document of that key.
+      first
+          .getCollection("docs", BsonDocument.class)
+          .insertOne(new BsonDocument("_id", new BsonMaxKey()));
+      first.getCollection("docs").createIndex(new Document("k", 1).append("n", 1));
+      run(
+          ClusterCopy.builder(set.url(), two.url())
+              .job("rs")
+              .include(List.of("rs"))
+              .rename("rs", "rs2")
+              .rangeBytes(64 << 10));
+      assertSame(first, to.getDatabase("rs2"));
+
+      three.shardCollection("back.ranged", BsonDocument.parse("{k: 1}"), keys(300, 600));
+      insert("back.ranged", documents(DOCUMENTS).subList(0, DOCUMENTS));
+      CopyProgress done =
+          run(
+              ClusterCopy.builder(three.url(), other.url())
+                  .job("back")
+                  .include(List.of("back"))
+                  .filter("back.ranged", Document.parse("{n: {$gte: 100}}"))
+                  .transform(
+                      (namespace, document) ->
+                          document.getInt32("n").getValue() < 200
+                              ? null
+                              : new BsonDocument("_id", document.get("_id"))
+                                  .append("n", document.get("n")))
+                  .rangeBytes(64 << 10));
+      assertThat(done.documentsDone()).isEqualTo(DOCUMENTS - 200);
+      assertThat(
+              last.getDatabase("back")
+                  .getCollection("ranged")
+                  .find()
+                  .into(new ArrayList<>()).stream()
+                  .map(each -> each.getInteger("n"))
+                  .sorted()
+                  .toList())
+          .isEqualTo(IntStream.range(200, DOCUMENTS).boxed().toList());
+    }
+  }
+
+  private static List<BsonDocument> keys(int... points) {
+    return IntStream.of(points)
+        .mapToObj(point -> new BsonDocument("k", new BsonInt32(point)))
+        .toList();
+  }
+
+  @Test
+  void whatCannotBeCopiedIsRefusedAndNothingIsWritten() {
+    insert("refused.docs", documents(10));
+    assertThatThrownBy(() -> run(ClusterCopy.builder(three.url(), three.url()).job("same")))
+        .isInstanceOf(CopyException.class)
+        .hasMessageContaining("the same cluster");
+    assertThatThrownBy(() -> run(copy("refused").begin(ClusterCopy.Begin.RESUME)))
+        .isInstanceOf(CopyException.class)
+        .hasMessageContaining("no job refused");
+    to.getDatabase("refused").getCollection("docs").insertOne(new Document("_id", "kept"));
+    assertThatThrownBy(() -> run(copy("refused")))
+        .isInstanceOf(CopyException.class)
+        .hasMessageContaining("not empty: it has refused.docs");
+    assertThat(to.getDatabase("refused").getCollection("docs").countDocuments()).isEqualTo(1);
+    assertThat(
+            to.getDatabase(ClusterCopy.STATE_DATABASE)
+                .getCollection("jobs")
+                .countDocuments(new Document("_id", new Document("$in", List.of("refused", "same")))))
+        .isZero();
+  }
+
+  @Test
+  void overwritingDropsWhatIsInTheWayAndShutsOutTheJobBefore() throws InterruptedException {
+    insert("again.docs", documents(500));
+    run(copy("again"));
+    from.getDatabase("again").getCollection("docs").deleteMany(new Document("n", new Document("$lt", 100)));
+    assertThatThrownBy(() -> run(copy("again")))
+        .isInstanceOf(CopyException.class)
+        .hasMessageContaining("has the job again already");
+    run(copy("again").begin(ClusterCopy.Begin.OVERWRITE));
+    assertSame(from.getDatabase("again"), to.getDatabase("again"));
   }
 
   private static final List<String> BUSY = List.of("ranged", "hashed", "plain");
