@@ -398,6 +398,52 @@ class CopyIT {
     }
   }
 
+  /** What a command printed, and its exit code. */
+  private record Printed(int exitCode, String out, String err) {}
+
+  private static Printed onehop(String... arguments) {
+    java.io.StringWriter out = new java.io.StringWriter();
+    java.io.StringWriter err = new java.io.StringWriter();
+    int exitCode =
+        dev.onehop.cli.OneHopCommand.commandLine()
+            .setOut(new java.io.PrintWriter(out))
+            .setErr(new java.io.PrintWriter(err))
+            .execute(arguments);
+    return new Printed(exitCode, out.toString(), err.toString());
+  }
+
+  @Test
+  void theCommandCopiesAndTellsHowFarItCame() throws Exception {
+    insert("command.docs", documents(1_000));
+    java.nio.file.Path file = java.nio.file.Files.createTempFile("onehop-copy", ".json");
+    Printed done =
+        onehop(
+            "copy", "--from", three.url(), "--to", two.url(), "--job", "command", "--include",
+            "command", "--only", "structure,full,indexes", "--json", "--progress-file",
+            file.toString());
+    assertThat(done.exitCode()).as(done.err()).isZero();
+    for (String json : List.of(done.out(), java.nio.file.Files.readString(file))) {
+      Document told = Document.parse(json);
+      assertThat(told.getString("phase")).isEqualTo("done");
+      assertThat(told.getInteger("documentsDone")).isEqualTo(1_003);
+      assertThat(told.getInteger("rangesReadAgain")).isZero();
+    }
+    java.nio.file.Files.delete(file);
+    assertSame(from.getDatabase("command"), to.getDatabase("command"));
+    Printed status = onehop("copy", "status", "--to", two.url(), "--job", "command");
+    assertThat(Document.parse(status.out()).getString("phase")).isEqualTo("DONE");
+
+    Printed again =
+        onehop(
+            "copy", "--from", three.url(), "--to", two.url(), "--job", "command", "--include",
+            "command");
+    assertThat(again.exitCode()).isEqualTo(1);
+    assertThat(again.err().lines()).singleElement().asString().contains("has the job command");
+    assertThat(onehop("copy", "--from", three.url()).exitCode()).isEqualTo(2);
+    assertThat(onehop("copy", "finish", "--to", two.url(), "--job", "none").err())
+        .isEqualToNormalizingNewlines("onehop: the destination has no job none\n");
+  }
+
   private static List<BsonDocument> keys(int... points) {
     return IntStream.of(points)
         .mapToObj(point -> new BsonDocument("k", new BsonInt32(point)))
