@@ -361,6 +361,8 @@ final class CopyRun {
       BsonTimestamp read = source.clusterTime();
       job.set(new BsonDocument("readUntil", read == null ? start : read));
       phase = next(job, CopyPhase.INDEXES);
+    } else if (phase != CopyPhase.FULL) {
+      plan.count(counts);
     }
     if (phase == CopyPhase.INDEXES && settings.phases().contains(CopyPhase.INDEXES)) {
       meter.phase(CopyPhase.INDEXES);

@@ -162,7 +162,8 @@ class CopyIT {
           if (!name.equals("system.views") && !spec.getString("type").equals("timeseries")) {
             Map<BsonDocument, RawBsonDocument> wanted = all(one.getCollection(name));
             Map<BsonDocument, RawBsonDocument> got = all(other.getCollection(name));
-            assertThat(got.keySet()).as(name).isEqualTo(wanted.keySet());
+            assertThat(without(wanted, got)).as("missing in %s", name).isEmpty();
+            assertThat(without(got, wanted)).as("extra in %s", name).isEmpty();
             wanted.forEach(
                 (id, document) ->
                     assertThat(got.get(id).getByteBuffer().array())
@@ -170,6 +171,12 @@ class CopyIT {
                         .isEqualTo(document.getByteBuffer().array()));
           }
         });
+  }
+
+  private static java.util.Set<BsonDocument> without(Map<BsonDocument, ?> all, Map<BsonDocument, ?> those) {
+    java.util.Set<BsonDocument> rest = new java.util.HashSet<>(all.keySet());
+    rest.removeAll(those.keySet());
+    return rest;
   }
 
   private static Map<String, Document> indexes(MongoCollection<Document> of) {
@@ -296,6 +303,7 @@ class CopyIT {
     }
     java.nio.file.Path log = java.nio.file.Files.createTempFile("onehop-copy", ".log");
     Random random = new Random(7);
+    Process frozen = null;
     Process process =
         CopyMain.start(three.url(), two.url(), "busy", ClusterCopy.Begin.NEW, true, log);
     try {
@@ -320,15 +328,40 @@ class CopyIT {
                       && CopyPhase.valueOf(status.getString("phase").getValue()).compareTo(least)
                           >= 0;
                 });
-        Thread.sleep(random.nextInt(3_000));
+        if (least == CopyPhase.FULL && kill % 2 == 0) {
+          org.awaitility.Awaitility.await()
+              .atMost(java.time.Duration.ofMinutes(5))
+              .until(
+                  () ->
+                      control
+                              .status()
+                              .getDocument("progress", new BsonDocument())
+                              .getNumber("rangesDone", new BsonInt32(0))
+                              .longValue()
+                          > 0);
+        } else {
+          Thread.sleep(random.nextInt(3_000));
+        }
         System.err.println("killed at " + control.status());
-        process.destroyForcibly().waitFor();
+        if (kill == kills / 2) {
+          // One that is thought dead, and goes on later.
+          signal(process, "-STOP");
+          frozen = process;
+        } else {
+          process.destroyForcibly().waitFor();
+        }
         process = CopyMain.start(three.url(), two.url(), "busy", ClusterCopy.Begin.RESUME, true, log);
       }
       org.awaitility.Awaitility.await()
           .atMost(java.time.Duration.ofMinutes(5))
           .until(() -> control.status().getString("phase").getValue().equals("INCREMENTAL"));
       Thread.sleep(2_000);
+      if (frozen != null) {
+        signal(frozen, "-CONT");
+        assertThat(frozen.waitFor(2, java.util.concurrent.TimeUnit.MINUTES)).isTrue();
+        assertThat(frozen.exitValue()).isEqualTo(1);
+        assertThat(java.nio.file.Files.readString(log)).contains("has taken the job over");
+      }
       running.set(0);
       for (Thread thread : threads) {
         thread.join();
@@ -345,6 +378,9 @@ class CopyIT {
     } finally {
       running.set(0);
       process.destroyForcibly();
+      if (frozen != null) {
+        frozen.destroyForcibly();
+      }
       java.nio.file.Files.delete(log);
     }
   }
@@ -472,6 +508,77 @@ class CopyIT {
   }
 
   @Test
+  void anOplogThatForgetsBeforeTheCopyIsDoneIsSaidBefore() {
+    try (RealMongod set = RealMongod.startWithOplog(16);
+        MongoClient client = MongoClients.create(set.url())) {
+      client
+          .getDatabase("short")
+          .getCollection("docs", BsonDocument.class)
+          .insertMany(documents(DOCUMENTS));
+      ClusterCopy.Builder slow =
+          ClusterCopy.builder(set.url(), two.url())
+              .job("short")
+              .include(List.of("short"))
+              .documentsPerSecond(0.1);
+      assertThatThrownBy(
+              () ->
+                  run(
+                      slow.phases(
+                          java.util.EnumSet.of(
+                              CopyPhase.STRUCTURE, CopyPhase.FULL, CopyPhase.INCREMENTAL))))
+          .isInstanceOf(CopyException.class)
+          .hasMessageContaining("will take about 11 h, but the oplog of the source goes back only");
+      assertThat(to.getDatabase("short").listCollectionNames()).isEmpty();
+    }
+  }
+
+  @Test
+  void allPrivilegesThatAreMissingAreNamedAtOnce() {
+    try (RealMongod set = RealMongod.startWithAuthentication();
+        RealMongod other = RealMongod.startWithAuthentication()) {
+      for (RealMongod each : List.of(set, other)) {
+        try (MongoClient admin = MongoClients.create(as(each, RealMongod.ADMIN, RealMongod.PASSWORD))) {
+          admin.getDatabase("rights").getCollection("docs").insertOne(new Document("_id", 1));
+          admin
+              .getDatabase("admin")
+              .runCommand(
+                  new Document("createUser", "reader")
+                      .append("pwd", "a secret")
+                      .append(
+                          "roles",
+                          List.of(new Document("role", "read").append("db", "rights"))));
+        }
+      }
+      assertThatThrownBy(
+              () ->
+                  run(
+                      ClusterCopy.builder(
+                              as(set, "reader", "a secret"), as(other, "reader", "a secret"))
+                          .job("rights")
+                          .include(List.of("rights"))))
+          .isInstanceOf(CopyException.class)
+          .hasMessageContaining("insert, update, remove, createCollection")
+          .hasMessageContaining("on rights at the destination")
+          .hasMessageContaining("on onehop_copy at the destination")
+          .hasMessageNotContaining("at the source")
+          .hasMessageNotContaining("secret");
+    }
+  }
+
+  private static String as(RealMongod mongod, String user, String password) {
+    return mongod
+        .url()
+        .replace(
+            "mongodb://",
+            "mongodb://"
+                + user
+                + ":"
+                + java.net.URLEncoder.encode(password, java.nio.charset.StandardCharsets.UTF_8)
+                    .replace("+", "%20")
+                + "@");
+  }
+
+  @Test
   void overwritingDropsWhatIsInTheWayAndShutsOutTheJobBefore() throws InterruptedException {
     insert("again.docs", documents(500));
     run(copy("again"));
@@ -484,6 +591,12 @@ class CopyIT {
   }
 
   private static final List<String> BUSY = List.of("ranged", "hashed", "plain");
+
+  private static void signal(Process process, String signal)
+      throws java.io.IOException, InterruptedException {
+    assertThat(new ProcessBuilder("kill", signal, Long.toString(process.pid())).start().waitFor())
+        .isZero();
+  }
 
   private static void move(
       Testbed testbed,

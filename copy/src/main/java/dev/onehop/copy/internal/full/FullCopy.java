@@ -67,18 +67,9 @@ public final class FullCopy {
       }
       collections.add(collection);
       counts.documents.addAndGet(collection.documents());
-      open.addAll(
-          plan.open(
-              collection,
-              (documents, bytes) -> {
-                counts.ranges.incrementAndGet();
-                counts.rangesDone.incrementAndGet();
-                counts.documentsDone.addAndGet(documents);
-                counts.bytesDone.addAndGet(bytes);
-              }));
+      open.addAll(plan.open(collection, counts));
     }
     Map<String, Queue<KeyRange>> queues = new TreeMap<>();
-    counts.ranges.addAndGet(open.size());
     for (KeyRange range : open) {
       queues.computeIfAbsent(range.shard(), shard -> new ConcurrentLinkedQueue<>()).add(range);
     }
@@ -158,10 +149,9 @@ public final class FullCopy {
       return;
     }
     CopiedCollection collection = collections.get(range.collection());
+    plan.started(collection, range);
     if (range.started()) {
       counts.rangesReadAgain.incrementAndGet();
-    } else {
-      plan.started(collection, range);
     }
     copy(range, collection, reader, writer, lane);
   }

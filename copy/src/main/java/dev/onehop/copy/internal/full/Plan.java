@@ -170,13 +170,21 @@ public final class Plan {
             "the destination", () -> Waits.one(collections.find(byId).first())));
   }
 
+  /** Counts what was done, by processes that have ended. */
+  public void count(Counts counts) throws InterruptedException {
+    for (CopiedCollection collection : collections()) {
+      counts.documents.addAndGet(collection.documents());
+      var unused = open(collection, counts);
+    }
+  }
+
   /**
    * The ranges of a collection.
    *
-   * @param done gets the documents and bytes of each one that is done
+   * @param counts is told of each range, and of what is done of it
    * @return those that are not done
    */
-  List<KeyRange> open(CopiedCollection collection, Done done) throws InterruptedException {
+  List<KeyRange> open(CopiedCollection collection, Counts counts) throws InterruptedException {
     List<KeyRange> open = new ArrayList<>();
     if (collection.division() == null) {
       return open;
@@ -186,9 +194,13 @@ public final class Plan {
             ranges
                 .find(Filters.eq("_id.division", collection.division()))
                 .sort(new BsonDocument("_id.range", new BsonInt32(1))))) {
+      int reads = document.getInt32("reads", new BsonInt32(0)).getValue();
+      counts.ranges.incrementAndGet();
+      counts.rangesReadAgain.addAndGet(Math.max(0, reads - 1));
       if (document.containsKey("done")) {
-        done.range(
-            document.getNumber("documents").longValue(), document.getNumber("bytes").longValue());
+        counts.rangesDone.incrementAndGet();
+        counts.documentsDone.addAndGet(document.getNumber("documents").longValue());
+        counts.bytesDone.addAndGet(document.getNumber("bytes").longValue());
         continue;
       }
       open.add(
@@ -198,21 +210,14 @@ public final class Plan {
               document.getString("shard").getValue(),
               document(document.get("min")),
               document(document.get("max")),
-              document.containsKey("started")));
+              reads > 0));
     }
     return open;
   }
 
-  /** Gets what is done. */
-  @FunctionalInterface
-  interface Done {
-    /** A range is done, with so much. */
-    void range(long documents, long bytes);
-  }
-
-  /** Says that the documents of a range may be at the destination in part. */
+  /** Says that a range is read from now on, once more if it was before. */
   void started(CopiedCollection of, KeyRange range) throws InterruptedException {
-    set(of, range, Updates.set("started", true));
+    set(of, range, Updates.inc("reads", 1));
   }
 
   /** Says that the documents of a range are at the destination. */
