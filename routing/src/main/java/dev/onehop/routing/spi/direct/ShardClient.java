@@ -4,6 +4,7 @@ import dev.onehop.core.table.RoutingTable;
 import dev.onehop.routing.internal.catalog.RoutingCatalog;
 import dev.onehop.routing.internal.catalog.ShardedTimeSeriesException;
 import dev.onehop.routing.spi.router.Journey;
+import dev.onehop.routing.spi.shard.CommandFailure;
 import dev.onehop.routing.spi.shard.ErrorCodes;
 import dev.onehop.routing.spi.shard.ReplicaSet;
 import dev.onehop.routing.spi.shard.ReplicaSet.Answer;
@@ -189,7 +190,16 @@ public final class ShardClient {
                         return Mono.delay(pause(tries)).then(catalog.refresh(namespace, table));
                       })
                   .flatMap(next -> attempt(namespace, next, attempt, tries + 1));
-            });
+            })
+        // The transaction can't go on; the next one is not to fail for the same reason.
+        .onErrorResume(
+            ShardClient::endsTransaction,
+            ended -> catalog.refresh(namespace, table).onErrorComplete().then(Mono.error(ended)));
+  }
+
+  private static boolean endsTransaction(Throwable failure) {
+    return failure instanceof CommandFailure known
+        && known.code() == ErrorCodes.NO_SUCH_TRANSACTION;
   }
 
   /** The shard may know of a move that the config server commits in a moment. */
