@@ -39,31 +39,44 @@ public final class ClusterUrl {
    * @throws Failure if the URL is none, holds a password, or names a user who has none
    */
   public static ClusterUrl parse(String url, @Nullable String password, @Nullable Path authority) {
+    String secret = secret("--url", url, "ONEHOP_PASSWORD", password);
+    return new ConnectionString(secret).getDatabase() == null
+        ? new ClusterUrl(withDatabase(url), withDatabase(secret), authority)
+        : new ClusterUrl(url, secret, authority);
+  }
+
+  /**
+   * A URL that a user gave, with the password: for who connects, never to be shown.
+   *
+   * @param option where it was given
+   * @param variable of the environment, where the password is to be given
+   * @throws Failure if the URL is none, holds a password, or names a user who has none
+   */
+  public static String secret(
+      String option, String url, String variable, @Nullable String password) {
     int scheme = url.indexOf("://");
     int hosts = url.indexOf('@');
     String user = scheme < 0 || hosts < 0 ? "" : url.substring(scheme + 3, hosts);
     if (user.contains(":")) {
       throw Failure.usage(
-          "--url: leave the password out, as command lines are seen by everybody, and set"
-              + " ONEHOP_PASSWORD");
+          option
+              + ": leave the password out, as command lines are seen by everybody, and set "
+              + variable);
     }
     String secret = url;
     if (!user.isEmpty() && needsPassword(url)) {
       if (password == null || password.isEmpty()) {
-        throw Failure.usage("--url names the user " + user + ": set ONEHOP_PASSWORD as well");
+        throw Failure.usage(
+            option + " names the user " + user + ": set " + variable + " as well");
       }
       secret = withUser(url.substring(0, scheme + 3) + url.substring(hosts + 1), user, password);
     }
-    ConnectionString parsed;
     try {
-      parsed = new ConnectionString(secret);
+      var unused = new ConnectionString(secret);
     } catch (IllegalArgumentException | MongoException e) {
-      throw Failure.usage("--url: " + Failure.firstLine(e));
+      throw Failure.usage(option + ": " + Failure.firstLine(e));
     }
-    String database = parsed.getDatabase();
-    return database == null
-        ? new ClusterUrl(withDatabase(url), withDatabase(secret), authority)
-        : new ClusterUrl(url, secret, authority);
+    return secret;
   }
 
   private static boolean needsPassword(String url) {

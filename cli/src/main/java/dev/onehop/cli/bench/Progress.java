@@ -33,7 +33,7 @@ public final class Progress implements AutoCloseable {
   private boolean closed;
 
   /** A progress on standard error that is redrawn by a thread of its own until closed. */
-  static Progress start(Terminal terminal) {
+  public static Progress start(Terminal terminal) {
     Timer ticker = new Timer("progress", true);
     Progress progress = new Progress(System.err, terminal, System::nanoTime, ticker);
     long period = terminal.interactive() ? TERMINAL_MILLIS : PLAIN_MILLIS;

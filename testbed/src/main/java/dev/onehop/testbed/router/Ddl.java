@@ -76,10 +76,11 @@ final class Ddl {
   Mono<BsonDocument> drop(OpMsg command, String database) {
     String collection = command.body().getString("drop").getValue();
     String namespace = database + "." + collection;
-    return onPrimary(
-            database,
-            new BsonDocument("_shardsvrDropCollection", new BsonString(collection)),
-            CommandFailure.notFound(namespace))
+    BsonDocument drop = new BsonDocument("_shardsvrDropCollection", new BsonString(collection));
+    if (command.body().containsKey("collectionUUID")) {
+      drop.append("collectionUUID", command.body().get("collectionUUID"));
+    }
+    return onPrimary(database, drop, CommandFailure.notFound(namespace))
         .doOnTerminate(() -> cluster.forget(namespace));
   }
 

@@ -4,7 +4,6 @@ import dev.onehop.core.table.RoutingTable;
 import dev.onehop.routing.internal.catalog.RoutingCatalog;
 import dev.onehop.routing.internal.catalog.ShardedTimeSeriesException;
 import dev.onehop.routing.spi.router.Journey;
-import dev.onehop.routing.spi.shard.CommandFailure;
 import dev.onehop.routing.spi.shard.ErrorCodes;
 import dev.onehop.routing.spi.shard.ReplicaSet;
 import dev.onehop.routing.spi.shard.ReplicaSet.Answer;
@@ -129,7 +128,7 @@ public final class ShardClient {
             answer -> {
               BsonDocument reply = answer.document();
               if (!ErrorCodes.ok(reply) && ErrorCodes.isStale(ErrorCodes.of(reply))) {
-                transactions.refused(command);
+                transactions.refused(command, new StaleRoute(reply));
               }
             });
   }
@@ -143,7 +142,7 @@ public final class ShardClient {
     return run.onErrorResume(
         StaleRoute.class,
         stale -> {
-          transactions.refused(command);
+          transactions.refused(command, stale);
           return Mono.error(stale);
         });
   }
@@ -191,15 +190,11 @@ public final class ShardClient {
                       })
                   .flatMap(next -> attempt(namespace, next, attempt, tries + 1));
             })
-        // The transaction can't go on; the next one is not to fail for the same reason.
         .onErrorResume(
-            ShardClient::endsTransaction,
-            ended -> catalog.refresh(namespace, table).onErrorComplete().then(Mono.error(ended)));
-  }
-
-  private static boolean endsTransaction(Throwable failure) {
-    return failure instanceof CommandFailure known
-        && known.code() == ErrorCodes.NO_SUCH_TRANSACTION;
+            failure -> failure.getCause() instanceof StaleRoute,
+            // A transaction that has to begin anew, under a newer table.
+            failure ->
+                catalog.refresh(namespace, table).onErrorComplete().then(Mono.error(failure)));
   }
 
   /** The shard may know of a move that the config server commits in a moment. */

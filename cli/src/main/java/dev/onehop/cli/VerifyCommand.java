@@ -1,0 +1,429 @@
+package dev.onehop.cli;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import com.mongodb.ConnectionString;
+import com.mongodb.MongoClientSettings;
+import com.mongodb.MongoException;
+import com.mongodb.MongoTimeoutException;
+import dev.onehop.cli.bench.ClusterUrl;
+import dev.onehop.cli.bench.Progress;
+import dev.onehop.copy.verify.ClusterVerification;
+import dev.onehop.copy.verify.Difference;
+import dev.onehop.copy.verify.MetadataDifference;
+import dev.onehop.copy.verify.VerifyProgress;
+import dev.onehop.copy.verify.VerifyReport;
+import dev.onehop.testbed.TrustedAuthority;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.UncheckedIOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Timer;
+import java.util.TimerTask;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import org.bson.BsonDocument;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** {@code onehop verify}. */
+@Command(
+    name = "verify",
+    mixinStandardHelpOptions = true,
+    versionProvider = Version.class,
+    sortOptions = false,
+    header = "Compare two clusters, also while one follows the other.",
+    description = {
+      "",
+      "Compares every document of two sharded clusters or replica sets byte by byte, and the"
+          + " options, indexes and shard keys of their collections. Both are only read. What differs"
+          + " is looked at again until it is equal, or has stood still for the time of --settle.",
+      ""
+    },
+    footer = {
+      "",
+      "Examples:",
+      "  onehop verify --from mongodb://old1,old2 --to mongodb://new1,new2",
+      "  onehop verify --from ... --to ... --include shop --exclude shop.sessions --details 20",
+      "  onehop verify --from ... --to ... --rename shop=shop2 --state shop.verify",
+      "                             killed and started again, it goes on with what is left",
+      "  onehop verify --from ... --to ... --settle 60s --rate 20000",
+      "                             during a copy that is up to a minute behind",
+      "  ONEHOP_FROM_PASSWORD=... ONEHOP_TO_PASSWORD=... onehop verify \\",
+      "      --from 'mongodb://user@old/?tls=true' --to 'mongodb://user@new/?tls=true'",
+      "",
+      "Exit code: 0 equal, 3 different, 1 not all could be compared, 2 the command line was wrong,",
+      "130 interrupted."
+    })
+final class VerifyCommand implements Callable<Integer> {
+
+  private static final int DIFFERENT = 3;
+  private static final int MOST_DETAILS = 10_000;
+  private static final int MOST_PARALLEL = 64;
+  private static final Duration LONGEST_SETTLE = Duration.ofHours(1);
+  private static final long REFRESH_MILLIS = 250;
+  private static final long ENDING_SECONDS = 10;
+
+  @Spec private CommandSpec spec;
+
+  @Option(
+      names = "--from",
+      required = true,
+      paramLabel = "URL",
+      description =
+          "The source: the URL of its mongoses, or of a replica set. A user's password is taken from"
+              + " ONEHOP_FROM_PASSWORD.")
+  private String from;
+
+  @Option(
+      names = "--to",
+      required = true,
+      paramLabel = "URL",
+      description = "The destination, likewise; its password: ONEHOP_TO_PASSWORD.")
+  private String to;
+
+  @Option(
+      names = {"--include", "--collections"},
+      split = ",",
+      paramLabel = "NAME",
+      description =
+          "Databases or database.collection of the source, where * stands for any characters."
+              + " Default: all but the servers' own.")
+  private List<String> included = new ArrayList<>();
+
+  @Option(
+      names = "--exclude",
+      split = ",",
+      paramLabel = "NAME",
+      description = "What is not compared, even if it is included.")
+  private List<String> excluded = new ArrayList<>();
+
+  @Option(
+      names = "--rename",
+      split = ",",
+      paramLabel = "NAME=NAME",
+      description =
+          "What has another name at the destination: two databases, or two times"
+              + " database.collection.")
+  private Map<String, String> renamed = new HashMap<>();
+
+  @Option(
+      names = "--filter",
+      paramLabel = "COLLECTION=JSON",
+      description =
+          "Which documents of a collection of the source the destination should have, as a query"
+              + " filter.")
+  private Map<String, String> filters = new HashMap<>();
+
+  @Option(
+      names = "--state",
+      paramLabel = "FILE",
+      description = "Keep in this file what is done; started again with it, go on with the rest.")
+  @Nullable Path state;
+
+  @Option(
+      names = "--settle",
+      paramLabel = "TIME",
+      converter = DurationConverter.class,
+      defaultValue = "10s",
+      description =
+          "By how much the destination may be behind: a difference is one when it has stood still"
+              + " that long. Default: ${DEFAULT-VALUE}.")
+  private Duration settle;
+
+  @Option(
+      names = "--rate",
+      paramLabel = "N",
+      description = "Compare so many documents per second at most.")
+  @Nullable Double rate;
+
+  @Option(
+      names = "--parallel",
+      paramLabel = "N",
+      defaultValue = "4",
+      description = "How many ranges are compared at the same time. Default: ${DEFAULT-VALUE}.")
+  private int parallel;
+
+  @Option(
+      names = "--details",
+      paramLabel = "N",
+      defaultValue = "0",
+      description =
+          "List the keys of so many documents that differ, without the documents. Default:"
+              + " ${DEFAULT-VALUE}.")
+  private int details;
+
+  @Option(
+      names = "--through-mongos",
+      description =
+          "Read documents through the mongoses only. Default: from the shards themselves, where they"
+              + " can be reached and know the user.")
+  private boolean throughMongos;
+
+  @Option(
+      names = "--tls-ca",
+      paramLabel = "FILE",
+      defaultValue = "${env:ONEHOP_TLS_CA}",
+      description = "PEM file of the authority to trust, where they have TLS (ONEHOP_TLS_CA).")
+  @Nullable Path authority;
+
+  @Option(
+      names = "--timeout",
+      paramLabel = "TIME",
+      converter = DurationConverter.class,
+      defaultValue = "30s",
+      description = "How long to wait for a server. Default: ${DEFAULT-VALUE}.")
+  private Duration timeout;
+
+  @Option(
+      names = "--json",
+      description = "Print the result as JSON on standard output, in place of text.")
+  boolean json;
+
+  @Override
+  public Integer call() {
+    check();
+    ClusterVerification verification = verification();
+    VerifyReport report = run(verification);
+    PrintWriter out = spec.commandLine().getOut();
+    if (json) {
+      out.println(toJson(report));
+    } else {
+      print(out, report);
+    }
+    out.flush();
+    if (report.isDifferent()) {
+      return DIFFERENT;
+    }
+    if (!report.isEqual()) {
+      throw Failure.run(
+          report.unsettled()
+              + " documents kept changing and could not be compared; try again with a longer"
+              + " --settle",
+          null);
+    }
+    return 0;
+  }
+
+  private void check() {
+    if (settle.compareTo(LONGEST_SETTLE) > 0) {
+      throw Failure.usage("--settle must be from 0s to 1h");
+    }
+    if (timeout.isZero()) {
+      throw Failure.usage("--timeout must be longer than 0s");
+    }
+    if (rate != null && !(rate >= 1)) {
+      throw Failure.usage("--rate " + rate + ": must be 1 or more");
+    }
+    if (parallel < 1 || parallel > MOST_PARALLEL) {
+      throw Failure.usage("--parallel " + parallel + ": must be from 1 to " + MOST_PARALLEL);
+    }
+    if (details < 0 || details > MOST_DETAILS) {
+      throw Failure.usage("--details " + details + ": must be from 0 to " + MOST_DETAILS);
+    }
+  }
+
+  private ClusterVerification verification() {
+    Map<String, BsonDocument> parsed = new HashMap<>();
+    filters.forEach((name, filter) -> parsed.put(name, ExplainCommand.filter(filter)));
+    Consumer<MongoClientSettings.Builder> change = client();
+    ClusterVerification.Builder builder =
+        ClusterVerification.builder(
+                url("--from", from, "ONEHOP_FROM_PASSWORD"), url("--to", to, "ONEHOP_TO_PASSWORD"))
+            .applyToSource(change)
+            .applyToDestination(change)
+            .include(included)
+            .exclude(excluded)
+            .rename(renamed)
+            .filter(parsed)
+            .settle(settle)
+            .parallel(parallel)
+            .details(details)
+            .throughMongos(throughMongos);
+    if (state != null) {
+      builder = builder.state(state);
+    }
+    if (rate != null) {
+      builder = builder.maxRate(rate);
+    }
+    try {
+      return builder.build();
+    } catch (IllegalArgumentException e) {
+      throw Failure.usage(Failure.firstLine(e));
+    }
+  }
+
+  private static String url(String option, String url, String variable) {
+    return ClusterUrl.secret(option, url, variable, System.getenv(variable));
+  }
+
+  private Consumer<MongoClientSettings.Builder> client() {
+    TrustedAuthority trusted = authority == null ? null : TrustedAuthority.read(authority);
+    return client -> {
+      client
+          .applicationName("onehop-verify")
+          .applyToClusterSettings(
+              cluster ->
+                  cluster.serverSelectionTimeout(timeout.toMillis(), TimeUnit.MILLISECONDS));
+      if (trusted != null) {
+        client.applyToSslSettings(tls -> tls.context(trusted.context()));
+      }
+    };
+  }
+
+  private VerifyReport run(ClusterVerification verification) {
+    CountDownLatch ended = new CountDownLatch(1);
+    Thread hook = new Thread(interruption(Thread.currentThread(), ended), "interrupted");
+    Runtime.getRuntime().addShutdownHook(hook);
+    try (Progress progress = Progress.start(Terminal.detect())) {
+      Timer timer = show(verification, progress);
+      try {
+        return verification.run();
+      } finally {
+        timer.cancel();
+      }
+    } catch (InterruptedException e) {
+      throw Failure.of(e);
+    } catch (IllegalArgumentException e) {
+      throw Failure.usage(Failure.firstLine(e));
+    } catch (UncheckedIOException e) {
+      IOException cause = e.getCause();
+      throw Failure.run("--state " + state + ": " + Failure.reason(cause), e);
+    } catch (MongoTimeoutException e) {
+      throw Failure.run(
+          "cannot reach a server of " + hosts(from) + " or " + hosts(to) + " within " + timeout, e);
+    } catch (MongoException | IllegalStateException e) {
+      throw Failure.run(Failure.firstLine(e), e);
+    } finally {
+      ended.countDown();
+      removeHook(hook);
+    }
+  }
+
+  /** Cursors are closed before the process ends. */
+  private static Runnable interruption(Thread running, CountDownLatch ended) {
+    return () -> {
+      running.interrupt();
+      try {
+        var unused = ended.await(ENDING_SECONDS, TimeUnit.SECONDS);
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+      }
+    };
+  }
+
+  private static void removeHook(Thread hook) {
+    try {
+      var unused = Runtime.getRuntime().removeShutdownHook(hook);
+    } catch (IllegalStateException e) {
+      // It is running: the process ends.
+    }
+  }
+
+  private static String hosts(String url) {
+    return String.join(",", new ConnectionString(url.replaceFirst("//[^/@]*@", "//")).getHosts());
+  }
+
+  private static Timer show(ClusterVerification verification, Progress progress) {
+    Timer timer = new Timer("verify-progress", true);
+    long begun = System.nanoTime();
+    timer.schedule(
+        new TimerTask() {
+          private String phase = "";
+
+          @Override
+          public void run() {
+            VerifyProgress now = verification.progress();
+            // Where it fails at the beginning, its message stands alone.
+            if (!now.phase().equals(phase) && !now.phase().equals(ClusterVerification.CONNECTING)) {
+              phase = now.phase();
+              progress.phase(phase);
+            }
+            if (now.documents() > 0) {
+              double perSecond = now.documents() / ((System.nanoTime() - begun) / 1e9);
+              progress.state(state(now, perSecond));
+              long left = Math.max(0, now.expected() - now.documents());
+              progress.remaining(Duration.ofMillis((long) (left / perSecond * 1000)));
+            }
+          }
+        },
+        0,
+        REFRESH_MILLIS);
+    return timer;
+  }
+
+  private static String state(VerifyProgress now, double perSecond) {
+    return String.format(
+        Locale.ROOT,
+        "%,d documents, %,.0f/s | range %d of %d | %,d differ, %,d to look at again",
+        now.documents(),
+        perSecond,
+        now.ranges(),
+        now.allRanges(),
+        now.differing(),
+        now.waiting());
+  }
+
+  private static String toJson(VerifyReport report) {
+    ObjectNode result =
+        new ObjectMapper()
+            .createObjectNode()
+            .put("compared", report.compared())
+            .put("missing", report.missing())
+            .put("extra", report.extra())
+            .put("different", report.different())
+            .put("unsettled", report.unsettled());
+    ArrayNode metadata = result.putArray("metadata");
+    for (MetadataDifference difference : report.metadata()) {
+      metadata
+          .addObject()
+          .put("namespace", difference.namespace())
+          .put("what", difference.what());
+    }
+    ArrayNode keys = result.putArray("details");
+    for (Difference difference : report.details()) {
+      keys.addObject()
+          .put("namespace", difference.namespace())
+          .put("kind", difference.kind().name().toLowerCase(Locale.ROOT))
+          .putRawValue("key", new com.fasterxml.jackson.databind.util.RawValue(difference.key().toJson()));
+    }
+    return result.put("resumedRanges", report.resumed()).toString();
+  }
+
+  private static void print(PrintWriter out, VerifyReport report) {
+    out.printf(Locale.ROOT, "compared   %,d documents%n", report.compared());
+    out.printf(Locale.ROOT, "missing    %,d at the destination%n", report.missing());
+    out.printf(Locale.ROOT, "extra      %,d at the destination%n", report.extra());
+    out.printf(Locale.ROOT, "different  %,d%n", report.different());
+    if (report.unsettled() > 0) {
+      out.printf(Locale.ROOT, "unsettled  %,d%n", report.unsettled());
+    }
+    out.printf(Locale.ROOT, "metadata   %,d differences%n", report.metadata().size());
+    for (MetadataDifference difference : report.metadata()) {
+      out.println("  " + difference.namespace() + ": " + difference.what());
+    }
+    for (Difference difference : report.details()) {
+      out.println(
+          "  "
+              + difference.kind().name().toLowerCase(Locale.ROOT)
+              + " "
+              + difference.namespace()
+              + " "
+              + difference.key().toJson());
+    }
+    out.println(
+        report.isEqual() ? "equal" : report.isDifferent() ? "different" : "not all compared");
+  }
+}

@@ -1,0 +1,162 @@
+package dev.onehop.copy.verify;
+
+import dev.onehop.copy.internal.Mapping;
+import dev.onehop.core.bson.SortableKey;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import org.bson.BsonDocument;
+import org.bson.BsonString;
+import org.bson.BsonValue;
+
+/** Compares what collections are, but for their documents. */
+final class MetadataComparison {
+  private final Mapping mapping;
+  private final boolean shardKeys;
+  private final List<MetadataDifference> differences = new ArrayList<>();
+  private final List<CollectionPair> pairs = new ArrayList<>();
+
+  /**
+   * @param shardKeys whether both sides can have shard keys
+   */
+  MetadataComparison(Mapping mapping, boolean shardKeys) {
+    this.mapping = mapping;
+    this.shardKeys = shardKeys;
+  }
+
+  /**
+   * Compares.
+   *
+   * @param from the collections of the source that are mapped
+   * @param to those of the destination that a collection of the source could be mapped to
+   */
+  void compare(SortedMap<String, CollectionInfo> from, SortedMap<String, CollectionInfo> to) {
+    Set<String> extra = new TreeSet<>(to.keySet());
+    from.forEach(
+        (namespace, info) -> {
+          String target = Objects.requireNonNull(mapping.destination(namespace));
+          extra.remove(target);
+          CollectionInfo other = to.get(target);
+          if (other == null) {
+            add(namespace, info.type() + " missing at the destination");
+          } else {
+            compare(info, other);
+          }
+        });
+    for (String namespace : extra) {
+      add(namespace, Objects.requireNonNull(to.get(namespace)).type() + " missing at the source");
+    }
+  }
+
+  /** What differs. */
+  List<MetadataDifference> differences() {
+    return differences;
+  }
+
+  /** The collections whose documents can be compared. */
+  List<CollectionPair> pairs() {
+    return pairs;
+  }
+
+  private void add(String namespace, String what) {
+    differences.add(new MetadataDifference(namespace, what));
+  }
+
+  private void compare(CollectionInfo from, CollectionInfo to) {
+    String namespace = from.namespace();
+    if (!from.type().equals(to.type())) {
+      add(namespace, "a " + from.type() + " at the source, a " + to.type() + " at the destination");
+      return;
+    }
+    for (String option : differing(mapped(from), to.options())) {
+      add(namespace, "option " + option + " differs");
+    }
+    compareIndexes(namespace, byName(from), byName(to));
+    if (shardKeys && !same(shardKey(from), shardKey(to))) {
+      add(
+          namespace,
+          from.shardKey() == null
+              ? "sharded at the destination only"
+              : to.shardKey() == null ? "sharded at the source only" : "shard key differs");
+    }
+    if (from.isView()) {
+      return;
+    }
+    if (!from.keyField().equals(to.keyField())) {
+      add(namespace, "the times of its documents are in different fields: documents not compared");
+      return;
+    }
+    pairs.add(new CollectionPair(from, to, mapping.filter(namespace)));
+  }
+
+  private static BsonValue shardKey(CollectionInfo info) {
+    return info.shardKey() == null ? new BsonDocument() : info.shardKey();
+  }
+
+  /** The options as the destination should have them: a view is on the collection's new name. */
+  private BsonDocument mapped(CollectionInfo info) {
+    BsonDocument options = info.options();
+    if (!options.isString("viewOn")) {
+      return options;
+    }
+    String database = Mapping.databaseOf(info.namespace());
+    String target = mapping.destination(database + "." + options.getString("viewOn").getValue());
+    if (target == null) {
+      return options;
+    }
+    BsonDocument mapped = options.clone();
+    mapped.put(
+        "viewOn", new BsonString(target.substring(Mapping.databaseOf(target).length() + 1)));
+    return mapped;
+  }
+
+  private void compareIndexes(
+      String namespace, Map<String, BsonDocument> from, Map<String, BsonDocument> to) {
+    from.forEach(
+        (name, index) -> {
+          BsonDocument other = to.get(name);
+          if (other == null) {
+            add(namespace, "index " + name + " missing at the destination");
+          } else {
+            Set<String> options = differing(index, other);
+            if (!options.isEmpty()) {
+              add(namespace, "index " + name + " differs in " + String.join(", ", options));
+            }
+          }
+        });
+    for (String name : to.keySet()) {
+      if (!from.containsKey(name)) {
+        add(namespace, "index " + name + " missing at the source");
+      }
+    }
+  }
+
+  private static Map<String, BsonDocument> byName(CollectionInfo info) {
+    Map<String, BsonDocument> byName = new TreeMap<>();
+    for (BsonDocument index : info.indexes()) {
+      BsonDocument options = index.clone();
+      // The namespace, which old servers say.
+      options.remove("ns");
+      byName.put(index.getString("name").getValue(), options);
+    }
+    return byName;
+  }
+
+  private static Set<String> differing(BsonDocument a, BsonDocument b) {
+    Set<String> names = new TreeSet<>(a.keySet());
+    names.addAll(b.keySet());
+    names.removeIf(name -> a.containsKey(name) && b.containsKey(name) && same(a.get(name), b.get(name)));
+    return names;
+  }
+
+  /** As the servers compare: 1 is 1.0, and the order of fields counts. */
+  private static boolean same(BsonValue a, BsonValue b) {
+    return Arrays.equals(SortableKey.encode(a), SortableKey.encode(b));
+  }
+}

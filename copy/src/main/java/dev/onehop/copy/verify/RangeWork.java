@@ -1,0 +1,177 @@
+package dev.onehop.copy.verify;
+
+import dev.onehop.core.bson.SortableKey;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import org.bson.BsonDocument;
+import org.bson.BsonValue;
+import org.jspecify.annotations.Nullable;
+
+/** The comparison of one range of a collection. */
+final class RangeWork {
+  private final CollectionWork collection;
+  private final int number;
+  private final KeyRange range;
+
+  private long compared; // guarded by this, as all below
+  private long missing;
+  private long extra;
+  private long different;
+  private long unsettled;
+  private final List<Difference> details = new ArrayList<>();
+  private int waiting;
+  private boolean isRead;
+
+  RangeWork(CollectionWork collection, int number, KeyRange range) {
+    this.collection = collection;
+    this.number = number;
+    this.range = range;
+  }
+
+  CollectionWork collection() {
+    return collection;
+  }
+
+  int number() {
+    return number;
+  }
+
+  /** What was found. */
+  record Result(
+      long compared,
+      long missing,
+      long extra,
+      long different,
+      long unsettled,
+      List<Difference> details) {}
+
+  synchronized Result result() {
+    return new Result(compared, missing, extra, different, unsettled, List.copyOf(details));
+  }
+
+  /** Takes over what an earlier run has found. */
+  synchronized void restore(Result result) {
+    compared = result.compared();
+    missing = result.missing();
+    extra = result.extra();
+    different = result.different();
+    details.addAll(result.details());
+    isRead = true;
+  }
+
+  synchronized boolean isDone() {
+    return isRead && waiting == 0;
+  }
+
+  /** Reads both sides to the end; what differs is left to second looks. */
+  void read(SecondLooks looks, Pace pace) throws InterruptedException {
+    Servers.Patience patience = new Servers.Patience();
+    KeyRange left = range;
+    Group last = null;
+    while (true) {
+      try (Reader.Groups from = collection.from().read(left, collection.batch());
+          Reader.Groups to = collection.to().read(left, collection.batch())) {
+        Group ofFrom = from.next();
+        Group ofTo = to.next();
+        while (ofFrom != null || ofTo != null) {
+          int order = compare(ofFrom, ofTo);
+          Group first = Objects.requireNonNull(order <= 0 ? ofFrom : ofTo);
+          // After a failure, reading goes on with the key that was the last.
+          if (last == null || SortableKey.compare(first.order(), last.order()) > 0) {
+            pace.await(1);
+            compare(order <= 0 ? ofFrom : null, order >= 0 ? ofTo : null, first, looks);
+            last = first;
+            patience.renew();
+          }
+          if (order <= 0) {
+            ofFrom = from.next();
+          }
+          if (order >= 0) {
+            ofTo = to.next();
+          }
+        }
+        break;
+      } catch (RuntimeException e) {
+        patience.pauseAfter(e);
+        left = last == null ? range : range.from(last.key());
+      }
+    }
+    boolean done;
+    synchronized (this) {
+      isRead = true;
+      done = waiting == 0;
+    }
+    if (done) {
+      collection.done(this);
+    }
+  }
+
+  private static int compare(@Nullable Group from, @Nullable Group to) {
+    if (from == null) {
+      return 1;
+    }
+    return to == null ? -1 : SortableKey.compare(from.order(), to.order());
+  }
+
+  private void compare(@Nullable Group from, @Nullable Group to, Group first, SecondLooks looks)
+      throws InterruptedException {
+    synchronized (this) {
+      compared++;
+    }
+    collection.count();
+    if (from != null && to != null && from.sameAs(to)) {
+      return;
+    }
+    synchronized (this) {
+      waiting++;
+    }
+    looks.add(
+        this,
+        new Order(first.order()),
+        first.key(),
+        from == null ? Fingerprint.NONE : from.fingerprint(),
+        to == null ? Fingerprint.NONE : to.fingerprint());
+  }
+
+  /** A key that differed does no longer. */
+  void equal() {
+    decided();
+  }
+
+  /** A key keeps changing. */
+  void undecided() {
+    synchronized (this) {
+      unsettled++;
+    }
+    decided();
+  }
+
+  /** A key differs. */
+  void differs(Difference.Kind kind, BsonValue key) {
+    synchronized (this) {
+      switch (kind) {
+        case MISSING -> missing++;
+        case EXTRA -> extra++;
+        case DIFFERENT -> different++;
+      }
+      if (collection.wantsDetail()) {
+        String field = collection.pair().keyField();
+        details.add(
+            new Difference(collection.pair().namespace(), kind, new BsonDocument(field, key)));
+      }
+    }
+    decided();
+  }
+
+  private void decided() {
+    boolean done;
+    synchronized (this) {
+      waiting--;
+      done = isRead && waiting == 0;
+    }
+    if (done) {
+      collection.done(this);
+    }
+  }
+}

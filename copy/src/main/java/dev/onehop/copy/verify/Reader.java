@@ -1,0 +1,354 @@
+package dev.onehop.copy.verify;
+
+import com.mongodb.MongoCommandException;
+import com.mongodb.client.model.Collation;
+import com.mongodb.client.model.Filters;
+import com.mongodb.reactivestreams.client.ClientSession;
+import com.mongodb.reactivestreams.client.FindPublisher;
+import com.mongodb.reactivestreams.client.MongoCollection;
+import dev.onehop.core.bson.BsonPath;
+import dev.onehop.core.bson.SortableKey;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.bson.BsonArray;
+import org.bson.BsonDocument;
+import org.bson.BsonDouble;
+import org.bson.BsonInt32;
+import org.bson.BsonMaxKey;
+import org.bson.BsonString;
+import org.bson.BsonType;
+import org.bson.BsonValue;
+import org.bson.ByteBuf;
+import org.bson.RawBsonDocument;
+import org.bson.codecs.BsonDocumentCodec;
+import org.bson.conversions.Bson;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Flux;
+
+/** Reads the documents of one collection on one side. Thread-safe. */
+final class Reader {
+  private static final long FIRST_USUAL = TimeUnit.DAYS.toMillis(400);
+  private static final long LAST_USUAL = TimeUnit.SECONDS.toMillis(Integer.MAX_VALUE);
+  private static final int NOT_SUPPORTED = 115;
+  private static final Collation SIMPLE = Collation.builder().locale("simple").build();
+
+  private final Endpoint endpoint;
+  private final String namespace;
+  private final CollectionPair pair;
+  private final @Nullable BsonDocument filter;
+  private final BsonPath path;
+
+  // A mongos knows how to read a time series that is sharded.
+  private final boolean routed;
+
+  private Reader(
+      Endpoint endpoint, String namespace, CollectionPair pair, @Nullable BsonDocument filter) {
+    this.endpoint = endpoint;
+    this.namespace = namespace;
+    this.pair = pair;
+    this.filter = filter;
+    this.path = BsonPath.of(pair.keyField());
+    this.routed = !pair.isTimeSeries();
+  }
+
+  static Reader from(Endpoint endpoint, CollectionPair pair) {
+    return new Reader(endpoint, pair.from().namespace(), pair, pair.filter());
+  }
+
+  static Reader to(Endpoint endpoint, CollectionPair pair) {
+    return new Reader(endpoint, pair.to().namespace(), pair, null);
+  }
+
+  /** How many documents there are, about. */
+  long estimate() {
+    Long count = Servers.one(collection().estimatedDocumentCount());
+    return count == null ? 0 : count;
+  }
+
+  private MongoCollection<RawBsonDocument> collection() {
+    return endpoint.documents(namespace, routed);
+  }
+
+  /**
+   * What some documents, taken at random, are.
+   *
+   * @param keys by their order
+   * @param averageSize in bytes
+   * @param largestSize in bytes
+   */
+  record Sample(List<BsonValue> keys, long averageSize, long largestSize) {
+    static final Sample EMPTY = new Sample(List.of(), 1, 1);
+
+    private static Sample of(List<RawBsonDocument> documents, String field) {
+      if (documents.isEmpty()) {
+        return EMPTY;
+      }
+      SortedMap<byte[], BsonValue> keys = new TreeMap<>(SortableKey::compare);
+      long bytes = 0;
+      long largest = 1;
+      for (RawBsonDocument document : documents) {
+        BsonValue key = Objects.requireNonNull(document.get(field));
+        // Of a time series, the field is another than _id.
+        if (field.equals("_id") ? key.getBsonType() != BsonType.MAX_KEY : isUsual(key)) {
+          keys.put(SortableKey.encode(key), key);
+        }
+        long size = document.getNumber("size").longValue();
+        bytes += size;
+        largest = Math.max(largest, size);
+      }
+      return new Sample(
+          List.copyOf(keys.values()), Math.max(1, bytes / documents.size()), largest);
+    }
+  }
+
+  /**
+   * Takes documents at random.
+   *
+   * @param count how many, about
+   * @param of how many there are, about
+   */
+  Sample sample(int count, long of) {
+    BsonDocument shape =
+        new BsonDocument(
+            "$project",
+            new BsonDocument("_id", new BsonInt32(pair.keyField().equals("_id") ? 1 : 0))
+                .append(pair.keyField(), new BsonInt32(1))
+                .append("size", BsonDocument.parse("{$bsonSize: '$$ROOT'}")));
+    BsonDocument sample =
+        new BsonDocument("$sample", new BsonDocument("size", new BsonInt32(count)));
+    try {
+      return sample(List.of(sample, shape));
+    } catch (MongoCommandException e) {
+      if (e.getErrorCode() != NOT_SUPPORTED) {
+        throw e;
+      }
+      // No mongos is there to merge what several shards have taken: it reads all for this.
+      double rate = Math.min(1, (double) count / Math.max(1, of));
+      return sample(
+          List.of(
+              new BsonDocument(
+                  "$match", new BsonDocument("$sampleRate", new BsonDouble(rate))),
+              shape));
+    }
+  }
+
+  private Sample sample(List<BsonDocument> pipeline) {
+    List<RawBsonDocument> documents =
+        Servers.one(
+            Flux.from(collection().aggregate(pipeline).allowDiskUse(true)).collectList());
+    return Sample.of(Objects.requireNonNull(documents), pair.keyField());
+  }
+
+  /**
+   * Reads the documents of a range in the order of their keys.
+   *
+   * @param batch how many documents a server may send at once
+   */
+  Groups read(KeyRange range, int batch) {
+    ClientSession session = endpoint.session(routed, false);
+    try {
+      Flux<RawBsonDocument> documents;
+      if (pair.isTimeSeries()) {
+        documents = Flux.from(sorted(session, criteria(range), batch).allowDiskUse(true));
+      } else if (!pair.isOrdered()) {
+        // No index has this order: the server sorts.
+        documents =
+            Flux.from(
+                sorted(session, criteria(range), batch).collation(SIMPLE).allowDiskUse(true));
+      } else {
+        documents = byIndex(session, range, batch);
+      }
+      return new Groups(documents.toStream(batch), session);
+    } catch (RuntimeException e) {
+      endpoint.giveBack(session);
+      throw e;
+    }
+  }
+
+  private FindPublisher<RawBsonDocument> sorted(ClientSession session, Bson criteria, int batch) {
+    return collection().find(session, criteria).sort(ascending()).batchSize(batch);
+  }
+
+  /** Not by a filter, whose comparisons see values of one type only. */
+  private Flux<RawBsonDocument> byIndex(ClientSession session, KeyRange range, int batch) {
+    BsonDocument last = new BsonDocument("_id", new BsonMaxKey());
+    Flux<RawBsonDocument> end =
+        Flux.from(
+            collection().find(session, filter == null ? last : Filters.and(filter, last)));
+    if (range.min() != null && range.min().getBsonType() == BsonType.MAX_KEY) {
+      return end;
+    }
+    FindPublisher<RawBsonDocument> find =
+        sorted(session, criteria(range), batch).hint(ascending());
+    if (range.min() != null) {
+      find = find.min(new BsonDocument("_id", range.min()));
+    }
+    if (range.max() != null) {
+      find = find.max(new BsonDocument("_id", range.max()));
+    }
+    // A server that gets one bound takes the end of the index for exclusive, too.
+    return range.min() != null && range.max() == null
+        ? Flux.from(find).concatWith(end)
+        : Flux.from(find);
+  }
+
+  private BsonDocument ascending() {
+    return new BsonDocument(pair.keyField(), new BsonInt32(1));
+  }
+
+  private Bson criteria(KeyRange range) {
+    List<Bson> all = new ArrayList<>();
+    if (filter != null) {
+      all.add(filter);
+    }
+    if (pair.isTimeSeries()) {
+      // Its times are dates, all of them.
+      if (range.min() != null) {
+        all.add(Filters.gte(pair.keyField(), range.min()));
+      }
+      if (range.max() != null) {
+        all.add(Filters.lt(pair.keyField(), range.max()));
+      }
+    } else if (pair.isOrdered()) {
+      BsonDocument bounds = range.filter("_id");
+      if (bounds != null) {
+        all.add(bounds);
+      }
+    }
+    return all.isEmpty() ? new BsonDocument() : Filters.and(all);
+  }
+
+  /**
+   * Reads what there is of some keys, causally after all that was read before.
+   *
+   * @param keys by their order
+   * @return what there is, by the order of the key, also of keys that a collation holds equal
+   */
+  Map<Order, Fingerprint> look(List<BsonValue> keys, int batch) {
+    ClientSession session = endpoint.session(routed, true);
+    try {
+      Bson asked = anyOf(keys);
+      Map<Order, Fingerprint> found = new HashMap<>();
+      try (Stream<RawBsonDocument> documents =
+          Flux.from(
+                  collection()
+                      .find(session, filter == null ? asked : Filters.and(filter, asked))
+                      .batchSize(batch))
+              .toStream(batch)) {
+        documents.forEach(
+            document ->
+                found.merge(
+                    new Order(SortableKey.encode(key(document))),
+                    Fingerprint.NONE.plus(content(document)),
+                    Fingerprint::plus));
+      }
+      return found;
+    } finally {
+      endpoint.giveBack(session);
+    }
+  }
+
+  private Bson anyOf(List<BsonValue> keys) {
+    if (!pair.isTimeSeries() || keys.stream().allMatch(Reader::isUsual)) {
+      return Filters.in(pair.keyField(), keys);
+    }
+    // By an expression, which is not made a condition on buckets: it reads all of them.
+    return Filters.expr(
+        new BsonDocument(
+            "$in",
+            new BsonArray(List.of(new BsonString("$" + pair.keyField()), new BsonArray(keys)))));
+  }
+
+  /**
+   * Whether servers find a time in buckets for sure. Seen on 6.0.5: within an hour after 1970
+   * began, they find none.
+   */
+  static boolean isUsual(BsonValue time) {
+    return time.isDateTime()
+        && time.asDateTime().getValue() > FIRST_USUAL
+        && time.asDateTime().getValue() < LAST_USUAL;
+  }
+
+  private BsonValue key(RawBsonDocument document) {
+    BsonPath.Located located = path.find(document);
+    if (located == null) {
+      throw new IllegalStateException("a document of " + namespace + " has no " + path);
+    }
+    return located.value();
+  }
+
+  private ByteBuffer content(RawBsonDocument document) {
+    RawBsonDocument content = document;
+    if (pair.isTimeSeries()) {
+      // A bucket doesn't keep the order of fields, and so no copy can have the same.
+      SortedMap<String, BsonValue> fields = new TreeMap<>(document);
+      BsonDocument sorted = new BsonDocument();
+      fields.forEach(sorted::append);
+      content = new RawBsonDocument(sorted, new BsonDocumentCodec());
+    }
+    ByteBuf bytes = content.getByteBuffer();
+    return bytes.asNIO();
+  }
+
+  /** Documents in the order of their keys, those of a key together. Not thread-safe. */
+  final class Groups implements AutoCloseable {
+    private final Stream<RawBsonDocument> documents;
+    private final java.util.Iterator<RawBsonDocument> iterator;
+    private final ClientSession session;
+    private @Nullable Group next;
+
+    private Groups(Stream<RawBsonDocument> documents, ClientSession session) {
+      this.documents = documents;
+      this.iterator = documents.iterator();
+      this.session = session;
+    }
+
+    /** The documents of the next key; null after the last. */
+    @Nullable Group next() {
+      Group group = next == null ? one() : next;
+      next = null;
+      while (group != null && next == null) {
+        next = one();
+        if (next == null) {
+          return group;
+        }
+        int compared = SortableKey.compare(group.order(), next.order());
+        if (compared > 0) {
+          throw new IllegalStateException(
+              "the documents of " + namespace + " did not come in the order of " + path);
+        }
+        if (compared == 0) {
+          group.add(next.onlyDocument());
+          next = null;
+        }
+      }
+      return group;
+    }
+
+    private @Nullable Group one() {
+      if (!iterator.hasNext()) {
+        return null;
+      }
+      RawBsonDocument document = iterator.next();
+      BsonValue key = key(document);
+      return new Group(SortableKey.encode(key), key, content(document));
+    }
+
+    @Override
+    public void close() {
+      try {
+        documents.close();
+      } finally {
+        endpoint.giveBack(session);
+      }
+    }
+  }
+}

@@ -1,0 +1,5 @@
+/** Compares two clusters, also while they are written to. */
+@NullMarked
+package dev.onehop.copy.verify;
+
+import org.jspecify.annotations.NullMarked;

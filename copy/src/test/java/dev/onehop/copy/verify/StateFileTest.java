@@ -1,0 +1,105 @@
+package dev.onehop.copy.verify;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.List;
+import java.util.UUID;
+import org.bson.BsonBinary;
+import org.bson.BsonDocument;
+import org.bson.BsonDouble;
+import org.bson.BsonMinKey;
+import org.bson.BsonString;
+import org.bson.BsonValue;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class StateFileTest {
+  private static final BsonDocument WHAT = BsonDocument.parse("{from: 'a', to: 'b'}");
+  private static final List<BsonValue> BOUNDS =
+      List.of(new BsonMinKey(), new BsonDouble(0.1), new BsonString("a\n\u00e9"));
+
+  private final CollectionPair pair = pair(new UUID(1, 2));
+  private Path file;
+
+  @BeforeEach
+  void name(@TempDir Path folder) {
+    file = folder.resolve("state");
+  }
+
+  private static CollectionPair pair(UUID uuid) {
+    CollectionInfo info =
+        new CollectionInfo(
+            "d.c", "collection", new BsonDocument(), new BsonBinary(uuid), List.of(), null);
+    return new CollectionPair(info, info, null);
+  }
+
+  @Test
+  void whatIsAddedIsThereAgain() {
+    try (StateFile state = StateFile.open(file, WHAT)) {
+      assertThat(state.bounds(pair)).isNull();
+      state.begin(pair, BOUNDS);
+    }
+    try (StateFile state = StateFile.open(file, WHAT)) {
+      assertThat(state.bounds(pair)).isEqualTo(BOUNDS);
+      assertThat(state.done(pair)).isEmpty();
+    }
+  }
+
+  @Test
+  void aCollectionThatWasCreatedAgainIsAnotherOne() {
+    try (StateFile state = StateFile.open(file, WHAT)) {
+      state.begin(pair, BOUNDS);
+      assertThat(state.bounds(pair(new UUID(3, 4)))).isNull();
+    }
+  }
+
+  @Test
+  void aLineThatWasCutIsNotThere() throws IOException {
+    try (StateFile state = StateFile.open(file, WHAT)) {
+      state.begin(pair, BOUNDS);
+    }
+    String whole = Files.readString(file);
+    for (int length = 0; length < whole.length(); length++) {
+      Files.writeString(file, whole.substring(0, length));
+      boolean complete = whole.substring(0, length).chars().filter(c -> c == '\n').count() == 2;
+      try (StateFile state = StateFile.open(file, WHAT)) {
+        assertThat(state.bounds(pair)).isEqualTo(complete ? BOUNDS : null);
+        state.begin(pair, BOUNDS);
+      }
+      try (StateFile state = StateFile.open(file, WHAT)) {
+        assertThat(state.bounds(pair)).isEqualTo(BOUNDS);
+      }
+    }
+  }
+
+  @Test
+  void whatIsNotItsOwnIsLeftAsItIs() throws IOException {
+    try (StateFile state = StateFile.open(file, WHAT)) {
+      state.begin(pair, BOUNDS);
+      assertThatThrownBy(() -> StateFile.open(file, WHAT)).hasMessageContaining("in use");
+    }
+    assertThatThrownBy(() -> StateFile.open(file, new BsonDocument()))
+        .hasMessageContaining("other clusters");
+    for (String content : List.of("text", "{\"a\": 1}", "{\"a\": 1}\n", "text\n")) {
+      Files.writeString(file, content);
+      assertThatThrownBy(() -> StateFile.open(file, WHAT)).hasMessageContaining("no state");
+      assertThat(file).hasContent(content);
+    }
+  }
+
+  @Test
+  void aFinishedOneIsRefused() throws IOException {
+    try (StateFile state = StateFile.open(file, WHAT)) {
+      state.finish();
+    }
+    assertThatThrownBy(() -> StateFile.open(file, WHAT)).hasMessageContaining("finished");
+    Files.writeString(file, "more", StandardOpenOption.APPEND);
+    assertThatThrownBy(() -> StateFile.open(file, WHAT)).hasMessageContaining("finished");
+  }
+}
