@@ -110,6 +110,18 @@ final class CopyRun {
     begin(source, destination, job);
     try (LeaseKeeping keeping = new LeaseKeeping(job, settings.lease(), limits, meter)) {
       keeping.during(() -> phases(source, destination, job));
+    } catch (InterruptedException e) {
+      release(job);
+      throw e;
+    }
+  }
+
+  /** So that nobody has to wait for it. */
+  private static void release(Job job) throws InterruptedException {
+    try {
+      job.release();
+    } catch (RuntimeException failure) {
+      log.debug("the job is kept until its lease ends", failure);
     }
   }
 
@@ -340,7 +352,9 @@ final class CopyRun {
               destination,
               settings.mapping(),
               plan,
-              new FullCopy.Settings(start, settings.readersPerShard(), settings.batchSize()),
+              // Of the start itself there is nothing: the first event is at it or later.
+              new FullCopy.Settings(
+                  new BsonTimestamp(start.getValue() - 1), settings.readersPerShard(), settings.batchSize()),
               limits,
               counts)
           .run(fence, planner);

@@ -9,6 +9,7 @@ import com.mongodb.client.MongoCollection;
 import com.mongodb.client.MongoDatabase;
 import dev.onehop.copy.ClusterCopy;
 import dev.onehop.copy.progress.CopyException;
+import dev.onehop.copy.progress.CopyPhase;
 import dev.onehop.copy.progress.CopyProgress;
 import dev.onehop.testbed.Testbed;
 import java.util.ArrayList;
@@ -306,14 +307,20 @@ class CopyIT {
           .atMost(java.time.Duration.ofMinutes(2))
           .ignoreExceptions()
           .until(() -> control.status().containsKey("phase"));
-      for (long term = 1; term <= kills; term++) {
-        long ofProcess = term;
+      List<String> phases = List.of("STRUCTURE", "FULL", "FULL", "INCREMENTAL");
+      for (int kill = 0; kill < kills; kill++) {
+        long term = kill + 1;
+        CopyPhase least = CopyPhase.valueOf(phases.get(kill * phases.size() / kills));
         org.awaitility.Awaitility.await()
-            .atMost(java.time.Duration.ofMinutes(2))
+            .atMost(java.time.Duration.ofMinutes(5))
             .until(
-                () ->
-                    control.status().getNumber("term", new BsonInt32(0)).longValue() == ofProcess);
-        Thread.sleep(random.nextInt(8_000));
+                () -> {
+                  BsonDocument status = control.status();
+                  return status.getNumber("term", new BsonInt32(0)).longValue() == term
+                      && CopyPhase.valueOf(status.getString("phase").getValue()).compareTo(least)
+                          >= 0;
+                });
+        Thread.sleep(random.nextInt(3_000));
         System.err.println("killed at " + control.status());
         process.destroyForcibly().waitFor();
         process = CopyMain.start(three.url(), two.url(), "busy", ClusterCopy.Begin.RESUME, true, log);
@@ -340,6 +347,140 @@ class CopyIT {
       process.destroyForcibly();
       java.nio.file.Files.delete(log);
     }
+  }
+
+  @Test
+  void replicaSetsAndShardedClustersComeToEachOther() throws Exception {
+    try (RealMongod set = RealMongod.start();
+        RealMongod other = RealMongod.start();
+        MongoClient client = MongoClients.create(set.url());
+        MongoClient last = MongoClients.create(other.url())) {
+      MongoDatabase first = client.getDatabase("rs");
+      first.getCollection("docs", BsonDocument.class).insertMany(documents(DOCUMENTS));
+      // Only a collection that is not sharded can have a document of that key.
+      first
+          .getCollection("docs", BsonDocument.class)
+          .insertOne(new BsonDocument("_id", new BsonMaxKey()));
+      first.getCollection("docs").createIndex(new Document("k", 1).append("n", 1));
+      run(
+          ClusterCopy.builder(set.url(), two.url())
+              .job("rs")
+              .include(List.of("rs"))
+              .rename("rs", "rs2")
+              .rangeBytes(64 << 10));
+      assertSame(first, to.getDatabase("rs2"));
+
+      three.shardCollection("back.ranged", BsonDocument.parse("{k: 1}"), keys(300, 600));
+      insert("back.ranged", documents(DOCUMENTS).subList(0, DOCUMENTS));
+      CopyProgress done =
+          run(
+              ClusterCopy.builder(three.url(), other.url())
+                  .job("back")
+                  .include(List.of("back"))
+                  .filter("back.ranged", Document.parse("{n: {$gte: 100}}"))
+                  .transform(
+                      (namespace, document) ->
+                          document.getInt32("n").getValue() < 200
+                              ? null
+                              : new BsonDocument("_id", document.get("_id"))
+                                  .append("n", document.get("n")))
+                  .rangeBytes(64 << 10));
+      assertThat(done.documentsDone()).isEqualTo(DOCUMENTS - 200);
+      assertThat(
+              last.getDatabase("back")
+                  .getCollection("ranged")
+                  .find()
+                  .into(new ArrayList<>()).stream()
+                  .map(each -> each.getInteger("n"))
+                  .sorted()
+                  .toList())
+          .isEqualTo(IntStream.range(200, DOCUMENTS).boxed().toList());
+    }
+  }
+
+  /** What a command printed, and its exit code. */
+  private record Printed(int exitCode, String out, String err) {}
+
+  private static Printed onehop(String... arguments) {
+    java.io.StringWriter out = new java.io.StringWriter();
+    java.io.StringWriter err = new java.io.StringWriter();
+    int exitCode =
+        dev.onehop.cli.OneHopCommand.commandLine()
+            .setOut(new java.io.PrintWriter(out))
+            .setErr(new java.io.PrintWriter(err))
+            .execute(arguments);
+    return new Printed(exitCode, out.toString(), err.toString());
+  }
+
+  @Test
+  void theCommandCopiesAndTellsHowFarItCame() throws Exception {
+    insert("command.docs", documents(1_000));
+    java.nio.file.Path file = java.nio.file.Files.createTempFile("onehop-copy", ".json");
+    Printed done =
+        onehop(
+            "copy", "--from", three.url(), "--to", two.url(), "--job", "command", "--include",
+            "command", "--only", "structure,full,indexes", "--json", "--progress-file",
+            file.toString());
+    assertThat(done.exitCode()).as(done.err()).isZero();
+    for (String json : List.of(done.out(), java.nio.file.Files.readString(file))) {
+      Document told = Document.parse(json);
+      assertThat(told.getString("phase")).isEqualTo("done");
+      assertThat(told.getInteger("documentsDone")).isEqualTo(1_003);
+      assertThat(told.getInteger("rangesReadAgain")).isZero();
+    }
+    java.nio.file.Files.delete(file);
+    assertSame(from.getDatabase("command"), to.getDatabase("command"));
+    Printed status = onehop("copy", "status", "--to", two.url(), "--job", "command");
+    assertThat(Document.parse(status.out()).getString("phase")).isEqualTo("DONE");
+
+    Printed again =
+        onehop(
+            "copy", "--from", three.url(), "--to", two.url(), "--job", "command", "--include",
+            "command");
+    assertThat(again.exitCode()).isEqualTo(1);
+    assertThat(again.err().lines()).singleElement().asString().contains("has the job command");
+    assertThat(onehop("copy", "--from", three.url()).exitCode()).isEqualTo(2);
+    assertThat(onehop("copy", "finish", "--to", two.url(), "--job", "none").err())
+        .isEqualToNormalizingNewlines("onehop: the destination has no job none\n");
+  }
+
+  private static List<BsonDocument> keys(int... points) {
+    return IntStream.of(points)
+        .mapToObj(point -> new BsonDocument("k", new BsonInt32(point)))
+        .toList();
+  }
+
+  @Test
+  void whatCannotBeCopiedIsRefusedAndNothingIsWritten() {
+    insert("refused.docs", documents(10));
+    assertThatThrownBy(() -> run(ClusterCopy.builder(three.url(), three.url()).job("same")))
+        .isInstanceOf(CopyException.class)
+        .hasMessageContaining("the same cluster");
+    assertThatThrownBy(() -> run(copy("refused").begin(ClusterCopy.Begin.RESUME)))
+        .isInstanceOf(CopyException.class)
+        .hasMessageContaining("no job refused");
+    to.getDatabase("refused").getCollection("docs").insertOne(new Document("_id", "kept"));
+    assertThatThrownBy(() -> run(copy("refused")))
+        .isInstanceOf(CopyException.class)
+        .hasMessageContaining("not empty: it has refused.docs");
+    assertThat(to.getDatabase("refused").getCollection("docs").countDocuments()).isEqualTo(1);
+    assertThat(
+            to.getDatabase(ClusterCopy.STATE_DATABASE)
+                .getCollection("jobs")
+                .countDocuments(new Document("_id", new Document("$in", List.of("refused", "same")))))
+        .isZero();
+  }
+
+  @Test
+  void overwritingDropsWhatIsInTheWayAndShutsOutTheJobBefore() throws InterruptedException {
+    insert("again.docs", documents(500));
+    run(copy("again"));
+    from.getDatabase("again").getCollection("docs").deleteMany(new Document("n", new Document("$lt", 100)));
+    assertThatThrownBy(() -> run(copy("again")))
+        .isInstanceOf(CopyException.class)
+        .hasMessageContaining("has the job again already");
+    run(copy("again").begin(ClusterCopy.Begin.OVERWRITE));
+    assertSame(from.getDatabase("again"), to.getDatabase("again"));
   }
 
   private static final List<String> BUSY = List.of("ranged", "hashed", "plain");

@@ -25,6 +25,7 @@ import reactor.core.publisher.Mono;
 final class Ddl {
   private static final Set<String> ON_EVERY_OWNER =
       Set.of("createIndexes", "dropIndexes", "collMod");
+  private static final int NAMESPACE_EXISTS = 48;
   private static final BsonDocument MAJORITY = new BsonDocument("w", new BsonString("majority"));
 
   private final ConfigServer config;
@@ -67,10 +68,16 @@ final class Ddl {
     return client.retryWhileStale(
         namespace,
         table ->
-            client
-                .send(table, table.primaryShard(), command)
-                .flatMap(ShardClient::refuseStale)
-                .map(Answer::document));
+            table.isSharded()
+                ? Mono.error(
+                    new CommandFailure(
+                        NAMESPACE_EXISTS,
+                        "NamespaceExists",
+                        "Collection already exists. NS: " + namespace))
+                : client
+                    .send(table, table.primaryShard(), command)
+                    .flatMap(ShardClient::refuseStale)
+                    .map(Answer::document));
   }
 
   Mono<BsonDocument> drop(OpMsg command, String database) {

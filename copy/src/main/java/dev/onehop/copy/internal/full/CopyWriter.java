@@ -27,6 +27,7 @@ import org.bson.BsonInt32;
 import org.bson.BsonNull;
 import org.bson.BsonValue;
 import org.bson.RawBsonDocument;
+import org.bson.codecs.BsonDocumentCodec;
 import org.bson.conversions.Bson;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
@@ -40,13 +41,16 @@ import reactor.core.publisher.Mono;
  */
 final class CopyWriter {
   private static final int DUPLICATE_KEY = 11000;
+  private static final BsonDocumentCodec CODEC = new BsonDocumentCodec();
   private static final InsertManyOptions UNORDERED =
       new InsertManyOptions().ordered(false).bypassDocumentValidation(true);
 
+  private final Mapping mapping;
   private final ClusterEnd source;
   private final ClusterEnd destination;
 
-  CopyWriter(ClusterEnd source, ClusterEnd destination) {
+  CopyWriter(ClusterEnd source, ClusterEnd destination, Mapping mapping) {
+    this.mapping = mapping;
     this.source = source;
     this.destination = destination;
   }
@@ -187,7 +191,10 @@ final class CopyWriter {
     List<RawBsonDocument> all = new ArrayList<>(occupants);
     all.add(document);
     for (RawBsonDocument each : all) {
-      List<RawBsonDocument> found = source.all(origin.find(Filters.eq("_id", idOf(each))));
+      BsonDocument filter = mapping.filter(spec.namespace());
+      Bson byId = Filters.eq("_id", idOf(each));
+      List<RawBsonDocument> found =
+          source.all(origin.find(filter == null ? byId : Filters.and(byId, filter)));
       if (found.size() > 1) {
         throw new CopyException(
             "%s has several documents with the _id %s on its shards; give them other _ids, as"
@@ -195,7 +202,9 @@ final class CopyWriter {
                 + " they may come to one shard",
             null);
       }
-      found.forEach(now -> current.put(identity(spec, now), now));
+      for (RawBsonDocument now : transformed(spec, found)) {
+        current.put(identity(spec, now), now);
+      }
     }
     List<RawBsonDocument> inserts = List.copyOf(current.values());
     lane.write(
@@ -207,6 +216,21 @@ final class CopyWriter {
                         ? Flux.empty()
                         : target.insertMany(session, inserts, UNORDERED))
                 .then());
+  }
+
+  /** Documents as they are written. */
+  List<RawBsonDocument> transformed(CollectionSpec spec, List<RawBsonDocument> documents) {
+    if (mapping.transformation() == null) {
+      return documents;
+    }
+    List<RawBsonDocument> changed = new ArrayList<>();
+    for (RawBsonDocument document : documents) {
+      BsonDocument now = mapping.transformed(spec.namespace(), document);
+      if (now != null) {
+        changed.add(now instanceof RawBsonDocument raw ? raw : new RawBsonDocument(now, CODEC));
+      }
+    }
+    return changed;
   }
 
   private static Bson occupying(

@@ -11,10 +11,8 @@ import java.util.Queue;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicReference;
-import org.bson.BsonDocument;
 import org.bson.BsonTimestamp;
 import org.bson.RawBsonDocument;
-import org.bson.codecs.BsonDocumentCodec;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,8 +20,6 @@ import org.jspecify.annotations.Nullable;
  * lane of its own, range after range.
  */
 public final class FullCopy {
-  private static final BsonDocumentCodec CODEC = new BsonDocumentCodec();
-
   private final ClusterEnd source;
   private final ClusterEnd destination;
   private final Mapping mapping;
@@ -35,7 +31,7 @@ public final class FullCopy {
   /**
    * How it reads.
    *
-   * @param start the cluster time of the source that all reads are after
+   * @param start a cluster time that the source has reached; all reads are of it or later
    * @param readersPerShard how many ranges of a shard are read at the same time
    * @param batchSize documents that are read and written at once
    */
@@ -94,7 +90,7 @@ public final class FullCopy {
       throws InterruptedException {
     RangeReader reader =
         new RangeReader(source, mapping, settings.start(), settings.batchSize());
-    CopyWriter writer = new CopyWriter(source, destination);
+    CopyWriter writer = new CopyWriter(source, destination, mapping);
     List<Queue<KeyRange>> ofReaders = new ArrayList<>();
     queues
         .values()
@@ -183,7 +179,7 @@ public final class FullCopy {
         collection,
         range,
         documents -> {
-          List<RawBsonDocument> changed = transformed(collection.spec(), documents);
+          List<RawBsonDocument> changed = writer.transformed(collection.spec(), documents);
           long bytes = bytes(changed);
           limits.pass(documents.size(), bytes);
           if (!changed.isEmpty()) {
@@ -196,21 +192,6 @@ public final class FullCopy {
         });
     plan.done(collection, range, done[0], done[1]);
     counts.rangesDone.incrementAndGet();
-  }
-
-  private List<RawBsonDocument> transformed(
-      CollectionSpec spec, List<RawBsonDocument> documents) {
-    if (mapping.transformation() == null) {
-      return documents;
-    }
-    List<RawBsonDocument> changed = new ArrayList<>();
-    for (RawBsonDocument document : documents) {
-      BsonDocument now = mapping.transformed(spec.namespace(), document);
-      if (now != null) {
-        changed.add(now instanceof RawBsonDocument raw ? raw : new RawBsonDocument(now, CODEC));
-      }
-    }
-    return changed;
   }
 
   private static long bytes(List<RawBsonDocument> documents) {

@@ -253,6 +253,7 @@ public final class Plan {
         new BsonDocument("namespace", new BsonString(spec.namespace()))
             .append("destination", new BsonString(spec.destination()))
             .append("kind", new BsonString(spec.kind().name()))
+            .append("uuid", spec.uuid() == null ? BsonNull.VALUE : spec.uuid())
             .append("options", spec.options())
             .append("indexes", new BsonArray(spec.indexes()));
     Sharding sharding = spec.sharding();
@@ -279,6 +280,7 @@ public final class Plan {
         document.getString("namespace").getValue(),
         document.getString("destination").getValue(),
         Kind.valueOf(document.getString("kind").getValue()),
+        document.get("uuid") instanceof BsonBinary uuid ? uuid : null,
         document.getDocument("options"),
         documents(document.getArray("indexes")),
         sharding);

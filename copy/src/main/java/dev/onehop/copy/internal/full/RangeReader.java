@@ -19,6 +19,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import org.bson.BsonArray;
+import org.bson.BsonBinary;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
 import org.bson.BsonInt64;
@@ -47,6 +48,9 @@ final class RangeReader {
 
   private static final BsonDocument SIMPLE =
       new BsonDocument("locale", new BsonString("simple"));
+
+  private static final int COLLECTION_UUID_MISMATCH = 361;
+  private static final int WIRE_VERSION_6_0 = 17;
 
   private final ClusterEnd source;
   private final Mapping mapping;
@@ -78,11 +82,15 @@ final class RangeReader {
   void read(CopiedCollection collection, KeyRange range, Sink sink) throws InterruptedException {
     BsonDocument from = range.min();
     @Nullable RoutingTable refused = null;
+    Name name = new Name(collection.spec().stored(), collection.spec().uuid(), false);
     for (int tries = 1; ; tries++) {
-      Attempt attempt = new Attempt(collection, range, from, refused, sink);
+      Attempt attempt = new Attempt(collection, name, range, from, refused, sink);
       try {
         attempt.run();
         return;
+      } catch (RenamedException renamed) {
+        name = renamed.name;
+        from = attempt.from;
       } catch (RuntimeException failure) {
         if (isGone(failure)) {
           // What was of it at the start, its events remove.
@@ -100,6 +108,27 @@ final class RangeReader {
           Waits.pause("reading " + collection.spec().namespace(), failure, tries);
         }
       }
+    }
+  }
+
+  /**
+   * What a collection is called now.
+   *
+   * @param uuid the servers check that it is still that; null if that can't be checked any more: it
+   *     was resharded, which gave it another one, or dropped, and what may have its name now has
+   *     come with events that drop it first
+   * @param withoutIndex whether the index of the ranges is gone, so that everything is read
+   */
+  private record Name(String namespace, @Nullable BsonBinary uuid, boolean withoutIndex) {}
+
+  /** A collection has another name, or is another one. Control flow, so no stack trace. */
+  private static final class RenamedException extends RuntimeException {
+    private static final long serialVersionUID = 1L;
+    private final transient Name name;
+
+    RenamedException(Name name) {
+      super("renamed", null, false, false);
+      this.name = name;
     }
   }
 
@@ -127,6 +156,7 @@ final class RangeReader {
   /** Reads on from a key until something fails. */
   private final class Attempt {
     private final CopiedCollection collection;
+    private final Name called;
     private final String database;
     private final String name;
     private final ShardKeyPattern pattern;
@@ -138,14 +168,15 @@ final class RangeReader {
 
     Attempt(
         CopiedCollection collection,
+        Name called,
         KeyRange range,
         BsonDocument from,
         @Nullable RoutingTable refused,
         Sink sink) {
-      String stored = collection.spec().stored();
       this.collection = collection;
-      this.database = Mapping.databaseOf(stored);
-      this.name = stored.substring(database.length() + 1);
+      this.called = called;
+      this.database = Mapping.databaseOf(called.namespace());
+      this.name = called.namespace().substring(database.length() + 1);
       this.pattern = ShardKeyPattern.of(collection.key());
       this.range = range;
       this.from = from;
@@ -160,14 +191,16 @@ final class RangeReader {
       }
       while (!from.equals(range.max())) {
         RoutingTable now =
-            Waits.one(source.servers().table(collection.spec().stored(), refused));
+            Waits.one(source.servers().table(called.namespace(), refused));
         table = now;
         refused = null;
         if (!now.isSharded()) {
           drain(open(new Part(now, now.primaryShard(), from, range.max())), true);
           return;
         }
-        if (!now.shardKeyPattern().equals(pattern) || collection.index() == null) {
+        if (!now.shardKeyPattern().equals(pattern)
+            || collection.index() == null
+            || called.withoutIndex()) {
           readEverywhere(now);
           return;
         }
@@ -228,7 +261,7 @@ final class RangeReader {
       if (filter != null) {
         find.append("filter", filter);
       }
-      BsonDocument index = collection.index();
+      BsonDocument index = called.withoutIndex() ? null : collection.index();
       if (index == null) {
         find.append("hint", new BsonDocument("$natural", new BsonInt32(1)));
       } else {
@@ -258,12 +291,21 @@ final class RangeReader {
                       set.send(
                               message,
                               server ->
-                                  under == null
-                                      ? message
-                                      : message.withFields(
-                                          VersionFormat.of(server.maxWireVersion())
-                                              .attach(under, part.shard())))
+                                  message.withFields(
+                                      fields(under, part.shard(), server.maxWireVersion())))
                           .map(answer -> cursor(set, answer))));
+    }
+
+    /** What a server of its version checks before it reads. */
+    private BsonDocument fields(@Nullable RoutingTable under, String shard, int wireVersion) {
+      BsonDocument fields =
+          under == null
+              ? new BsonDocument()
+              : VersionFormat.of(wireVersion).attach(under, shard);
+      if (called.uuid() != null && wireVersion >= WIRE_VERSION_6_0) {
+        fields.append("collectionUUID", called.uuid());
+      }
+      return fields;
     }
 
     private Cursor cursor(ReplicaSet set, Answer answer) {
@@ -272,6 +314,16 @@ final class RangeReader {
 
     private BsonDocument checked(BsonDocument reply) {
       if (!ErrorCodes.ok(reply)) {
+        if (ErrorCodes.of(reply) == COLLECTION_UUID_MISMATCH) {
+          throw new RenamedException(
+              reply.get("actualCollection") instanceof BsonString actual
+                  ? new Name(database + "." + actual.getValue(), called.uuid(), false)
+                  : new Name(called.namespace(), null, called.withoutIndex()));
+        }
+        if (ErrorCodes.of(reply) == ErrorCodes.BAD_VALUE && !called.withoutIndex()) {
+          // The hint names no index.
+          throw new RenamedException(new Name(called.namespace(), called.uuid(), true));
+        }
         throw CommandFailure.of(reply);
       }
       return reply;
@@ -287,7 +339,7 @@ final class RangeReader {
           List<RawBsonDocument> documents = CursorReplies.documents(current.reply());
           if (!documents.isEmpty()) {
             sink.take(documents);
-            if (ordered && collection.index() != null) {
+            if (ordered && collection.index() != null && !called.withoutIndex()) {
               from = pattern.keyDocumentOf(documents.get(documents.size() - 1));
             }
           }

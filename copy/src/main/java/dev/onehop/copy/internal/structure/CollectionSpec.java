@@ -2,6 +2,7 @@ package dev.onehop.copy.internal.structure;
 
 import dev.onehop.copy.internal.Mapping;
 import java.util.List;
+import org.bson.BsonBinary;
 import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
 import org.jspecify.annotations.Nullable;
@@ -12,6 +13,8 @@ import org.jspecify.annotations.Nullable;
  * @param namespace at the source; of a time series its own, not that of its buckets
  * @param destination its name there
  * @param kind what it is
+ * @param uuid of where its documents are, by which it is known when it is renamed; null if the
+ *     server does not tell
  * @param options as {@code listCollections} tells them, and {@code create} takes them
  * @param indexes as {@code listIndexes} tells them, without that of {@code _id}
  * @param sharding null if it is not sharded
@@ -20,6 +23,7 @@ public record CollectionSpec(
     String namespace,
     String destination,
     Kind kind,
+    @Nullable BsonBinary uuid,
     BsonDocument options,
     List<BsonDocument> indexes,
     @Nullable Sharding sharding) {

@@ -11,6 +11,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Consumer;
+import org.bson.BsonBinary;
 import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
 import org.bson.BsonString;
@@ -56,9 +57,16 @@ public final class SourceStructure {
     List<CollectionSpec> collections = new ArrayList<>();
     List<CollectionSpec> views = new ArrayList<>();
     for (String database : databases()) {
-      for (BsonDocument listed :
-          source.all(source.database(database).listCollections(BsonDocument.class))) {
-        CollectionSpec spec = spec(database, listed, sharded);
+      List<BsonDocument> all =
+          source.all(source.database(database).listCollections(BsonDocument.class));
+      Map<String, BsonBinary> uuids = new HashMap<>();
+      for (BsonDocument listed : all) {
+        if (listed.getDocument("info", new BsonDocument()).get("uuid") instanceof BsonBinary uuid) {
+          uuids.put(database + "." + listed.getString("name").getValue(), uuid);
+        }
+      }
+      for (BsonDocument listed : all) {
+        CollectionSpec spec = spec(database, listed, sharded, uuids);
         if (spec != null) {
           (spec.kind() == Kind.VIEW ? views : collections).add(spec);
         }
@@ -69,7 +77,10 @@ public final class SourceStructure {
   }
 
   private @Nullable CollectionSpec spec(
-      String database, BsonDocument listed, Map<String, Sharding> sharded)
+      String database,
+      BsonDocument listed,
+      Map<String, Sharding> sharded,
+      Map<String, BsonBinary> uuids)
       throws InterruptedException {
     String name = listed.getString("name").getValue();
     String namespace = database + "." + name;
@@ -98,6 +109,7 @@ public final class SourceStructure {
         namespace,
         destination,
         kind,
+        uuids.get(stored),
         listed.getDocument("options", new BsonDocument()),
         kind == Kind.VIEW ? List.of() : indexes(database, name),
         sharded.get(stored));
