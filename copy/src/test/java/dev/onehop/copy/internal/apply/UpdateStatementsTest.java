@@ -67,16 +67,30 @@ class UpdateStatementsTest {
             statements(
                 "{updatedFields: {a: 1}}",
                 "{updatedFields: {b: 2, a: 3}}",
-                "{removedFields: ['a']}",
+                "{removedFields: ['c']}",
                 "{updatedFields: {a: 4}, truncatedArrays: [{field: 'l', newSize: 2}]}",
                 "{truncatedArrays: [{field: 'm', newSize: 0}]}"))
         .containsExactly(
             "update {\"_id\": 1} ["
                 + "{\"$set\": {\"a\": {\"$literal\": 3}, \"b\": {\"$literal\": 2}}}, "
-                + "{\"$unset\": \"a\"}, "
+                + "{\"$unset\": \"c\"}, "
                 + "{\"$set\": {\"l\": {\"$slice\": [\"$l\", 2]}}}, "
                 + "{\"$set\": {\"a\": {\"$literal\": 4}}}, "
                 + "{\"$set\": {\"m\": {\"$literal\": []}}}]");
+  }
+
+  /** It is the last field then; within a pipeline it would stay where it was. */
+  @Test
+  void aFieldThatIsRemovedAndSetAgainTakesTwoUpdates() {
+    assertThat(
+            statements(
+                "{updatedFields: {a: 1}, removedFields: ['b']}",
+                "{updatedFields: {b: 2}}",
+                "{updatedFields: {c: 3}}"))
+        .containsExactly(
+            "update {\"_id\": 1} [{\"$set\": {\"a\": {\"$literal\": 1}}}, {\"$unset\": \"b\"}]",
+            "update {\"_id\": 1} "
+                + "[{\"$set\": {\"b\": {\"$literal\": 2}, \"c\": {\"$literal\": 3}}}]");
   }
 
   /** Operators on an array and in it would conflict; in a pipeline a path goes into all elements. */
