@@ -1,22 +1,32 @@
 package dev.onehop.it;
 
-import com.mongodb.MongoCommandException;
 import com.mongodb.MongoWriteException;
 import com.mongodb.client.MongoClient;
-import com.mongodb.client.MongoDatabase;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Queue;
 import java.util.Random;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicLong;
+import org.bson.BsonArray;
+import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
 import org.bson.BsonString;
 import org.bson.BsonValue;
+import org.bson.Document;
 
-/** Threads that change documents of a collection in all the ways there are, until closed. */
+/**
+ * Threads that change documents of collections in all the ways there are, also their shard key
+ * {@code k}, until closed.
+ */
 final class RandomWrites implements AutoCloseable {
+  /** Values of the shard key. */
+  static final int PLACES = 60;
+
+  private static final long SEED = Long.getLong("onehop.it.seed", System.nanoTime());
   private static final String LONG = "x".repeat(40);
 
   /** Each with a number that differs. Some fail on some documents, and then change nothing. */
@@ -44,7 +54,7 @@ final class RandomWrites implements AutoCloseable {
           "[{$set: {list: []}}]",
           "{$set: {'d.%2$d': %1$d, 'd.1%2$d': %1$d}}",
           "{$rename: {a: 'renamed', z: 'a'}}",
-          "{$set: {k: {$literal: 1}}}",
+          "{$set: {lit: {$literal: 1}}}",
           "{$set: {o: {'$p': %1$d, 'x.y': 1}}}",
           "[{$replaceWith: {$setField: {field: 'dotted.name', input: '$$ROOT', value: %1$d}}}]",
           "[{$replaceWith: {$setField: {field: {$literal: '$dollar'}, input: '$$ROOT', value: %1$d}}}]",
@@ -71,8 +81,7 @@ final class RandomWrites implements AutoCloseable {
     this.collections = collections;
     this.keys = keys;
     for (int n = 0; n < threads; n++) {
-      Random random = new Random(n);
-      Thread thread = new Thread(() -> run(random), "writes-" + n);
+      Thread thread = new Thread(new Writer(n, threads), "writes-" + n);
       this.threads.add(thread);
       thread.start();
     }
@@ -88,48 +97,103 @@ final class RandomWrites implements AutoCloseable {
     };
   }
 
-  private void run(Random random) {
-    MongoDatabase target = client.getDatabase(database);
-    while (!stopped) {
-      try {
-        write(target, collections.get(random.nextInt(collections.size())), random);
-        done.incrementAndGet();
-      } catch (MongoWriteException | MongoCommandException refused) {
-        failures.add(refused);
-      } catch (RuntimeException failure) {
-        failures.add(failure);
+  /** A thread has documents of its own, and knows the {@code k} of those that are there. */
+  private final class Writer implements Runnable {
+    private final int number;
+    private final int all;
+    private final Random random;
+    private final Map<String, Integer> places = new HashMap<>();
+
+    Writer(int number, int all) {
+      this.number = number;
+      this.all = all;
+      this.random = new Random(SEED + number);
+    }
+
+    @Override
+    public void run() {
+      while (!stopped) {
+        try {
+          write(
+              collections.get(random.nextInt(collections.size())),
+              random.nextInt(keys / all) * all + number);
+          done.incrementAndGet();
+        } catch (RuntimeException failure) {
+          failures.add(failure);
+          return;
+        }
+      }
+    }
+
+    private void write(String collection, int document) {
+      String name = collection + document;
+      Integer place = places.get(name);
+      BsonDocument key = new BsonDocument("_id", id(document));
+      int kind = random.nextInt(24);
+      if (place == null || kind == 0) {
+        int chosen = place == null ? random.nextInt(PLACES) : place;
+        BsonDocument whole = key.clone().append("k", new BsonInt32(chosen)).append("v", number());
+        if (random.nextBoolean()) {
+          whole.append("list", BsonDocument.parse("{l: ['" + LONG + "', 2, 3, 4, 5]}").get("l"));
+          whole.append("s", BsonDocument.parse("{p: 1, o: {l: [1, {m: 1}], q: 2}}"));
+        }
+        key.append("k", new BsonInt32(chosen));
+        update(collection, key, whole, true);
+        places.put(name, chosen);
         return;
       }
+      key.append("k", new BsonInt32(place));
+      if (kind < 3) {
+        command(
+            "delete",
+            collection,
+            "deletes",
+            new BsonDocument("q", key).append("limit", new BsonInt32(1)));
+        places.remove(name);
+      } else if (kind == 3) {
+        int moved = random.nextInt(PLACES);
+        try {
+          // With the driver, for it takes a retryable write.
+          var unused =
+              client
+                  .getDatabase(database)
+                  .getCollection(collection)
+                  .updateOne(key, new Document("$set", new Document("k", moved)));
+          places.put(name, moved);
+        } catch (MongoWriteException refused) {
+          // The other shard has an orphan of the same _id: it stays where it is.
+        }
+      } else {
+        String update =
+            UPDATES
+                .get(random.nextInt(UPDATES.size()))
+                .formatted(random.nextInt(1_000_000), random.nextInt(4));
+        update(collection, key, BsonDocument.parse("{u: " + update + "}").get("u"), false);
+      }
+    }
+
+    private BsonInt32 number() {
+      return new BsonInt32(random.nextInt(1000));
     }
   }
 
-  private void write(MongoDatabase target, String collection, Random random) {
-    int number = random.nextInt(keys);
-    BsonDocument byId = new BsonDocument("_id", id(number));
-    BsonDocument whole = new BsonDocument("_id", id(number)).append("v", new BsonInt32(random.nextInt(1000)));
-    if (random.nextBoolean()) {
-      whole.append("list", BsonDocument.parse("{l: ['" + LONG + "', 2, 3, 4, 5]}").get("l"));
-      whole.append("s", BsonDocument.parse("{p: 1, o: {l: [1, {m: 1}], q: 2}}"));
-    }
-    switch (random.nextInt(12)) {
-      case 0 -> command(target, new BsonDocument("delete", new BsonString(collection)), "deletes",
-          new BsonDocument("q", byId).append("limit", new BsonInt32(1)));
-      case 1, 2 -> command(target, new BsonDocument("update", new BsonString(collection)), "updates",
-          new BsonDocument("q", byId).append("u", whole).append("upsert", org.bson.BsonBoolean.TRUE));
-      default -> {
-        String update = UPDATES.get(random.nextInt(UPDATES.size())).formatted(random.nextInt(1_000_000), random.nextInt(4));
-        BsonValue u = BsonDocument.parse("{u: " + update + "}").get("u");
-        command(target, new BsonDocument("update", new BsonString(collection)), "updates",
-            new BsonDocument("q", byId).append("u", u));
-      }
-    }
+  private void update(String collection, BsonDocument query, BsonValue update, boolean upsert) {
+    command(
+        "update",
+        collection,
+        "updates",
+        new BsonDocument("q", query).append("u", update).append("upsert", BsonBoolean.valueOf(upsert)));
   }
 
   /** Without the driver, which has rules of its own. What a server refuses has changed nothing. */
-  private static void command(MongoDatabase target, BsonDocument command, String name, BsonDocument statement) {
-    command.append(name, new org.bson.BsonArray(List.of(statement)));
-    command.append("writeConcern", BsonDocument.parse("{w: 1}"));
-    var unused = target.runCommand(command);
+  private void command(String name, String collection, String list, BsonDocument statement) {
+    var unused =
+        client
+            .getDatabase(database)
+            .runCommand(
+                new BsonDocument(name, new BsonString(collection))
+                    .append(list, new BsonArray(List.of(statement)))
+                    .append("writeConcern", BsonDocument.parse("{w: 1}")));
   }
 
   long done() {

@@ -4,6 +4,7 @@ import static com.mongodb.client.model.Filters.and;
 import static com.mongodb.client.model.Filters.eq;
 
 import com.mongodb.MongoException;
+import com.mongodb.MongoServerException;
 import com.mongodb.ReadConcern;
 import com.mongodb.ReadPreference;
 import com.mongodb.TransactionOptions;
@@ -25,6 +26,7 @@ import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import org.bson.BsonArray;
 import org.bson.BsonDocument;
 import org.bson.BsonInt64;
@@ -32,6 +34,8 @@ import org.bson.BsonString;
 import org.bson.BsonValue;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Mono;
 import reactor.util.retry.Retry;
 
@@ -48,7 +52,9 @@ import reactor.util.retry.Retry;
  * <p>While servers can't be reached, it tries on. Thread-safe.
  */
 public final class FencedSink implements ChannelSink {
+  private static final Logger log = LoggerFactory.getLogger(FencedSink.class);
   private static final long RAISING_SECONDS = 2;
+  private static final Duration SHORT = Duration.ofMillis(50);
   private static final int MAX_TIME_EXPIRED = 50;
 
   // What a statement fails with when the session is ended by a new owner.
@@ -206,6 +212,7 @@ public final class FencedSink implements ChannelSink {
       return Mono.error(new FencedException(batch.channel(), batch.term()));
     }
     return Mono.defer(() -> attempt(tenure, batch))
+        .retryWhen(retry(FencedSink::isOvertaken, SHORT))
         .retryWhen(
             retry(
                 failure ->
@@ -281,9 +288,25 @@ public final class FencedSink implements ChannelSink {
     return failure instanceof MongoException known && known.getCode() == code;
   }
 
-  private static Retry retry(java.util.function.Predicate<Throwable> passing) {
+  /**
+   * Whether a server has refused a transaction for what happened since it began, such as a range
+   * that has moved. Who waits for long then meets the next one.
+   */
+  private static boolean isOvertaken(Throwable failure) {
+    return has(failure, MongoException.TRANSIENT_TRANSACTION_ERROR_LABEL)
+        && failure instanceof MongoServerException
+        && !Passing.is(failure);
+  }
+
+  private static Retry retry(Predicate<Throwable> passing) {
+    return retry(passing, Duration.ofSeconds(1));
+  }
+
+  private static Retry retry(Predicate<Throwable> passing, Duration longest) {
     return Retry.backoff(Long.MAX_VALUE, Duration.ofMillis(10))
-        .maxBackoff(Duration.ofSeconds(1))
-        .filter(passing);
+        .maxBackoff(longest)
+        .filter(passing)
+        .doBeforeRetry(
+            signal -> log.debug("it is tried again: {}", signal.failure().getMessage()));
   }
 }

@@ -33,8 +33,7 @@ import reactor.util.retry.Retry;
  */
 public final class Applier {
   private static final Duration POLL = Duration.ofMillis(200);
-  private static final Duration LEASE = Duration.ofSeconds(10);
-  private static final Duration RENEWAL = Duration.ofSeconds(1);
+  private static final int RENEWALS = 10;
 
   private static final int NAMESPACE_EXISTS = 48;
 
@@ -75,7 +74,7 @@ public final class Applier {
         ChannelGroup.builder(
                 stream, builder.lanes, builder.job, builder.state.getCollection("leases"))
             .maxBatch(builder.batch)
-            .lease(LEASE, RENEWAL)
+            .lease(builder.lease, builder.lease.dividedBy(RENEWALS))
             .build();
   }
 
@@ -175,6 +174,7 @@ public final class Applier {
     private Set<Operation> operations = EnumSet.allOf(Operation.class);
     private int lanes = LANES;
     private int batch = BATCH;
+    private Duration lease = Duration.ofSeconds(10);
 
     @SuppressWarnings("NullAway.Init") // Checked when it is built.
     private Builder(MongoClientSettings source, BsonTimestamp start) {
@@ -227,6 +227,15 @@ public final class Applier {
     /** How many events a transaction has at most; 500 by default. */
     public Builder maxBatch(int events) {
       this.batch = events;
+      return this;
+    }
+
+    /**
+     * How long a lane is a process's own after it last said so, at least a second; 10 seconds by
+     * default. When a process is killed, another one waits that long for its lanes.
+     */
+    public Builder lease(Duration time) {
+      this.lease = time;
       return this;
     }
 

@@ -39,11 +39,22 @@ final class ApplySink implements ChannelSink {
   private static final Logger log = LoggerFactory.getLogger(ApplySink.class);
   private static final BulkWriteOptions UNORDERED = new BulkWriteOptions().ordered(false);
 
-  /** Another lane may be about to free a value of a unique index. */
+  private static final int SELDOM = 60;
+
+  /**
+   * Another lane may be about to free a value of a unique index. A shard may have an orphan with
+   * the same {@code _id}, which it removes by itself, after a quarter of an hour perhaps.
+   */
   private static final Retry UNTIL_FREE =
-      Retry.backoff(100, Duration.ofMillis(20))
+      Retry.backoff(Long.MAX_VALUE, Duration.ofMillis(20))
           .maxBackoff(Duration.ofSeconds(1))
-          .filter(ApplySink::isDuplicate);
+          .filter(ApplySink::isDuplicate)
+          .doBeforeRetry(
+              retry -> {
+                if (retry.totalRetries() % SELDOM == SELDOM - 1) {
+                  log.warn("waits for a value of a unique index: {}", retry.failure().getMessage());
+                }
+              });
 
   private final MongoClient destination;
   private final Set<Operation> operations;

@@ -24,6 +24,8 @@ import org.bson.BsonValue;
 import org.bson.RawBsonDocument;
 import org.bson.codecs.BsonDocumentCodec;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Mono;
 import reactor.util.retry.Retry;
 
@@ -39,6 +41,8 @@ final class SourceReads {
       Set.of(
           6, 7, 50, 63, 89, 91, 112, 133, 134, 150, 189, 202, 234, 239, SNAPSHOT_UNAVAILABLE, 249,
           262, 9001, 10107, 11600, 11602, 13388, 13435, 13436);
+
+  private static final Logger log = LoggerFactory.getLogger(SourceReads.class);
 
   private final MongoClient source;
 
@@ -232,7 +236,9 @@ final class SourceReads {
   private static Retry untilThere() {
     return Retry.backoff(Long.MAX_VALUE, Duration.ofMillis(10))
         .maxBackoff(Duration.ofSeconds(1))
-        .filter(SourceReads::isPassing);
+        .filter(SourceReads::isPassing)
+        .doBeforeRetry(
+            signal -> log.debug("it is tried again: {}", signal.failure().getMessage()));
   }
 
   static boolean isPassing(Throwable failure) {

@@ -4,8 +4,10 @@ import com.mongodb.client.model.UpdateOneModel;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Consumer;
 import org.bson.BsonArray;
 import org.bson.BsonDocument;
@@ -19,7 +21,7 @@ import org.bson.conversions.Bson;
  * bytes: also new fields are in the same order.
  *
  * <p>Events that name the document's own fields only become one update with an aggregation
- * pipeline, whatever their number. Paths into nested fields need update operators, for a pipeline
+ * pipeline, unless a field is removed and comes back. Paths into nested fields need update operators, for a pipeline
  * would go into each element of an array.
  */
 final class UpdateStatements {
@@ -29,6 +31,7 @@ final class UpdateStatements {
   private final BsonValue id;
   private final BsonDocument filter;
   private final List<Statement> statements = new ArrayList<>();
+  private final Set<String> removed = new HashSet<>();
   private List<BsonDocument> stages = new ArrayList<>();
 
   private UpdateStatements(BsonValue id, BsonDocument filter) {
@@ -60,10 +63,15 @@ final class UpdateStatements {
   }
 
   private void addStages(FieldChanges changes) {
+    // Within a pipeline, a field that is removed and set again would keep its old place.
+    if (changes.set().keySet().stream().anyMatch(removed::contains)) {
+      flush();
+    }
     changes.truncated().forEach((name, length) -> stages.add(stage("$set", name, sliced(name, length))));
     changes.set().forEach(this::addSet);
     for (String name : changes.removed()) {
       stages.add(new BsonDocument("$unset", new BsonString(name)));
+      removed.add(name);
     }
   }
 
@@ -100,6 +108,7 @@ final class UpdateStatements {
       statements.add(
           new Statement(id, new UpdateOneModel<>(filter, List.copyOf(stages)), Statement.Kind.UPDATE));
       stages = new ArrayList<>();
+      removed.clear();
     }
   }
 
