@@ -275,8 +275,7 @@ final class VerifyCommand implements Callable<Integer> {
       client
           .applicationName("onehop-verify")
           .applyToClusterSettings(
-              cluster ->
-                  cluster.serverSelectionTimeout(timeout.toMillis(), TimeUnit.MILLISECONDS));
+              cluster -> cluster.serverSelectionTimeout(timeout.toMillis(), TimeUnit.MILLISECONDS));
       if (trusted != null) {
         client.applyToSslSettings(tls -> tls.context(trusted.context()));
       }
@@ -387,17 +386,15 @@ final class VerifyCommand implements Callable<Integer> {
             .put("unsettled", report.unsettled());
     ArrayNode metadata = result.putArray("metadata");
     for (MetadataDifference difference : report.metadata()) {
-      metadata
-          .addObject()
-          .put("namespace", difference.namespace())
-          .put("what", difference.what());
+      metadata.addObject().put("namespace", difference.namespace()).put("what", difference.what());
     }
     ArrayNode keys = result.putArray("details");
     for (Difference difference : report.details()) {
       keys.addObject()
           .put("namespace", difference.namespace())
           .put("kind", difference.kind().name().toLowerCase(Locale.ROOT))
-          .putRawValue("key", new com.fasterxml.jackson.databind.util.RawValue(difference.key().toJson()));
+          .putRawValue(
+              "key", new com.fasterxml.jackson.databind.util.RawValue(difference.key().toJson()));
     }
     return result.put("resumedRanges", report.resumed()).toString();
   }

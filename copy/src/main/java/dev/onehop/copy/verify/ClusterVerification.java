@@ -250,8 +250,7 @@ public final class ClusterVerification {
      *     the same name
      */
     public ClusterVerification build() {
-      return new ClusterVerification(
-          this, new Mapping(included, excluded, renamed, filters, null));
+      return new ClusterVerification(this, new Mapping(included, excluded, renamed, filters, null));
     }
   }
 
@@ -317,8 +316,7 @@ public final class ClusterVerification {
   /** What is compared, as far as it has to be the same when it is resumed. */
   private BsonDocument what(Endpoint source, Endpoint destination) {
     BsonDocument names = new BsonDocument();
-    new TreeMap<>(mapping.renamed())
-        .forEach((from, to) -> names.append(from, new BsonString(to)));
+    new TreeMap<>(mapping.renamed()).forEach((from, to) -> names.append(from, new BsonString(to)));
     BsonDocument selected = new BsonDocument();
     new TreeMap<>(mapping.filters())
         .forEach((from, filter) -> selected.append(from, new BsonString(filter.toJson())));
@@ -413,7 +411,9 @@ public final class ClusterVerification {
     private MetadataComparison metadata() throws InterruptedException {
       SortedMap<String, CollectionInfo> from =
           new Catalog(source)
-              .read(mapping::concerns, namespace -> isWanted(namespace, mapping.destination(namespace)));
+              .read(
+                  mapping::concerns,
+                  namespace -> isWanted(namespace, mapping.destination(namespace)));
       SortedMap<String, CollectionInfo> to =
           new Catalog(destination)
               .read(database -> !OF_THE_SERVERS.contains(database), this::isExpected);

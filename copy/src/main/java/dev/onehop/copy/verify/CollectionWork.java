@@ -57,8 +57,7 @@ final class CollectionWork {
     this.estimate = estimate;
     this.bounds = bounds;
     this.batch = (int) Math.max(1, Math.min(MOST_IN_BATCH, MEGABYTE / sample.averageSize()));
-    long batchBytes =
-        Math.max(MEGABYTE, Math.min(LARGEST_BATCH, batch * sample.largestSize()));
+    long batchBytes = Math.max(MEGABYTE, Math.min(LARGEST_BATCH, batch * sample.largestSize()));
     this.megabytes = (int) (batchBytes * BATCHES_PER_CURSOR * shards / MEGABYTE);
     for (KeyRange range : KeyRange.between(bounds)) {
       ranges.add(new RangeWork(this, ranges.size(), range));
@@ -100,14 +99,7 @@ final class CollectionWork {
       }
     }
     return new CollectionWork(
-        pair,
-        from,
-        to,
-        shared,
-        estimate,
-        sizes,
-        bounds,
-        source.shards() + destination.shards());
+        pair, from, to, shared, estimate, sizes, bounds, source.shards() + destination.shards());
   }
 
   /** Some of the keys, evenly, so that there are so many ranges, or fewer. */

@@ -56,8 +56,7 @@ final class SecondLooks implements Callable<Void> {
     this.settle = settle.toNanos();
     this.giveUp = Math.max(LEAST_GIVE_UP.toNanos(), this.settle * GIVE_UP);
     this.longestPause =
-        Math.max(
-            FIRST_PAUSE.toNanos(), Math.min(LONGEST_PAUSE.toNanos(), this.settle / 4));
+        Math.max(FIRST_PAUSE.toNanos(), Math.min(LONGEST_PAUSE.toNanos(), this.settle / 4));
   }
 
   /** A key that is not decided. */
