@@ -19,6 +19,7 @@ import picocli.CommandLine.Spec;
     subcommands = {
       BenchCommand.class,
       ConsumeCommand.class,
+      CopyCommand.class,
       VerifyCommand.class,
       ReportCommand.class,
       TopologyCommand.class,
@@ -30,6 +31,8 @@ import picocli.CommandLine.Spec;
       "Examples:",
       "  onehop bench --quick       what would shard-aware routing buy me?",
       "  onehop consume --quick     how fast and how late are change events, in order?",
+      "  onehop copy --from ... --to ...",
+      "                             copy a cluster while it lives",
       "  onehop verify --from ... --to ...",
       "                             do two clusters have the same in them?",
       "  onehop topology up         keep a cluster over three regions running",

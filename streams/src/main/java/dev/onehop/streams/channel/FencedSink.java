@@ -36,7 +36,7 @@ import reactor.core.publisher.Mono;
 import reactor.util.retry.Retry;
 
 /**
- * Writes what events say to a MongoDB collection, each event exactly once.
+ * Writes what events say to MongoDB collections, each event exactly once.
  *
  * <p>Each batch is one transaction. Its first statement changes the channel's document in a
  * collection of states, on the condition that the document has the batch's term and that the batch
@@ -61,9 +61,8 @@ public final class FencedSink implements ChannelSink {
           .build();
 
   private final MongoClient client;
-  private final MongoCollection<BsonDocument> target;
   private final MongoCollection<BsonDocument> states;
-  private final Function<StreamEvent.Change, List<? extends WriteModel<BsonDocument>>> writes;
+  private final TransactionWriter writer;
   private final Map<Integer, Tenure> tenures = new ConcurrentHashMap<>();
 
   /** A term of a channel here. Its transactions are those of one session, one after the other. */
@@ -97,15 +96,40 @@ public final class FencedSink implements ChannelSink {
       MongoCollection<?> target,
       MongoCollection<?> states,
       Function<StreamEvent.Change, List<? extends WriteModel<BsonDocument>>> writes) {
+    this(client, states, toCollection(target, writes));
+  }
+
+  private static TransactionWriter toCollection(
+      MongoCollection<?> collection,
+      Function<StreamEvent.Change, List<? extends WriteModel<BsonDocument>>> writes) {
+    MongoCollection<BsonDocument> target = collection.withDocumentClass(BsonDocument.class);
+    Objects.requireNonNull(writes, "writes");
+    return (session, batch) -> {
+      List<WriteModel<BsonDocument>> models = new ArrayList<>();
+      batch.events().forEach(event -> models.addAll(writes.apply(event)));
+      return models.isEmpty()
+          ? Mono.empty()
+          : Mono.from(target.bulkWrite(session, models)).then();
+    };
+  }
+
+  /**
+   * Sets up a sink that writes to several collections, or what depends on more than an event.
+   * Nothing is sent yet.
+   *
+   * @param client as of the other constructor
+   * @param states as of the other constructor
+   * @param writer writes the batches
+   */
+  public FencedSink(MongoClient client, MongoCollection<?> states, TransactionWriter writer) {
     this.client = Objects.requireNonNull(client, "client");
-    this.target = target.withDocumentClass(BsonDocument.class);
     this.states =
         states
             .withDocumentClass(BsonDocument.class)
             .withReadPreference(ReadPreference.primary())
             .withReadConcern(ReadConcern.MAJORITY)
             .withWriteConcern(WriteConcern.MAJORITY);
-    this.writes = Objects.requireNonNull(writes, "writes");
+    this.writer = Objects.requireNonNull(writer, "writer");
   }
 
   @Override
@@ -181,9 +205,7 @@ public final class FencedSink implements ChannelSink {
     if (tenure == null || tenure.term != batch.term()) {
       return Mono.error(new FencedException(batch.channel(), batch.term()));
     }
-    List<WriteModel<BsonDocument>> models = new ArrayList<>();
-    batch.events().forEach(event -> models.addAll(writes.apply(event)));
-    return Mono.defer(() -> attempt(tenure, models, batch.place()))
+    return Mono.defer(() -> attempt(tenure, batch))
         .retryWhen(
             retry(
                 failure ->
@@ -192,17 +214,17 @@ public final class FencedSink implements ChannelSink {
         .doOnSuccess(done -> tenure.batch++);
   }
 
-  private Mono<Void> attempt(
-      Tenure tenure, List<WriteModel<BsonDocument>> models, Checkpoint place) {
+  private Mono<Void> attempt(Tenure tenure, ChannelBatch batch) {
     ClientSession session = tenure.session;
     session.startTransaction(OPTIONS);
     Mono<Boolean> written =
-        claim(tenure, place)
+        claim(tenure, batch.place())
             .flatMap(
                 mine ->
-                    mine && !models.isEmpty()
-                        ? Mono.from(target.bulkWrite(session, models)).thenReturn(true)
-                        : Mono.just(mine));
+                    mine
+                        ? Mono.defer(() -> Mono.from(writer.write(session, batch)))
+                            .thenReturn(true)
+                        : Mono.just(false));
     return written
         .onErrorResume(failure -> abort(session).then(Mono.error(failure)))
         .flatMap(

@@ -1,0 +1,66 @@
+package dev.onehop.copy.internal.apply;
+
+import com.mongodb.MongoNamespace;
+import org.bson.BsonBinary;
+import org.bson.BsonDocument;
+import org.bson.BsonTimestamp;
+import org.bson.BsonValue;
+import org.bson.RawBsonDocument;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * An event of a document, as a server sent it.
+ *
+ * @param type {@code operationType}
+ * @param namespace of the source
+ * @param uuid of its collection; null from servers that don't tell
+ * @param time its cluster time
+ * @param key its {@code documentKey}
+ * @param event the whole
+ */
+record DocumentEvent(
+    String type,
+    MongoNamespace namespace,
+    @Nullable BsonBinary uuid,
+    BsonTimestamp time,
+    RawBsonDocument key,
+    BsonDocument event) {
+
+  /**
+   * @return null if it is no event of a document
+   */
+  static @Nullable DocumentEvent of(BsonDocument event) {
+    if (!(event.get("documentKey") instanceof RawBsonDocument key)) {
+      return null;
+    }
+    BsonDocument name = event.getDocument("ns");
+    return new DocumentEvent(
+        event.getString("operationType").getValue(),
+        new MongoNamespace(name.getString("db").getValue(), name.getString("coll").getValue()),
+        event.get("collectionUUID") instanceof BsonBinary uuid ? uuid : null,
+        event.getTimestamp("clusterTime"),
+        key,
+        event);
+  }
+
+  BsonValue id() {
+    return Target.id(key);
+  }
+
+  /** What tells its collection apart from others, also of the same name. */
+  Object collection() {
+    return uuid == null ? namespace : uuid;
+  }
+
+  /**
+   * @return null for none that is known
+   */
+  @Nullable Operation operation() {
+    return switch (type) {
+      case "insert" -> Operation.INSERT;
+      case "update", "replace" -> Operation.UPDATE;
+      case "delete" -> Operation.DELETE;
+      default -> null;
+    };
+  }
+}
