@@ -56,6 +56,10 @@ public final class ClusterVerification {
   public static final String CONNECTING = "connecting";
 
   private static final Set<String> OF_THE_SERVERS = Set.of("admin", "config", "local");
+
+  /** What copies keep beside what they copy. */
+  private static final String OF_COPIES = "onehop_copy";
+
   private static final int MEGABYTES = 96;
   private static final int MOST_ROUNDS = 10;
 
@@ -429,7 +433,9 @@ public final class ClusterVerification {
     /** The buckets of a time series are what the server makes of its documents. */
     private boolean isWanted(String namespace, @Nullable String target) {
       String database = Mapping.databaseOf(namespace);
-      return target != null && !namespace.startsWith(database + ".system.");
+      return target != null
+          && !database.equals(OF_COPIES)
+          && !namespace.startsWith(database + ".system.");
     }
 
     /** Whether a collection of the source could be mapped to this one. */
@@ -563,7 +569,7 @@ public final class ClusterVerification {
     @Override
     public boolean wantsDetail() {
       differing.incrementAndGet();
-      return details.getAndDecrement() > 0;
+      return details.get() > 0 && details.getAndDecrement() > 0;
     }
 
     @Override

@@ -93,7 +93,7 @@ final class CollectionWork {
       long documents = Math.max(1, Math.min(perRange, RANGE_BYTES / sizes.averageSize()));
       int count = (int) Math.min(MOST_RANGES, estimate / documents + 1);
       bounds = List.of();
-      if (count > 1 && pair.isOrdered()) {
+      if (count > 1 && pair.hasRanges()) {
         int samples = Math.min(MOST_SAMPLES, count * SAMPLES_PER_RANGE);
         bounds = quantiles(Servers.retrying(() -> larger.sample(samples, estimate)).keys(), count);
       }

@@ -96,8 +96,7 @@ final class Reader {
       long largest = 1;
       for (RawBsonDocument document : documents) {
         BsonValue key = Objects.requireNonNull(document.get(field));
-        // Of a time series, the field is another than _id.
-        if (field.equals("_id") ? key.getBsonType() != BsonType.MAX_KEY : isUsual(key)) {
+        if (key.getBsonType() != BsonType.MAX_KEY) {
           keys.put(SortableKey.encode(key), key);
         }
         long size = document.getNumber("size").longValue();
@@ -203,15 +202,7 @@ final class Reader {
     if (filter != null) {
       all.add(filter);
     }
-    if (pair.isTimeSeries()) {
-      // Its times are dates, all of them.
-      if (range.min() != null) {
-        all.add(Filters.gte(pair.keyField(), range.min()));
-      }
-      if (range.max() != null) {
-        all.add(Filters.lt(pair.keyField(), range.max()));
-      }
-    } else if (pair.isOrdered()) {
+    if (pair.hasRanges()) {
       BsonDocument bounds = range.filter("_id");
       if (bounds != null) {
         all.add(bounds);
