@@ -25,6 +25,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Timer;
 import java.util.TimerTask;
 import java.util.concurrent.Callable;
@@ -298,7 +299,7 @@ final class VerifyCommand implements Callable<Integer> {
     } catch (IllegalArgumentException e) {
       throw Failure.usage(Failure.firstLine(e));
     } catch (UncheckedIOException e) {
-      IOException cause = e.getCause();
+      IOException cause = Objects.requireNonNull(e.getCause());
       throw Failure.run("--state " + state + ": " + Failure.reason(cause), e);
     } catch (MongoTimeoutException e) {
       throw Failure.run(

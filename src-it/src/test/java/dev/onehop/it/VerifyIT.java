@@ -289,19 +289,19 @@ class VerifyIT {
     }
     // The same id on two shards, which no index forbids.
     BsonDocument twice = other.get(20).clone();
-    var inserted = at(to, "faults.other").insertOne(twice.append("k", new BsonInt32(99)));
+    var unusedInserted = at(to, "faults.other").insertOne(twice.append("k", new BsonInt32(99)));
     plant(planted, Difference.Kind.EXTRA, "faults.other", twice.get("_id"));
     BsonDocument dropped = other.get(30);
-    var deleted = at(to, "faults.other").deleteOne(dropped);
+    var unusedDeleted = at(to, "faults.other").deleteOne(dropped);
     plant(planted, Difference.Kind.MISSING, "faults.other", dropped.get("_id"));
     // The id itself has another type.
     BsonValue number = new BsonInt32(14);
-    var gone = at(to, "faults.plain").deleteOne(id(number));
+    var unusedGone = at(to, "faults.plain").deleteOne(id(number));
     BsonDocument retyped = document(new BsonInt64(14), 1);
-    var back = at(to, "faults.plain").insertOne(retyped);
+    var unusedBack = at(to, "faults.plain").insertOne(retyped);
     plant(planted, Difference.Kind.DIFFERENT, "faults.plain", number);
     BsonDocument upper = document(new BsonString("TEXT"), 1);
-    var added = at(to, "faults.collated").insertOne(upper);
+    var unusedAdded = at(to, "faults.collated").insertOne(upper);
     plant(planted, Difference.Kind.EXTRA, "faults.collated", upper.get("_id"));
 
     for (boolean throughMongos : new boolean[] {false, true}) {
@@ -326,15 +326,15 @@ class VerifyIT {
         database.createCollection(name);
       }
       MongoCollection<?> indexed = database.getCollection("indexed");
-      var a = indexed.createIndex(new BsonDocument("a", new BsonInt32(1)));
-      var b =
+      var unusedA = indexed.createIndex(new BsonDocument("a", new BsonInt32(1)));
+      var unusedB =
           indexed.createIndex(
               new BsonDocument("b", new BsonInt32(1)), new IndexOptions().unique(copy));
-      var c =
+      var unusedC =
           indexed.createIndex(
               BsonDocument.parse(copy ? "{d: 1, c: 1}" : "{c: 1, d: 1}"),
               new IndexOptions().name("c"));
-      var e =
+      var unusedE =
           indexed.createIndex(
               new BsonDocument("e", new BsonInt32(1)),
               new IndexOptions()
@@ -342,7 +342,7 @@ class VerifyIT {
                   .partialFilterExpression(
                       BsonDocument.parse(copy ? "{e: {$gt: 1}}" : "{e: {$gt: 2}}")));
       if (!copy) {
-        var f = indexed.createIndex(new BsonDocument("f", new BsonInt32(1)));
+        var unusedF = indexed.createIndex(new BsonDocument("f", new BsonInt32(1)));
       }
       database.createCollection(
           "valid",
@@ -599,7 +599,7 @@ class VerifyIT {
   void theCommandSaysWhatIsDifferent() throws IOException {
     insert("command.equal", documents(ids(50)));
     insert("command.different", documents(ids(50)));
-    var deleted = at(to, "command.different").deleteOne(id(BsonNull.VALUE));
+    var unusedDeleted = at(to, "command.different").deleteOne(id(BsonNull.VALUE));
     Ran equal = run("--include", "command.equal");
     assertThat(equal.err()).isEmpty();
     assertThat(equal.out()).contains("compared   50 documents").endsWith("equal\n");

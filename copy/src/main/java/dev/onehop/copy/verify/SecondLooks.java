@@ -113,7 +113,7 @@ final class SecondLooks implements Callable<Void> {
         wait();
       }
       count++;
-      bytes += order.bytes().length;
+      bytes += order.length();
       queue.add(waiting);
       notifyAll();
     }
@@ -174,7 +174,7 @@ final class SecondLooks implements Callable<Void> {
           && due.size() < MOST_AT_ONCE
           && size < MOST_BYTES_AT_ONCE) {
         due.add(queue.remove());
-        size += next.order.bytes().length;
+        size += next.order.length();
         next = queue.peek();
       }
       return due;
@@ -212,7 +212,7 @@ final class SecondLooks implements Callable<Void> {
           queue.add(waiting);
         } else {
           count--;
-          bytes -= waiting.order.bytes().length;
+          bytes -= waiting.order.length();
           notifyAll();
         }
       }

@@ -147,8 +147,8 @@ final class StateFile implements AutoCloseable {
       known.put(
           line.getString("collection").getValue(),
           new Known(
-              line.get("from"),
-              line.get("to"),
+              line.get("from", BsonNull.VALUE),
+              line.get("to", BsonNull.VALUE),
               List.copyOf(line.getArray("bounds").getValues()),
               new HashMap<>()));
     } else {
