@@ -49,8 +49,9 @@ import picocli.CommandLine.Spec;
     description = {
       "",
       "Compares every document of two sharded clusters or replica sets byte by byte, and the"
-          + " options, indexes and shard keys of their collections. Both are only read. What differs"
-          + " is looked at again until it is equal, or has stood still for the time of --settle.",
+          + " options, indexes and shard keys of their collections. Both are only read. What"
+          + " differs is looked at again until it is equal, or has stood still for the time of"
+          + " --settle.",
       ""
     },
     footer = {
@@ -84,8 +85,8 @@ final class VerifyCommand implements Callable<Integer> {
       required = true,
       paramLabel = "URL",
       description =
-          "The source: the URL of its mongoses, or of a replica set. A user's password is taken from"
-              + " ONEHOP_FROM_PASSWORD.")
+          "The source: the URL of its mongoses, or of a replica set. A user's password is taken"
+              + " from ONEHOP_FROM_PASSWORD.")
   private String from;
 
   @Option(
@@ -169,8 +170,8 @@ final class VerifyCommand implements Callable<Integer> {
   @Option(
       names = "--through-mongos",
       description =
-          "Read documents through the mongoses only. Default: from the shards themselves, where they"
-              + " can be reached and know the user.")
+          "Read documents through the mongoses only. Default: from the shards themselves, where"
+              + " they can be reached and know the user.")
   private boolean throughMongos;
 
   @Option(

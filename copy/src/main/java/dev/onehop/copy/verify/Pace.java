@@ -7,7 +7,8 @@ final class Pace {
   private static final long LONGEST_CREDIT = TimeUnit.MILLISECONDS.toNanos(100);
 
   private final double nanosPerDocument;
-  private double free = (double) System.nanoTime(); // when the next document may pass; guarded by this
+  private double free =
+      (double) System.nanoTime(); // when the next document may pass; guarded by this
 
   /**
    * @param perSecond 0 for no limit
