@@ -129,9 +129,7 @@ class CopyIT {
 
   private static void insert(String namespace, List<BsonDocument> documents) {
     String[] names = namespace.split("\\.", 2);
-    from.getDatabase(names[0])
-        .getCollection(names[1], BsonDocument.class)
-        .insertMany(documents);
+    from.getDatabase(names[0]).getCollection(names[1], BsonDocument.class).insertMany(documents);
   }
 
   private static Map<BsonDocument, RawBsonDocument> all(MongoCollection<?> collection) {
@@ -173,7 +171,8 @@ class CopyIT {
         });
   }
 
-  private static java.util.Set<BsonDocument> without(Map<BsonDocument, ?> all, Map<BsonDocument, ?> those) {
+  private static java.util.Set<BsonDocument> without(
+      Map<BsonDocument, ?> all, Map<BsonDocument, ?> those) {
     java.util.Set<BsonDocument> rest = new java.util.HashSet<>(all.keySet());
     rest.removeAll(those.keySet());
     return rest;
@@ -195,7 +194,8 @@ class CopyIT {
   @Test
   void everyKindOfCollectionComesAsItIs() throws InterruptedException {
     MongoDatabase shop = from.getDatabase("shop");
-    three.shardCollection("shop.ranged", BsonDocument.parse("{_id: 1}"), Numbered.splitAt(500, 1500));
+    three.shardCollection(
+        "shop.ranged", BsonDocument.parse("{_id: 1}"), Numbered.splitAt(500, 1500));
     three.shardHashedCollection("shop.hashed", BsonDocument.parse("{_id: 'hashed'}"), 6);
     insert("shop.ranged", documents(DOCUMENTS));
     insert("shop.hashed", documents(DOCUMENTS));
@@ -258,8 +258,7 @@ class CopyIT {
                 .map(Document::toJson)
                 .sorted()
                 .toList());
-    assertThat(
-            to.getDatabase("shop").getCollection("ring").find().into(new ArrayList<>()))
+    assertThat(to.getDatabase("shop").getCollection("ring").find().into(new ArrayList<>()))
         .isEqualTo(shop.getCollection("ring").find().into(new ArrayList<>()));
     for (String sharded : List.of("shop.ranged", "shop.hashed")) {
       assertThat(entry(to, sharded).get("key")).isEqualTo(entry(from, sharded).get("key"));
@@ -280,7 +279,8 @@ class CopyIT {
   void aCopyThatIsKilledAgainAndAgainEqualsItsSource() throws Exception {
     int kills = Integer.getInteger("onehop.it.copy.kills", 4);
     MongoDatabase busy = from.getDatabase("busy");
-    three.shardCollection("busy.ranged", BsonDocument.parse("{_id: 1}"), Numbered.splitAt(1_000, 2_000));
+    three.shardCollection(
+        "busy.ranged", BsonDocument.parse("{_id: 1}"), Numbered.splitAt(1_000, 2_000));
     three.shardHashedCollection("busy.hashed", BsonDocument.parse("{_id: 'hashed'}"), 6);
     for (String name : BUSY) {
       insert("busy." + name, documents(DOCUMENTS));
@@ -350,7 +350,8 @@ class CopyIT {
         } else {
           process.destroyForcibly().waitFor();
         }
-        process = CopyMain.start(three.url(), two.url(), "busy", ClusterCopy.Begin.RESUME, true, log);
+        process =
+            CopyMain.start(three.url(), two.url(), "busy", ClusterCopy.Begin.RESUME, true, log);
       }
       org.awaitility.Awaitility.await()
           .atMost(java.time.Duration.ofMinutes(5))
@@ -423,10 +424,12 @@ class CopyIT {
                   .rangeBytes(64 << 10));
       assertThat(done.documentsDone()).isEqualTo(DOCUMENTS - 200);
       assertThat(
-              last.getDatabase("back")
+              last
+                  .getDatabase("back")
                   .getCollection("ranged")
                   .find()
-                  .into(new ArrayList<>()).stream()
+                  .into(new ArrayList<>())
+                  .stream()
                   .map(each -> each.getInteger("n"))
                   .sorted()
                   .toList())
@@ -454,8 +457,19 @@ class CopyIT {
     java.nio.file.Path file = java.nio.file.Files.createTempFile("onehop-copy", ".json");
     Printed done =
         onehop(
-            "copy", "--from", three.url(), "--to", two.url(), "--job", "command", "--include",
-            "command", "--only", "structure,full,indexes", "--json", "--progress-file",
+            "copy",
+            "--from",
+            three.url(),
+            "--to",
+            two.url(),
+            "--job",
+            "command",
+            "--include",
+            "command",
+            "--only",
+            "structure,full,indexes",
+            "--json",
+            "--progress-file",
             file.toString());
     assertThat(done.exitCode()).as(done.err()).isZero();
     for (String json : List.of(done.out(), java.nio.file.Files.readString(file))) {
@@ -471,7 +485,14 @@ class CopyIT {
 
     Printed again =
         onehop(
-            "copy", "--from", three.url(), "--to", two.url(), "--job", "command", "--include",
+            "copy",
+            "--from",
+            three.url(),
+            "--to",
+            two.url(),
+            "--job",
+            "command",
+            "--include",
             "command");
     assertThat(again.exitCode()).isEqualTo(1);
     assertThat(again.err().lines()).singleElement().asString().contains("has the job command");
@@ -503,7 +524,8 @@ class CopyIT {
     assertThat(
             to.getDatabase(ClusterCopy.STATE_DATABASE)
                 .getCollection("jobs")
-                .countDocuments(new Document("_id", new Document("$in", List.of("refused", "same")))))
+                .countDocuments(
+                    new Document("_id", new Document("$in", List.of("refused", "same")))))
         .isZero();
   }
 
@@ -537,7 +559,8 @@ class CopyIT {
     try (RealMongod set = RealMongod.startWithAuthentication();
         RealMongod other = RealMongod.startWithAuthentication()) {
       for (RealMongod each : List.of(set, other)) {
-        try (MongoClient admin = MongoClients.create(as(each, RealMongod.ADMIN, RealMongod.PASSWORD))) {
+        try (MongoClient admin =
+            MongoClients.create(as(each, RealMongod.ADMIN, RealMongod.PASSWORD))) {
           admin.getDatabase("rights").getCollection("docs").insertOne(new Document("_id", 1));
           admin
               .getDatabase("admin")
@@ -545,8 +568,7 @@ class CopyIT {
                   new Document("createUser", "reader")
                       .append("pwd", "a secret")
                       .append(
-                          "roles",
-                          List.of(new Document("role", "read").append("db", "rights"))));
+                          "roles", List.of(new Document("role", "read").append("db", "rights"))));
         }
       }
       assertThatThrownBy(
@@ -582,7 +604,9 @@ class CopyIT {
   void overwritingDropsWhatIsInTheWayAndShutsOutTheJobBefore() throws InterruptedException {
     insert("again.docs", documents(500));
     run(copy("again"));
-    from.getDatabase("again").getCollection("docs").deleteMany(new Document("n", new Document("$lt", 100)));
+    from.getDatabase("again")
+        .getCollection("docs")
+        .deleteMany(new Document("n", new Document("$lt", 100)));
     assertThatThrownBy(() -> run(copy("again")))
         .isInstanceOf(CopyException.class)
         .hasMessageContaining("has the job again already");

@@ -79,8 +79,7 @@ public final class FullCopy {
   private void copy(
       Fence fence, List<CopiedCollection> collections, Map<String, Queue<KeyRange>> queues)
       throws InterruptedException {
-    RangeReader reader =
-        new RangeReader(source, mapping, settings.start(), settings.batchSize());
+    RangeReader reader = new RangeReader(source, mapping, settings.start(), settings.batchSize());
     CopyWriter writer = new CopyWriter(source, destination, mapping);
     List<Queue<KeyRange>> ofReaders = new ArrayList<>();
     queues

@@ -83,16 +83,14 @@ public final class Plan {
             () -> Waits.one(ranges.deleteMany(Filters.eq("_id.division", division))));
       }
     }
-    Waits.persistently(
-        "the destination", () -> Waits.one(collections.deleteMany(ofPlan())));
+    Waits.persistently("the destination", () -> Waits.one(collections.deleteMany(ofPlan())));
   }
 
   private BsonDocument id(int number) {
     return new BsonDocument("plan", plan).append("collection", new BsonInt32(number));
   }
 
-  private void write(
-      MongoCollection<BsonDocument> to, List<WriteModel<BsonDocument>> writes)
+  private void write(MongoCollection<BsonDocument> to, List<WriteModel<BsonDocument>> writes)
       throws InterruptedException {
     for (int from = 0; from < writes.size(); from += AT_ONCE) {
       List<WriteModel<BsonDocument>> some =
@@ -112,7 +110,9 @@ public final class Plan {
     List<CopiedCollection> all = new ArrayList<>();
     for (BsonDocument document :
         destination.all(
-            collections.find(ofPlan()).sort(new BsonDocument("_id.collection", new BsonInt32(1))))) {
+            collections
+                .find(ofPlan())
+                .sort(new BsonDocument("_id.collection", new BsonInt32(1))))) {
       all.add(collection(document));
     }
     return all;
@@ -166,8 +166,7 @@ public final class Plan {
                         Updates.set("index", index == null ? BsonNull.VALUE : bytes(index)),
                         Updates.set("documents", collection.documents())))));
     return collection(
-        Waits.persistently(
-            "the destination", () -> Waits.one(collections.find(byId).first())));
+        Waits.persistently("the destination", () -> Waits.one(collections.find(byId).first())));
   }
 
   /** Counts what was done, by processes that have ended. */
@@ -232,11 +231,9 @@ public final class Plan {
             Updates.set("bytes", bytes)));
   }
 
-  private void set(CopiedCollection of, KeyRange range, Bson update)
-      throws InterruptedException {
+  private void set(CopiedCollection of, KeyRange range, Bson update) throws InterruptedException {
     BsonDocument id =
-        new BsonDocument("division", of.division())
-            .append("range", new BsonInt32(range.number()));
+        new BsonDocument("division", of.division()).append("range", new BsonInt32(range.number()));
     Waits.persistently(
         "the destination", () -> Waits.one(ranges.updateOne(Filters.eq(id), update)));
   }

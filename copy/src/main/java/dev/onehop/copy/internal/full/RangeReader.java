@@ -43,11 +43,9 @@ import reactor.core.publisher.Mono;
  * <p>Thread-safe.
  */
 final class RangeReader {
-  private static final BsonDocument PRIMARY =
-      new BsonDocument("mode", new BsonString("primary"));
+  private static final BsonDocument PRIMARY = new BsonDocument("mode", new BsonString("primary"));
 
-  private static final BsonDocument SIMPLE =
-      new BsonDocument("locale", new BsonString("simple"));
+  private static final BsonDocument SIMPLE = new BsonDocument("locale", new BsonString("simple"));
 
   private static final int COLLECTION_UUID_MISMATCH = 361;
   private static final int WIRE_VERSION_6_0 = 17;
@@ -190,8 +188,7 @@ final class RangeReader {
         return;
       }
       while (!from.equals(range.max())) {
-        RoutingTable now =
-            Waits.one(source.servers().table(called.namespace(), refused));
+        RoutingTable now = Waits.one(source.servers().table(called.namespace(), refused));
         table = now;
         refused = null;
         if (!now.isSharded()) {
@@ -260,8 +257,8 @@ final class RangeReader {
     }
 
     /**
-     * Whether what is left goes to the end of all keys and has a bound below. With one, servers give
-     * no document whose key is the highest of all, which an {@code _id} may be.
+     * Whether what is left goes to the end of all keys and has a bound below. With one, servers
+     * give no document whose key is the highest of all, which an {@code _id} may be.
      */
     private boolean isLastOfSeveral() {
       return KeyRange.isHighest(range.max()) && !KeyRange.isLowest(from);
@@ -330,9 +327,7 @@ final class RangeReader {
     /** What a server of its version checks before it reads. */
     private BsonDocument fields(@Nullable RoutingTable under, String shard, int wireVersion) {
       BsonDocument fields =
-          under == null
-              ? new BsonDocument()
-              : VersionFormat.of(wireVersion).attach(under, shard);
+          under == null ? new BsonDocument() : VersionFormat.of(wireVersion).attach(under, shard);
       if (called.uuid() != null && wireVersion >= WIRE_VERSION_6_0) {
         fields.append("collectionUUID", called.uuid());
       }
@@ -408,11 +403,7 @@ final class RangeReader {
           new BsonDocument("killCursors", new BsonString(name))
               .append("cursors", new BsonArray(List.of(new BsonInt64(cursor.id()))))
               .append("$db", new BsonString(database));
-      cursor
-          .set()
-          .sendTo(cursor.server(), OpMsg.command(kill))
-          .onErrorComplete()
-          .subscribe();
+      cursor.set().sendTo(cursor.server(), OpMsg.command(kill)).onErrorComplete().subscribe();
     }
   }
 
