@@ -24,7 +24,6 @@ import dev.onehop.streams.event.Checkpoint;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
@@ -86,6 +85,9 @@ final class CopyRun {
       throw new IllegalStateException("a copy runs once");
     }
     runner.set(Thread.currentThread());
+    if (closed) {
+      throw new InterruptedException();
+    }
     try (ClusterEnd source =
             ClusterEnd.connect("source", settings.from(), settings.fromSettings(), false, THREADS);
         ClusterEnd destination =
@@ -106,8 +108,9 @@ final class CopyRun {
     checkRights(source, destination);
     Job job = new Job(destination, ClusterCopy.STATE_DATABASE, settings.job(), settings.lease());
     begin(source, destination, job);
-    try (LeaseKeeping keeping = new LeaseKeeping(job, settings.lease(), limits, meter)) {
-      keeping.during(() -> phases(source, destination, job));
+    try {
+      new LeaseKeeping(job, settings.lease(), limits, meter)
+          .during(() -> phases(source, destination, job));
     } catch (InterruptedException e) {
       release(job);
       throw e;
@@ -303,17 +306,14 @@ final class CopyRun {
 
   private void phases(ClusterEnd source, ClusterEnd destination, Job job)
       throws InterruptedException {
-    CopyPhase phase = CopyPhase.valueOf(((BsonString) job.get("phase")).getValue());
+    CopyPhase phase = CopyPhase.valueOf(((BsonString) job.required("phase")).getValue());
     if (phase == CopyPhase.START) {
       prepare(source, destination, job);
       phase = CopyPhase.STRUCTURE;
     }
     Plan plan =
-        new Plan(
-            destination,
-            ClusterCopy.STATE_DATABASE,
-            (BsonObjectId) Objects.requireNonNull(job.get("plan")));
-    BsonTimestamp start = (BsonTimestamp) job.get("start");
+        new Plan(destination, ClusterCopy.STATE_DATABASE, (BsonObjectId) job.required("plan"));
+    BsonTimestamp start = (BsonTimestamp) job.required("start");
     DestinationStructure structure =
         new DestinationStructure(destination, settings.mapping(), this::note);
     RangePlanner planner = new RangePlanner(source, settings.rangeBytes());

@@ -7,7 +7,6 @@ import dev.onehop.copy.internal.cluster.Waits;
 import dev.onehop.copy.internal.state.Job;
 import dev.onehop.copy.progress.CopyException;
 import java.time.Duration;
-import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicReference;
 import org.bson.BsonTimestamp;
@@ -34,9 +33,9 @@ final class Following {
       ProgressMeter meter) {
     this.job = job;
     this.meter = meter;
-    this.readUntil = (BsonTimestamp) Objects.requireNonNull(job.get("readUntil"));
+    this.readUntil = (BsonTimestamp) job.required("readUntil");
     this.applier =
-        Applier.builder(source.settings(), (BsonTimestamp) Objects.requireNonNull(job.get("start")))
+        Applier.builder(source.settings(), (BsonTimestamp) job.required("start"))
             .clients(source.client(), destination.client())
             // Another job of this name begins anew.
             .state(

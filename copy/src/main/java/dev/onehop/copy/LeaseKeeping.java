@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * Renews a job's lease while it is worked on, and sees whether it is to rest. When another process
  * has the job, the work is interrupted.
  */
-final class LeaseKeeping implements AutoCloseable {
+final class LeaseKeeping {
   private final Job job;
   private final Duration every;
   private final Limits limits;
@@ -28,7 +28,6 @@ final class LeaseKeeping implements AutoCloseable {
     this.limits = limits;
     this.meter = meter;
     thread.setDaemon(true);
-    thread.start();
   }
 
   /** Works. */
@@ -38,11 +37,12 @@ final class LeaseKeeping implements AutoCloseable {
   }
 
   /**
-   * Works in this thread.
+   * Works in this thread. Called once.
    *
    * @throws CopyException if another process has the job
    */
   void during(Work work) throws InterruptedException {
+    thread.start();
     try {
       work.run();
     } catch (InterruptedException e) {
@@ -51,6 +51,9 @@ final class LeaseKeeping implements AutoCloseable {
         throw why;
       }
       throw e;
+    } finally {
+      thread.interrupt();
+      thread.join();
     }
   }
 
@@ -71,11 +74,5 @@ final class LeaseKeeping implements AutoCloseable {
               : new CopyException("the job can't be kept: " + Waits.reason(failure), failure));
       worker.interrupt();
     }
-  }
-
-  @Override
-  public void close() throws InterruptedException {
-    thread.interrupt();
-    thread.join();
   }
 }

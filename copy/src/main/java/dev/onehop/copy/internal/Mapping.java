@@ -136,7 +136,7 @@ public record Mapping(
 
   /** Whether collections of one database may go to several, or only some of them are copied. */
   public boolean splits(String database) {
-    return !included.isEmpty() && included.stream().noneMatch(pattern -> fits(pattern, database))
+    return (!included.isEmpty() && included.stream().noneMatch(pattern -> fits(pattern, database)))
         || excluded.stream()
             .anyMatch(pattern -> pattern.contains(".") && fits(databaseOf(pattern), database))
         || renamed.keySet().stream().anyMatch(name -> name.startsWith(database + "."));

@@ -116,8 +116,8 @@ public final class Rights {
       BsonDocument privilege = each.asDocument();
       BsonDocument resource = privilege.getDocument("resource");
       if (resource.containsKey("anyResource")
-          || covers(resource.get("db"), database)
-              && covers(resource.get("collection"), collection)) {
+          || (covers(resource.get("db"), database)
+              && covers(resource.get("collection"), collection))) {
         privilege.getArray("actions").forEach(action -> granted.add(action.asString().getValue()));
       }
     }

@@ -2,7 +2,6 @@ package dev.onehop.copy.internal.full;
 
 import com.mongodb.MongoBulkWriteException;
 import com.mongodb.MongoException;
-import com.mongodb.MongoWriteException;
 import com.mongodb.client.model.Filters;
 import com.mongodb.client.model.InsertManyOptions;
 import com.mongodb.client.model.Projections;
@@ -29,7 +28,6 @@ import org.bson.BsonValue;
 import org.bson.RawBsonDocument;
 import org.bson.codecs.BsonDocumentCodec;
 import org.bson.conversions.Bson;
-import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
@@ -44,6 +42,8 @@ final class CopyWriter {
   private static final BsonDocumentCodec CODEC = new BsonDocumentCodec();
   private static final InsertManyOptions UNORDERED =
       new InsertManyOptions().ordered(false).bypassDocumentValidation(true);
+  private static final InsertManyOptions IN_ORDER =
+      new InsertManyOptions().bypassDocumentValidation(true);
 
   private final Mapping mapping;
   private final ClusterEnd source;
@@ -83,10 +83,8 @@ final class CopyWriter {
 
   private static boolean isDuplicate(MongoException failure) {
     return failure.getCode() == DUPLICATE_KEY
-        || failure instanceof MongoBulkWriteException bulk
-            && bulk.getWriteErrors().stream().anyMatch(error -> error.getCode() == DUPLICATE_KEY)
-        || failure instanceof MongoWriteException write
-            && write.getError().getCode() == DUPLICATE_KEY;
+        || (failure instanceof MongoBulkWriteException bulk
+            && bulk.getWriteErrors().stream().anyMatch(error -> error.getCode() == DUPLICATE_KEY));
   }
 
   /** The batch came a second time, in part at least. */
@@ -281,24 +279,21 @@ final class CopyWriter {
       }
     }
     lane.write(session -> Mono.empty());
-    if (!missing.isEmpty()) {
-      Waits.persistently("the destination", () -> insertCapped(target, missing));
-    }
-  }
-
-  private static @Nullable Object insertCapped(
-      MongoCollection<RawBsonDocument> target, List<RawBsonDocument> documents)
-      throws InterruptedException {
-    try {
-      return Waits.first(
-          target.insertMany(documents, new InsertManyOptions().bypassDocumentValidation(true)));
-    } catch (MongoException failure) {
-      if (isDuplicate(failure)) {
-        // A second try after a lost answer; the first documents are there.
-        List<RawBsonDocument> rest = documents.subList(1, documents.size());
-        return rest.isEmpty() ? null : insertCapped(target, rest);
+    List<RawBsonDocument> rest = missing;
+    for (int tries = 1; !rest.isEmpty(); tries++) {
+      try {
+        Waits.first(target.insertMany(rest, IN_ORDER));
+        return;
+      } catch (MongoException failure) {
+        if (isDuplicate(failure) && failure instanceof MongoBulkWriteException bulk) {
+          // Of a try without an answer.
+          rest = rest.subList(bulk.getWriteErrors().get(0).getIndex() + 1, rest.size());
+        } else if (Waits.isPassing(failure)) {
+          Waits.pause("the destination", failure, tries);
+        } else {
+          throw failure;
+        }
       }
-      throw failure;
     }
   }
 }

@@ -122,7 +122,7 @@ public final class Plan {
     BsonValue index = document.get("index", BsonNull.VALUE);
     return new CopiedCollection(
         document.getDocument("_id").getInt32("collection").getValue(),
-        spec(document(document.get("spec"))),
+        spec(document(document.getBinary("spec"))),
         document.containsKey("key")
             ? document(document.get("key"))
             : new BsonDocument("_id", new BsonInt32(1)),
@@ -207,8 +207,8 @@ public final class Plan {
               collection.number(),
               document.getDocument("_id").getInt32("range").getValue(),
               document.getString("shard").getValue(),
-              document(document.get("min")),
-              document(document.get("max")),
+              document(document.getBinary("min")),
+              document(document.getBinary("max")),
               reads > 0));
     }
     return open;

@@ -63,7 +63,8 @@ public final class RangePlanner {
     // As many of each shard as it has documents.
     TreeMap<byte[], BsonDocument> keys = new TreeMap<>(Arrays::compareUnsigned);
     for (Map.Entry<String, Size> shard : sizes.entrySet()) {
-      int share = (int) (points * SAMPLES_PER_RANGE * shard.getValue().documents() / documents) + 1;
+      int share =
+          (int) ((long) points * SAMPLES_PER_RANGE * shard.getValue().documents() / documents) + 1;
       if (shard.getValue().documents() > 0) {
         for (BsonDocument sample : samples.keys(spec.stored(), shard.getKey(), pattern, share)) {
           keys.put(pattern.keyOfBound(sample), sample);

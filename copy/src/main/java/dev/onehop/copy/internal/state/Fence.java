@@ -92,7 +92,7 @@ public final class Fence {
     BsonDocument first =
         Waits.persistently(
             "the destination", () -> Waits.one(lanes.find(Filters.eq(id(0))).first()));
-    if (!first.get("term").equals(term)) {
+    if (!term.equals(first.get("term"))) {
       throw Job.lost(null);
     }
     raised.stream().skip(count).forEach(Lane::close);
@@ -154,7 +154,7 @@ public final class Fence {
                         .upsert(true)
                         .returnDocument(ReturnDocument.AFTER)
                         .maxTime(RAISING_SECONDS, TimeUnit.SECONDS)));
-        if (!now.get("term").equals(term)) {
+        if (!term.equals(now.get("term"))) {
           throw Job.lost(null);
         }
         return new Lane(id, session);

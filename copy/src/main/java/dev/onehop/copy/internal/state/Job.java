@@ -14,6 +14,8 @@ import dev.onehop.copy.internal.cluster.Waits;
 import dev.onehop.copy.progress.CopyException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
 import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
 import org.bson.BsonInt64;
@@ -35,7 +37,6 @@ import org.jspecify.annotations.Nullable;
 public final class Job {
   private static final BsonString NOW = new BsonString("$$NOW");
 
-  private final ClusterEnd destination;
   private final MongoCollection<BsonDocument> jobs;
   private final String name;
   private final BsonString owner = new BsonString(new ObjectId().toHexString());
@@ -47,7 +48,6 @@ public final class Job {
    * @param lease how long it is a process's own
    */
   public Job(ClusterEnd destination, String database, String name, Duration lease) {
-    this.destination = destination;
     this.jobs = destination.database(database).getCollection("jobs", BsonDocument.class);
     this.name = name;
     this.leaseMillis = new BsonInt64(lease.toMillis());
@@ -55,7 +55,9 @@ public final class Job {
 
   /** The document as it is; null if there is no such job. */
   public @Nullable BsonDocument read() throws InterruptedException {
-    return Waits.persistently("the destination", () -> Waits.first(jobs.find(byName()).first()));
+    return Waits.persistently(
+            "the destination", () -> Optional.ofNullable(Waits.first(jobs.find(byName()).first())))
+        .orElse(null);
   }
 
   private Bson byName() {
@@ -105,19 +107,18 @@ public final class Job {
   }
 
   private boolean change(Bson filter, BsonDocument fields) throws InterruptedException {
-    BsonDocument now =
+    Optional<BsonDocument> now =
         Waits.persistently(
             "the destination",
             () ->
-                Waits.first(
-                    jobs.findOneAndUpdate(
-                        filter,
-                        List.of(new BsonDocument("$set", fields)),
-                        new FindOneAndUpdateOptions().returnDocument(ReturnDocument.AFTER))));
-    if (now != null) {
-      known = now;
-    }
-    return now != null;
+                Optional.ofNullable(
+                    Waits.first(
+                        jobs.findOneAndUpdate(
+                            filter,
+                            List.of(new BsonDocument("$set", fields)),
+                            new FindOneAndUpdateOptions().returnDocument(ReturnDocument.AFTER)))));
+    now.ifPresent(document -> known = document);
+    return now.isPresent();
   }
 
   /**
@@ -169,6 +170,11 @@ public final class Job {
   /** A field as it was when the job was last written. */
   public @Nullable BsonValue get(String field) {
     return known.get(field);
+  }
+
+  /** The same of a field that every job has at this point. */
+  public BsonValue required(String field) {
+    return Objects.requireNonNull(known.get(field), field);
   }
 
   /** Whether somebody has asked it to rest. */

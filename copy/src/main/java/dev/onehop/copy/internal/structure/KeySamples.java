@@ -137,7 +137,6 @@ public final class KeySamples {
         bounds.add(pattern.keyDocumentOf(document));
       } catch (ShardKeyException noKey) {
         // An unsharded collection may have arrays where another one has its key.
-        continue;
       }
     }
     List<Integer> order = new ArrayList<>();
