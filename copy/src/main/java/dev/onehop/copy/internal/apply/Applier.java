@@ -53,6 +53,7 @@ public final class Applier {
     this.sink =
         new ApplySink(
             builder.destination,
+            builder.lanes,
             builder.operations,
             builder.state.getCollection("places." + builder.job),
             new Planner(builder.mapping, builder.operations, source, targets),

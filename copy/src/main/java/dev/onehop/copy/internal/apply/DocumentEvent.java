@@ -47,9 +47,9 @@ record DocumentEvent(
     return Target.id(key);
   }
 
-  /** What tells its collection apart from others, also of the same name. */
-  Object collection() {
-    return uuid == null ? namespace : uuid;
+  /** The document, told apart from others of a collection of the same name. */
+  Lane.Document document() {
+    return new Lane.Document(uuid == null ? namespace : uuid, Ids.key(id()));
   }
 
   /**

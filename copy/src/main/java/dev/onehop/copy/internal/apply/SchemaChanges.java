@@ -8,7 +8,6 @@ import com.mongodb.reactivestreams.client.MongoClient;
 import com.mongodb.reactivestreams.client.MongoCollection;
 import dev.onehop.copy.internal.Mapping;
 import dev.onehop.streams.event.StreamEvent;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -27,7 +26,6 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
-import reactor.util.retry.Retry;
 
 /**
  * Applies events that concern more than a document. All lanes are up to such an event, and wait
@@ -196,7 +194,7 @@ final class SchemaChanges {
             .append("shard", new BsonString(change.shard()));
     BatchPlan plan = new BatchPlan();
     plan.add(
-        created.getNamespace(),
+        new Target(created.getNamespace(), List.of(), false, false),
         new Lane.Document(created.getNamespace(), Ids.key(new BsonString(namespace))),
         List.of(
             new Statement(
@@ -298,7 +296,7 @@ final class SchemaChanges {
                 .getDatabase(namespace.getDatabaseName())
                 .runCommand(list, BsonDocument.class))
         .map(reply -> !reply.getDocument("cursor").getArray("firstBatch").isEmpty())
-        .retryWhen(untilThere());
+        .retryWhen(SourceReads.untilThere());
   }
 
   // --- What changes of a collection.
@@ -375,7 +373,7 @@ final class SchemaChanges {
                 .getDatabase("admin")
                 .runCommand(new BsonDocument("hello", new BsonInt32(1)), BsonDocument.class))
         .map(hello -> new BsonString("isdbgrid").equals(hello.get("msg")))
-        .retryWhen(untilThere());
+        .retryWhen(SourceReads.untilThere());
   }
 
   // --- Commands.
@@ -397,7 +395,7 @@ final class SchemaChanges {
       command.append("writeConcern", new BsonDocument("w", new BsonString("majority")));
     }
     return Mono.from(destination.getDatabase(database).runCommand(command))
-        .retryWhen(untilThere())
+        .retryWhen(SourceReads.untilThere())
         .then()
         .onErrorResume(
             MongoCommandException.class,
@@ -409,11 +407,5 @@ final class SchemaChanges {
               }
               return Mono.error(refused);
             });
-  }
-
-  private static Retry untilThere() {
-    return Retry.backoff(Long.MAX_VALUE, Duration.ofMillis(10))
-        .maxBackoff(Duration.ofSeconds(1))
-        .filter(SourceReads::isPassing);
   }
 }

@@ -1,5 +1,6 @@
 package dev.onehop.copy.internal.apply;
 
+import com.mongodb.MongoCommandException;
 import com.mongodb.MongoException;
 import com.mongodb.MongoNamespace;
 import com.mongodb.MongoSocketException;
@@ -166,12 +167,21 @@ final class SourceReads {
                 filter == null
                     ? byId
                     : new BsonDocument("$and", new BsonArray(List.of(byId, filter))))
-            .append("batchSize", new BsonInt32(2 * ids.size() + 1))
+            .append("batchSize", new BsonInt32(2 * ids.size() + 1));
+    BsonDocument exact =
+        find.clone()
             .append(
                 "readConcern",
                 new BsonDocument("level", new BsonString("snapshot"))
                     .append("atClusterTime", time));
-    return run(namespace.getDatabaseName(), find)
+    BsonDocument atLeast =
+        find.append(
+            "readConcern",
+            new BsonDocument("level", new BsonString("majority")).append("afterClusterTime", time));
+    // Capped collections have no snapshots.
+    return run(namespace.getDatabaseName(), exact)
+        .onErrorResume(
+            SourceReads::isOfCapped, refused -> run(namespace.getDatabaseName(), atLeast))
         .flatMap(
             reply -> {
               BsonDocument cursor = reply.getDocument("cursor");
@@ -183,6 +193,12 @@ final class SourceReads {
               return kill(namespace, cursor.getNumber("id").longValue())
                   .then(halves(namespace, ids, filter, time));
             });
+  }
+
+  private static boolean isOfCapped(Throwable failure) {
+    return failure instanceof MongoCommandException refused
+        && refused.getErrorCode() == SNAPSHOT_UNAVAILABLE
+        && refused.getErrorMessage().contains("capped");
   }
 
   /** They are more than fits into a reply, and the cursor is another mongos' perhaps. */
@@ -233,7 +249,8 @@ final class SourceReads {
     return Mono.from(source.getDatabase(database).runCommand(command, RawBsonDocument.class));
   }
 
-  private static Retry untilThere() {
+  /** Tries on while servers can't be reached or are about to know better. */
+  static Retry untilThere() {
     return Retry.backoff(Long.MAX_VALUE, Duration.ofMillis(10))
         .maxBackoff(Duration.ofSeconds(1))
         .filter(SourceReads::isPassing)

@@ -28,13 +28,15 @@ final class UpdateStatements {
   private static final BsonArray NESTING =
       new BsonArray(List.of(new BsonString("object"), new BsonString("array")));
 
+  private final Target target;
   private final BsonValue id;
   private final BsonDocument filter;
   private final List<Statement> statements = new ArrayList<>();
   private final Set<String> removed = new HashSet<>();
   private List<BsonDocument> stages = new ArrayList<>();
 
-  private UpdateStatements(BsonValue id, BsonDocument filter) {
+  private UpdateStatements(Target target, BsonValue id, BsonDocument filter) {
+    this.target = target;
     this.id = id;
     this.filter = filter;
   }
@@ -42,11 +44,13 @@ final class UpdateStatements {
   /**
    * The statements for a document.
    *
+   * @param target its collection
    * @param filter that matches the document only
    * @param changes of its events, in their order
    */
-  static List<Statement> of(BsonValue id, BsonDocument filter, List<FieldChanges> changes) {
-    UpdateStatements all = new UpdateStatements(id, filter);
+  static List<Statement> of(
+      Target target, BsonValue id, BsonDocument filter, List<FieldChanges> changes) {
+    UpdateStatements all = new UpdateStatements(target, id, filter);
     for (int i = 0; i < changes.size(); i++) {
       FieldChanges each = changes.get(i);
       boolean alone =
@@ -106,7 +110,7 @@ final class UpdateStatements {
   private void flush() {
     if (!stages.isEmpty()) {
       statements.add(
-          new Statement(id, new UpdateOneModel<>(filter, List.copyOf(stages)), Statement.Kind.UPDATE));
+          new Statement(id, new UpdateOneModel<>(filter, List.copyOf(stages), target.updates()), Statement.Kind.UPDATE));
       stages = new ArrayList<>();
       removed.clear();
     }
@@ -164,7 +168,7 @@ final class UpdateStatements {
     statements.add(
         new Statement(
             id,
-            new UpdateOneModel<>(guarded, update),
+            new UpdateOneModel<>(guarded, update, target.updates()),
             nested.isEmpty() ? Statement.Kind.UPDATE : Statement.Kind.GUARDED_UPDATE));
   }
 

@@ -2,6 +2,7 @@ package dev.onehop.copy.internal.apply;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.mongodb.MongoNamespace;
 import java.util.ArrayList;
 import java.util.List;
 import org.bson.BsonDocument;
@@ -13,6 +14,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** What real servers make of the statements is tested on real servers. */
 class UpdateStatementsTest {
   private static final BsonDocument FILTER = BsonDocument.parse("{_id: 1}");
+  private static final Target TARGET =
+      new Target(new MongoNamespace("d.c"), List.of(), false, false);
 
   /**
    * @param descriptions without what is empty
@@ -22,7 +25,7 @@ class UpdateStatementsTest {
     for (String description : descriptions) {
       changes.add(FieldChanges.of(BsonDocument.parse(description)));
     }
-    return StatementText.of(UpdateStatements.of(new BsonInt32(1), FILTER, changes));
+    return StatementText.of(UpdateStatements.of(TARGET, new BsonInt32(1), FILTER, changes));
   }
 
   @Test
