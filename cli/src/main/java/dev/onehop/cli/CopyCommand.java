@@ -57,7 +57,9 @@ import picocli.CommandLine.Spec;
       "Copies the collections of a sharded cluster or a replica set to another one: options, views,"
           + " shard keys, zones, documents and indexes. Documents are read from the shards"
           + " themselves and written by way of the destination's mongoses. The state is kept at the"
-          + " destination, in the database " + ClusterCopy.STATE_DATABASE + ", so that a copy goes"
+          + " destination, in the database "
+          + ClusterCopy.STATE_DATABASE
+          + ", so that a copy goes"
           + " on after its process or a server has ended.",
       ""
     },
@@ -247,9 +249,15 @@ final class CopyCommand implements Callable<Integer> {
       ClusterCopy.Builder builder =
           ClusterCopy.builder(
                   ClusterUrl.secret(
-                      "--from", source, "ONEHOP_FROM_PASSWORD", System.getenv("ONEHOP_FROM_PASSWORD")),
+                      "--from",
+                      source,
+                      "ONEHOP_FROM_PASSWORD",
+                      System.getenv("ONEHOP_FROM_PASSWORD")),
                   ClusterUrl.secret(
-                      "--to", destination, "ONEHOP_TO_PASSWORD", System.getenv("ONEHOP_TO_PASSWORD")))
+                      "--to",
+                      destination,
+                      "ONEHOP_TO_PASSWORD",
+                      System.getenv("ONEHOP_TO_PASSWORD")))
               .fromSettings(client)
               .toSettings(client)
               .job(job)
@@ -292,9 +300,7 @@ final class CopyCommand implements Callable<Integer> {
             case "incremental" -> CopyPhase.INCREMENTAL;
             default ->
                 throw Failure.usage(
-                    "--only "
-                        + name
-                        + ": must be structure, full, indexes or incremental");
+                    "--only " + name + ": must be structure, full, indexes or incremental");
           });
     }
     return phases;
@@ -306,8 +312,7 @@ final class CopyCommand implements Callable<Integer> {
       client
           .applicationName("onehop-copy")
           .applyToClusterSettings(
-              cluster ->
-                  cluster.serverSelectionTimeout(timeout.toMillis(), TimeUnit.MILLISECONDS));
+              cluster -> cluster.serverSelectionTimeout(timeout.toMillis(), TimeUnit.MILLISECONDS));
       if (trusted != null) {
         client.applyToSslSettings(tls -> tls.context(trusted.context()));
       }
@@ -468,10 +473,7 @@ final class CopyCommand implements Callable<Integer> {
   private static void print(PrintWriter out, CopyProgress done) {
     out.printf(Locale.ROOT, "collections  %,d%n", done.collections());
     out.printf(
-        Locale.ROOT,
-        "documents    %,d, %,.1f MB%n",
-        done.documentsDone(),
-        done.bytesDone() / 1e6);
+        Locale.ROOT, "documents    %,d, %,.1f MB%n", done.documentsDone(), done.bytesDone() / 1e6);
     out.printf(
         Locale.ROOT,
         "ranges       %,d, %,d of them read again%n",

@@ -57,12 +57,12 @@ final class CopyControlCommands {
       TrustedAuthority trusted = authority == null ? null : TrustedAuthority.read(authority);
       try (CopyControl control =
           CopyControl.connect(
-              ClusterUrl.secret("--to", to, "ONEHOP_TO_PASSWORD", System.getenv("ONEHOP_TO_PASSWORD")),
+              ClusterUrl.secret(
+                  "--to", to, "ONEHOP_TO_PASSWORD", System.getenv("ONEHOP_TO_PASSWORD")),
               client -> {
                 client.applyToClusterSettings(
                     cluster ->
-                        cluster.serverSelectionTimeout(
-                            timeout.toMillis(), TimeUnit.MILLISECONDS));
+                        cluster.serverSelectionTimeout(timeout.toMillis(), TimeUnit.MILLISECONDS));
                 if (trusted != null) {
                   client.applyToSslSettings(tls -> tls.context(trusted.context()));
                 }

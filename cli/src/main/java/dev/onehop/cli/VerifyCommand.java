@@ -25,6 +25,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Timer;
 import java.util.TimerTask;
 import java.util.concurrent.Callable;
@@ -48,8 +49,9 @@ import picocli.CommandLine.Spec;
     description = {
       "",
       "Compares every document of two sharded clusters or replica sets byte by byte, and the"
-          + " options, indexes and shard keys of their collections. Both are only read. What differs"
-          + " is looked at again until it is equal, or has stood still for the time of --settle.",
+          + " options, indexes and shard keys of their collections. Both are only read. What"
+          + " differs is looked at again until it is equal, or has stood still for the time of"
+          + " --settle.",
       ""
     },
     footer = {
@@ -83,8 +85,8 @@ final class VerifyCommand implements Callable<Integer> {
       required = true,
       paramLabel = "URL",
       description =
-          "The source: the URL of its mongoses, or of a replica set. A user's password is taken from"
-              + " ONEHOP_FROM_PASSWORD.")
+          "The source: the URL of its mongoses, or of a replica set. A user's password is taken"
+              + " from ONEHOP_FROM_PASSWORD.")
   private String from;
 
   @Option(
@@ -168,8 +170,8 @@ final class VerifyCommand implements Callable<Integer> {
   @Option(
       names = "--through-mongos",
       description =
-          "Read documents through the mongoses only. Default: from the shards themselves, where they"
-              + " can be reached and know the user.")
+          "Read documents through the mongoses only. Default: from the shards themselves, where"
+              + " they can be reached and know the user.")
   private boolean throughMongos;
 
   @Option(
@@ -275,8 +277,7 @@ final class VerifyCommand implements Callable<Integer> {
       client
           .applicationName("onehop-verify")
           .applyToClusterSettings(
-              cluster ->
-                  cluster.serverSelectionTimeout(timeout.toMillis(), TimeUnit.MILLISECONDS));
+              cluster -> cluster.serverSelectionTimeout(timeout.toMillis(), TimeUnit.MILLISECONDS));
       if (trusted != null) {
         client.applyToSslSettings(tls -> tls.context(trusted.context()));
       }
@@ -299,7 +300,7 @@ final class VerifyCommand implements Callable<Integer> {
     } catch (IllegalArgumentException e) {
       throw Failure.usage(Failure.firstLine(e));
     } catch (UncheckedIOException e) {
-      IOException cause = e.getCause();
+      IOException cause = Objects.requireNonNull(e.getCause());
       throw Failure.run("--state " + state + ": " + Failure.reason(cause), e);
     } catch (MongoTimeoutException e) {
       throw Failure.run(
@@ -387,17 +388,15 @@ final class VerifyCommand implements Callable<Integer> {
             .put("unsettled", report.unsettled());
     ArrayNode metadata = result.putArray("metadata");
     for (MetadataDifference difference : report.metadata()) {
-      metadata
-          .addObject()
-          .put("namespace", difference.namespace())
-          .put("what", difference.what());
+      metadata.addObject().put("namespace", difference.namespace()).put("what", difference.what());
     }
     ArrayNode keys = result.putArray("details");
     for (Difference difference : report.details()) {
       keys.addObject()
           .put("namespace", difference.namespace())
           .put("kind", difference.kind().name().toLowerCase(Locale.ROOT))
-          .putRawValue("key", new com.fasterxml.jackson.databind.util.RawValue(difference.key().toJson()));
+          .putRawValue(
+              "key", new com.fasterxml.jackson.databind.util.RawValue(difference.key().toJson()));
     }
     return result.put("resumedRanges", report.resumed()).toString();
   }

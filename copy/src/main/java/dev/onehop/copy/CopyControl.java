@@ -66,8 +66,8 @@ public final class CopyControl implements AutoCloseable {
   }
 
   /**
-   * What is stored of it: {@code phase}, {@code term}, which grows with each process, {@code paused}, {@code finish}, and {@code progress} as of
-   * the last renewal.
+   * What is stored of it: {@code phase}, {@code term}, which grows with each process, {@code
+   * paused}, {@code finish}, and {@code progress} as of the last renewal.
    */
   public BsonDocument status() throws InterruptedException {
     BsonDocument known = job.read();
@@ -75,7 +75,8 @@ public final class CopyControl implements AutoCloseable {
       throw unknown();
     }
     BsonDocument status = new BsonDocument("job", known.get("_id"));
-    for (String field : new String[] {"phase", "term", "paused", "finish", "progress", "finishedAt"}) {
+    for (String field :
+        new String[] {"phase", "term", "paused", "finish", "progress", "finishedAt"}) {
       if (known.containsKey(field)) {
         status.append(field, known.get(field));
       }

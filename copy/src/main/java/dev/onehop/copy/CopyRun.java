@@ -21,7 +21,6 @@ import dev.onehop.copy.progress.CopyPhase;
 import dev.onehop.copy.progress.CopyProgress;
 import dev.onehop.streams.ShardedChangeStream;
 import dev.onehop.streams.event.Checkpoint;
-import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -88,8 +87,7 @@ final class CopyRun {
     }
     runner.set(Thread.currentThread());
     try (ClusterEnd source =
-            ClusterEnd.connect(
-                "source", settings.from(), settings.fromSettings(), false, THREADS);
+            ClusterEnd.connect("source", settings.from(), settings.fromSettings(), false, THREADS);
         ClusterEnd destination =
             ClusterEnd.connect(
                 "destination", settings.to(), settings.toSettings(), true, THREADS)) {
@@ -105,8 +103,8 @@ final class CopyRun {
     if (!same.isEmpty()) {
       throw new CopyException("source and destination are the same cluster", null);
     }
-    Job job =
-        new Job(destination, ClusterCopy.STATE_DATABASE, settings.job(), settings.lease());
+    checkRights(source, destination);
+    Job job = new Job(destination, ClusterCopy.STATE_DATABASE, settings.job(), settings.lease());
     begin(source, destination, job);
     try (LeaseKeeping keeping = new LeaseKeeping(job, settings.lease(), limits, meter)) {
       keeping.during(() -> phases(source, destination, job));
@@ -150,11 +148,9 @@ final class CopyRun {
               .formatted(settings.job(), known.getString("phase").getValue()),
           null);
     }
-    checkRights(source, destination);
     Checkpoint place =
         Waits.one(ShardedChangeStream.builder(source.settings()).cluster().build().start());
-    List<CollectionSpec> specs =
-        new SourceStructure(source, settings.mapping(), this::note).read();
+    List<CollectionSpec> specs = new SourceStructure(source, settings.mapping(), this::note).read();
     Set<String> occupied = occupied(destination, specs).keySet();
     if (!occupied.isEmpty() && settings.begin() == ClusterCopy.Begin.NEW) {
       throw new CopyException(
@@ -165,8 +161,7 @@ final class CopyRun {
           null);
     }
     if (isFollowing()) {
-      new Forecast(source)
-          .check(specs, settings.documentsPerSecond(), settings.bytesPerSecond());
+      new Forecast(source).check(specs, settings.documentsPerSecond(), settings.bytesPerSecond());
     }
     BsonDocument fields =
         new BsonDocument("format", new BsonInt32(FORMAT))
@@ -186,10 +181,8 @@ final class CopyRun {
     }
   }
 
-  private void checkRights(ClusterEnd source, ClusterEnd destination)
-      throws InterruptedException {
-    Set<String> databases =
-        new SourceStructure(source, settings.mapping(), this::note).databases();
+  private void checkRights(ClusterEnd source, ClusterEnd destination) throws InterruptedException {
+    Set<String> databases = new SourceStructure(source, settings.mapping(), this::note).databases();
     Set<String> there = new TreeSet<>();
     for (String database : databases) {
       there.add(settings.mapping().renamed().getOrDefault(database, database));
@@ -209,8 +202,7 @@ final class CopyRun {
     if (job.get("oldPlan") instanceof BsonObjectId old) {
       new Plan(destination, ClusterCopy.STATE_DATABASE, old).remove();
     }
-    List<CollectionSpec> specs =
-        new SourceStructure(source, settings.mapping(), this::note).read();
+    List<CollectionSpec> specs = new SourceStructure(source, settings.mapping(), this::note).read();
     DestinationStructure there =
         new DestinationStructure(destination, settings.mapping(), this::note);
     for (Map.Entry<String, BsonDocument> each : occupied(destination, specs).entrySet()) {
@@ -221,13 +213,11 @@ final class CopyRun {
     BsonObjectId plan = new BsonObjectId();
     new Plan(destination, ClusterCopy.STATE_DATABASE, plan).store(specs);
     job.set(
-        new BsonDocument("plan", plan)
-            .append("phase", new BsonString(CopyPhase.STRUCTURE.name())));
+        new BsonDocument("plan", plan).append("phase", new BsonString(CopyPhase.STRUCTURE.name())));
   }
 
   private static BsonArray identity(ClusterEnd source) throws InterruptedException {
-    return new BsonArray(
-        new TreeSet<>(source.identity()).stream().map(BsonString::new).toList());
+    return new BsonArray(new TreeSet<>(source.identity()).stream().map(BsonString::new).toList());
   }
 
   private static BsonDocument mapping(Mapping mapping) {
@@ -235,7 +225,8 @@ final class CopyRun {
     mapping
         .renamed()
         .forEach(
-            (from, to) -> renamed.add(new BsonArray(List.of(new BsonString(from), new BsonString(to)))));
+            (from, to) ->
+                renamed.add(new BsonArray(List.of(new BsonString(from), new BsonString(to)))));
     BsonArray filters = new BsonArray();
     mapping
         .filters()
@@ -263,8 +254,7 @@ final class CopyRun {
     if (source.isSharded()
         ? !known.getArray("source").equals(now)
         : known.getArray("source").stream().noneMatch(now::contains)) {
-      throw new CopyException(
-          "the job " + settings.job() + " is a copy of another source", null);
+      throw new CopyException("the job " + settings.job() + " is a copy of another source", null);
     }
     if (!sorted(known.getDocument("mapping")).equals(sorted(mapping(settings.mapping())))) {
       throw new CopyException(
@@ -354,13 +344,17 @@ final class CopyRun {
               plan,
               // Of the start itself there is nothing: the first event is at it or later.
               new FullCopy.Settings(
-                  new BsonTimestamp(start.getValue() - 1), settings.readersPerShard(), settings.batchSize()),
+                  new BsonTimestamp(start.getValue() - 1),
+                  settings.readersPerShard(),
+                  settings.batchSize()),
               limits,
               counts)
           .run(fence, planner);
       BsonTimestamp read = source.clusterTime();
       job.set(new BsonDocument("readUntil", read == null ? start : read));
       phase = next(job, CopyPhase.INDEXES);
+    } else if (phase != CopyPhase.FULL) {
+      plan.count(counts);
     }
     if (phase == CopyPhase.INDEXES && settings.phases().contains(CopyPhase.INDEXES)) {
       meter.phase(CopyPhase.INDEXES);

@@ -36,8 +36,7 @@ final class Following {
     this.meter = meter;
     this.readUntil = (BsonTimestamp) Objects.requireNonNull(job.get("readUntil"));
     this.applier =
-        Applier.builder(
-                source.settings(), (BsonTimestamp) Objects.requireNonNull(job.get("start")))
+        Applier.builder(source.settings(), (BsonTimestamp) Objects.requireNonNull(job.get("start")))
             .clients(source.client(), destination.client())
             // Another job of this name begins anew.
             .state(

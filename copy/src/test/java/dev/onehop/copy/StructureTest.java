@@ -45,7 +45,9 @@ class StructureTest {
         .should()
         .dependOnClassesThat()
         .resideInAnyPackage(
-            "com.mongodb.internal..", "dev.onehop.routing.internal..", "dev.onehop.streams.internal..")
+            "com.mongodb.internal..",
+            "dev.onehop.routing.internal..",
+            "dev.onehop.streams.internal..")
         .check(CLASSES);
   }
 }

@@ -129,9 +129,7 @@ class CopyIT {
 
   private static void insert(String namespace, List<BsonDocument> documents) {
     String[] names = namespace.split("\\.", 2);
-    from.getDatabase(names[0])
-        .getCollection(names[1], BsonDocument.class)
-        .insertMany(documents);
+    from.getDatabase(names[0]).getCollection(names[1], BsonDocument.class).insertMany(documents);
   }
 
   private static Map<BsonDocument, RawBsonDocument> all(MongoCollection<?> collection) {
@@ -162,7 +160,8 @@ class CopyIT {
           if (!name.equals("system.views") && !spec.getString("type").equals("timeseries")) {
             Map<BsonDocument, RawBsonDocument> wanted = all(one.getCollection(name));
             Map<BsonDocument, RawBsonDocument> got = all(other.getCollection(name));
-            assertThat(got.keySet()).as(name).isEqualTo(wanted.keySet());
+            assertThat(without(wanted, got)).as("missing in %s", name).isEmpty();
+            assertThat(without(got, wanted)).as("extra in %s", name).isEmpty();
             wanted.forEach(
                 (id, document) ->
                     assertThat(got.get(id).getByteBuffer().array())
@@ -170,6 +169,13 @@ class CopyIT {
                         .isEqualTo(document.getByteBuffer().array()));
           }
         });
+  }
+
+  private static java.util.Set<BsonDocument> without(
+      Map<BsonDocument, ?> all, Map<BsonDocument, ?> those) {
+    java.util.Set<BsonDocument> rest = new java.util.HashSet<>(all.keySet());
+    rest.removeAll(those.keySet());
+    return rest;
   }
 
   private static Map<String, Document> indexes(MongoCollection<Document> of) {
@@ -188,7 +194,8 @@ class CopyIT {
   @Test
   void everyKindOfCollectionComesAsItIs() throws InterruptedException {
     MongoDatabase shop = from.getDatabase("shop");
-    three.shardCollection("shop.ranged", BsonDocument.parse("{_id: 1}"), Numbered.splitAt(500, 1500));
+    three.shardCollection(
+        "shop.ranged", BsonDocument.parse("{_id: 1}"), Numbered.splitAt(500, 1500));
     three.shardHashedCollection("shop.hashed", BsonDocument.parse("{_id: 'hashed'}"), 6);
     insert("shop.ranged", documents(DOCUMENTS));
     insert("shop.hashed", documents(DOCUMENTS));
@@ -251,8 +258,7 @@ class CopyIT {
                 .map(Document::toJson)
                 .sorted()
                 .toList());
-    assertThat(
-            to.getDatabase("shop").getCollection("ring").find().into(new ArrayList<>()))
+    assertThat(to.getDatabase("shop").getCollection("ring").find().into(new ArrayList<>()))
         .isEqualTo(shop.getCollection("ring").find().into(new ArrayList<>()));
     for (String sharded : List.of("shop.ranged", "shop.hashed")) {
       assertThat(entry(to, sharded).get("key")).isEqualTo(entry(from, sharded).get("key"));
@@ -273,7 +279,8 @@ class CopyIT {
   void aCopyThatIsKilledAgainAndAgainEqualsItsSource() throws Exception {
     int kills = Integer.getInteger("onehop.it.copy.kills", 4);
     MongoDatabase busy = from.getDatabase("busy");
-    three.shardCollection("busy.ranged", BsonDocument.parse("{_id: 1}"), Numbered.splitAt(1_000, 2_000));
+    three.shardCollection(
+        "busy.ranged", BsonDocument.parse("{_id: 1}"), Numbered.splitAt(1_000, 2_000));
     three.shardHashedCollection("busy.hashed", BsonDocument.parse("{_id: 'hashed'}"), 6);
     for (String name : BUSY) {
       insert("busy." + name, documents(DOCUMENTS));
@@ -296,6 +303,7 @@ class CopyIT {
     }
     java.nio.file.Path log = java.nio.file.Files.createTempFile("onehop-copy", ".log");
     Random random = new Random(7);
+    Process frozen = null;
     Process process =
         CopyMain.start(three.url(), two.url(), "busy", ClusterCopy.Begin.NEW, true, log);
     try {
@@ -320,15 +328,41 @@ class CopyIT {
                       && CopyPhase.valueOf(status.getString("phase").getValue()).compareTo(least)
                           >= 0;
                 });
-        Thread.sleep(random.nextInt(3_000));
+        if (least == CopyPhase.FULL && kill % 2 == 0) {
+          org.awaitility.Awaitility.await()
+              .atMost(java.time.Duration.ofMinutes(5))
+              .until(
+                  () ->
+                      control
+                              .status()
+                              .getDocument("progress", new BsonDocument())
+                              .getNumber("rangesDone", new BsonInt32(0))
+                              .longValue()
+                          > 0);
+        } else {
+          Thread.sleep(random.nextInt(3_000));
+        }
         System.err.println("killed at " + control.status());
-        process.destroyForcibly().waitFor();
-        process = CopyMain.start(three.url(), two.url(), "busy", ClusterCopy.Begin.RESUME, true, log);
+        if (kill == kills / 2) {
+          // One that is thought dead, and goes on later.
+          signal(process, "-STOP");
+          frozen = process;
+        } else {
+          process.destroyForcibly().waitFor();
+        }
+        process =
+            CopyMain.start(three.url(), two.url(), "busy", ClusterCopy.Begin.RESUME, true, log);
       }
       org.awaitility.Awaitility.await()
           .atMost(java.time.Duration.ofMinutes(5))
           .until(() -> control.status().getString("phase").getValue().equals("INCREMENTAL"));
       Thread.sleep(2_000);
+      if (frozen != null) {
+        signal(frozen, "-CONT");
+        assertThat(frozen.waitFor(2, java.util.concurrent.TimeUnit.MINUTES)).isTrue();
+        assertThat(frozen.exitValue()).isEqualTo(1);
+        assertThat(java.nio.file.Files.readString(log)).contains("has taken the job over");
+      }
       running.set(0);
       for (Thread thread : threads) {
         thread.join();
@@ -345,6 +379,9 @@ class CopyIT {
     } finally {
       running.set(0);
       process.destroyForcibly();
+      if (frozen != null) {
+        frozen.destroyForcibly();
+      }
       java.nio.file.Files.delete(log);
     }
   }
@@ -387,10 +424,12 @@ class CopyIT {
                   .rangeBytes(64 << 10));
       assertThat(done.documentsDone()).isEqualTo(DOCUMENTS - 200);
       assertThat(
-              last.getDatabase("back")
+              last
+                  .getDatabase("back")
                   .getCollection("ranged")
                   .find()
-                  .into(new ArrayList<>()).stream()
+                  .into(new ArrayList<>())
+                  .stream()
                   .map(each -> each.getInteger("n"))
                   .sorted()
                   .toList())
@@ -418,8 +457,19 @@ class CopyIT {
     java.nio.file.Path file = java.nio.file.Files.createTempFile("onehop-copy", ".json");
     Printed done =
         onehop(
-            "copy", "--from", three.url(), "--to", two.url(), "--job", "command", "--include",
-            "command", "--only", "structure,full,indexes", "--json", "--progress-file",
+            "copy",
+            "--from",
+            three.url(),
+            "--to",
+            two.url(),
+            "--job",
+            "command",
+            "--include",
+            "command",
+            "--only",
+            "structure,full,indexes",
+            "--json",
+            "--progress-file",
             file.toString());
     assertThat(done.exitCode()).as(done.err()).isZero();
     for (String json : List.of(done.out(), java.nio.file.Files.readString(file))) {
@@ -435,7 +485,14 @@ class CopyIT {
 
     Printed again =
         onehop(
-            "copy", "--from", three.url(), "--to", two.url(), "--job", "command", "--include",
+            "copy",
+            "--from",
+            three.url(),
+            "--to",
+            two.url(),
+            "--job",
+            "command",
+            "--include",
             "command");
     assertThat(again.exitCode()).isEqualTo(1);
     assertThat(again.err().lines()).singleElement().asString().contains("has the job command");
@@ -467,15 +524,89 @@ class CopyIT {
     assertThat(
             to.getDatabase(ClusterCopy.STATE_DATABASE)
                 .getCollection("jobs")
-                .countDocuments(new Document("_id", new Document("$in", List.of("refused", "same")))))
+                .countDocuments(
+                    new Document("_id", new Document("$in", List.of("refused", "same")))))
         .isZero();
+  }
+
+  @Test
+  void anOplogThatForgetsBeforeTheCopyIsDoneIsSaidBefore() {
+    try (RealMongod set = RealMongod.startWithOplog(16);
+        MongoClient client = MongoClients.create(set.url())) {
+      client
+          .getDatabase("short")
+          .getCollection("docs", BsonDocument.class)
+          .insertMany(documents(DOCUMENTS));
+      ClusterCopy.Builder slow =
+          ClusterCopy.builder(set.url(), two.url())
+              .job("short")
+              .include(List.of("short"))
+              .documentsPerSecond(0.1);
+      assertThatThrownBy(
+              () ->
+                  run(
+                      slow.phases(
+                          java.util.EnumSet.of(
+                              CopyPhase.STRUCTURE, CopyPhase.FULL, CopyPhase.INCREMENTAL))))
+          .isInstanceOf(CopyException.class)
+          .hasMessageContaining("will take about 11 h, but the oplog of the source goes back only");
+      assertThat(to.getDatabase("short").listCollectionNames()).isEmpty();
+    }
+  }
+
+  @Test
+  void allPrivilegesThatAreMissingAreNamedAtOnce() {
+    try (RealMongod set = RealMongod.startWithAuthentication();
+        RealMongod other = RealMongod.startWithAuthentication()) {
+      for (RealMongod each : List.of(set, other)) {
+        try (MongoClient admin =
+            MongoClients.create(as(each, RealMongod.ADMIN, RealMongod.PASSWORD))) {
+          admin.getDatabase("rights").getCollection("docs").insertOne(new Document("_id", 1));
+          admin
+              .getDatabase("admin")
+              .runCommand(
+                  new Document("createUser", "reader")
+                      .append("pwd", "a secret")
+                      .append(
+                          "roles", List.of(new Document("role", "read").append("db", "rights"))));
+        }
+      }
+      assertThatThrownBy(
+              () ->
+                  run(
+                      ClusterCopy.builder(
+                              as(set, "reader", "a secret"), as(other, "reader", "a secret"))
+                          .job("rights")
+                          .include(List.of("rights"))))
+          .isInstanceOf(CopyException.class)
+          .hasMessageContaining("insert, update, remove, createCollection")
+          .hasMessageContaining("on rights at the destination")
+          .hasMessageContaining("on onehop_copy at the destination")
+          .hasMessageNotContaining("at the source")
+          .hasMessageNotContaining("secret");
+    }
+  }
+
+  private static String as(RealMongod mongod, String user, String password) {
+    return mongod
+        .url()
+        .replace(
+            "mongodb://",
+            "mongodb://"
+                + user
+                + ":"
+                + java.net.URLEncoder.encode(password, java.nio.charset.StandardCharsets.UTF_8)
+                    .replace("+", "%20")
+                + "@");
   }
 
   @Test
   void overwritingDropsWhatIsInTheWayAndShutsOutTheJobBefore() throws InterruptedException {
     insert("again.docs", documents(500));
     run(copy("again"));
-    from.getDatabase("again").getCollection("docs").deleteMany(new Document("n", new Document("$lt", 100)));
+    from.getDatabase("again")
+        .getCollection("docs")
+        .deleteMany(new Document("n", new Document("$lt", 100)));
     assertThatThrownBy(() -> run(copy("again")))
         .isInstanceOf(CopyException.class)
         .hasMessageContaining("has the job again already");
@@ -484,6 +615,12 @@ class CopyIT {
   }
 
   private static final List<String> BUSY = List.of("ranged", "hashed", "plain");
+
+  private static void signal(Process process, String signal)
+      throws java.io.IOException, InterruptedException {
+    assertThat(new ProcessBuilder("kill", signal, Long.toString(process.pid())).start().waitFor())
+        .isZero();
+  }
 
   private static void move(
       Testbed testbed,

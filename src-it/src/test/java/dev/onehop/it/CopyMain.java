@@ -35,8 +35,7 @@ public final class CopyMain {
 
   /** Copies a database. */
   public static void main(String[] args) throws InterruptedException {
-    EnumSet<CopyPhase> phases =
-        EnumSet.of(CopyPhase.STRUCTURE, CopyPhase.FULL, CopyPhase.INDEXES);
+    EnumSet<CopyPhase> phases = EnumSet.of(CopyPhase.STRUCTURE, CopyPhase.FULL, CopyPhase.INDEXES);
     if (Boolean.parseBoolean(args[4])) {
       phases.add(CopyPhase.INCREMENTAL);
     }

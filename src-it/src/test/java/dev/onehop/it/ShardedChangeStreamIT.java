@@ -8,9 +8,11 @@ import com.mongodb.ConnectionString;
 import com.mongodb.MongoClientSettings;
 import com.mongodb.MongoCommandException;
 import com.mongodb.WriteConcern;
+import com.mongodb.client.ClientSession;
 import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoClients;
 import com.mongodb.client.MongoCollection;
+import com.mongodb.client.MongoDatabase;
 import com.mongodb.client.model.Aggregates;
 import com.mongodb.client.model.Filters;
 import com.mongodb.client.model.Updates;
@@ -36,8 +38,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.IntStream;
+import org.bson.BsonBinary;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
+import org.bson.BsonInt64;
 import org.bson.BsonMinKey;
 import org.bson.BsonTimestamp;
 import org.bson.Document;
@@ -49,6 +53,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
 
 /**
  * Change streams of each shard, merged, on real servers: against what was acknowledged and against
@@ -138,6 +143,40 @@ class ShardedChangeStreamIT {
         .getDatabase("admin")
         .runCommand(new BsonDocument("ping", new BsonInt32(1)), BsonDocument.class)
         .getTimestamp("operationTime");
+  }
+
+  /** The clocks of servers differ until these talk to each other. */
+  @Test
+  void whatIsWrittenAfterTheStartWasToldIsAfterIt() {
+    sharded("begin");
+    Document ping = new Document("ping", 1);
+    try (MongoClient config = MongoClients.create(direct(testbed.configServers()));
+        ClientSession session = config.startSession()) {
+      MongoDatabase admin = config.getDatabase("admin");
+      BsonTimestamp now =
+          admin.runCommand(session, ping, BsonDocument.class).getTimestamp("operationTime");
+      session.advanceClusterTime(
+          new BsonDocument("clusterTime", new BsonTimestamp(now.getTime() + 10, 1))
+              .append(
+                  "signature",
+                  new BsonDocument("hash", new BsonBinary(new byte[20]))
+                      .append("keyId", new BsonInt64(0))));
+      admin.runCommand(session, ping);
+    }
+    Checkpoint start = Mono.from(stream("begin").build().start()).block(TIMEOUT);
+    // Not through a router, which knows the later time.
+    try (MongoClient shard = MongoClients.create(direct(testbed.shardHosts().get("one")))) {
+      shard.getDatabase("streams").getCollection("begin").insertOne(new Document("_id", 1));
+    }
+    assertThat(
+            Flux.from(stream("begin").build().events(start))
+                .ofType(StreamEvent.Change.class)
+                .blockFirst(TIMEOUT))
+        .isNotNull();
+  }
+
+  private static String direct(String replicaSet) {
+    return "mongodb://" + replicaSet.replaceFirst(".*/", "") + "/?directConnection=true";
   }
 
   @Test

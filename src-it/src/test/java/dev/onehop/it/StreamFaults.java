@@ -307,7 +307,9 @@ final class StreamFaults implements AutoCloseable {
                           .append("writeConcern", MAJORITY)));
       targets.add(name);
       progress.accept(name + " was added");
-      testbed.moveRange(namespace, VersionedWrites.bound(one(bounds, random)), name);
+      BsonDocument range = VersionedWrites.bound(one(bounds, random));
+      // Another fault may be in its way.
+      await("a range moves to " + name).atMost(SETTLED).until(() -> moved(range, name));
       pause(random, Duration.ofSeconds(12));
       targets.remove(name);
       synchronized (readers) {
@@ -402,18 +404,23 @@ final class StreamFaults implements AutoCloseable {
   private void move(Random random) {
     while (!stopped) {
       int chunk = random.nextInt(bounds.size() + 1);
-      try {
-        testbed.moveRange(
-            namespace,
-            chunk == 0
-                ? BsonDocument.parse("{_id: {$minKey: 1}}")
-                : VersionedWrites.bound(bounds.get(chunk - 1)),
-            one(targets, random));
-        moves.incrementAndGet();
-      } catch (TestbedException e) {
-        // Servers are disturbed; the next move may work.
-        refused.incrementAndGet();
-      }
+      moved(
+          chunk == 0
+              ? BsonDocument.parse("{_id: {$minKey: 1}}")
+              : VersionedWrites.bound(bounds.get(chunk - 1)),
+          one(targets, random));
+    }
+  }
+
+  /** Whether it was moved. Servers are disturbed; the next try may work. */
+  private boolean moved(BsonDocument range, String shard) {
+    try {
+      testbed.moveRange(namespace, range, shard);
+      moves.incrementAndGet();
+      return true;
+    } catch (TestbedException e) {
+      refused.incrementAndGet();
+      return false;
     }
   }
 

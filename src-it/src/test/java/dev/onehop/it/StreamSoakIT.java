@@ -34,7 +34,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("alone")
 class StreamSoakIT {
   private static final Duration DURATION =
-      Duration.ofMinutes(Integer.getInteger("onehop.it.stream.minutes", 2));
+      Duration.ofMinutes(Integer.getInteger("onehop.it.stream.minutes", 3));
   private static final long SEED = Long.getLong("onehop.it.stream.seed", System.nanoTime());
   private static final Duration SETTLED = Duration.ofMinutes(3);
   private static final Duration BETWEEN_LINES = Duration.ofSeconds(10);

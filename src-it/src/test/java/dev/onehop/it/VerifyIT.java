@@ -162,7 +162,8 @@ class VerifyIT {
                 new BsonJavaScriptWithScope("g" + i, new BsonDocument("s", new BsonInt32(i)));
             case 12 -> new BsonSymbol("symbol-" + i);
             default ->
-                new BsonDocument("deep", new BsonDocument("list", new BsonArray(List.of(new BsonInt32(i)))));
+                new BsonDocument(
+                    "deep", new BsonDocument("list", new BsonArray(List.of(new BsonInt32(i)))));
           });
     }
     return ids;
@@ -207,7 +208,8 @@ class VerifyIT {
     return told;
   }
 
-  private static void plant(Set<String> planted, Difference.Kind kind, String namespace, BsonValue id) {
+  private static void plant(
+      Set<String> planted, Difference.Kind kind, String namespace, BsonValue id) {
     planted.add(told(new Difference(namespace, kind, id(id))));
   }
 
@@ -242,9 +244,7 @@ class VerifyIT {
                   .collation(Collation.builder().locale("en").numericOrdering(true).build()));
     }
     List<BsonDocument> collated =
-        documents(ids(300)).stream()
-            .filter(each -> !each.get("_id").isSymbol())
-            .toList();
+        documents(ids(300)).stream().filter(each -> !each.get("_id").isSymbol()).toList();
     insert("faults.collated", collated);
     assertThat(verification("faults").documentsPerRange(150).build().run())
         .satisfies(
@@ -276,26 +276,32 @@ class VerifyIT {
           BsonValue first = document.remove("n");
           replace(copy, document.append("n", first));
         }
-        case 5 -> replace(copy, document.append("sub", BsonDocument.parse("{a: 1, b: {d: 'e', c: 2.0}}")));
-        default -> replace(copy, document.append("list", BsonDocument.parse("{l: [1, {x: 1, y: 2.0}, null]}").get("l")));
+        case 5 ->
+            replace(
+                copy, document.append("sub", BsonDocument.parse("{a: 1, b: {d: 'e', c: 2.0}}")));
+        default ->
+            replace(
+                copy,
+                document.append(
+                    "list", BsonDocument.parse("{l: [1, {x: 1, y: 2.0}, null]}").get("l")));
       }
       plant(planted, kind, "faults.all", id);
     }
     // The same id on two shards, which no index forbids.
     BsonDocument twice = other.get(20).clone();
-    var inserted = at(to, "faults.other").insertOne(twice.append("k", new BsonInt32(99)));
+    var unusedInserted = at(to, "faults.other").insertOne(twice.append("k", new BsonInt32(99)));
     plant(planted, Difference.Kind.EXTRA, "faults.other", twice.get("_id"));
     BsonDocument dropped = other.get(30);
-    var deleted = at(to, "faults.other").deleteOne(dropped);
+    var unusedDeleted = at(to, "faults.other").deleteOne(dropped);
     plant(planted, Difference.Kind.MISSING, "faults.other", dropped.get("_id"));
     // The id itself has another type.
     BsonValue number = new BsonInt32(14);
-    var gone = at(to, "faults.plain").deleteOne(id(number));
+    var unusedGone = at(to, "faults.plain").deleteOne(id(number));
     BsonDocument retyped = document(new BsonInt64(14), 1);
-    var back = at(to, "faults.plain").insertOne(retyped);
+    var unusedBack = at(to, "faults.plain").insertOne(retyped);
     plant(planted, Difference.Kind.DIFFERENT, "faults.plain", number);
     BsonDocument upper = document(new BsonString("TEXT"), 1);
-    var added = at(to, "faults.collated").insertOne(upper);
+    var unusedAdded = at(to, "faults.collated").insertOne(upper);
     plant(planted, Difference.Kind.EXTRA, "faults.collated", upper.get("_id"));
 
     for (boolean throughMongos : new boolean[] {false, true}) {
@@ -320,15 +326,15 @@ class VerifyIT {
         database.createCollection(name);
       }
       MongoCollection<?> indexed = database.getCollection("indexed");
-      var a = indexed.createIndex(new BsonDocument("a", new BsonInt32(1)));
-      var b =
+      var unusedA = indexed.createIndex(new BsonDocument("a", new BsonInt32(1)));
+      var unusedB =
           indexed.createIndex(
               new BsonDocument("b", new BsonInt32(1)), new IndexOptions().unique(copy));
-      var c =
+      var unusedC =
           indexed.createIndex(
               BsonDocument.parse(copy ? "{d: 1, c: 1}" : "{c: 1, d: 1}"),
               new IndexOptions().name("c"));
-      var e =
+      var unusedE =
           indexed.createIndex(
               new BsonDocument("e", new BsonInt32(1)),
               new IndexOptions()
@@ -336,21 +342,22 @@ class VerifyIT {
                   .partialFilterExpression(
                       BsonDocument.parse(copy ? "{e: {$gt: 1}}" : "{e: {$gt: 2}}")));
       if (!copy) {
-        var f = indexed.createIndex(new BsonDocument("f", new BsonInt32(1)));
+        var unusedF = indexed.createIndex(new BsonDocument("f", new BsonInt32(1)));
       }
       database.createCollection(
           "valid",
           new CreateCollectionOptions()
-              .validationOptions(
-                  new ValidationOptions()
-                      .validator(Filters.gt("n", copy ? 2 : 1))));
+              .validationOptions(new ValidationOptions().validator(Filters.gt("n", copy ? 2 : 1))));
       database.createCollection(
           "collated",
           new CreateCollectionOptions()
               .collation(Collation.builder().locale(copy ? "fr" : "en").build()));
       database.createCollection(
           "capped",
-          new CreateCollectionOptions().capped(true).sizeInBytes(4096).maxDocuments(copy ? 10 : 20));
+          new CreateCollectionOptions()
+              .capped(true)
+              .sizeInBytes(4096)
+              .maxDocuments(copy ? 10 : 20));
       database.createView(
           "view", "plain", List.of(Filters.eq("$match", new BsonDocument("n", new BsonInt32(1)))));
       database.createView(
@@ -375,7 +382,8 @@ class VerifyIT {
       }
     }
     source.shardCollection("meta.sharded", BY_ID, List.of());
-    destination.shardCollection("meta2.sharded", new BsonDocument("k", new BsonInt32(1)), List.of());
+    destination.shardCollection(
+        "meta2.sharded", new BsonDocument("k", new BsonInt32(1)), List.of());
     VerifyReport report =
         verification("meta").rename(Map.of("meta", "meta2")).throughMongos(true).build().run();
     assertThat(report.metadata())
@@ -428,7 +436,9 @@ class VerifyIT {
       } else {
         var unused =
             collection.replaceOne(
-                VerifyIT.id(id), document(id, n), new com.mongodb.client.model.ReplaceOptions().upsert(true));
+                VerifyIT.id(id),
+                document(id, n),
+                new com.mongodb.client.model.ReplaceOptions().upsert(true));
       }
     }
   }
@@ -469,11 +479,7 @@ class VerifyIT {
       long end = System.nanoTime() + STRESS.toNanos();
       do {
         VerifyReport report =
-            verification("live")
-                .documentsPerRange(200)
-                .settle(Duration.ofSeconds(4))
-                .build()
-                .run();
+            verification("live").documentsPerRange(200).settle(Duration.ofSeconds(4)).build().run();
         assertThat(failures).isEmpty();
         assertThat(told(report)).containsExactlyElementsOf(planted);
         assertThat(report.metadata()).isEmpty();
@@ -537,7 +543,8 @@ class VerifyIT {
     }
   }
 
-  private void move(Testbed testbed, List<String> shards, BsonDocument[] points, AtomicInteger moves) {
+  private void move(
+      Testbed testbed, List<String> shards, BsonDocument[] points, AtomicInteger moves) {
     Random random = new Random(1);
     while (!stopped) {
       int chunk = random.nextInt(points.length + 1);
@@ -580,8 +587,7 @@ class VerifyIT {
     assertThat(report.resumed()).isBetween(2, 20);
     assertThat(failures).isEmpty();
     assertThatThrownBy(() -> resumable(state).build().run()).hasMessageContaining("finished");
-    assertThatThrownBy(
-            () -> verification("resumed.other").state(state).build().run())
+    assertThatThrownBy(() -> verification("resumed.other").state(state).build().run())
         .hasMessageContaining("other clusters or collections");
   }
 
@@ -593,7 +599,7 @@ class VerifyIT {
   void theCommandSaysWhatIsDifferent() throws IOException {
     insert("command.equal", documents(ids(50)));
     insert("command.different", documents(ids(50)));
-    var deleted = at(to, "command.different").deleteOne(id(BsonNull.VALUE));
+    var unusedDeleted = at(to, "command.different").deleteOne(id(BsonNull.VALUE));
     Ran equal = run("--include", "command.equal");
     assertThat(equal.err()).isEmpty();
     assertThat(equal.out()).contains("compared   50 documents").endsWith("equal\n");

@@ -78,7 +78,7 @@ class VerifyMemoryIT {
             collection.insertOne(new Document("_id", i).append("filler", "x".repeat(LARGE)));
       }
       copy(client, "huge");
-      var changed =
+      var unusedChanged =
           client
               .getDatabase("huge2")
               .getCollection("c")

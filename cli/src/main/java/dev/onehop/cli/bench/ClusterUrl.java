@@ -66,8 +66,7 @@ public final class ClusterUrl {
     String secret = url;
     if (!user.isEmpty() && needsPassword(url)) {
       if (password == null || password.isEmpty()) {
-        throw Failure.usage(
-            option + " names the user " + user + ": set " + variable + " as well");
+        throw Failure.usage(option + " names the user " + user + ": set " + variable + " as well");
       }
       secret = withUser(url.substring(0, scheme + 3) + url.substring(hosts + 1), user, password);
     }

@@ -42,8 +42,7 @@ public record Mapping(
   private static final Set<String> OF_THE_SERVERS = Set.of("admin", "config", "local");
 
   /** All collections, under their own names. */
-  public static final Mapping ALL =
-      new Mapping(List.of(), List.of(), Map.of(), Map.of(), null);
+  public static final Mapping ALL = new Mapping(List.of(), List.of(), Map.of(), Map.of(), null);
 
   /**
    * Takes copies.

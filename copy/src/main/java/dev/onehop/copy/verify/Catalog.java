@@ -40,9 +40,7 @@ final class Catalog {
           for (String name : all(Flux.from(endpoint.client().listDatabaseNames()))) {
             if (database.test(name)) {
               for (BsonDocument entry :
-                  all(
-                      Flux.from(
-                          endpoint.metadata(name).listCollections(BsonDocument.class)))) {
+                  all(Flux.from(endpoint.metadata(name).listCollections(BsonDocument.class)))) {
                 String full = name + "." + entry.getString("name").getValue();
                 if (namespace.test(full)) {
                   CollectionInfo info = info(name, entry, shardKeys);

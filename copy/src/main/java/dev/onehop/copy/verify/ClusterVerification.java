@@ -56,6 +56,10 @@ public final class ClusterVerification {
   public static final String CONNECTING = "connecting";
 
   private static final Set<String> OF_THE_SERVERS = Set.of("admin", "config", "local");
+
+  /** What copies keep beside what they copy. */
+  private static final String OF_COPIES = "onehop_copy";
+
   private static final int MEGABYTES = 96;
   private static final int MOST_ROUNDS = 10;
 
@@ -250,8 +254,7 @@ public final class ClusterVerification {
      *     the same name
      */
     public ClusterVerification build() {
-      return new ClusterVerification(
-          this, new Mapping(included, excluded, renamed, filters, null));
+      return new ClusterVerification(this, new Mapping(included, excluded, renamed, filters, null));
     }
   }
 
@@ -317,8 +320,7 @@ public final class ClusterVerification {
   /** What is compared, as far as it has to be the same when it is resumed. */
   private BsonDocument what(Endpoint source, Endpoint destination) {
     BsonDocument names = new BsonDocument();
-    new TreeMap<>(mapping.renamed())
-        .forEach((from, to) -> names.append(from, new BsonString(to)));
+    new TreeMap<>(mapping.renamed()).forEach((from, to) -> names.append(from, new BsonString(to)));
     BsonDocument selected = new BsonDocument();
     new TreeMap<>(mapping.filters())
         .forEach((from, filter) -> selected.append(from, new BsonString(filter.toJson())));
@@ -413,7 +415,9 @@ public final class ClusterVerification {
     private MetadataComparison metadata() throws InterruptedException {
       SortedMap<String, CollectionInfo> from =
           new Catalog(source)
-              .read(mapping::concerns, namespace -> isWanted(namespace, mapping.destination(namespace)));
+              .read(
+                  mapping::concerns,
+                  namespace -> isWanted(namespace, mapping.destination(namespace)));
       SortedMap<String, CollectionInfo> to =
           new Catalog(destination)
               .read(database -> !OF_THE_SERVERS.contains(database), this::isExpected);
@@ -429,7 +433,9 @@ public final class ClusterVerification {
     /** The buckets of a time series are what the server makes of its documents. */
     private boolean isWanted(String namespace, @Nullable String target) {
       String database = Mapping.databaseOf(namespace);
-      return target != null && !namespace.startsWith(database + ".system.");
+      return target != null
+          && !database.equals(OF_COPIES)
+          && !namespace.startsWith(database + ".system.");
     }
 
     /** Whether a collection of the source could be mapped to this one. */
@@ -563,7 +569,7 @@ public final class ClusterVerification {
     @Override
     public boolean wantsDetail() {
       differing.incrementAndGet();
-      return details.getAndDecrement() > 0;
+      return details.get() > 0 && details.getAndDecrement() > 0;
     }
 
     @Override

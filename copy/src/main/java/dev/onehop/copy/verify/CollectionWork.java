@@ -57,8 +57,7 @@ final class CollectionWork {
     this.estimate = estimate;
     this.bounds = bounds;
     this.batch = (int) Math.max(1, Math.min(MOST_IN_BATCH, MEGABYTE / sample.averageSize()));
-    long batchBytes =
-        Math.max(MEGABYTE, Math.min(LARGEST_BATCH, batch * sample.largestSize()));
+    long batchBytes = Math.max(MEGABYTE, Math.min(LARGEST_BATCH, batch * sample.largestSize()));
     this.megabytes = (int) (batchBytes * BATCHES_PER_CURSOR * shards / MEGABYTE);
     for (KeyRange range : KeyRange.between(bounds)) {
       ranges.add(new RangeWork(this, ranges.size(), range));
@@ -94,20 +93,13 @@ final class CollectionWork {
       long documents = Math.max(1, Math.min(perRange, RANGE_BYTES / sizes.averageSize()));
       int count = (int) Math.min(MOST_RANGES, estimate / documents + 1);
       bounds = List.of();
-      if (count > 1 && pair.isOrdered()) {
+      if (count > 1 && pair.hasRanges()) {
         int samples = Math.min(MOST_SAMPLES, count * SAMPLES_PER_RANGE);
         bounds = quantiles(Servers.retrying(() -> larger.sample(samples, estimate)).keys(), count);
       }
     }
     return new CollectionWork(
-        pair,
-        from,
-        to,
-        shared,
-        estimate,
-        sizes,
-        bounds,
-        source.shards() + destination.shards());
+        pair, from, to, shared, estimate, sizes, bounds, source.shards() + destination.shards());
   }
 
   /** Some of the keys, evenly, so that there are so many ranges, or fewer. */

@@ -1,8 +1,8 @@
 package dev.onehop.copy.verify;
 
 import com.mongodb.ClientSessionOptions;
-import com.mongodb.MongoClientSettings;
 import com.mongodb.ConnectionString;
+import com.mongodb.MongoClientSettings;
 import com.mongodb.MongoCommandException;
 import com.mongodb.MongoException;
 import com.mongodb.ReadConcern;
@@ -123,7 +123,8 @@ final class Endpoint implements AutoCloseable {
     }
     if (identity != null) {
       throw new IllegalArgumentException(
-          name + " names a shard of a cluster, which may have orphans: name the cluster's mongoses");
+          name
+              + " names a shard of a cluster, which may have orphans: name the cluster's mongoses");
     }
   }
 
@@ -143,7 +144,11 @@ final class Endpoint implements AutoCloseable {
   private static String clusterId(MongoClient client) {
     BsonDocument version =
         Servers.one(
-            client.getDatabase("config").getCollection("version", BsonDocument.class).find().first());
+            client
+                .getDatabase("config")
+                .getCollection("version", BsonDocument.class)
+                .find()
+                .first());
     if (version == null || !version.isObjectId("clusterId")) {
       throw new IllegalArgumentException("the cluster has no id in config.version");
     }

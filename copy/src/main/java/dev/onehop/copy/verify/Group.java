@@ -45,7 +45,7 @@ final class Group {
 
   /** By their bytes; by their fingerprints only where several have the same key. */
   boolean sameAs(Group other) {
-    return only != null && other.only != null
+    return (only != null && other.only != null)
         ? only.equals(other.only)
         : fingerprint().equals(other.fingerprint());
   }

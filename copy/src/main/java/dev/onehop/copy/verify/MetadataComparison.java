@@ -111,8 +111,7 @@ final class MetadataComparison {
       return options;
     }
     BsonDocument mapped = options.clone();
-    mapped.put(
-        "viewOn", new BsonString(target.substring(Mapping.databaseOf(target).length() + 1)));
+    mapped.put("viewOn", new BsonString(target.substring(Mapping.databaseOf(target).length() + 1)));
     return mapped;
   }
 
@@ -151,7 +150,8 @@ final class MetadataComparison {
   private static Set<String> differing(BsonDocument a, BsonDocument b) {
     Set<String> names = new TreeSet<>(a.keySet());
     names.addAll(b.keySet());
-    names.removeIf(name -> a.containsKey(name) && b.containsKey(name) && same(a.get(name), b.get(name)));
+    names.removeIf(
+        name -> a.containsKey(name) && b.containsKey(name) && same(a.get(name), b.get(name)));
     return names;
   }
 

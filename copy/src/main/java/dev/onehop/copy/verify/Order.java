@@ -4,7 +4,17 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /** A key as bytes in the servers' order, which keys of a map can be. */
-record Order(byte[] bytes) {
+final class Order {
+  private final byte[] bytes;
+
+  Order(byte[] bytes) {
+    this.bytes = bytes;
+  }
+
+  int length() {
+    return bytes.length;
+  }
+
   @Override
   public boolean equals(@Nullable Object other) {
     return other instanceof Order order && Arrays.equals(bytes, order.bytes);

@@ -7,7 +7,8 @@ final class Pace {
   private static final long LONGEST_CREDIT = TimeUnit.MILLISECONDS.toNanos(100);
 
   private final double nanosPerDocument;
-  private double free = System.nanoTime(); // when the next document may pass; guarded by this
+  private double free =
+      (double) System.nanoTime(); // when the next document may pass; guarded by this
 
   /**
    * @param perSecond 0 for no limit
@@ -24,7 +25,7 @@ final class Pace {
     long wait;
     synchronized (this) {
       long now = System.nanoTime();
-      free = Math.max(free, now - LONGEST_CREDIT) + documents * nanosPerDocument;
+      free = Math.max(free, (double) (now - LONGEST_CREDIT)) + documents * nanosPerDocument;
       wait = (long) (free - now);
     }
     if (wait > 0) {

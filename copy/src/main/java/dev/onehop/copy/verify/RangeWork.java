@@ -94,7 +94,7 @@ final class RangeWork {
         break;
       } catch (RuntimeException e) {
         patience.pauseAfter(e);
-        left = last == null ? range : range.from(last.key());
+        left = last == null || !collection.pair().hasRanges() ? range : range.from(last.key());
       }
     }
     boolean done;

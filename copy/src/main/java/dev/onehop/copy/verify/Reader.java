@@ -96,16 +96,14 @@ final class Reader {
       long largest = 1;
       for (RawBsonDocument document : documents) {
         BsonValue key = Objects.requireNonNull(document.get(field));
-        // Of a time series, the field is another than _id.
-        if (field.equals("_id") ? key.getBsonType() != BsonType.MAX_KEY : isUsual(key)) {
+        if (key.getBsonType() != BsonType.MAX_KEY) {
           keys.put(SortableKey.encode(key), key);
         }
         long size = document.getNumber("size").longValue();
         bytes += size;
         largest = Math.max(largest, size);
       }
-      return new Sample(
-          List.copyOf(keys.values()), Math.max(1, bytes / documents.size()), largest);
+      return new Sample(List.copyOf(keys.values()), Math.max(1, bytes / documents.size()), largest);
     }
   }
 
@@ -134,16 +132,14 @@ final class Reader {
       double rate = Math.min(1, (double) count / Math.max(1, of));
       return sample(
           List.of(
-              new BsonDocument(
-                  "$match", new BsonDocument("$sampleRate", new BsonDouble(rate))),
+              new BsonDocument("$match", new BsonDocument("$sampleRate", new BsonDouble(rate))),
               shape));
     }
   }
 
   private Sample sample(List<BsonDocument> pipeline) {
     List<RawBsonDocument> documents =
-        Servers.one(
-            Flux.from(collection().aggregate(pipeline).allowDiskUse(true)).collectList());
+        Servers.one(Flux.from(collection().aggregate(pipeline).allowDiskUse(true)).collectList());
     return Sample.of(Objects.requireNonNull(documents), pair.keyField());
   }
 
@@ -161,8 +157,7 @@ final class Reader {
       } else if (!pair.isOrdered()) {
         // No index has this order: the server sorts.
         documents =
-            Flux.from(
-                sorted(session, criteria(range), batch).collation(SIMPLE).allowDiskUse(true));
+            Flux.from(sorted(session, criteria(range), batch).collation(SIMPLE).allowDiskUse(true));
       } else {
         documents = byIndex(session, range, batch);
       }
@@ -181,13 +176,11 @@ final class Reader {
   private Flux<RawBsonDocument> byIndex(ClientSession session, KeyRange range, int batch) {
     BsonDocument last = new BsonDocument("_id", new BsonMaxKey());
     Flux<RawBsonDocument> end =
-        Flux.from(
-            collection().find(session, filter == null ? last : Filters.and(filter, last)));
+        Flux.from(collection().find(session, filter == null ? last : Filters.and(filter, last)));
     if (range.min() != null && range.min().getBsonType() == BsonType.MAX_KEY) {
       return end;
     }
-    FindPublisher<RawBsonDocument> find =
-        sorted(session, criteria(range), batch).hint(ascending());
+    FindPublisher<RawBsonDocument> find = sorted(session, criteria(range), batch).hint(ascending());
     if (range.min() != null) {
       find = find.min(new BsonDocument("_id", range.min()));
     }
@@ -209,15 +202,7 @@ final class Reader {
     if (filter != null) {
       all.add(filter);
     }
-    if (pair.isTimeSeries()) {
-      // Its times are dates, all of them.
-      if (range.min() != null) {
-        all.add(Filters.gte(pair.keyField(), range.min()));
-      }
-      if (range.max() != null) {
-        all.add(Filters.lt(pair.keyField(), range.max()));
-      }
-    } else if (pair.isOrdered()) {
+    if (pair.hasRanges()) {
       BsonDocument bounds = range.filter("_id");
       if (bounds != null) {
         all.add(bounds);

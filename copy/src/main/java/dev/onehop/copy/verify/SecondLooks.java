@@ -56,8 +56,7 @@ final class SecondLooks implements Callable<Void> {
     this.settle = settle.toNanos();
     this.giveUp = Math.max(LEAST_GIVE_UP.toNanos(), this.settle * GIVE_UP);
     this.longestPause =
-        Math.max(
-            FIRST_PAUSE.toNanos(), Math.min(LONGEST_PAUSE.toNanos(), this.settle / 4));
+        Math.max(FIRST_PAUSE.toNanos(), Math.min(LONGEST_PAUSE.toNanos(), this.settle / 4));
   }
 
   /** A key that is not decided. */
@@ -114,7 +113,7 @@ final class SecondLooks implements Callable<Void> {
         wait();
       }
       count++;
-      bytes += order.bytes().length;
+      bytes += order.length();
       queue.add(waiting);
       notifyAll();
     }
@@ -175,7 +174,7 @@ final class SecondLooks implements Callable<Void> {
           && due.size() < MOST_AT_ONCE
           && size < MOST_BYTES_AT_ONCE) {
         due.add(queue.remove());
-        size += next.order.bytes().length;
+        size += next.order.length();
         next = queue.peek();
       }
       return due;
@@ -213,7 +212,7 @@ final class SecondLooks implements Callable<Void> {
           queue.add(waiting);
         } else {
           count--;
-          bytes -= waiting.order.bytes().length;
+          bytes -= waiting.order.length();
           notifyAll();
         }
       }

@@ -43,7 +43,8 @@ final class StateFile implements AutoCloseable {
   private final FileLock lock;
 
   /** What is known of a collection. */
-  private record Known(BsonValue from, BsonValue to, List<BsonValue> bounds, Map<Integer, RangeWork.Result> done) {}
+  private record Known(
+      BsonValue from, BsonValue to, List<BsonValue> bounds, Map<Integer, RangeWork.Result> done) {}
 
   private final Map<String, Known> known = new HashMap<>(); // guarded by this
 
@@ -132,8 +133,7 @@ final class StateFile implements AutoCloseable {
 
   private synchronized void take(Path file, BsonDocument line, @Nullable BsonDocument what) {
     if (what != null) {
-      if (!line.containsKey("verification")
-          || line.getInt32("verification").getValue() != FORMAT) {
+      if (!line.containsKey("verification") || line.getInt32("verification").getValue() != FORMAT) {
         throw new IllegalArgumentException(file + " is no state of a verification");
       }
       if (!line.getDocument("compares").equals(what)) {
@@ -147,8 +147,8 @@ final class StateFile implements AutoCloseable {
       known.put(
           line.getString("collection").getValue(),
           new Known(
-              line.get("from"),
-              line.get("to"),
+              line.get("from", BsonNull.VALUE),
+              line.get("to", BsonNull.VALUE),
               List.copyOf(line.getArray("bounds").getValues()),
               new HashMap<>()));
     } else {
@@ -219,8 +219,7 @@ final class StateFile implements AutoCloseable {
     BsonArray details = new BsonArray();
     for (Difference detail : result.details()) {
       details.add(
-          new BsonDocument(
-                  "kind", new BsonString(detail.kind().name().toLowerCase(Locale.ROOT)))
+          new BsonDocument("kind", new BsonString(detail.kind().name().toLowerCase(Locale.ROOT)))
               .append("key", detail.key()));
     }
     append(

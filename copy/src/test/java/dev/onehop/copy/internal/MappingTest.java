@@ -88,8 +88,7 @@ class MappingTest {
     assertThat(mapping.filter("a.c")).isNull();
     assertThatThrownBy(
             () ->
-                new Mapping(
-                    List.of(), List.of(), Map.of(), Map.of("a", new BsonDocument()), null))
+                new Mapping(List.of(), List.of(), Map.of(), Map.of("a", new BsonDocument()), null))
         .isInstanceOf(IllegalArgumentException.class);
   }
 }

@@ -29,6 +29,7 @@ final class ChannelWork implements CoreSubscriber<StreamEvent> {
   private final BatchMeter meter;
   private final MonoSink<Void> sink;
   private final Scheduler scheduler;
+  private final ChannelThreads threads;
   private final Channel[] channels;
 
   // All that follows, and the channels, under the lock of this.
@@ -87,6 +88,7 @@ final class ChannelWork implements CoreSubscriber<StreamEvent> {
     this.scheduler =
         Schedulers.newBoundedElastic(
             count + 1, Integer.MAX_VALUE, "onehop-channel", IDLE_SECONDS, true);
+    this.threads = new ChannelThreads(scheduler);
     this.channels = new Channel[count];
     for (int i = 0; i < count; i++) {
       channels[i] = new Channel(i);
@@ -151,7 +153,7 @@ final class ChannelWork implements CoreSubscriber<StreamEvent> {
   private void start(Channel channel) {
     if (!channel.busy && !ended) {
       channel.busy = true;
-      scheduler.schedule(() -> run(channel));
+      threads.run(() -> run(channel));
     }
   }
 

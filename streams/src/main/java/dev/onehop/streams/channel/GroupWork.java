@@ -51,6 +51,7 @@ final class GroupWork {
   private final ChannelSink sink;
   private final Owner owner;
   private final Scheduler scheduler;
+  private final ChannelThreads threads;
 
   // All that follows under the lock of this.
   private final @Nullable Slot[] slots;
@@ -138,6 +139,7 @@ final class GroupWork {
     this.scheduler =
         Schedulers.newBoundedElastic(
             channels + 1, Integer.MAX_VALUE, "onehop-channel", IDLE_SECONDS, true);
+    this.threads = new ChannelThreads(scheduler);
   }
 
   // --- What the keeper of the leases says.
@@ -493,7 +495,7 @@ final class GroupWork {
   private void start(Slot slot) {
     if (!slot.busy && slot.fed && !slot.entries.isEmpty() && slot.isHeld() && !stopped) {
       slot.busy = true;
-      scheduler.schedule(() -> run(slot));
+      threads.run(() -> run(slot));
     }
   }
 

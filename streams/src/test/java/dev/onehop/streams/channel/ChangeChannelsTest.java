@@ -23,9 +23,11 @@ import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.IntStream;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
 import org.bson.BsonString;
@@ -315,6 +317,30 @@ class ChangeChannelsTest {
           .isInstanceOf(IllegalArgumentException.class)
           .hasMessageContaining("from 1 to 128");
     }
+  }
+
+  /** The last one that comes frees the others. */
+  @Test
+  void channelsThatBlockTheirThreadsHoldUpNoOther() {
+    int count = 16;
+    CountDownLatch all = new CountDownLatch(count);
+    Set<Integer> met = ConcurrentHashMap.newKeySet();
+    run(
+        IntStream.range(0, 1_000).<StreamEvent>mapToObj(i -> change(i, i)).toList(),
+        count,
+        (channel, batch) ->
+            Mono.fromRunnable(
+                () -> {
+                  all.countDown();
+                  try {
+                    if (all.await(TIMEOUT.toSeconds(), TimeUnit.SECONDS)) {
+                      met.add(channel);
+                    }
+                  } catch (InterruptedException e) {
+                    Thread.currentThread().interrupt();
+                  }
+                }));
+    assertThat(met).hasSize(count);
   }
 
   private static void run(List<StreamEvent> events, int channels, ChannelProcessor processor) {

@@ -72,8 +72,7 @@ final class Sharding {
   }
 
   private Mono<BsonDocument> createDatabase(String database, BsonDocument body) {
-    BsonDocument create =
-        new BsonDocument("_configsvrCreateDatabase", new BsonString(database));
+    BsonDocument create = new BsonDocument("_configsvrCreateDatabase", new BsonString(database));
     if (body.containsKey("primaryShard")) {
       create.append("primaryShardId", body.get("primaryShard"));
     }

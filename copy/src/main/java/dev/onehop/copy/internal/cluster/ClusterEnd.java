@@ -101,8 +101,7 @@ public final class ClusterEnd implements AutoCloseable {
     try {
       hello = Waits.one(run(servers.seeds(), "admin", command("hello")));
     } catch (RuntimeException failure) {
-      throw new CopyException(
-          "the " + role + " can't be used: " + Waits.reason(failure), failure);
+      throw new CopyException("the " + role + " can't be used: " + Waits.reason(failure), failure);
     }
     if (hello.containsKey("configsvr")) {
       throw new CopyException(
@@ -162,14 +161,12 @@ public final class ClusterEnd implements AutoCloseable {
   /** The same again while servers can't be reached. */
   public BsonDocument runPersistently(String database, BsonDocument command)
       throws InterruptedException {
-    return Waits.persistently(
-        "the " + role, () -> run(database, command));
+    return Waits.persistently("the " + role, () -> run(database, command));
   }
 
   /** All that a publisher gives, again from the beginning when a server is lost meanwhile. */
   public <T> List<T> all(Publisher<T> publisher) throws InterruptedException {
-    return Waits.persistently(
-        "the " + role, () -> Waits.one(Flux.from(publisher).collectList()));
+    return Waits.persistently("the " + role, () -> Waits.one(Flux.from(publisher).collectList()));
   }
 
   /** Documents of the metadata, as of now. */
@@ -183,8 +180,7 @@ public final class ClusterEnd implements AutoCloseable {
   /** The servers of each shard by its id; of a replica set its own, as {@link #ALONE}. */
   public Map<String, ReplicaSet> shards() throws InterruptedException {
     return isSharded()
-        ? Waits.persistently(
-            "the " + role + "'s shards", () -> Waits.one(servers.shards().all()))
+        ? Waits.persistently("the " + role + "'s shards", () -> Waits.one(servers.shards().all()))
         : new TreeMap<>(Map.of(ALONE, servers.seeds()));
   }
 

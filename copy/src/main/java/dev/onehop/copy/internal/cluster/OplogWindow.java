@@ -37,8 +37,7 @@ public record OplogWindow(String shard, Duration length) {
       } catch (CommandFailure refused) {
         continue;
       }
-      if (length != null
-          && (shortest == null || length.compareTo(shortest.length()) < 0)) {
+      if (length != null && (shortest == null || length.compareTo(shortest.length()) < 0)) {
         shortest = new OplogWindow(shard.getKey(), length);
       }
     }
@@ -66,8 +65,7 @@ public record OplogWindow(String shard, Duration length) {
     if (first == null || last == null || size == null) {
       return null;
     }
-    long seconds =
-        last.getTimestamp("ts").getTime() - (long) first.getTimestamp("ts").getTime();
+    long seconds = last.getTimestamp("ts").getTime() - (long) first.getTimestamp("ts").getTime();
     double share =
         size.getNumber("size").doubleValue()
             / Math.max(1, size.getNumber("max", new BsonInt32(0)).doubleValue());

@@ -70,8 +70,7 @@ public final class Rights {
    *
    * @param state the database of the job's state
    */
-  public void ofDestination(
-      ClusterEnd destination, Collection<String> databases, String state)
+  public void ofDestination(ClusterEnd destination, Collection<String> databases, String state)
       throws InterruptedException {
     BsonDocument status = destination.run("admin", connectionStatus());
     String place = "the destination";

@@ -119,9 +119,7 @@ final class CopyWriter {
   }
 
   private List<RawBsonDocument> there(
-      CollectionSpec spec,
-      MongoCollection<RawBsonDocument> target,
-      List<RawBsonDocument> documents)
+      CollectionSpec spec, MongoCollection<RawBsonDocument> target, List<RawBsonDocument> documents)
       throws InterruptedException {
     List<BsonValue> ids = new ArrayList<>();
     documents.forEach(document -> ids.add(idOf(document)));
@@ -233,8 +231,7 @@ final class CopyWriter {
     return changed;
   }
 
-  private static Bson occupying(
-      CollectionSpec spec, BsonDocument document) {
+  private static Bson occupying(CollectionSpec spec, BsonDocument document) {
     List<Bson> either = new ArrayList<>();
     either.add(Filters.eq("_id", idOf(document)));
     if (spec.sharding() != null && spec.sharding().unique()) {
@@ -267,9 +264,7 @@ final class CopyWriter {
    * writes to it.
    */
   private void writeCapped(
-      Fence.Lane lane,
-      MongoCollection<RawBsonDocument> target,
-      List<RawBsonDocument> documents)
+      Fence.Lane lane, MongoCollection<RawBsonDocument> target, List<RawBsonDocument> documents)
       throws InterruptedException {
     Set<ByteBuffer> there = new HashSet<>();
     List<BsonValue> ids = new ArrayList<>();
@@ -296,8 +291,7 @@ final class CopyWriter {
       throws InterruptedException {
     try {
       return Waits.first(
-          target.insertMany(
-              documents, new InsertManyOptions().bypassDocumentValidation(true)));
+          target.insertMany(documents, new InsertManyOptions().bypassDocumentValidation(true)));
     } catch (MongoException failure) {
       if (isDuplicate(failure)) {
         // A second try after a lost answer; the first documents are there.

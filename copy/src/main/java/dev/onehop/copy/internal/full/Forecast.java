@@ -63,8 +63,7 @@ public final class Forecast {
    * @param bytesPerSecond the limit, may be infinite
    * @throws CopyException if it forgets what the copy will need
    */
-  public void check(
-      List<CollectionSpec> specs, double documentsPerSecond, double bytesPerSecond)
+  public void check(List<CollectionSpec> specs, double documentsPerSecond, double bytesPerSecond)
       throws InterruptedException {
     OplogWindow window = OplogWindow.of(source);
     if (window == null) {

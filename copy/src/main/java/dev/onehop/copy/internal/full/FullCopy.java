@@ -67,18 +67,9 @@ public final class FullCopy {
       }
       collections.add(collection);
       counts.documents.addAndGet(collection.documents());
-      open.addAll(
-          plan.open(
-              collection,
-              (documents, bytes) -> {
-                counts.ranges.incrementAndGet();
-                counts.rangesDone.incrementAndGet();
-                counts.documentsDone.addAndGet(documents);
-                counts.bytesDone.addAndGet(bytes);
-              }));
+      open.addAll(plan.open(collection, counts));
     }
     Map<String, Queue<KeyRange>> queues = new TreeMap<>();
-    counts.ranges.addAndGet(open.size());
     for (KeyRange range : open) {
       queues.computeIfAbsent(range.shard(), shard -> new ConcurrentLinkedQueue<>()).add(range);
     }
@@ -88,8 +79,7 @@ public final class FullCopy {
   private void copy(
       Fence fence, List<CopiedCollection> collections, Map<String, Queue<KeyRange>> queues)
       throws InterruptedException {
-    RangeReader reader =
-        new RangeReader(source, mapping, settings.start(), settings.batchSize());
+    RangeReader reader = new RangeReader(source, mapping, settings.start(), settings.batchSize());
     CopyWriter writer = new CopyWriter(source, destination, mapping);
     List<Queue<KeyRange>> ofReaders = new ArrayList<>();
     queues
@@ -158,10 +148,9 @@ public final class FullCopy {
       return;
     }
     CopiedCollection collection = collections.get(range.collection());
+    plan.started(collection, range);
     if (range.started()) {
       counts.rangesReadAgain.incrementAndGet();
-    } else {
-      plan.started(collection, range);
     }
     copy(range, collection, reader, writer, lane);
   }

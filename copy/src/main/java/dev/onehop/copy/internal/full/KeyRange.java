@@ -18,12 +18,7 @@ import org.bson.BsonValue;
  * @param started whether some of it may have been read and written before
  */
 public record KeyRange(
-    int collection,
-    int number,
-    String shard,
-    BsonDocument min,
-    BsonDocument max,
-    boolean started) {
+    int collection, int number, String shard, BsonDocument min, BsonDocument max, boolean started) {
   /** Below all keys. */
   static BsonDocument lowest(BsonDocument key) {
     return all(key, new BsonMinKey());

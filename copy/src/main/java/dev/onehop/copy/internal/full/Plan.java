@@ -83,16 +83,14 @@ public final class Plan {
             () -> Waits.one(ranges.deleteMany(Filters.eq("_id.division", division))));
       }
     }
-    Waits.persistently(
-        "the destination", () -> Waits.one(collections.deleteMany(ofPlan())));
+    Waits.persistently("the destination", () -> Waits.one(collections.deleteMany(ofPlan())));
   }
 
   private BsonDocument id(int number) {
     return new BsonDocument("plan", plan).append("collection", new BsonInt32(number));
   }
 
-  private void write(
-      MongoCollection<BsonDocument> to, List<WriteModel<BsonDocument>> writes)
+  private void write(MongoCollection<BsonDocument> to, List<WriteModel<BsonDocument>> writes)
       throws InterruptedException {
     for (int from = 0; from < writes.size(); from += AT_ONCE) {
       List<WriteModel<BsonDocument>> some =
@@ -112,7 +110,9 @@ public final class Plan {
     List<CopiedCollection> all = new ArrayList<>();
     for (BsonDocument document :
         destination.all(
-            collections.find(ofPlan()).sort(new BsonDocument("_id.collection", new BsonInt32(1))))) {
+            collections
+                .find(ofPlan())
+                .sort(new BsonDocument("_id.collection", new BsonInt32(1))))) {
       all.add(collection(document));
     }
     return all;
@@ -166,17 +166,24 @@ public final class Plan {
                         Updates.set("index", index == null ? BsonNull.VALUE : bytes(index)),
                         Updates.set("documents", collection.documents())))));
     return collection(
-        Waits.persistently(
-            "the destination", () -> Waits.one(collections.find(byId).first())));
+        Waits.persistently("the destination", () -> Waits.one(collections.find(byId).first())));
+  }
+
+  /** Counts what was done, by processes that have ended. */
+  public void count(Counts counts) throws InterruptedException {
+    for (CopiedCollection collection : collections()) {
+      counts.documents.addAndGet(collection.documents());
+      var unused = open(collection, counts);
+    }
   }
 
   /**
    * The ranges of a collection.
    *
-   * @param done gets the documents and bytes of each one that is done
+   * @param counts is told of each range, and of what is done of it
    * @return those that are not done
    */
-  List<KeyRange> open(CopiedCollection collection, Done done) throws InterruptedException {
+  List<KeyRange> open(CopiedCollection collection, Counts counts) throws InterruptedException {
     List<KeyRange> open = new ArrayList<>();
     if (collection.division() == null) {
       return open;
@@ -186,9 +193,13 @@ public final class Plan {
             ranges
                 .find(Filters.eq("_id.division", collection.division()))
                 .sort(new BsonDocument("_id.range", new BsonInt32(1))))) {
+      int reads = document.getInt32("reads", new BsonInt32(0)).getValue();
+      counts.ranges.incrementAndGet();
+      counts.rangesReadAgain.addAndGet(Math.max(0, reads - 1));
       if (document.containsKey("done")) {
-        done.range(
-            document.getNumber("documents").longValue(), document.getNumber("bytes").longValue());
+        counts.rangesDone.incrementAndGet();
+        counts.documentsDone.addAndGet(document.getNumber("documents").longValue());
+        counts.bytesDone.addAndGet(document.getNumber("bytes").longValue());
         continue;
       }
       open.add(
@@ -198,21 +209,14 @@ public final class Plan {
               document.getString("shard").getValue(),
               document(document.get("min")),
               document(document.get("max")),
-              document.containsKey("started")));
+              reads > 0));
     }
     return open;
   }
 
-  /** Gets what is done. */
-  @FunctionalInterface
-  interface Done {
-    /** A range is done, with so much. */
-    void range(long documents, long bytes);
-  }
-
-  /** Says that the documents of a range may be at the destination in part. */
+  /** Says that a range is read from now on, once more if it was before. */
   void started(CopiedCollection of, KeyRange range) throws InterruptedException {
-    set(of, range, Updates.set("started", true));
+    set(of, range, Updates.inc("reads", 1));
   }
 
   /** Says that the documents of a range are at the destination. */
@@ -227,11 +231,9 @@ public final class Plan {
             Updates.set("bytes", bytes)));
   }
 
-  private void set(CopiedCollection of, KeyRange range, Bson update)
-      throws InterruptedException {
+  private void set(CopiedCollection of, KeyRange range, Bson update) throws InterruptedException {
     BsonDocument id =
-        new BsonDocument("division", of.division())
-            .append("range", new BsonInt32(range.number()));
+        new BsonDocument("division", of.division()).append("range", new BsonInt32(range.number()));
     Waits.persistently(
         "the destination", () -> Waits.one(ranges.updateOne(Filters.eq(id), update)));
   }

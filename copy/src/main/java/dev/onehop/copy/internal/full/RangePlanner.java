@@ -63,11 +63,9 @@ public final class RangePlanner {
     // As many of each shard as it has documents.
     TreeMap<byte[], BsonDocument> keys = new TreeMap<>(Arrays::compareUnsigned);
     for (Map.Entry<String, Size> shard : sizes.entrySet()) {
-      int share =
-          (int) (points * SAMPLES_PER_RANGE * shard.getValue().documents() / documents) + 1;
+      int share = (int) (points * SAMPLES_PER_RANGE * shard.getValue().documents() / documents) + 1;
       if (shard.getValue().documents() > 0) {
-        for (BsonDocument sample :
-            samples.keys(spec.stored(), shard.getKey(), pattern, share)) {
+        for (BsonDocument sample : samples.keys(spec.stored(), shard.getKey(), pattern, share)) {
           keys.put(pattern.keyOfBound(sample), sample);
         }
       }
@@ -155,22 +153,16 @@ public final class RangePlanner {
         ? List.of()
         : KeySamples.quantiles(
             samples.keys(
-                namespace,
-                shard,
-                pattern,
-                Math.min(MOST_SAMPLES, ranges * SAMPLES_PER_RANGE)),
+                namespace, shard, pattern, Math.min(MOST_SAMPLES, ranges * SAMPLES_PER_RANGE)),
             ranges - 1);
   }
 
-  private List<KeyRange> ofOneShard(
-      CopiedCollection collection, String shard, Size size)
+  private List<KeyRange> ofOneShard(CopiedCollection collection, String shard, Size size)
       throws InterruptedException {
     List<KeyRange> ranges = new ArrayList<>();
     BsonDocument from = KeyRange.lowest(BY_ID);
     List<BsonDocument> bounds =
-        new ArrayList<>(
-            points(
-                collection.spec().stored(), shard, ShardKeyPattern.of(BY_ID), size));
+        new ArrayList<>(points(collection.spec().stored(), shard, ShardKeyPattern.of(BY_ID), size));
     bounds.add(KeyRange.highest(BY_ID));
     for (BsonDocument to : bounds) {
       ranges.add(new KeyRange(collection.number(), ranges.size(), shard, from, to, false));
@@ -195,8 +187,7 @@ public final class RangePlanner {
     }
     for (Map.Entry<String, Size> shard : sizes.entrySet()) {
       for (BsonDocument point :
-          points(
-              collection.spec().stored(), shard.getKey(), pattern, shard.getValue())) {
+          points(collection.spec().stored(), shard.getKey(), pattern, shard.getValue())) {
         bounds.put(pattern.keyOfBound(point), point);
       }
     }

@@ -43,11 +43,9 @@ import reactor.core.publisher.Mono;
  * <p>Thread-safe.
  */
 final class RangeReader {
-  private static final BsonDocument PRIMARY =
-      new BsonDocument("mode", new BsonString("primary"));
+  private static final BsonDocument PRIMARY = new BsonDocument("mode", new BsonString("primary"));
 
-  private static final BsonDocument SIMPLE =
-      new BsonDocument("locale", new BsonString("simple"));
+  private static final BsonDocument SIMPLE = new BsonDocument("locale", new BsonString("simple"));
 
   private static final int COLLECTION_UUID_MISMATCH = 361;
   private static final int WIRE_VERSION_6_0 = 17;
@@ -186,16 +184,15 @@ final class RangeReader {
 
     void run() throws InterruptedException {
       if (!source.isSharded()) {
-        drain(open(new Part(null, ClusterEnd.ALONE, from, range.max())), true);
+        readWhole(null, ClusterEnd.ALONE);
         return;
       }
       while (!from.equals(range.max())) {
-        RoutingTable now =
-            Waits.one(source.servers().table(called.namespace(), refused));
+        RoutingTable now = Waits.one(source.servers().table(called.namespace(), refused));
         table = now;
         refused = null;
         if (!now.isSharded()) {
-          drain(open(new Part(now, now.primaryShard(), from, range.max())), true);
+          readWhole(now, now.primaryShard());
           return;
         }
         if (!now.shardKeyPattern().equals(pattern)
@@ -207,6 +204,15 @@ final class RangeReader {
         Part part = part(now);
         drain(open(part), true);
         from = part.max();
+      }
+    }
+
+    /** Reads the rest at the only shard. */
+    private void readWhole(@Nullable RoutingTable now, String shard) throws InterruptedException {
+      boolean last = isLastOfSeveral();
+      drain(open(new Part(now, shard, from, range.max())), true);
+      if (last) {
+        drain(open(new Part(now, shard, range.max(), range.max())), false);
       }
     }
 
@@ -238,6 +244,9 @@ final class RangeReader {
       try {
         for (String shard : now.shards()) {
           cursors.add(open(new Part(now, shard, from, range.max())));
+          if (isLastOfSeveral()) {
+            cursors.add(open(new Part(now, shard, range.max(), range.max())));
+          }
         }
         while (!cursors.isEmpty()) {
           drain(cursors.remove(0), false);
@@ -245,6 +254,14 @@ final class RangeReader {
       } finally {
         cursors.forEach(this::kill);
       }
+    }
+
+    /**
+     * Whether what is left goes to the end of all keys and has a bound below. With one, servers
+     * give no document whose key is the highest of all, which an {@code _id} may be.
+     */
+    private boolean isLastOfSeveral() {
+      return KeyRange.isHighest(range.max()) && !KeyRange.isLowest(from);
     }
 
     private Cursor open(Part part) throws InterruptedException {
@@ -257,9 +274,20 @@ final class RangeReader {
                       .append("afterClusterTime", start))
               .append("$readPreference", PRIMARY)
               .append("$db", new BsonString(database));
+      List<BsonDocument> filters = new ArrayList<>();
       BsonDocument filter = mapping.filter(collection.spec().namespace());
       if (filter != null) {
-        find.append("filter", filter);
+        filters.add(filter);
+      }
+      boolean highest = KeyRange.isHighest(part.min());
+      if (highest) {
+        part.min()
+            .forEach(
+                (field, value) ->
+                    filters.add(new BsonDocument(field, new BsonDocument("$eq", value))));
+      }
+      if (!filters.isEmpty()) {
+        find.append("filter", new BsonDocument("$and", new BsonArray(filters)));
       }
       BsonDocument index = called.withoutIndex() ? null : collection.index();
       if (index == null) {
@@ -273,10 +301,10 @@ final class RangeReader {
         } else {
           find.append("hint", fields);
         }
-        if (!KeyRange.isLowest(part.min())) {
+        if (!highest && !KeyRange.isLowest(part.min())) {
           find.append("min", extended(part.min(), fields));
         }
-        if (!KeyRange.isHighest(part.max())) {
+        if (!highest && !KeyRange.isHighest(part.max())) {
           find.append("max", extended(part.max(), fields));
         }
       }
@@ -299,9 +327,7 @@ final class RangeReader {
     /** What a server of its version checks before it reads. */
     private BsonDocument fields(@Nullable RoutingTable under, String shard, int wireVersion) {
       BsonDocument fields =
-          under == null
-              ? new BsonDocument()
-              : VersionFormat.of(wireVersion).attach(under, shard);
+          under == null ? new BsonDocument() : VersionFormat.of(wireVersion).attach(under, shard);
       if (called.uuid() != null && wireVersion >= WIRE_VERSION_6_0) {
         fields.append("collectionUUID", called.uuid());
       }
@@ -377,11 +403,7 @@ final class RangeReader {
           new BsonDocument("killCursors", new BsonString(name))
               .append("cursors", new BsonArray(List.of(new BsonInt64(cursor.id()))))
               .append("$db", new BsonString(database));
-      cursor
-          .set()
-          .sendTo(cursor.server(), OpMsg.command(kill))
-          .onErrorComplete()
-          .subscribe();
+      cursor.set().sendTo(cursor.server(), OpMsg.command(kill)).onErrorComplete().subscribe();
     }
   }
 

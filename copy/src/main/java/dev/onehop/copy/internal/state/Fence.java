@@ -59,8 +59,7 @@ public final class Fence {
    * @param incarnation which job it is
    * @param term under which this process has it
    */
-  public Fence(
-      ClusterEnd destination, String database, BsonObjectId incarnation, BsonInt64 term) {
+  public Fence(ClusterEnd destination, String database, BsonObjectId incarnation, BsonInt64 term) {
     this.destination = destination;
     this.lanes = destination.database(database).getCollection("lanes", BsonDocument.class);
     this.incarnation = incarnation;
@@ -80,8 +79,7 @@ public final class Fence {
     end(destination.all(lanes.find(Filters.eq(id(0)))));
     raised.add(raise(id(0)));
     List<BsonDocument> before =
-        destination.all(
-            lanes.find(Filters.and(ofJob(), Filters.gt("_id.lane", 0))));
+        destination.all(lanes.find(Filters.and(ofJob(), Filters.gt("_id.lane", 0))));
     end(before);
     int most =
         before.stream()
@@ -91,7 +89,9 @@ public final class Fence {
     for (int number = 1; number < Math.max(count, most); number++) {
       raised.add(raise(id(number)));
     }
-    BsonDocument first = Waits.persistently("the destination", () -> Waits.one(lanes.find(Filters.eq(id(0))).first()));
+    BsonDocument first =
+        Waits.persistently(
+            "the destination", () -> Waits.one(lanes.find(Filters.eq(id(0))).first()));
     if (!first.get("term").equals(term)) {
       throw Job.lost(null);
     }
@@ -205,8 +205,7 @@ public final class Fence {
       session.startTransaction(OPTIONS);
       try {
         long matched =
-            Waits.one(lanes.updateOne(session, mine, Updates.inc("writes", 1L)))
-                .getMatchedCount();
+            Waits.one(lanes.updateOne(session, mine, Updates.inc("writes", 1L))).getMatchedCount();
         if (matched == 0) {
           throw Job.lost(null);
         }

@@ -55,8 +55,7 @@ public final class Job {
 
   /** The document as it is; null if there is no such job. */
   public @Nullable BsonDocument read() throws InterruptedException {
-    return Waits.persistently(
-        "the destination", () -> Waits.first(jobs.find(byName()).first()));
+    return Waits.persistently("the destination", () -> Waits.first(jobs.find(byName()).first()));
   }
 
   private Bson byName() {
@@ -91,12 +90,7 @@ public final class Job {
     fields.forEach((field, value) -> taken.append(field, literal(value)));
     taken
         .append("owner", literal(owner))
-        .append(
-            "term",
-            operator(
-                "$add",
-                new BsonString("$term"),
-                new BsonInt64(1)))
+        .append("term", operator("$add", new BsonString("$term"), new BsonInt64(1)))
         .append("until", operator("$add", NOW, leaseMillis));
     BsonDocument free =
         new BsonDocument("_id", new BsonString(name))
@@ -194,9 +188,9 @@ public final class Job {
    */
   public boolean ask(String what, boolean yes) throws InterruptedException {
     return Waits.persistently(
-            "the destination",
-            () -> Waits.one(jobs.updateOne(byName(), Updates.set(what, yes))))
-        .getMatchedCount()
+                "the destination",
+                () -> Waits.one(jobs.updateOne(byName(), Updates.set(what, yes))))
+            .getMatchedCount()
         > 0;
   }
 }

@@ -41,8 +41,7 @@ public record CollectionSpec(
    * @param unique whether the key is unique
    * @param zones documents of {@code config.tags}
    */
-  public record Sharding(
-      BsonDocument key, boolean unique, List<BsonDocument> zones) {
+  public record Sharding(BsonDocument key, boolean unique, List<BsonDocument> zones) {
     /** Takes a copy of the list. */
     public Sharding {
       zones = List.copyOf(zones);

@@ -49,8 +49,7 @@ public final class DestinationStructure {
    * @param info of the list of collections
    */
   public void drop(String namespace, BsonDocument info) throws InterruptedException {
-    BsonDocument drop =
-        new BsonDocument("drop", new BsonString(CollectionSpec.nameOf(namespace)));
+    BsonDocument drop = new BsonDocument("drop", new BsonString(CollectionSpec.nameOf(namespace)));
     if (info.containsKey("uuid")) {
       drop.append("collectionUUID", info.get("uuid"));
     }
@@ -106,10 +105,7 @@ public final class DestinationStructure {
       throws InterruptedException {
     // Else the server makes one of the key alone.
     List<BsonDocument> supporting =
-        spec.indexes().stream()
-            .filter(index -> supports(index, sharding.key()))
-            .limit(1)
-            .toList();
+        spec.indexes().stream().filter(index -> supports(index, sharding.key())).limit(1).toList();
     build(spec, supporting);
     if (spec.kind() == Kind.COLLECTION) {
       layout.addZones(spec.destination(), sharding.zones());
@@ -141,11 +137,7 @@ public final class DestinationStructure {
         && !index.getBoolean("sparse", BsonBoolean.FALSE).getValue()
         && !index.containsKey("partialFilterExpression")
         && (!index.containsKey("collation")
-            || index
-                .getDocument("collation")
-                .getString("locale")
-                .getValue()
-                .equals("simple"));
+            || index.getDocument("collation").getString("locale").getValue().equals("simple"));
   }
 
   /** The fields of a pattern in order, 1 in whatever type. */
@@ -164,7 +156,8 @@ public final class DestinationStructure {
 
   /** Builds the indexes that can be there while documents come and change. */
   public void buildIndexes(CollectionSpec spec) throws InterruptedException {
-    build(spec, spec.indexes().stream().filter(Predicate.not(DestinationStructure::isLate)).toList());
+    build(
+        spec, spec.indexes().stream().filter(Predicate.not(DestinationStructure::isLate)).toList());
   }
 
   /** Does what is to be done at the end, when the destination is as the source. */
@@ -180,8 +173,7 @@ public final class DestinationStructure {
   }
 
   private static boolean isLate(BsonDocument index) {
-    return index.getBoolean("unique", BsonBoolean.FALSE).getValue()
-        || index.containsKey(EXPIRES);
+    return index.getBoolean("unique", BsonBoolean.FALSE).getValue() || index.containsKey(EXPIRES);
   }
 
   private void build(CollectionSpec spec, List<BsonDocument> indexes) throws InterruptedException {

@@ -53,9 +53,7 @@ public final class KeySamples {
   public Map<String, Size> sizes(String namespace) throws InterruptedException {
     Map<String, Size> sizes = new TreeMap<>();
     for (String shard : owners(namespace)) {
-      sizes.put(
-          shard,
-          Waits.persistently("the source", () -> Waits.one(size(namespace, shard))));
+      sizes.put(shard, Waits.persistently("the source", () -> Waits.one(size(namespace, shard))));
     }
     return sizes;
   }
@@ -63,7 +61,7 @@ public final class KeySamples {
   private Collection<String> owners(String namespace) throws InterruptedException {
     return source.isSharded()
         ? Waits.persistently(
-            "the source's metadata", () -> Waits.one(source.servers().table(namespace, null)))
+                "the source's metadata", () -> Waits.one(source.servers().table(namespace, null)))
             .shards()
         : List.of(ClusterEnd.ALONE);
   }
@@ -73,8 +71,7 @@ public final class KeySamples {
         aggregate(
             namespace,
             List.of(
-                BsonDocument.parse(
-                    "{$collStats: {storageStats: {}}}"),
+                BsonDocument.parse("{$collStats: {storageStats: {}}}"),
                 BsonDocument.parse(
                     "{$project: {count: '$storageStats.count', size: '$storageStats.size'}}")));
     return source
@@ -85,8 +82,7 @@ public final class KeySamples {
               List<RawBsonDocument> documents = CursorReplies.documents(reply);
               return documents.isEmpty()
                   ? Size.NONE
-                  : new Size(
-                      number(documents.get(0), "count"), number(documents.get(0), "size"));
+                  : new Size(number(documents.get(0), "count"), number(documents.get(0), "size"));
             })
         .onErrorResume(
             failure ->
@@ -105,14 +101,12 @@ public final class KeySamples {
    * @param pattern of the key
    * @param size how many documents are looked at
    */
-  public List<BsonDocument> keys(
-      String namespace, String shard, ShardKeyPattern pattern, int size)
+  public List<BsonDocument> keys(String namespace, String shard, ShardKeyPattern pattern, int size)
       throws InterruptedException {
     BsonDocument fields = new BsonDocument("_id", new BsonInt32(0));
     pattern.paths().forEach(path -> fields.put(path, new BsonInt32(1)));
     List<BsonDocument> stages = new ArrayList<>();
-    stages.add(
-        new BsonDocument("$sample", new BsonDocument("size", new BsonInt32(size))));
+    stages.add(new BsonDocument("$sample", new BsonDocument("size", new BsonInt32(size))));
     if (pattern.paths().equals(List.of("_id")) && !pattern.isHashed()) {
       // By the server, for it may be the order of a collation.
       stages.add(BsonDocument.parse("{$sort: {_id: 1}}"));

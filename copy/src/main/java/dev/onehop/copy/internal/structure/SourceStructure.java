@@ -120,10 +120,7 @@ public final class SourceStructure {
     List<BsonDocument> indexes = new ArrayList<>();
     for (BsonDocument index :
         source.all(
-            source
-                .database(database)
-                .getCollection(collection)
-                .listIndexes(BsonDocument.class))) {
+            source.database(database).getCollection(collection).listIndexes(BsonDocument.class))) {
       if (!index.getString("name").getValue().equals("_id_")
           && !index.getBoolean("clustered", BsonBoolean.FALSE).getValue()) {
         BsonDocument spec = index.clone();

@@ -11,6 +11,7 @@ import dev.onehop.streams.event.Checkpoint;
 import dev.onehop.streams.event.Order;
 import dev.onehop.streams.event.Source;
 import dev.onehop.streams.internal.merge.Cluster;
+import dev.onehop.streams.internal.merge.ReadFailure;
 import dev.onehop.streams.internal.merge.ShardStream;
 import dev.onehop.streams.internal.token.Tokens;
 import java.io.IOException;
@@ -104,12 +105,17 @@ public final class RoutedCluster implements Cluster {
           "the change stream is a mongos', at its latency and throughput, as it was asked for");
     }
     return ping(servers.seeds())
-        .map(
-            pong -> new Opening(Set.of(ALONE), null, start == null ? now() : start, start != null));
+        .then(start(Set.of()))
+        .map(from -> new Opening(Set.of(ALONE), null, from, start != null));
   }
 
-  private static Mono<BsonDocument> ping(ReplicaSet on) {
-    return run(on, new BsonDocument("ping", new BsonInt32(1)));
+  private Mono<BsonDocument> ping(ReplicaSet on) {
+    return Mono.defer(
+        () -> {
+          BsonDocument ping = new BsonDocument("ping", new BsonInt32(1));
+          servers.clock().gossip(ping);
+          return run(on, ping);
+        });
   }
 
   /** The stream starts after the placement, so that every change after the start is seen as one. */
@@ -126,19 +132,15 @@ public final class RoutedCluster implements Cluster {
                     .then(Mono.fromRunnable(rights::check))
                     .then(mongos ? findConfigServers(all.values()) : Mono.just(servers.seeds())))
         .doOnNext(found -> configServers = found)
-        .then(Mono.defer(placements::read))
+        .then(Mono.defer(this::reachablePlacement))
         .doOnNext(read -> rights.say())
         .flatMap(
             found ->
-                removed(found)
-                    .map(
-                        removed ->
-                            new Opening(
-                                found.shards(),
-                                found,
-                                start == null ? now() : start,
-                                start != null,
-                                removed)));
+                Mono.zip(
+                    start(found.shards()),
+                    removed(found),
+                    (from, removed) ->
+                        new Opening(found.shards(), found, from, start != null, removed)));
   }
 
   private Mono<Map<String, BsonTimestamp>> removed(Placement found) {
@@ -189,16 +191,30 @@ public final class RoutedCluster implements Cluster {
             .map(servers::replicaSet);
   }
 
-  /** After all that any of the servers that were asked has done. */
-  private Checkpoint now() {
-    BsonDocument time = servers.clock().clusterTime();
-    if (time == null) {
-      throw new CommandFailure(
-          ErrorCodes.ILLEGAL_OPERATION,
-          "IllegalOperation",
-          "change streams need a replica set or a sharded cluster");
+  /**
+   * Where it is to start, or else after all that any of the servers that were asked has done. A
+   * server whose clock is behind that time would write there what comes later, so that each shard
+   * is told the time.
+   */
+  private Mono<Checkpoint> start(Set<String> shards) {
+    if (start != null) {
+      return Mono.just(start);
     }
-    return Checkpoint.before(Tokens.next(ClusterClock.time(time)));
+    return Mono.defer(
+        () -> {
+          BsonDocument time = servers.clock().clusterTime();
+          if (time == null) {
+            return Mono.error(
+                new CommandFailure(
+                    ErrorCodes.ILLEGAL_OPERATION,
+                    "IllegalOperation",
+                    "change streams need a replica set or a sharded cluster"));
+          }
+          Checkpoint now = Checkpoint.before(Tokens.next(ClusterClock.time(time)));
+          return Flux.fromIterable(shards)
+              .flatMap(shard -> servers.shards().shard(shard).flatMap(this::ping))
+              .then(Mono.just(now));
+        });
   }
 
   private static Mono<BsonDocument> run(ReplicaSet on, BsonDocument command) {
@@ -225,14 +241,31 @@ public final class RoutedCluster implements Cluster {
               if (awaited) {
                 moveConfigServers();
               }
-              return placements.read();
+              return reachablePlacement();
             })
+        .onErrorMap(Failures::of);
+  }
+
+  /** The placement, once all its shards are known: one may have come since these were read. */
+  private Mono<Placement> reachablePlacement() {
+    return placements
+        .read()
         .flatMap(
             found ->
                 servers.shards().known().containsAll(found.shards())
                     ? Mono.just(found)
-                    : servers.shards().all().thenReturn(found))
-        .onErrorMap(Failures::of);
+                    : servers
+                        .shards()
+                        .all()
+                        .flatMap(
+                            all ->
+                                all.keySet().containsAll(found.shards())
+                                    ? Mono.just(found)
+                                    : Mono.error(
+                                        new ReadFailure(
+                                            ReadFailure.Kind.PASSING,
+                                            new IOException(
+                                                "the shards change: " + found.shards())))));
   }
 
   @Override

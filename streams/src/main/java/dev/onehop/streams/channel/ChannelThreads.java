@@ -1,0 +1,102 @@
+package dev.onehop.streams.channel;
+
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+import reactor.core.scheduler.Scheduler;
+
+/**
+ * Runs the channels that have events. As many threads as there are processors take one channel
+ * after the other: to wake a thread for each costs more than what most do with an event, and a
+ * channel that waits for a moment gets more events at once. A channel that waits longer, because
+ * others block their threads, gets a thread of its own.
+ *
+ * <p>Thread-safe.
+ */
+final class ChannelThreads {
+  private static final long PATIENCE_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+
+  private final Scheduler scheduler;
+  private final int usual = Runtime.getRuntime().availableProcessors();
+
+  // Under the lock of this.
+  private final Deque<Ready> ready = new ArrayDeque<>();
+  private int threads;
+  // Of these, those that have not begun.
+  private int starting;
+  private boolean watched;
+
+  private record Ready(Runnable channel, long sinceNanos) {}
+
+  /**
+   * @param scheduler has a thread for each channel, and one more
+   */
+  ChannelThreads(Scheduler scheduler) {
+    this.scheduler = scheduler;
+  }
+
+  /** Runs a channel soon; not once the scheduler is disposed of. */
+  synchronized void run(Runnable channel) {
+    ready.add(new Ready(channel, System.nanoTime()));
+    if (threads < usual) {
+      start();
+    } else if (!watched) {
+      watchSoon();
+    }
+  }
+
+  private void start() {
+    threads++;
+    starting++;
+    try {
+      scheduler.schedule(this::work);
+    } catch (RejectedExecutionException disposed) {
+      ready.clear();
+    }
+  }
+
+  private void work() {
+    synchronized (this) {
+      starting--;
+    }
+    while (true) {
+      Ready next;
+      synchronized (this) {
+        next = ready.poll();
+        if (next == null) {
+          threads--;
+          return;
+        }
+      }
+      next.channel.run();
+    }
+  }
+
+  private void watchSoon() {
+    watched = true;
+    try {
+      scheduler.schedule(this::watch, PATIENCE_NANOS, TimeUnit.NANOSECONDS);
+    } catch (RejectedExecutionException disposed) {
+      ready.clear();
+    }
+  }
+
+  /** Starts a thread for each channel that waits for long. */
+  private synchronized void watch() {
+    watched = false;
+    long now = System.nanoTime();
+    int late = -starting;
+    for (Ready each : ready) {
+      if (now - each.sinceNanos >= PATIENCE_NANOS) {
+        late++;
+      }
+    }
+    for (; late > 0; late--) {
+      start();
+    }
+    if (!ready.isEmpty()) {
+      watchSoon();
+    }
+  }
+}

@@ -1,0 +1,40 @@
+package dev.onehop.streams.internal.shard;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.onehop.routing.spi.shard.CommandFailure;
+import dev.onehop.streams.internal.merge.ReadFailure.Kind;
+import java.io.IOException;
+import org.bson.BsonDocument;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class FailuresTest {
+
+  @ParameterizedTest
+  @CsvSource({
+    // A primary that steps down, and one that rolls back.
+    "189, '', PASSING",
+    "175, '', PASSING",
+    "8000, ResumableChangeStreamError, PASSING",
+    "136, NonResumableChangeStreamError, FINAL",
+    "286, NonResumableChangeStreamError, HISTORY_LOST",
+    "10334, '', TOO_LARGE",
+    "280, '', FINAL",
+    "13, '', FINAL"
+  })
+  void aServersErrorIsKnownByItsCodeAndLabels(int code, String label, Kind kind) {
+    BsonDocument reply =
+        BsonDocument.parse(
+            "{ok: 0, code: %d, codeName: 'Name', errmsg: 'why', errorLabels: ['%s']}"
+                .formatted(code, label));
+    assertThat(Failures.of(CommandFailure.of(reply)).kind()).isEqualTo(kind);
+  }
+
+  @Test
+  void whatBreaksAConnectionIsPassing() {
+    assertThat(Failures.of(new IOException("reset")).kind()).isEqualTo(Kind.PASSING);
+    assertThat(Failures.of(new IllegalStateException("a fault")).kind()).isEqualTo(Kind.FINAL);
+  }
+}
