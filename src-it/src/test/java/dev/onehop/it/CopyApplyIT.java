@@ -105,7 +105,8 @@ class CopyApplyIT {
         }
         assertThat(failures).isEmpty();
         for (String collection : COLLECTIONS) {
-          assertEqual(documents(source.getDatabase("d"), collection),
+          assertEqual(
+              documents(source.getDatabase("d"), collection),
               documents(destination.getDatabase("d"), collection));
         }
       }
@@ -154,8 +155,7 @@ class CopyApplyIT {
             .insertOne(new Document("_id", key).append("filler", "x".repeat(16_740_000)));
         running.finish();
         assertThat(failures).isEmpty();
-        assertThat(documents(there, "filtered").values())
-            .containsExactly("{\"_id\": 2, \"n\": 8}");
+        assertThat(documents(there, "filtered").values()).containsExactly("{\"_id\": 2, \"n\": 8}");
         assertThat(documents(there, "changed").values())
             .containsExactly("{\"_id\": 1, \"a\": 1, \"seen\": 1}");
         assertThat(there.getCollection("large").countDocuments(Filters.eq(key))).isEqualTo(1);
@@ -212,8 +212,9 @@ class CopyApplyIT {
         assertThat(atDestination.done.get()).isPositive();
       }
       for (String collection : COLLECTIONS) {
-        assertEqual(documents(source.getDatabase("d"), collection),
-              documents(destination.getDatabase("d"), collection));
+        assertEqual(
+            documents(source.getDatabase("d"), collection),
+            documents(destination.getDatabase("d"), collection));
       }
     }
   }
@@ -238,19 +239,20 @@ class CopyApplyIT {
             "options",
             new CreateCollectionOptions()
                 .collation(Collation.builder().locale("de").build())
-                .validationOptions(
-                    new ValidationOptions().validator(Filters.gte("n", 0))));
-        at.getCollection("options").createIndex(Indexes.ascending("n"), new IndexOptions().name("n"));
-        at.getCollection("options").createIndex(Indexes.ascending("u"), new IndexOptions().unique(true));
+                .validationOptions(new ValidationOptions().validator(Filters.gte("n", 0))));
+        at.getCollection("options")
+            .createIndex(Indexes.ascending("n"), new IndexOptions().name("n"));
+        at.getCollection("options")
+            .createIndex(Indexes.ascending("u"), new IndexOptions().unique(true));
         at.getCollection("options").createIndex(Indexes.ascending("gone"));
         at.getCollection("options").insertOne(new Document("_id", 1).append("n", 1));
         at.getCollection("options").dropIndex("gone_1");
         var modified =
-            at.runCommand(
-                BsonDocument.parse("{collMod: 'options', validator: {n: {$gte: 1}}}"));
+            at.runCommand(BsonDocument.parse("{collMod: 'options', validator: {n: {$gte: 1}}}"));
         at.createView("view", "options", List.of());
         at.createCollection("capped", new CreateCollectionOptions().capped(true).sizeInBytes(4096));
-        at.getCollection("capped").insertMany(List.of(new Document("_id", 1), new Document("_id", 2)));
+        at.getCollection("capped")
+            .insertMany(List.of(new Document("_id", 1), new Document("_id", 2)));
         at.getCollection("capped").updateOne(Filters.eq(1), Updates.set("n", 1));
         // To each other shard, and home.
         List<String> homes = new ArrayList<>(from.shardHosts().keySet());
@@ -350,7 +352,8 @@ class CopyApplyIT {
   }
 
   private static void signal(Process process, String name) throws Exception {
-    assertThat(new ProcessBuilder("kill", "-" + name, Long.toString(process.pid())).start().waitFor())
+    assertThat(
+            new ProcessBuilder("kill", "-" + name, Long.toString(process.pid())).start().waitFor())
         .isZero();
   }
 

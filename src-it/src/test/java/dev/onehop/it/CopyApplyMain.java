@@ -48,9 +48,7 @@ public final class CopyApplyMain {
       Mapping mapping,
       BsonTimestamp start) {
     return Applier.builder(
-            MongoClientSettings.builder()
-                .applyConnectionString(new ConnectionString(from))
-                .build(),
+            MongoClientSettings.builder().applyConnectionString(new ConnectionString(from)).build(),
             start)
         .clients(source, destination)
         .state(destination.getDatabase("onehop_copy"), job)

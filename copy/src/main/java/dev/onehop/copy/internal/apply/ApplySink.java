@@ -127,8 +127,7 @@ final class ApplySink implements ChannelSink {
           : commit(batch, lane, BatchPlan.EMPTY);
     }
     return apply(batch, lane)
-        .onErrorResume(
-            ApplySink::isDuplicate, taken -> piecemeal(batch, lane));
+        .onErrorResume(ApplySink::isDuplicate, taken -> piecemeal(batch, lane));
   }
 
   /** Of an event that no server could send, the document is read. */
@@ -205,9 +204,7 @@ final class ApplySink implements ChannelSink {
 
   private static Set<Lane.Document> names(StreamEvent.Change change) {
     DocumentEvent event = DocumentEvent.of(change.document());
-    return event == null
-        ? Set.of()
-        : Set.of(event.document());
+    return event == null ? Set.of() : Set.of(event.document());
   }
 
   private static boolean isDuplicate(Throwable failure) {
@@ -238,9 +235,7 @@ final class ApplySink implements ChannelSink {
 
   private Publisher<Void> write(ClientSession session, ChannelBatch batch) {
     BatchPlan plan = plans.getOrDefault(batch.channel(), BatchPlan.EMPTY);
-    return Flux.fromIterable(plan.rounds(false))
-        .concatMap(round -> write(session, round))
-        .then();
+    return Flux.fromIterable(plan.rounds(false)).concatMap(round -> write(session, round)).then();
   }
 
   /**

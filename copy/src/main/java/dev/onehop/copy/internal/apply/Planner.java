@@ -43,8 +43,7 @@ final class Planner {
    * @param lane of the channel
    * @param readAgain documents for which events alone won't do
    */
-  Mono<BatchPlan> plan(
-      List<StreamEvent.Change> changes, Lane lane, Set<Lane.Document> readAgain) {
+  Mono<BatchPlan> plan(List<StreamEvent.Change> changes, Lane lane, Set<Lane.Document> readAgain) {
     List<DocumentEvent> events = new ArrayList<>();
     Map<MongoNamespace, String> names = new LinkedHashMap<>();
     for (StreamEvent.Change change : changes) {
@@ -58,7 +57,8 @@ final class Planner {
       }
     }
     return Flux.fromIterable(names.entrySet())
-        .concatMap(name -> targets.of(name.getValue()).map(target -> Map.entry(name.getKey(), target)))
+        .concatMap(
+            name -> targets.of(name.getValue()).map(target -> Map.entry(name.getKey(), target)))
         .collectMap(Map.Entry::getKey, Map.Entry::getValue)
         .flatMap(known -> plan(tasks(events, known, lane, readAgain)));
   }
@@ -167,10 +167,7 @@ final class Planner {
             documents.add(raw(changed));
           }
         }
-        plan.add(
-            task.events().target(),
-            task.document(),
-            task.events().statements(documents));
+        plan.add(task.events().target(), task.document(), task.events().statements(documents));
       }
     }
   }

@@ -31,8 +31,7 @@ import org.jspecify.annotations.Nullable;
  * @param collated whether strings of filters are compared by a collation of the collection
  * @param capped whether it is capped, and so takes no transactions
  */
-record Target(
-    MongoNamespace namespace, List<String> shardKey, boolean collated, boolean capped) {
+record Target(MongoNamespace namespace, List<String> shardKey, boolean collated, boolean capped) {
   private static final String ID = "_id";
   private static final Collation SIMPLE = Collation.builder().locale("simple").build();
 
@@ -151,8 +150,7 @@ record Target(
    */
   @Nullable Statement deleteOthers(BsonValue id, List<RawBsonDocument> documents) {
     if (documents.isEmpty()) {
-      return new Statement(
-          id, new DeleteManyModel<>(byId(id), deletes()), Statement.Kind.DELETE);
+      return new Statement(id, new DeleteManyModel<>(byId(id), deletes()), Statement.Kind.DELETE);
     }
     if (isPlacedById()) {
       return null;

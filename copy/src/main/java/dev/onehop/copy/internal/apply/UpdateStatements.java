@@ -21,8 +21,8 @@ import org.bson.conversions.Bson;
  * bytes: also new fields are in the same order.
  *
  * <p>Events that name the document's own fields only become one update with an aggregation
- * pipeline, unless a field is removed and comes back. Paths into nested fields need update operators, for a pipeline
- * would go into each element of an array.
+ * pipeline, unless a field is removed and comes back. Paths into nested fields need update
+ * operators, for a pipeline would go into each element of an array.
  */
 final class UpdateStatements {
   private static final BsonArray NESTING =
@@ -55,7 +55,8 @@ final class UpdateStatements {
       FieldChanges each = changes.get(i);
       boolean alone =
           all.stages.isEmpty() && (i + 1 == changes.size() || !changes.get(i + 1).isFlat());
-      if (!each.isFlat() || (alone && each.truncated().isEmpty() && each.ascendingSets().size() < 2)) {
+      if (!each.isFlat()
+          || (alone && each.truncated().isEmpty() && each.ascendingSets().size() < 2)) {
         all.flush();
         all.addOperators(each);
       } else {
@@ -71,7 +72,9 @@ final class UpdateStatements {
     if (changes.set().keySet().stream().anyMatch(removed::contains)) {
       flush();
     }
-    changes.truncated().forEach((name, length) -> stages.add(stage("$set", name, sliced(name, length))));
+    changes
+        .truncated()
+        .forEach((name, length) -> stages.add(stage("$set", name, sliced(name, length))));
     changes.set().forEach(this::addSet);
     for (String name : changes.removed()) {
       stages.add(new BsonDocument("$unset", new BsonString(name)));
@@ -83,8 +86,7 @@ final class UpdateStatements {
     return length == 0
         ? literal(new BsonArray())
         : new BsonDocument(
-            "$slice",
-            new BsonArray(List.of(new BsonString("$" + name), new BsonInt32(length))));
+            "$slice", new BsonArray(List.of(new BsonString("$" + name), new BsonInt32(length))));
   }
 
   /** A stage that only sets values takes more of them: a field keeps its place in it. */
@@ -110,7 +112,10 @@ final class UpdateStatements {
   private void flush() {
     if (!stages.isEmpty()) {
       statements.add(
-          new Statement(id, new UpdateOneModel<>(filter, List.copyOf(stages), target.updates()), Statement.Kind.UPDATE));
+          new Statement(
+              id,
+              new UpdateOneModel<>(filter, List.copyOf(stages), target.updates()),
+              Statement.Kind.UPDATE));
       stages = new ArrayList<>();
       removed.clear();
     }
@@ -159,7 +164,8 @@ final class UpdateStatements {
     return document;
   }
 
-  private void add(FieldChanges changes, Collection<String> paths, Consumer<BsonDocument> operator) {
+  private void add(
+      FieldChanges changes, Collection<String> paths, Consumer<BsonDocument> operator) {
     BsonDocument update = new BsonDocument();
     operator.accept(update);
     List<String> nested =
@@ -203,7 +209,6 @@ final class UpdateStatements {
             "$getField",
             new BsonDocument("field", literal(new BsonString(name))).append("input", in));
     return new BsonDocument(
-        "$eq",
-        new BsonArray(List.of(new BsonDocument("$type", field), new BsonString("missing"))));
+        "$eq", new BsonArray(List.of(new BsonDocument("$type", field), new BsonString("missing"))));
   }
 }

@@ -60,7 +60,8 @@ class UpdateStatementsTest {
   @ParameterizedTest
   @ValueSource(strings = {"{'10': 1, '2': 1}", "{'1': 1, a: 1}", "{a: 1, '1': 1}", "{é: 1, z: 1}"})
   void whatTheServerMayOrderOtherwiseIsSetInTheOrderOfTheEvent(String fields) {
-    assertThat(FieldChanges.of(BsonDocument.parse("{updatedFields: " + fields + "}")).ascendingSets())
+    assertThat(
+            FieldChanges.of(BsonDocument.parse("{updatedFields: " + fields + "}")).ascendingSets())
         .hasSize(2);
   }
 
@@ -96,7 +97,9 @@ class UpdateStatementsTest {
                 + "[{\"$set\": {\"b\": {\"$literal\": 2}, \"c\": {\"$literal\": 3}}}]");
   }
 
-  /** Operators on an array and in it would conflict; in a pipeline a path goes into all elements. */
+  /**
+   * Operators on an array and in it would conflict; in a pipeline a path goes into all elements.
+   */
   @Test
   void arraysAreTruncatedBeforeWhatIsInThemIsSet() {
     assertThat(
@@ -137,7 +140,10 @@ class UpdateStatementsTest {
                 + ", "
                 + missing("b.c", "$a")
                 + "]}}]} {\"$set\": {\"a.b.c\": 1}}");
-    assertThat(statements("{removedFields: ['a.b', 'c']}")).first().asString().startsWith("guarded");
+    assertThat(statements("{removedFields: ['a.b', 'c']}"))
+        .first()
+        .asString()
+        .startsWith("guarded");
     assertThat(statements("{removedFields: ['a', 'c']}")).first().asString().startsWith("update");
   }
 
@@ -165,8 +171,7 @@ class UpdateStatementsTest {
 
   @Test
   void indexesAndNamesOfDigitsAreTheSamePath() {
-    assertThat(
-            statements("{updatedFields: {'a.0': 1}, disambiguatedPaths: {'a.0': ['a', '0']}}"))
+    assertThat(statements("{updatedFields: {'a.0': 1}, disambiguatedPaths: {'a.0': ['a', '0']}}"))
         .containsExactly("update {\"_id\": 1} {\"$set\": {\"a.0\": 1}}");
     assertThat(statements("{updatedFields: {'a.0': 1}, disambiguatedPaths: {'a.0': ['a', 0]}}"))
         .containsExactly("update {\"_id\": 1} {\"$set\": {\"a.0\": 1}}");
@@ -174,7 +179,8 @@ class UpdateStatementsTest {
 
   @Test
   void concernsWhatIsInAFieldAndAround() {
-    FieldChanges changes = FieldChanges.of(BsonDocument.parse("{updatedFields: {'a.b': 1, cd: 1}}"));
+    FieldChanges changes =
+        FieldChanges.of(BsonDocument.parse("{updatedFields: {'a.b': 1, cd: 1}}"));
     assertThat(changes.concerns("a")).isTrue();
     assertThat(changes.concerns("a.b")).isTrue();
     assertThat(changes.concerns("a.b.c")).isTrue();
