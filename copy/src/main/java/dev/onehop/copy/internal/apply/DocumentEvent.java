@@ -26,9 +26,7 @@ record DocumentEvent(
     RawBsonDocument key,
     BsonDocument event) {
 
-  /**
-   * @return null if it is no event of a document
-   */
+  /** Reads an event; null if it is none of a document. */
   static @Nullable DocumentEvent of(BsonDocument event) {
     if (!(event.get("documentKey") instanceof RawBsonDocument key)) {
       return null;
@@ -52,9 +50,7 @@ record DocumentEvent(
     return new Lane.Document(uuid == null ? namespace : uuid, Ids.key(id()));
   }
 
-  /**
-   * @return null for none that is known
-   */
+  /** The kind of its type; null if that is not known. */
   @Nullable Operation operation() {
     return switch (type) {
       case "insert" -> Operation.INSERT;
