@@ -16,6 +16,7 @@ import com.mongodb.client.model.Indexes;
 import com.mongodb.client.model.ReplaceOptions;
 import com.mongodb.client.model.Updates;
 import com.mongodb.client.model.ValidationOptions;
+import dev.onehop.copy.internal.Mapping;
 import dev.onehop.copy.internal.apply.Applier;
 import dev.onehop.copy.internal.apply.ApplyStatus;
 import dev.onehop.testbed.Testbed;
@@ -104,9 +105,61 @@ class CopyApplyIT {
         }
         assertThat(failures).isEmpty();
         for (String collection : COLLECTIONS) {
-          assertEqual(documents(source.getDatabase("d"), collection),
+          assertEqual(
+              documents(source.getDatabase("d"), collection),
               documents(destination.getDatabase("d"), collection));
         }
+      }
+    }
+  }
+
+  /** Documents that come to fit a filter, or cease to, and one that a server can't send. */
+  @Test
+  void filtersTransformationsAndNamesAreThoseOfTheCopy() throws Exception {
+    try (RealMongod one = RealMongod.start();
+        RealMongod other = RealMongod.start();
+        MongoClient source = MongoClients.create(one.url());
+        MongoClient destination = MongoClients.create(other.url())) {
+      MongoDatabase at = source.getDatabase("d");
+      MongoDatabase there = destination.getDatabase("x");
+      BsonTimestamp start = now(source);
+      Mapping mapping =
+          new Mapping(
+              List.of("d"),
+              List.of("d.left"),
+              Map.of("d", "x", "d.a", "x.b"),
+              Map.of("d.filtered", BsonDocument.parse("{n: {$gte: 5}}")),
+              (namespace, document) ->
+                  namespace.equals("d.changed")
+                      ? document.containsKey("drop")
+                          ? null
+                          : BsonDocument.parse(document.toJson()).append("seen", new BsonInt32(1))
+                      : document);
+      try (Running running = new Running(one.url(), other.url(), "mapped", mapping, start)) {
+        at.getCollection("left").insertOne(new Document("_id", 1));
+        at.getCollection("a").insertOne(new Document("_id", 1));
+        MongoCollection<Document> filtered = at.getCollection("filtered");
+        filtered.insertMany(
+            List.of(new Document("_id", 1).append("n", 9), new Document("_id", 2).append("n", 1)));
+        running.finish();
+        assertThat(documents(there, "filtered")).hasSize(1);
+        filtered.updateOne(Filters.eq(1), Updates.set("n", 2));
+        filtered.updateOne(Filters.eq(2), Updates.set("n", 8));
+        MongoCollection<Document> changed = at.getCollection("changed");
+        changed.insertMany(List.of(new Document("_id", 1), new Document("_id", 2)));
+        changed.updateOne(Filters.eq(1), Updates.set("a", 1));
+        changed.updateOne(Filters.eq(2), Updates.set("drop", 1));
+        // The key stands in the event three times: itself, and in the token twice as long.
+        String key = "k".repeat(20_000);
+        at.getCollection("large")
+            .insertOne(new Document("_id", key).append("filler", "x".repeat(16_740_000)));
+        running.finish();
+        assertThat(failures).isEmpty();
+        assertThat(documents(there, "filtered").values()).containsExactly("{\"_id\": 2, \"n\": 8}");
+        assertThat(documents(there, "changed").values())
+            .containsExactly("{\"_id\": 1, \"a\": 1, \"seen\": 1}");
+        assertThat(there.getCollection("large").countDocuments(Filters.eq(key))).isEqualTo(1);
+        assertThat(names(there)).containsExactlyInAnyOrder("b", "filtered", "changed", "large");
       }
     }
   }
@@ -159,8 +212,9 @@ class CopyApplyIT {
         assertThat(atDestination.done.get()).isPositive();
       }
       for (String collection : COLLECTIONS) {
-        assertEqual(documents(source.getDatabase("d"), collection),
-              documents(destination.getDatabase("d"), collection));
+        assertEqual(
+            documents(source.getDatabase("d"), collection),
+            documents(destination.getDatabase("d"), collection));
       }
     }
   }
@@ -185,17 +239,21 @@ class CopyApplyIT {
             "options",
             new CreateCollectionOptions()
                 .collation(Collation.builder().locale("de").build())
-                .validationOptions(
-                    new ValidationOptions().validator(Filters.gte("n", 0))));
-        at.getCollection("options").createIndex(Indexes.ascending("n"), new IndexOptions().name("n"));
-        at.getCollection("options").createIndex(Indexes.ascending("u"), new IndexOptions().unique(true));
+                .validationOptions(new ValidationOptions().validator(Filters.gte("n", 0))));
+        at.getCollection("options")
+            .createIndex(Indexes.ascending("n"), new IndexOptions().name("n"));
+        at.getCollection("options")
+            .createIndex(Indexes.ascending("u"), new IndexOptions().unique(true));
         at.getCollection("options").createIndex(Indexes.ascending("gone"));
         at.getCollection("options").insertOne(new Document("_id", 1).append("n", 1));
         at.getCollection("options").dropIndex("gone_1");
         var modified =
-            at.runCommand(
-                BsonDocument.parse("{collMod: 'options', validator: {n: {$gte: 1}}}"));
+            at.runCommand(BsonDocument.parse("{collMod: 'options', validator: {n: {$gte: 1}}}"));
         at.createView("view", "options", List.of());
+        at.createCollection("capped", new CreateCollectionOptions().capped(true).sizeInBytes(4096));
+        at.getCollection("capped")
+            .insertMany(List.of(new Document("_id", 1), new Document("_id", 2)));
+        at.getCollection("capped").updateOne(Filters.eq(1), Updates.set("n", 1));
         // To each other shard, and home.
         List<String> homes = new ArrayList<>(from.shardHosts().keySet());
         String first = PrimaryShards.of(from, "m");
@@ -294,7 +352,8 @@ class CopyApplyIT {
   }
 
   private static void signal(Process process, String name) throws Exception {
-    assertThat(new ProcessBuilder("kill", "-" + name, Long.toString(process.pid())).start().waitFor())
+    assertThat(
+            new ProcessBuilder("kill", "-" + name, Long.toString(process.pid())).start().waitFor())
         .isZero();
   }
 
@@ -343,9 +402,13 @@ class CopyApplyIT {
     private final Disposable run;
 
     Running(String from, String to, String database, BsonTimestamp start) {
+      this(from, to, database, CopyApplyMain.of(database), start);
+    }
+
+    Running(String from, String to, String job, Mapping mapping, BsonTimestamp start) {
       source = com.mongodb.reactivestreams.client.MongoClients.create(from);
       destination = com.mongodb.reactivestreams.client.MongoClients.create(to);
-      applier = CopyApplyMain.applier(from, source, destination, database, start);
+      applier = CopyApplyMain.applier(from, source, destination, job, mapping, start);
       run = applier.run().subscribe(nothing -> {}, failures::add);
     }
 

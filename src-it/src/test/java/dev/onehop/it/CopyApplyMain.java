@@ -35,20 +35,24 @@ public final class CopyApplyMain {
         .start();
   }
 
+  /** Of one database. */
+  static Mapping of(String database) {
+    return new Mapping(List.of(database), List.of(), Map.of(), Map.of(), null);
+  }
+
   static Applier applier(
       String from,
       MongoClient source,
       MongoClient destination,
-      String database,
+      String job,
+      Mapping mapping,
       BsonTimestamp start) {
     return Applier.builder(
-            MongoClientSettings.builder()
-                .applyConnectionString(new ConnectionString(from))
-                .build(),
+            MongoClientSettings.builder().applyConnectionString(new ConnectionString(from)).build(),
             start)
         .clients(source, destination)
-        .state(destination.getDatabase("onehop_copy"), database)
-        .mapping(new Mapping(List.of(database), List.of(), Map.of(), Map.of(), null))
+        .state(destination.getDatabase("onehop_copy"), job)
+        .mapping(mapping)
         .lanes(4)
         .maxBatch(50)
         .lease(Duration.ofSeconds(2))
@@ -65,6 +69,7 @@ public final class CopyApplyMain {
                 source,
                 destination,
                 args[2],
+                of(args[2]),
                 new BsonTimestamp(Long.parseLong(args[3])))
             .run()
             .subscribe(

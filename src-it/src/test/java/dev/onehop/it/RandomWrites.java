@@ -182,7 +182,9 @@ final class RandomWrites implements AutoCloseable {
         "update",
         collection,
         "updates",
-        new BsonDocument("q", query).append("u", update).append("upsert", BsonBoolean.valueOf(upsert)));
+        new BsonDocument("q", query)
+            .append("u", update)
+            .append("upsert", BsonBoolean.valueOf(upsert)));
   }
 
   /** Without the driver, which has rules of its own. What a server refuses has changed nothing. */

@@ -113,9 +113,7 @@ public final class FencedSink implements ChannelSink {
     return (session, batch) -> {
       List<WriteModel<BsonDocument>> models = new ArrayList<>();
       batch.events().forEach(event -> models.addAll(writes.apply(event)));
-      return models.isEmpty()
-          ? Mono.empty()
-          : Mono.from(target.bulkWrite(session, models)).then();
+      return models.isEmpty() ? Mono.empty() : Mono.from(target.bulkWrite(session, models)).then();
     };
   }
 
@@ -229,8 +227,7 @@ public final class FencedSink implements ChannelSink {
             .flatMap(
                 mine ->
                     mine
-                        ? Mono.defer(() -> Mono.from(writer.write(session, batch)))
-                            .thenReturn(true)
+                        ? Mono.defer(() -> Mono.from(writer.write(session, batch))).thenReturn(true)
                         : Mono.just(false));
     return written
         .onErrorResume(failure -> abort(session).then(Mono.error(failure)))
@@ -306,7 +303,6 @@ public final class FencedSink implements ChannelSink {
     return Retry.backoff(Long.MAX_VALUE, Duration.ofMillis(10))
         .maxBackoff(longest)
         .filter(passing)
-        .doBeforeRetry(
-            signal -> log.debug("it is tried again: {}", signal.failure().getMessage()));
+        .doBeforeRetry(signal -> log.debug("it is tried again: {}", signal.failure().getMessage()));
   }
 }

@@ -53,6 +53,7 @@ public final class Applier {
     this.sink =
         new ApplySink(
             builder.destination,
+            builder.lanes,
             builder.operations,
             builder.state.getCollection("places." + builder.job),
             new Planner(builder.mapping, builder.operations, source, targets),
@@ -145,13 +146,14 @@ public final class Applier {
     return tick()
         .then(Mono.from(group.place()))
         .map(Checkpoint::clusterTime)
-        .filter(
-            reached -> reached.compareTo(time) > 0 && reached.compareTo(sink.exactFrom()) > 0)
+        .filter(reached -> reached.compareTo(time) > 0 && reached.compareTo(sink.exactFrom()) > 0)
         .map(reached -> time)
         .repeatWhenEmpty(polls -> polls.delayElements(POLL));
   }
 
-  /** Shards where nothing happens say so every ten seconds only, unless they have something to say. */
+  /**
+   * Shards where nothing happens say so every ten seconds only, unless they have something to say.
+   */
   private Mono<Void> tick() {
     BsonDocument note =
         new BsonDocument("appendOplogNote", new BsonInt32(1))

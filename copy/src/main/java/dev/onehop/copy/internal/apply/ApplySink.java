@@ -3,12 +3,16 @@ package dev.onehop.copy.internal.apply;
 import com.mongodb.ErrorCategory;
 import com.mongodb.MongoBulkWriteException;
 import com.mongodb.MongoException;
+import com.mongodb.MongoNamespace;
+import com.mongodb.WriteConcern;
 import com.mongodb.client.model.BulkWriteOptions;
+import com.mongodb.client.model.WriteModel;
 import com.mongodb.reactivestreams.client.ClientSession;
 import com.mongodb.reactivestreams.client.MongoClient;
 import com.mongodb.reactivestreams.client.MongoCollection;
 import dev.onehop.streams.channel.ChannelBatch;
 import dev.onehop.streams.channel.ChannelSink;
+import dev.onehop.streams.channel.Channels;
 import dev.onehop.streams.channel.FencedException;
 import dev.onehop.streams.channel.FencedSink;
 import dev.onehop.streams.event.Checkpoint;
@@ -23,7 +27,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import org.bson.BsonTimestamp;
 import org.bson.RawBsonDocument;
-import org.bson.conversions.Bson;
+import org.bson.codecs.BsonDocumentCodec;
+import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -57,6 +62,7 @@ final class ApplySink implements ChannelSink {
               });
 
   private final MongoClient destination;
+  private final int channels;
   private final Set<Operation> operations;
   private final Planner planner;
   private final SourceReads source;
@@ -75,6 +81,7 @@ final class ApplySink implements ChannelSink {
 
   ApplySink(
       MongoClient destination,
+      int channels,
       Set<Operation> operations,
       MongoCollection<?> states,
       Planner planner,
@@ -82,6 +89,7 @@ final class ApplySink implements ChannelSink {
       Targets targets,
       SchemaChanges schema) {
     this.destination = destination;
+    this.channels = channels;
     this.operations = Set.copyOf(operations);
     this.planner = planner;
     this.source = source;
@@ -119,8 +127,34 @@ final class ApplySink implements ChannelSink {
           : commit(batch, lane, BatchPlan.EMPTY);
     }
     return apply(batch, lane)
-        .onErrorResume(
-            ApplySink::isDuplicate, taken -> piecemeal(batch, lane));
+        .onErrorResume(ApplySink::isDuplicate, taken -> piecemeal(batch, lane));
+  }
+
+  /** Of an event that no server could send, the document is read. */
+  @Override
+  public Publisher<Void> notice(StreamEvent notice) {
+    if (!(notice instanceof StreamEvent.TooLarge large)) {
+      return ChannelSink.super.notice(notice);
+    }
+    RawBsonDocument event = new RawBsonDocument(large.event(), new BsonDocumentCodec());
+    StreamEvent.Change change =
+        new StreamEvent.Change(
+            large.shard(),
+            event.getDocument("_id").getString("_data").getValue(),
+            event,
+            System.nanoTime(),
+            large.checkpoint());
+    int channel = Channels.of(event, channels);
+    Lane lane = lanes.get(channel);
+    DocumentEvent told = DocumentEvent.of(event);
+    if (lane == null || told == null) {
+      return ChannelSink.super.notice(notice);
+    }
+    ChannelBatch batch =
+        new ChannelBatch(channel, lane.term(), List.of(change), large.checkpoint());
+    return planner
+        .plan(batch.events(), lane, Set.of(told.document()))
+        .flatMap(plan -> commit(batch, lane, plan));
   }
 
   private Mono<Void> apply(ChannelBatch batch, Lane lane) {
@@ -135,6 +169,7 @@ final class ApplySink implements ChannelSink {
 
   /** What is not as events say is read from the source. */
   private Mono<Void> again(ChannelBatch batch, Lane lane, BatchPlan failed) {
+    log.debug("channel {} reads {} documents", batch.channel(), failed.updated().size());
     targets.forget();
     return planner
         .plan(batch.events(), lane, new HashSet<>(failed.updated()))
@@ -169,9 +204,7 @@ final class ApplySink implements ChannelSink {
 
   private static Set<Lane.Document> names(StreamEvent.Change change) {
     DocumentEvent event = DocumentEvent.of(change.document());
-    return event == null
-        ? Set.of()
-        : Set.of(new Lane.Document(event.collection(), Ids.key(event.id())));
+    return event == null ? Set.of() : Set.of(event.document());
   }
 
   private static boolean isDuplicate(Throwable failure) {
@@ -184,13 +217,15 @@ final class ApplySink implements ChannelSink {
 
   private Mono<Void> commit(ChannelBatch batch, Lane lane, BatchPlan plan) {
     plans.put(batch.channel(), plan);
-    return Mono.from(fence.write(batch))
+    return Flux.fromIterable(plan.rounds(true))
+        .concatMap(round -> write(null, round).retryWhen(SourceReads.untilThere()))
+        .then(Mono.defer(() -> Mono.from(fence.write(batch))))
         .doOnSuccess(
             done -> {
               plan.read().forEach(lane::wrote);
               lane.reached(time(batch));
               events.addAndGet(batch.events().size());
-              documentsRead.addAndGet(plan.read().size());
+              documentsRead.addAndGet(plan.documentsRead());
             });
   }
 
@@ -200,18 +235,25 @@ final class ApplySink implements ChannelSink {
 
   private Publisher<Void> write(ClientSession session, ChannelBatch batch) {
     BatchPlan plan = plans.getOrDefault(batch.channel(), BatchPlan.EMPTY);
-    return Flux.fromIterable(plan.rounds()).concatMap(round -> write(session, round)).then();
+    return Flux.fromIterable(plan.rounds(false)).concatMap(round -> write(session, round)).then();
   }
 
-  private Mono<Void> write(ClientSession session, BatchPlan.Round round) {
+  /**
+   * @param session null for none
+   */
+  private Mono<Void> write(@Nullable ClientSession session, BatchPlan.Round round) {
+    MongoNamespace name = round.target().namespace();
+    MongoCollection<RawBsonDocument> collection =
+        destination
+            .getDatabase(name.getDatabaseName())
+            .getCollection(name.getCollectionName(), RawBsonDocument.class)
+            .withWriteConcern(WriteConcern.MAJORITY);
+    List<WriteModel<RawBsonDocument>> models =
+        round.statements().stream().map(Statement::model).toList();
     return Mono.from(
-            destination
-                .getDatabase(round.namespace().getDatabaseName())
-                .getCollection(round.namespace().getCollectionName(), RawBsonDocument.class)
-                .bulkWrite(
-                    session,
-                    round.statements().stream().map(Statement::model).toList(),
-                    UNORDERED))
+            session == null
+                ? collection.bulkWrite(models, UNORDERED)
+                : collection.bulkWrite(session, models, UNORDERED))
         .flatMap(
             result ->
                 result.getMatchedCount() + result.getUpserts().size() < round.expected()

@@ -1,6 +1,5 @@
 package dev.onehop.copy.internal.apply;
 
-import com.mongodb.MongoNamespace;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -17,21 +16,22 @@ import org.bson.BsonTimestamp;
 final class BatchPlan {
   static final BatchPlan EMPTY = new BatchPlan();
 
-  private final Map<MongoNamespace, List<Round>> rounds = new LinkedHashMap<>();
+  private final Map<Target, List<Round>> rounds = new LinkedHashMap<>();
   private final Map<Lane.Document, BsonTimestamp> read = new HashMap<>();
   private final Set<Lane.Document> updated = new HashSet<>();
+  private int documentsRead;
 
   /** Statements for one collection. */
   static final class Round {
-    private final MongoNamespace namespace;
+    private final Target target;
     private final List<Statement> statements = new ArrayList<>();
 
-    private Round(MongoNamespace namespace) {
-      this.namespace = namespace;
+    private Round(Target target) {
+      this.target = target;
     }
 
-    MongoNamespace namespace() {
-      return namespace;
+    Target target() {
+      return target;
     }
 
     List<Statement> statements() {
@@ -49,11 +49,11 @@ final class BatchPlan {
   /**
    * @param statements for one document, in their order
    */
-  void add(MongoNamespace namespace, Lane.Document document, List<Statement> statements) {
-    List<Round> all = rounds.computeIfAbsent(namespace, name -> new ArrayList<>());
+  void add(Target target, Lane.Document document, List<Statement> statements) {
+    List<Round> all = rounds.computeIfAbsent(target, key -> new ArrayList<>());
     for (int i = 0; i < statements.size(); i++) {
       if (i == all.size()) {
-        all.add(new Round(namespace));
+        all.add(new Round(target));
       }
       all.get(i).statements.add(statements.get(i));
     }
@@ -62,14 +62,34 @@ final class BatchPlan {
     }
   }
 
-  /** A document is written as it was at a time. */
-  void read(Lane.Document document, BsonTimestamp time) {
+  /**
+   * A document is written as it was at a time.
+   *
+   * @param named the same by the name of its collection
+   */
+  void read(Lane.Document document, Lane.Document named, BsonTimestamp time) {
     read.put(document, time);
+    read.put(named, time);
+    documentsRead++;
   }
 
-  List<Round> rounds() {
+  int documentsRead() {
+    return documentsRead;
+  }
+
+  /**
+   * The rounds in their order.
+   *
+   * @param capped those of collections that take no transactions, or the others
+   */
+  List<Round> rounds(boolean capped) {
     List<Round> all = new ArrayList<>();
-    rounds.values().forEach(all::addAll);
+    rounds.forEach(
+        (target, each) -> {
+          if (target.capped() == capped) {
+            all.addAll(each);
+          }
+        });
     return all;
   }
 

@@ -26,9 +26,7 @@ record DocumentEvent(
     RawBsonDocument key,
     BsonDocument event) {
 
-  /**
-   * @return null if it is no event of a document
-   */
+  /** Reads an event; null if it is none of a document. */
   static @Nullable DocumentEvent of(BsonDocument event) {
     if (!(event.get("documentKey") instanceof RawBsonDocument key)) {
       return null;
@@ -47,14 +45,12 @@ record DocumentEvent(
     return Target.id(key);
   }
 
-  /** What tells its collection apart from others, also of the same name. */
-  Object collection() {
-    return uuid == null ? namespace : uuid;
+  /** The document, told apart from others of a collection of the same name. */
+  Lane.Document document() {
+    return new Lane.Document(uuid == null ? namespace : uuid, Ids.key(id()));
   }
 
-  /**
-   * @return null for none that is known
-   */
+  /** The kind of its type; null if that is not known. */
   @Nullable Operation operation() {
     return switch (type) {
       case "insert" -> Operation.INSERT;

@@ -107,9 +107,9 @@ final class DocumentEvents {
             }
             others.add(target.put(document));
           } else if (changes.whole) {
-            deletes.add(Target.delete(key));
+            deletes.add(target.delete(key));
           }
-          others.addAll(UpdateStatements.of(id, Target.filter(key), changes.updates));
+          others.addAll(UpdateStatements.of(target, id, Target.filter(key), changes.updates));
         });
     deletes.addAll(others);
     return deletes;

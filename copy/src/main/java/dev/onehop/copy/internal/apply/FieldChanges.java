@@ -23,7 +23,10 @@ import org.jspecify.annotations.Nullable;
  *     these paths are none of them
  */
 record FieldChanges(
-    Map<String, Integer> truncated, Map<String, BsonValue> set, List<String> removed, boolean told) {
+    Map<String, Integer> truncated,
+    Map<String, BsonValue> set,
+    List<String> removed,
+    boolean told) {
 
   /**
    * Reads {@code updateDescription}.
@@ -35,8 +38,7 @@ record FieldChanges(
     Map<String, Integer> truncated = new LinkedHashMap<>();
     for (BsonValue each : description.getArray("truncatedArrays", new BsonArray())) {
       BsonDocument array = each.asDocument();
-      truncated.put(
-          array.getString("field").getValue(), array.getNumber("newSize").intValue());
+      truncated.put(array.getString("field").getValue(), array.getNumber("newSize").intValue());
     }
     Map<String, BsonValue> set =
         new LinkedHashMap<>(description.getDocument("updatedFields", new BsonDocument()));
@@ -66,7 +68,8 @@ record FieldChanges(
   }
 
   private static boolean hasDottedName(BsonArray parts) {
-    return parts.stream().anyMatch(part -> part.isString() && part.asString().getValue().contains("."));
+    return parts.stream()
+        .anyMatch(part -> part.isString() && part.asString().getValue().contains("."));
   }
 
   private Collection<String> paths() {
@@ -86,9 +89,7 @@ record FieldChanges(
     return paths().stream()
         .anyMatch(
             path ->
-                path.equals(field)
-                    || path.startsWith(field + ".")
-                    || field.startsWith(path + "."));
+                path.equals(field) || path.startsWith(field + ".") || field.startsWith(path + "."));
   }
 
   /**

@@ -20,7 +20,7 @@ import org.bson.BsonTimestamp;
  * <p>Not thread-safe.
  */
 final class Lane {
-  private static final int MOST = 20_000;
+  private static final int MOST = 40_000;
 
   private final long term;
   private final Map<Document, BsonTimestamp> ahead = new LinkedHashMap<>();
@@ -49,9 +49,14 @@ final class Lane {
     return read != null && time.compareTo(read) <= 0;
   }
 
-  /** Whether a document may be ahead of an event, and it is not known how far. */
-  boolean isUncertain(Document document, BsonTimestamp time) {
-    return isUncertain(time) && !ahead.containsKey(document);
+  /**
+   * Whether a document may be ahead of an event, and it is not known how far.
+   *
+   * @param named the same by the name of its collection, which gets another UUID when it is
+   *     resharded
+   */
+  boolean isUncertain(Document document, Document named, BsonTimestamp time) {
+    return !ahead.containsKey(document) && (isUncertain(time) || has(named, time));
   }
 
   /** Whether anything may be newer than an event. */
@@ -64,7 +69,7 @@ final class Lane {
     ahead.remove(document);
     ahead.put(document, time);
     exactFrom = max(exactFrom, time);
-    if (ahead.size() > MOST) {
+    while (ahead.size() > MOST) {
       Iterator<BsonTimestamp> oldest = ahead.values().iterator();
       horizon = max(horizon, oldest.next());
       oldest.remove();

@@ -11,7 +11,6 @@ import java.util.Objects;
 import java.util.Set;
 import org.bson.BsonBinary;
 import org.bson.BsonDocument;
-import org.bson.BsonValue;
 import org.bson.RawBsonDocument;
 import org.bson.codecs.BsonDocumentCodec;
 import org.jspecify.annotations.Nullable;
@@ -44,8 +43,7 @@ final class Planner {
    * @param lane of the channel
    * @param readAgain documents for which events alone won't do
    */
-  Mono<BatchPlan> plan(
-      List<StreamEvent.Change> changes, Lane lane, Set<Lane.Document> readAgain) {
+  Mono<BatchPlan> plan(List<StreamEvent.Change> changes, Lane lane, Set<Lane.Document> readAgain) {
     List<DocumentEvent> events = new ArrayList<>();
     Map<MongoNamespace, String> names = new LinkedHashMap<>();
     for (StreamEvent.Change change : changes) {
@@ -59,7 +57,8 @@ final class Planner {
       }
     }
     return Flux.fromIterable(names.entrySet())
-        .concatMap(name -> targets.of(name.getValue()).map(target -> Map.entry(name.getKey(), target)))
+        .concatMap(
+            name -> targets.of(name.getValue()).map(target -> Map.entry(name.getKey(), target)))
         .collectMap(Map.Entry::getKey, Map.Entry::getValue)
         .flatMap(known -> plan(tasks(events, known, lane, readAgain)));
   }
@@ -71,8 +70,7 @@ final class Planner {
       Set<Lane.Document> readAgain) {
     Map<Lane.Document, Task> tasks = new LinkedHashMap<>();
     for (DocumentEvent event : events) {
-      BsonValue id = event.id();
-      Lane.Document document = new Lane.Document(event.collection(), Ids.key(id));
+      Lane.Document document = event.document();
       if (!lane.has(document, event.time())) {
         Target target = Objects.requireNonNull(known.get(event.namespace()));
         DocumentEvents all =
@@ -83,12 +81,13 @@ final class Planner {
                         new Task(
                             new Origin(event.namespace(), event.uuid()),
                             document,
-                            new DocumentEvents(target, id)))
+                            new DocumentEvents(target, event.id())))
                 .events();
         if (readAgain.contains(document)) {
           all.readAgain();
         } else {
-          add(event, all, lane.isUncertain(document, event.time()));
+          Lane.Document named = new Lane.Document(event.namespace(), document.id());
+          add(event, all, lane.isUncertain(document, named, event.time()));
         }
       }
     }
@@ -135,7 +134,7 @@ final class Planner {
       if (task.events().isReadAgain()) {
         toRead.computeIfAbsent(task.origin(), origin -> new ArrayList<>()).add(task);
       } else {
-        plan.add(task.events().target().namespace(), task.document(), task.events().statements());
+        plan.add(task.events().target(), task.document(), task.events().statements());
       }
     }
     return Flux.fromIterable(toRead.entrySet())
@@ -156,7 +155,10 @@ final class Planner {
   private void add(BatchPlan plan, Origin origin, List<Task> tasks, SourceReads.Documents found) {
     String namespace = origin.namespace().getFullName();
     for (Task task : tasks) {
-      plan.read(task.document(), found.time());
+      plan.read(
+          task.document(),
+          new Lane.Document(origin.namespace(), task.document().id()),
+          found.time());
       if (!found.gone()) {
         List<RawBsonDocument> documents = new ArrayList<>();
         for (RawBsonDocument document : found.of(task.document().id())) {
@@ -165,12 +167,8 @@ final class Planner {
             documents.add(raw(changed));
           }
         }
-        plan.add(
-            task.events().target().namespace(),
-            task.document(),
-            task.events().statements(documents));
+        plan.add(task.events().target(), task.document(), task.events().statements(documents));
       }
     }
   }
-
 }

@@ -8,7 +8,6 @@ import com.mongodb.reactivestreams.client.MongoClient;
 import com.mongodb.reactivestreams.client.MongoCollection;
 import dev.onehop.copy.internal.Mapping;
 import dev.onehop.streams.event.StreamEvent;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -27,11 +26,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
-import reactor.util.retry.Retry;
 
 /**
- * Applies events that concern more than a document. All lanes are up to such an event, and wait
- * for it. Each can be applied again, for an owner may end before it has stored the place; and each
+ * Applies events that concern more than a document. All lanes are up to such an event, and wait for
+ * it. Each can be applied again, for an owner may end before it has stored the place; and each
  * comes once from every shard of the source that has the collection.
  *
  * <p>A database that gets another primary shard of the source has its unsharded collections created
@@ -61,8 +59,7 @@ final class SchemaChanges {
   /**
    * @param created where creates are remembered
    */
-  SchemaChanges(
-      MongoClient destination, MongoCollection<BsonDocument> created, Mapping mapping) {
+  SchemaChanges(MongoClient destination, MongoCollection<BsonDocument> created, Mapping mapping) {
     this.destination = destination;
     this.created = created;
     this.mapping = mapping;
@@ -95,12 +92,14 @@ final class SchemaChanges {
     }
     MongoNamespace target = new MongoNamespace(to);
     return switch (event.getString("operationType").getValue()) {
-      case "create" -> create(target, namespace, description).thenReturn(creation(change, namespace));
+      case "create" ->
+          create(target, namespace, description).thenReturn(creation(change, namespace));
       case "drop" -> drop(change, namespace, target).thenReturn(BatchPlan.EMPTY);
       case "createIndexes" ->
           createIndexes(target, description, uncertain).thenReturn(BatchPlan.EMPTY);
       case "dropIndexes" -> dropIndexes(target, description).thenReturn(BatchPlan.EMPTY);
-      case "modify" -> modify(target, namespace, description, uncertain).thenReturn(BatchPlan.EMPTY);
+      case "modify" ->
+          modify(target, namespace, description, uncertain).thenReturn(BatchPlan.EMPTY);
       case "shardCollection" ->
           shard(target, description, "shardCollection", uncertain).thenReturn(BatchPlan.EMPTY);
       case "refineCollectionShardKey" ->
@@ -128,7 +127,8 @@ final class SchemaChanges {
     }
     if (create.get("viewOn") instanceof BsonString on) {
       if (on.getValue().startsWith("system.buckets.")) {
-        log.warn("the time series {} is not copied: its changes are in no change stream", namespace);
+        log.warn(
+            "the time series {} is not copied: its changes are in no change stream", namespace);
         return Mono.empty();
       }
       create.put("viewOn", viewed(namespace, on));
@@ -196,7 +196,7 @@ final class SchemaChanges {
             .append("shard", new BsonString(change.shard()));
     BatchPlan plan = new BatchPlan();
     plan.add(
-        created.getNamespace(),
+        new Target(created.getNamespace(), List.of(), false, false),
         new Lane.Document(created.getNamespace(), Ids.key(new BsonString(namespace))),
         List.of(
             new Statement(
@@ -298,7 +298,7 @@ final class SchemaChanges {
                 .getDatabase(namespace.getDatabaseName())
                 .runCommand(list, BsonDocument.class))
         .map(reply -> !reply.getDocument("cursor").getArray("firstBatch").isEmpty())
-        .retryWhen(untilThere());
+        .retryWhen(SourceReads.untilThere());
   }
 
   // --- What changes of a collection.
@@ -343,7 +343,8 @@ final class SchemaChanges {
       MongoNamespace target, String namespace, BsonDocument description, boolean uncertain) {
     BsonDocument modify = new BsonDocument("collMod", new BsonString(target.getCollectionName()));
     description.forEach(modify::append);
-    if (modify.isDocument("index") && modify.getDocument("index").containsKey("expireAfterSeconds")) {
+    if (modify.isDocument("index")
+        && modify.getDocument("index").containsKey("expireAfterSeconds")) {
       // Such an index is made at the end, as it is then.
       modify.remove("index");
     }
@@ -360,7 +361,8 @@ final class SchemaChanges {
       MongoNamespace target, BsonDocument description, String command, boolean uncertain) {
     BsonDocument run = new BsonDocument(command, new BsonString(target.getFullName()));
     run.append("key", description.getDocument("shardKey"));
-    for (String option : List.of("unique", "collation", "numInitialChunks", "presplitHashedZones")) {
+    for (String option :
+        List.of("unique", "collation", "numInitialChunks", "presplitHashedZones")) {
       if (description.containsKey(option)) {
         run.append(option, description.get(option));
       }
@@ -375,12 +377,14 @@ final class SchemaChanges {
                 .getDatabase("admin")
                 .runCommand(new BsonDocument("hello", new BsonInt32(1)), BsonDocument.class))
         .map(hello -> new BsonString("isdbgrid").equals(hello.get("msg")))
-        .retryWhen(untilThere());
+        .retryWhen(SourceReads.untilThere());
   }
 
   // --- Commands.
 
-  /** The collection may be newer, and then it is as the end wants it, or a later event makes it so. */
+  /**
+   * The collection may be newer, and then it is as the end wants it, or a later event makes it so.
+   */
   private static Mono<Void> tolerant(Mono<Void> command, boolean uncertain) {
     return uncertain
         ? command.onErrorResume(
@@ -397,7 +401,7 @@ final class SchemaChanges {
       command.append("writeConcern", new BsonDocument("w", new BsonString("majority")));
     }
     return Mono.from(destination.getDatabase(database).runCommand(command))
-        .retryWhen(untilThere())
+        .retryWhen(SourceReads.untilThere())
         .then()
         .onErrorResume(
             MongoCommandException.class,
@@ -409,11 +413,5 @@ final class SchemaChanges {
               }
               return Mono.error(refused);
             });
-  }
-
-  private static Retry untilThere() {
-    return Retry.backoff(Long.MAX_VALUE, Duration.ofMillis(10))
-        .maxBackoff(Duration.ofSeconds(1))
-        .filter(SourceReads::isPassing);
   }
 }

@@ -1,5 +1,6 @@
 package dev.onehop.copy.internal.apply;
 
+import com.mongodb.MongoCommandException;
 import com.mongodb.MongoException;
 import com.mongodb.MongoNamespace;
 import com.mongodb.MongoSocketException;
@@ -39,8 +40,30 @@ final class SourceReads {
   /** What passes: servers that are replaced, metadata that changes, times that are too old. */
   private static final Set<Integer> PASSING =
       Set.of(
-          6, 7, 50, 63, 89, 91, 112, 133, 134, 150, 189, 202, 234, 239, SNAPSHOT_UNAVAILABLE, 249,
-          262, 9001, 10107, 11600, 11602, 13388, 13435, 13436);
+          6,
+          7,
+          50,
+          63,
+          89,
+          91,
+          112,
+          133,
+          134,
+          150,
+          189,
+          202,
+          234,
+          239,
+          SNAPSHOT_UNAVAILABLE,
+          249,
+          262,
+          9001,
+          10107,
+          11600,
+          11602,
+          13388,
+          13435,
+          13436);
 
   private static final Logger log = LoggerFactory.getLogger(SourceReads.class);
 
@@ -57,8 +80,7 @@ final class SourceReads {
    * @param byId the documents, of those that were there
    * @param gone whether the collection is no more: what its documents were does not matter
    */
-  record Documents(
-      BsonTimestamp time, Map<ByteBuffer, List<RawBsonDocument>> byId, boolean gone) {
+  record Documents(BsonTimestamp time, Map<ByteBuffer, List<RawBsonDocument>> byId, boolean gone) {
     List<RawBsonDocument> of(ByteBuffer id) {
       return byId.getOrDefault(id, List.of());
     }
@@ -74,8 +96,7 @@ final class SourceReads {
     return run("admin", ask)
         .map(
             reply -> {
-              BsonTimestamp time =
-                  reply.getDocument("$clusterTime").getTimestamp("clusterTime");
+              BsonTimestamp time = reply.getDocument("$clusterTime").getTimestamp("clusterTime");
               BsonTimestamp operation = reply.getTimestamp("operationTime", time);
               return operation.compareTo(time) > 0 ? operation : time;
             })
@@ -108,7 +129,11 @@ final class SourceReads {
                 name(namespace, uuid)
                     .flatMap(
                         name ->
-                            find(new MongoNamespace(namespace.getDatabaseName(), name), ids, filter, time)
+                            find(
+                                    new MongoNamespace(namespace.getDatabaseName(), name),
+                                    ids,
+                                    filter,
+                                    time)
                                 .flatMap(
                                     found ->
                                         name(namespace, uuid)
@@ -128,7 +153,8 @@ final class SourceReads {
 
   /** The name that a collection has now; empty if there is none. */
   Mono<String> name(MongoNamespace namespace, @Nullable BsonBinary uuid) {
-    Mono<String> byName = name(namespace, new BsonDocument("name", new BsonString(namespace.getCollectionName())));
+    Mono<String> byName =
+        name(namespace, new BsonDocument("name", new BsonString(namespace.getCollectionName())));
     // One that was resharded has another identifier and the same name.
     return uuid == null
         ? byName
@@ -137,7 +163,9 @@ final class SourceReads {
 
   /** Whether a collection that events are of is there still, under whatever name. */
   Mono<Boolean> exists(MongoNamespace namespace, BsonBinary uuid) {
-    return name(namespace, new BsonDocument("info.uuid", uuid)).hasElement().retryWhen(untilThere());
+    return name(namespace, new BsonDocument("info.uuid", uuid))
+        .hasElement()
+        .retryWhen(untilThere());
   }
 
   private Mono<String> name(MongoNamespace namespace, BsonDocument filter) {
@@ -157,8 +185,7 @@ final class SourceReads {
       List<BsonValue> ids,
       @Nullable BsonDocument filter,
       BsonTimestamp time) {
-    BsonDocument byId =
-        new BsonDocument("_id", new BsonDocument("$in", new BsonArray(ids)));
+    BsonDocument byId = new BsonDocument("_id", new BsonDocument("$in", new BsonArray(ids)));
     BsonDocument find =
         new BsonDocument("find", new BsonString(namespace.getCollectionName()))
             .append(
@@ -166,12 +193,21 @@ final class SourceReads {
                 filter == null
                     ? byId
                     : new BsonDocument("$and", new BsonArray(List.of(byId, filter))))
-            .append("batchSize", new BsonInt32(2 * ids.size() + 1))
+            .append("batchSize", new BsonInt32(2 * ids.size() + 1));
+    BsonDocument exact =
+        find.clone()
             .append(
                 "readConcern",
                 new BsonDocument("level", new BsonString("snapshot"))
                     .append("atClusterTime", time));
-    return run(namespace.getDatabaseName(), find)
+    BsonDocument atLeast =
+        find.append(
+            "readConcern",
+            new BsonDocument("level", new BsonString("majority")).append("afterClusterTime", time));
+    // Capped collections have no snapshots.
+    return run(namespace.getDatabaseName(), exact)
+        .onErrorResume(
+            SourceReads::isOfCapped, refused -> run(namespace.getDatabaseName(), atLeast))
         .flatMap(
             reply -> {
               BsonDocument cursor = reply.getDocument("cursor");
@@ -183,6 +219,12 @@ final class SourceReads {
               return kill(namespace, cursor.getNumber("id").longValue())
                   .then(halves(namespace, ids, filter, time));
             });
+  }
+
+  private static boolean isOfCapped(Throwable failure) {
+    return failure instanceof MongoCommandException refused
+        && refused.getErrorCode() == SNAPSHOT_UNAVAILABLE
+        && refused.getErrorMessage().contains("capped");
   }
 
   /** They are more than fits into a reply, and the cursor is another mongos' perhaps. */
@@ -233,12 +275,12 @@ final class SourceReads {
     return Mono.from(source.getDatabase(database).runCommand(command, RawBsonDocument.class));
   }
 
-  private static Retry untilThere() {
+  /** Tries on while servers can't be reached or are about to know better. */
+  static Retry untilThere() {
     return Retry.backoff(Long.MAX_VALUE, Duration.ofMillis(10))
         .maxBackoff(Duration.ofSeconds(1))
         .filter(SourceReads::isPassing)
-        .doBeforeRetry(
-            signal -> log.debug("it is tried again: {}", signal.failure().getMessage()));
+        .doBeforeRetry(signal -> log.debug("it is tried again: {}", signal.failure().getMessage()));
   }
 
   static boolean isPassing(Throwable failure) {

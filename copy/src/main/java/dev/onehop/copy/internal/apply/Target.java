@@ -1,8 +1,10 @@
 package dev.onehop.copy.internal.apply;
 
 import com.mongodb.MongoNamespace;
+import com.mongodb.client.model.Collation;
 import com.mongodb.client.model.DeleteManyModel;
 import com.mongodb.client.model.DeleteOneModel;
+import com.mongodb.client.model.DeleteOptions;
 import com.mongodb.client.model.ReplaceOneModel;
 import com.mongodb.client.model.ReplaceOptions;
 import com.mongodb.client.model.UpdateOneModel;
@@ -26,13 +28,29 @@ import org.jspecify.annotations.Nullable;
  *
  * @param namespace its name
  * @param shardKey the fields of its shard key; none if it is not sharded
+ * @param collated whether strings of filters are compared by a collation of the collection
+ * @param capped whether it is capped, and so takes no transactions
  */
-record Target(MongoNamespace namespace, List<String> shardKey) {
+record Target(MongoNamespace namespace, List<String> shardKey, boolean collated, boolean capped) {
   private static final String ID = "_id";
-  private static final ReplaceOptions UPSERT = new ReplaceOptions().upsert(true);
+  private static final Collation SIMPLE = Collation.builder().locale("simple").build();
 
   Target {
     shardKey = List.copyOf(shardKey);
+  }
+
+  /** The collation of filters: shard keys are compared by their bytes. */
+  private @Nullable Collation collation() {
+    return collated && !shardKey.isEmpty() ? SIMPLE : null;
+  }
+
+  /** Options of all updates. */
+  UpdateOptions updates() {
+    return new UpdateOptions().collation(collation());
+  }
+
+  private DeleteOptions deletes() {
+    return new DeleteOptions().collation(collation());
   }
 
   /** Whether all documents of an {@code _id} are in one place. */
@@ -65,9 +83,11 @@ record Target(MongoNamespace namespace, List<String> shardKey) {
   }
 
   /** Removes the document of an event. */
-  static Statement delete(BsonDocument documentKey) {
+  Statement delete(BsonDocument documentKey) {
     return new Statement(
-        id(documentKey), new DeleteOneModel<>(filter(documentKey)), Statement.Kind.DELETE);
+        id(documentKey),
+        new DeleteOneModel<>(filter(documentKey), deletes()),
+        Statement.Kind.DELETE);
   }
 
   static BsonValue id(BsonDocument documentKey) {
@@ -86,14 +106,15 @@ record Target(MongoNamespace namespace, List<String> shardKey) {
     return new Statement(id, put(filter, document), Statement.Kind.PUT);
   }
 
-  private static WriteModel<RawBsonDocument> put(BsonDocument filter, RawBsonDocument document) {
+  private WriteModel<RawBsonDocument> put(BsonDocument filter, RawBsonDocument document) {
     // As a replacement it would be taken for operators, or refused.
     return hasOperatorName(document)
         ? new UpdateOneModel<>(
             filter,
             List.of(new BsonDocument("$replaceWith", new BsonDocument("$literal", document))),
-            new UpdateOptions().upsert(true))
-        : new ReplaceOneModel<>(filter, document, UPSERT);
+            updates().upsert(true))
+        : new ReplaceOneModel<>(
+            filter, document, new ReplaceOptions().upsert(true).collation(collation()));
   }
 
   private static boolean hasOperatorName(RawBsonDocument document) {
@@ -129,7 +150,7 @@ record Target(MongoNamespace namespace, List<String> shardKey) {
    */
   @Nullable Statement deleteOthers(BsonValue id, List<RawBsonDocument> documents) {
     if (documents.isEmpty()) {
-      return new Statement(id, new DeleteManyModel<>(byId(id)), Statement.Kind.DELETE);
+      return new Statement(id, new DeleteManyModel<>(byId(id), deletes()), Statement.Kind.DELETE);
     }
     if (isPlacedById()) {
       return null;
@@ -138,7 +159,7 @@ record Target(MongoNamespace namespace, List<String> shardKey) {
     documents.forEach(document -> places.add(placement(document)));
     return new Statement(
         id,
-        new DeleteManyModel<>(byId(id).append("$nor", new BsonArray(places))),
+        new DeleteManyModel<>(byId(id).append("$nor", new BsonArray(places)), deletes()),
         Statement.Kind.DELETE);
   }
 }

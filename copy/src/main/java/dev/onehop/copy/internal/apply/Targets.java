@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
+import org.bson.BsonInt32;
 import org.bson.BsonString;
 import reactor.core.publisher.Mono;
 
@@ -31,6 +32,35 @@ final class Targets {
   }
 
   private Mono<Target> read(String namespace) {
+    MongoNamespace name = new MongoNamespace(namespace);
+    return options(name)
+        .zipWith(
+            shardKey(namespace),
+            (options, shardKey) ->
+                new Target(
+                    name,
+                    shardKey,
+                    options.containsKey("collation"),
+                    options.getBoolean("capped", BsonBoolean.FALSE).getValue()))
+        .retryWhen(SourceReads.untilThere())
+        .doOnNext(target -> known.put(namespace, target));
+  }
+
+  private Mono<BsonDocument> options(MongoNamespace name) {
+    BsonDocument list =
+        new BsonDocument("listCollections", new BsonInt32(1))
+            .append("filter", new BsonDocument("name", new BsonString(name.getCollectionName())));
+    return Mono.from(
+            destination.getDatabase(name.getDatabaseName()).runCommand(list, BsonDocument.class))
+        .map(
+            reply ->
+                reply.getDocument("cursor").getArray("firstBatch").stream()
+                    .findFirst()
+                    .map(found -> found.asDocument().getDocument("options", new BsonDocument()))
+                    .orElseGet(BsonDocument::new));
+  }
+
+  private Mono<List<String>> shardKey(String namespace) {
     return Mono.from(
             destination
                 .getDatabase("config")
@@ -43,9 +73,7 @@ final class Targets {
                 !entry.getBoolean("dropped", BsonBoolean.FALSE).getValue()
                     && !entry.getBoolean("unsplittable", BsonBoolean.FALSE).getValue())
         .map(entry -> List.copyOf(entry.getDocument("key").keySet()))
-        .defaultIfEmpty(List.of())
-        .map(shardKey -> new Target(new MongoNamespace(namespace), shardKey))
-        .doOnNext(target -> known.put(namespace, target));
+        .defaultIfEmpty(List.of());
   }
 
   /** Its metadata may have changed. */

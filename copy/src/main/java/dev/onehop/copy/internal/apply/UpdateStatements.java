@@ -21,20 +21,22 @@ import org.bson.conversions.Bson;
  * bytes: also new fields are in the same order.
  *
  * <p>Events that name the document's own fields only become one update with an aggregation
- * pipeline, unless a field is removed and comes back. Paths into nested fields need update operators, for a pipeline
- * would go into each element of an array.
+ * pipeline, unless a field is removed and comes back. Paths into nested fields need update
+ * operators, for a pipeline would go into each element of an array.
  */
 final class UpdateStatements {
   private static final BsonArray NESTING =
       new BsonArray(List.of(new BsonString("object"), new BsonString("array")));
 
+  private final Target target;
   private final BsonValue id;
   private final BsonDocument filter;
   private final List<Statement> statements = new ArrayList<>();
   private final Set<String> removed = new HashSet<>();
   private List<BsonDocument> stages = new ArrayList<>();
 
-  private UpdateStatements(BsonValue id, BsonDocument filter) {
+  private UpdateStatements(Target target, BsonValue id, BsonDocument filter) {
+    this.target = target;
     this.id = id;
     this.filter = filter;
   }
@@ -42,16 +44,19 @@ final class UpdateStatements {
   /**
    * The statements for a document.
    *
+   * @param target its collection
    * @param filter that matches the document only
    * @param changes of its events, in their order
    */
-  static List<Statement> of(BsonValue id, BsonDocument filter, List<FieldChanges> changes) {
-    UpdateStatements all = new UpdateStatements(id, filter);
+  static List<Statement> of(
+      Target target, BsonValue id, BsonDocument filter, List<FieldChanges> changes) {
+    UpdateStatements all = new UpdateStatements(target, id, filter);
     for (int i = 0; i < changes.size(); i++) {
       FieldChanges each = changes.get(i);
       boolean alone =
           all.stages.isEmpty() && (i + 1 == changes.size() || !changes.get(i + 1).isFlat());
-      if (!each.isFlat() || (alone && each.truncated().isEmpty() && each.ascendingSets().size() < 2)) {
+      if (!each.isFlat()
+          || (alone && each.truncated().isEmpty() && each.ascendingSets().size() < 2)) {
         all.flush();
         all.addOperators(each);
       } else {
@@ -67,7 +72,9 @@ final class UpdateStatements {
     if (changes.set().keySet().stream().anyMatch(removed::contains)) {
       flush();
     }
-    changes.truncated().forEach((name, length) -> stages.add(stage("$set", name, sliced(name, length))));
+    changes
+        .truncated()
+        .forEach((name, length) -> stages.add(stage("$set", name, sliced(name, length))));
     changes.set().forEach(this::addSet);
     for (String name : changes.removed()) {
       stages.add(new BsonDocument("$unset", new BsonString(name)));
@@ -79,8 +86,7 @@ final class UpdateStatements {
     return length == 0
         ? literal(new BsonArray())
         : new BsonDocument(
-            "$slice",
-            new BsonArray(List.of(new BsonString("$" + name), new BsonInt32(length))));
+            "$slice", new BsonArray(List.of(new BsonString("$" + name), new BsonInt32(length))));
   }
 
   /** A stage that only sets values takes more of them: a field keeps its place in it. */
@@ -106,7 +112,10 @@ final class UpdateStatements {
   private void flush() {
     if (!stages.isEmpty()) {
       statements.add(
-          new Statement(id, new UpdateOneModel<>(filter, List.copyOf(stages)), Statement.Kind.UPDATE));
+          new Statement(
+              id,
+              new UpdateOneModel<>(filter, List.copyOf(stages), target.updates()),
+              Statement.Kind.UPDATE));
       stages = new ArrayList<>();
       removed.clear();
     }
@@ -155,7 +164,8 @@ final class UpdateStatements {
     return document;
   }
 
-  private void add(FieldChanges changes, Collection<String> paths, Consumer<BsonDocument> operator) {
+  private void add(
+      FieldChanges changes, Collection<String> paths, Consumer<BsonDocument> operator) {
     BsonDocument update = new BsonDocument();
     operator.accept(update);
     List<String> nested =
@@ -164,7 +174,7 @@ final class UpdateStatements {
     statements.add(
         new Statement(
             id,
-            new UpdateOneModel<>(guarded, update),
+            new UpdateOneModel<>(guarded, update, target.updates()),
             nested.isEmpty() ? Statement.Kind.UPDATE : Statement.Kind.GUARDED_UPDATE));
   }
 
@@ -199,7 +209,6 @@ final class UpdateStatements {
             "$getField",
             new BsonDocument("field", literal(new BsonString(name))).append("input", in));
     return new BsonDocument(
-        "$eq",
-        new BsonArray(List.of(new BsonDocument("$type", field), new BsonString("missing"))));
+        "$eq", new BsonArray(List.of(new BsonDocument("$type", field), new BsonString("missing"))));
   }
 }

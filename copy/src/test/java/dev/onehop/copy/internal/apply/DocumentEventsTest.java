@@ -14,7 +14,8 @@ class DocumentEventsTest {
   private static final BsonDocument KEY = BsonDocument.parse("{_id: 1}");
 
   private static DocumentEvents events(String... shardKey) {
-    return new DocumentEvents(new Target(NAMESPACE, List.of(shardKey)), new BsonInt32(1));
+    return new DocumentEvents(
+        new Target(NAMESPACE, List.of(shardKey), false, false), new BsonInt32(1));
   }
 
   private static RawBsonDocument raw(String json) {
@@ -35,7 +36,8 @@ class DocumentEventsTest {
     events.update(KEY, BsonDocument.parse("{updatedFields: {d: 1}}"));
     assertThat(statements(events))
         .containsExactly(
-            "put {\"_id\": 1} {\"_id\": 1, \"c\": 1}", "update {\"_id\": 1} {\"$set\": {\"d\": 1}}");
+            "put {\"_id\": 1} {\"_id\": 1, \"c\": 1}",
+            "update {\"_id\": 1} {\"$set\": {\"d\": 1}}");
   }
 
   @Test

@@ -15,6 +15,10 @@ class LaneTest {
     return new Lane.Document("c", Ids.key(new BsonInt32(id)));
   }
 
+  private static Lane.Document named(int id) {
+    return new Lane.Document("d.c", Ids.key(new BsonInt32(id)));
+  }
+
   @Test
   void whatWasReadHasMetAllEventsUpToThen() {
     Lane lane = new Lane(1, time(10));
@@ -30,10 +34,23 @@ class LaneTest {
   void upToTheHorizonOnlyWhatWasReadSinceIsKnown() {
     Lane lane = new Lane(1, time(10));
     lane.wrote(document(1), time(8));
-    assertThat(lane.isUncertain(document(1), time(9))).isFalse();
-    assertThat(lane.isUncertain(document(2), time(9))).isTrue();
-    assertThat(lane.isUncertain(document(2), time(10))).isTrue();
-    assertThat(lane.isUncertain(document(2), time(11))).isFalse();
+    assertThat(lane.isUncertain(document(1), named(1), time(9))).isFalse();
+    assertThat(lane.isUncertain(document(2), named(2), time(9))).isTrue();
+    assertThat(lane.isUncertain(document(2), named(2), time(10))).isTrue();
+    assertThat(lane.isUncertain(document(2), named(2), time(11))).isFalse();
+  }
+
+  /** Its events have another UUID from then on. */
+  @Test
+  void whatWasReadBeforeItWasReshardedIsUncertain() {
+    Lane lane = new Lane(1, time(10));
+    lane.wrote(document(1), time(20));
+    lane.wrote(named(1), time(20));
+    Lane.Document resharded = new Lane.Document("e", Ids.key(new BsonInt32(1)));
+    assertThat(lane.has(resharded, time(15))).isFalse();
+    assertThat(lane.isUncertain(resharded, named(1), time(15))).isTrue();
+    assertThat(lane.isUncertain(resharded, named(1), time(21))).isFalse();
+    assertThat(lane.isUncertain(document(1), named(1), time(21))).isFalse();
   }
 
   @Test
@@ -58,9 +75,9 @@ class LaneTest {
       lane.wrote(document(id), time(60));
     }
     assertThat(lane.has(document(0), time(40))).isFalse();
-    assertThat(lane.isUncertain(document(0), time(50))).isTrue();
-    assertThat(lane.isUncertain(document(1), time(60))).isTrue();
-    assertThat(lane.isUncertain(document(1), time(61))).isFalse();
+    assertThat(lane.isUncertain(document(0), named(0), time(50))).isTrue();
+    assertThat(lane.isUncertain(document(1), named(1), time(60))).isTrue();
+    assertThat(lane.isUncertain(document(1), named(1), time(61))).isFalse();
     assertThat(lane.has(document(49_999), time(60))).isTrue();
   }
 }

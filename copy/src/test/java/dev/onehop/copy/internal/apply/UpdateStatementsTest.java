@@ -2,6 +2,7 @@ package dev.onehop.copy.internal.apply;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.mongodb.MongoNamespace;
 import java.util.ArrayList;
 import java.util.List;
 import org.bson.BsonDocument;
@@ -13,6 +14,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** What real servers make of the statements is tested on real servers. */
 class UpdateStatementsTest {
   private static final BsonDocument FILTER = BsonDocument.parse("{_id: 1}");
+  private static final Target TARGET =
+      new Target(new MongoNamespace("d.c"), List.of(), false, false);
 
   /**
    * @param descriptions without what is empty
@@ -22,7 +25,7 @@ class UpdateStatementsTest {
     for (String description : descriptions) {
       changes.add(FieldChanges.of(BsonDocument.parse(description)));
     }
-    return StatementText.of(UpdateStatements.of(new BsonInt32(1), FILTER, changes));
+    return StatementText.of(UpdateStatements.of(TARGET, new BsonInt32(1), FILTER, changes));
   }
 
   @Test
@@ -57,7 +60,8 @@ class UpdateStatementsTest {
   @ParameterizedTest
   @ValueSource(strings = {"{'10': 1, '2': 1}", "{'1': 1, a: 1}", "{a: 1, '1': 1}", "{é: 1, z: 1}"})
   void whatTheServerMayOrderOtherwiseIsSetInTheOrderOfTheEvent(String fields) {
-    assertThat(FieldChanges.of(BsonDocument.parse("{updatedFields: " + fields + "}")).ascendingSets())
+    assertThat(
+            FieldChanges.of(BsonDocument.parse("{updatedFields: " + fields + "}")).ascendingSets())
         .hasSize(2);
   }
 
@@ -93,7 +97,9 @@ class UpdateStatementsTest {
                 + "[{\"$set\": {\"b\": {\"$literal\": 2}, \"c\": {\"$literal\": 3}}}]");
   }
 
-  /** Operators on an array and in it would conflict; in a pipeline a path goes into all elements. */
+  /**
+   * Operators on an array and in it would conflict; in a pipeline a path goes into all elements.
+   */
   @Test
   void arraysAreTruncatedBeforeWhatIsInThemIsSet() {
     assertThat(
@@ -134,7 +140,10 @@ class UpdateStatementsTest {
                 + ", "
                 + missing("b.c", "$a")
                 + "]}}]} {\"$set\": {\"a.b.c\": 1}}");
-    assertThat(statements("{removedFields: ['a.b', 'c']}")).first().asString().startsWith("guarded");
+    assertThat(statements("{removedFields: ['a.b', 'c']}"))
+        .first()
+        .asString()
+        .startsWith("guarded");
     assertThat(statements("{removedFields: ['a', 'c']}")).first().asString().startsWith("update");
   }
 
@@ -162,8 +171,7 @@ class UpdateStatementsTest {
 
   @Test
   void indexesAndNamesOfDigitsAreTheSamePath() {
-    assertThat(
-            statements("{updatedFields: {'a.0': 1}, disambiguatedPaths: {'a.0': ['a', '0']}}"))
+    assertThat(statements("{updatedFields: {'a.0': 1}, disambiguatedPaths: {'a.0': ['a', '0']}}"))
         .containsExactly("update {\"_id\": 1} {\"$set\": {\"a.0\": 1}}");
     assertThat(statements("{updatedFields: {'a.0': 1}, disambiguatedPaths: {'a.0': ['a', 0]}}"))
         .containsExactly("update {\"_id\": 1} {\"$set\": {\"a.0\": 1}}");
@@ -171,7 +179,8 @@ class UpdateStatementsTest {
 
   @Test
   void concernsWhatIsInAFieldAndAround() {
-    FieldChanges changes = FieldChanges.of(BsonDocument.parse("{updatedFields: {'a.b': 1, cd: 1}}"));
+    FieldChanges changes =
+        FieldChanges.of(BsonDocument.parse("{updatedFields: {'a.b': 1, cd: 1}}"));
     assertThat(changes.concerns("a")).isTrue();
     assertThat(changes.concerns("a.b")).isTrue();
     assertThat(changes.concerns("a.b.c")).isTrue();
