@@ -530,6 +530,52 @@ class CopyIT {
   }
 
   @Test
+  void zonesComeIfTheDestinationHasShardsInThem() throws InterruptedException {
+    MongoDatabase here = from.getDatabase("admin");
+    MongoDatabase there = to.getDatabase("admin");
+    here.runCommand(Document.parse("{addShardToZone: 'three', zone: 'EU'}"));
+    here.runCommand(Document.parse("{addShardToZone: 'one', zone: 'NO'}"));
+    there.runCommand(Document.parse("{addShardToZone: 'two', zone: 'EU'}"));
+    here.runCommand(
+        Document.parse("{shardCollection: 'zoned.docs', key: {c: 1, _id: 1}, unique: true}"));
+    for (String zone : List.of("EU", "NO")) {
+      here.runCommand(
+          new Document("updateZoneKeyRange", "zoned.docs")
+              .append("min", new Document("c", zone).append("_id", new org.bson.types.MinKey()))
+              .append("max", new Document("c", zone).append("_id", new org.bson.types.MaxKey()))
+              .append("zone", zone));
+    }
+    List<BsonDocument> documents = documents(1_000);
+    String[] values = {"EU", "NO", "AT", "ZZ"};
+    for (int i = 0; i < documents.size(); i++) {
+      documents.get(i).append("c", new BsonString(values[i % values.length]));
+    }
+    insert("zoned.docs", documents);
+
+    CopyProgress done = run(copy("zoned"));
+
+    assertSame(from.getDatabase("zoned"), to.getDatabase("zoned"));
+    assertThat(done.notes())
+        .singleElement()
+        .asString()
+        .contains("no shard of the destination is in zone NO");
+    Document entry = entry(to, "zoned.docs");
+    assertThat(entry.getBoolean("unique")).isTrue();
+    List<Document> ofZone =
+        to
+            .getDatabase("config")
+            .getCollection("chunks")
+            .find(new Document("uuid", entry.get("uuid")).append("min.c", "EU"))
+            .into(new ArrayList<>());
+    assertThat(ofZone).isNotEmpty();
+    for (Document chunk : ofZone) {
+      if (chunk.get("max", Document.class).get("c").equals("EU")) {
+        assertThat(chunk.getString("shard")).isEqualTo("two");
+      }
+    }
+  }
+
+  @Test
   void anOplogThatForgetsBeforeTheCopyIsDoneIsSaidBefore() {
     try (RealMongod set = RealMongod.startWithOplog(16);
         MongoClient client = MongoClients.create(set.url())) {
