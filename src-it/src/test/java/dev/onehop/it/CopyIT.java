@@ -562,8 +562,7 @@ class CopyIT {
     Document entry = entry(to, "zoned.docs");
     assertThat(entry.getBoolean("unique")).isTrue();
     List<Document> ofZone =
-        to
-            .getDatabase("config")
+        to.getDatabase("config")
             .getCollection("chunks")
             .find(new Document("uuid", entry.get("uuid")).append("min.c", "EU"))
             .into(new ArrayList<>());
