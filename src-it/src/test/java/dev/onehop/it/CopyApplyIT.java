@@ -47,7 +47,7 @@ import reactor.core.Disposable;
 
 /** Events of real servers applied to real servers: in the end both have the same bytes. */
 class CopyApplyIT {
-  private static final Duration TIMEOUT = Duration.ofSeconds(60);
+  private static final Duration TIMEOUT = Duration.ofSeconds(120);
   private static final List<String> COLLECTIONS = List.of("one", "two");
   private static final int KEYS = 40;
   private static final Duration PAUSE =
@@ -179,13 +179,13 @@ class CopyApplyIT {
       to.shardCollection("d.two", byPlace, places(3));
       BsonTimestamp end;
       try (RandomWrites writes = new RandomWrites(source, "d", COLLECTIONS, KEYS, 4);
-          Moves atSource = new Moves(from, places(6));
-          Moves atDestination = new Moves(to, places(4))) {
+          Moves atSource = new Moves(from, places(6))) {
         ServerProcess.pause(Duration.ofSeconds(1));
         BsonTimestamp start = now(source);
         for (String collection : COLLECTIONS) {
           copy(source, destination, collection);
         }
+        Moves atDestination = new Moves(to, places(4));
         Process killed = CopyApplyMain.start(from.url(), to.url(), "d", start);
         awaitBatches(destination, 5);
         killed.destroyForcibly();
@@ -198,6 +198,7 @@ class CopyApplyIT {
           signal(stopped, "CONT");
           ServerProcess.pause(TIME);
           writes.close();
+          atDestination.close();
           end = now(source);
           BsonTimestamp applied = running.finish();
           assertThat(applied).isGreaterThanOrEqualTo(end);
@@ -205,6 +206,7 @@ class CopyApplyIT {
               "%d writes, %d and %d moves, %s%n",
               writes.done(), atSource.done.get(), atDestination.done.get(), running.status());
         } finally {
+          atDestination.close();
           stopped.destroyForcibly();
         }
         assertThat(writes.failures()).isEmpty();
