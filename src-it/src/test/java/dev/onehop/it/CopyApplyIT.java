@@ -46,8 +46,9 @@ import org.junit.jupiter.api.Test;
 import reactor.core.Disposable;
 
 /** Events of real servers applied to real servers: in the end both have the same bytes. */
+@SuppressWarnings("try") // What is interrupted while it closes is a test that is over.
 class CopyApplyIT {
-  private static final Duration TIMEOUT = Duration.ofSeconds(120);
+  private static final Duration TIMEOUT = Duration.ofMinutes(2);
   private static final List<String> COLLECTIONS = List.of("one", "two");
   private static final int KEYS = 40;
   private static final Duration PAUSE =
@@ -249,7 +250,7 @@ class CopyApplyIT {
         at.getCollection("options").createIndex(Indexes.ascending("gone"));
         at.getCollection("options").insertOne(new Document("_id", 1).append("n", 1));
         at.getCollection("options").dropIndex("gone_1");
-        var modified =
+        var unusedModified =
             at.runCommand(BsonDocument.parse("{collMod: 'options', validator: {n: {$gte: 1}}}"));
         at.createView("view", "options", List.of());
         at.createCollection("capped", new CreateCollectionOptions().capped(true).sizeInBytes(4096));
@@ -315,7 +316,7 @@ class CopyApplyIT {
   private static void reshard(String namespace) {
     try (MongoClient config = PrimaryShards.direct(from.configServers())) {
       MongoDatabase admin = config.getDatabase("admin");
-      var quick =
+      var unusedQuick =
           admin.runCommand(
               new Document("setParameter", 1)
                   .append("reshardingMinimumOperationDurationMillis", 0));

@@ -14,7 +14,6 @@ import dev.onehop.copy.progress.CopyProgress;
 import dev.onehop.testbed.Testbed;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Date;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -239,7 +238,7 @@ class CopyIT {
     List<Document> measured = new ArrayList<>();
     for (int i = 0; i < 500; i++) {
       measured.add(
-          new Document("t", new Date(1_700_000_000_000L + i * 60_000L))
+          new Document("t", new BsonDateTime(1_700_000_000_000L + i * 60_000L))
               .append("at", "station" + i % 5)
               .append("v", i));
     }
@@ -317,7 +316,7 @@ class CopyIT {
           .until(() -> control.status().containsKey("phase"));
       List<String> phases = List.of("STRUCTURE", "FULL", "FULL", "INCREMENTAL");
       for (int kill = 0; kill < kills; kill++) {
-        long term = kill + 1;
+        long term = kill + 1L;
         CopyPhase least = CopyPhase.valueOf(phases.get(kill * phases.size() / kills));
         org.awaitility.Awaitility.await()
             .atMost(java.time.Duration.ofMinutes(5))

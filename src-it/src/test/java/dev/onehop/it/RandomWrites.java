@@ -22,6 +22,7 @@ import org.bson.Document;
  * Threads that change documents of collections in all the ways there are, also their shard key
  * {@code k}, until closed.
  */
+@SuppressWarnings("try") // What is interrupted while it closes is a test that is over.
 final class RandomWrites implements AutoCloseable {
   /** Values of the shard key. */
   static final int PLACES = 60;
