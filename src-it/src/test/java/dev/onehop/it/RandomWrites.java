@@ -72,7 +72,7 @@ final class RandomWrites implements AutoCloseable {
   private volatile boolean stopped;
 
   /**
-   * @param namespaces of one database
+   * @param collections of one database
    * @param keys how many documents of each collection are written
    */
   RandomWrites(
