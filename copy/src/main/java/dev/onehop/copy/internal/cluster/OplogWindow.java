@@ -69,10 +69,12 @@ public record OplogWindow(String shard, Duration length) {
     double share =
         size.getNumber("size").doubleValue()
             / Math.max(1, size.getNumber("max", new BsonInt32(0)).doubleValue());
-    if (seconds <= 0 || share <= 0) {
+    if (seconds < 0 || share <= 0) {
       return null;
     }
-    return Duration.ofSeconds((long) (share >= FULL ? seconds : seconds / share));
+    // All of it may be of one second.
+    double length = Math.max(1, seconds);
+    return Duration.ofSeconds((long) (share >= FULL ? length : length / share));
   }
 
   private static @Nullable RawBsonDocument entry(
