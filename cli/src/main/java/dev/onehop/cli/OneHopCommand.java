@@ -20,10 +20,12 @@ import picocli.CommandLine.Spec;
       BenchCommand.class,
       ConsumeCommand.class,
       CopyCommand.class,
+      PropagateCommand.class,
       VerifyCommand.class,
       ReportCommand.class,
       TopologyCommand.class,
       ExplainCommand.class,
+      ResyncCommand.class,
       JmhCommand.class
     },
     footer = {
@@ -33,6 +35,7 @@ import picocli.CommandLine.Spec;
       "  onehop consume --quick     how fast and how late are change events, in order?",
       "  onehop copy --from ... --to ...",
       "                             copy a cluster while it lives",
+      "  onehop propagate           how long does a write take to be seen elsewhere?",
       "  onehop verify --from ... --to ...",
       "                             do two clusters have the same in them?",
       "  onehop topology up         keep a cluster over three regions running",

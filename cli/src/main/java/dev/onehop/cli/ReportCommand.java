@@ -2,11 +2,17 @@ package dev.onehop.cli;
 
 import dev.onehop.cli.report.ConsumeReport;
 import dev.onehop.cli.report.ConsumeTable;
+import dev.onehop.cli.report.PropagateReport;
+import dev.onehop.cli.report.PropagateTable;
 import dev.onehop.cli.report.Report;
 import dev.onehop.cli.report.ResultsTable;
+import dev.onehop.cli.report.ResyncReport;
+import dev.onehop.cli.report.ResyncTable;
 import dev.onehop.cli.results.ConsumeResults;
+import dev.onehop.cli.results.PropagateResults;
 import dev.onehop.cli.results.Results;
 import dev.onehop.cli.results.ResultsFile;
+import dev.onehop.cli.results.ResyncResults;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
@@ -21,7 +27,7 @@ import picocli.CommandLine.Spec;
     name = "report",
     mixinStandardHelpOptions = true,
     versionProvider = Version.class,
-    header = "Draw a run's report and table again from its results, of bench or consume.",
+    header = "Draw a run's report and table again from its results, of any command that measures.",
     footer = {
       "",
       "Example:",
@@ -41,16 +47,29 @@ final class ReportCommand implements Callable<Integer> {
     if (!Files.isDirectory(folder)) {
       throw Failure.usage("no folder " + folder);
     }
-    Optional<ConsumeResults> consumed = ResultsFile.readConsume(folder);
+    Optional<ConsumeResults> consumed =
+        ResultsFile.read(folder, ConsumeResults.class, ConsumeResults.COMMAND);
+    Optional<PropagateResults> propagated =
+        ResultsFile.read(folder, PropagateResults.class, PropagateResults.COMMAND);
+    Optional<ResyncResults> resynced =
+        ResultsFile.read(folder, ResyncResults.class, ResyncResults.COMMAND);
     Path file;
+    String table;
     if (consumed.isPresent()) {
       file = ConsumeReport.write(folder, consumed.get());
-      spec.commandLine().getOut().print(ConsumeTable.render(consumed.get()));
+      table = ConsumeTable.render(consumed.get());
+    } else if (propagated.isPresent()) {
+      file = PropagateReport.write(folder, propagated.get());
+      table = PropagateTable.render(propagated.get());
+    } else if (resynced.isPresent()) {
+      file = ResyncReport.write(folder, resynced.get());
+      table = ResyncTable.render(resynced.get());
     } else {
       Results results = ResultsFile.read(folder);
       file = Report.write(folder, results);
-      spec.commandLine().getOut().print(ResultsTable.render(results));
+      table = ResultsTable.render(results);
     }
+    spec.commandLine().getOut().print(table);
     spec.commandLine().getOut().println("Report: " + file);
     spec.commandLine().getOut().flush();
     return 0;

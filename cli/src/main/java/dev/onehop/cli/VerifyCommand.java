@@ -304,7 +304,14 @@ final class VerifyCommand implements Callable<Integer> {
       throw Failure.run("--state " + state + ": " + Failure.reason(cause), e);
     } catch (MongoTimeoutException e) {
       throw Failure.run(
-          "cannot reach a server of " + hosts(from) + " or " + hosts(to) + " within " + timeout, e);
+          "cannot reach a server of "
+              + hosts(from)
+              + " or "
+              + hosts(to)
+              + " within "
+              + timeout.toMillis()
+              + " ms",
+          e);
     } catch (MongoException | IllegalStateException e) {
       throw Failure.run(Failure.firstLine(e), e);
     } finally {

@@ -16,6 +16,7 @@ class ModuleStructureTest {
           "dev.onehop.testbed",
           "dev.onehop.cli",
           "dev.onehop.streams",
+          "dev.onehop.copy",
           "dev.onehop.ycsb",
           "dev.onehop.it");
   private static final JavaClasses CLASSES = new ClassFileImporter().importPackages("dev.onehop");

@@ -46,6 +46,7 @@ import org.bson.BsonMinKey;
 import org.bson.BsonTimestamp;
 import org.bson.Document;
 import org.bson.RawBsonDocument;
+import org.bson.types.Decimal128;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -629,6 +630,70 @@ class ShardedChangeStreamIT {
         return;
       }
     }
+  }
+
+  /** Their tokens need more than {@code _data}. */
+  @Test
+  void aCursorThatIsKilledAfterADecimalKeyIsOpenedAgain() {
+    MongoCollection<Document> collection = sharded("decimals");
+    Queue<String> keys = new ConcurrentLinkedQueue<>();
+    Disposable reader =
+        Flux.from(stream("decimals").startAtOperationTime(now()).build().events())
+            .ofType(StreamEvent.Change.class)
+            .subscribe(
+                change -> keys.add(change.document().getDocument("documentKey").toJson()),
+                failures::add);
+    List<Object> ids = List.of(Decimal128.parse("1.10"), 5.5, Decimal128.parse("7E2"), 6L);
+    for (int i = 0; i < ids.size(); i++) {
+      collection.insertOne(new Document("_id", ids.get(i)));
+      int expected = i + 1;
+      await()
+          .atMost(TIMEOUT)
+          .untilAsserted(
+              () -> {
+                assertThat(failures).isEmpty();
+                assertThat(keys).hasSize(expected);
+              });
+      testbed.shardHosts().values().forEach(shard -> killCursors(shard, "decimals"));
+    }
+    reader.dispose();
+    assertThat(keys).doesNotHaveDuplicates();
+  }
+
+  private static void killCursors(String replicaSet, String name) {
+    try (MongoClient server = MongoClients.create(direct(replicaSet))) {
+      for (Document cursor :
+          server
+              .getDatabase("admin")
+              .aggregate(
+                  List.of(
+                      Document.parse("{$currentOp: {idleCursors: true}}"),
+                      Aggregates.match(
+                          Filters.and(
+                              Filters.eq("ns", "streams." + name),
+                              Filters.exists("cursor.cursorId")))))) {
+        server
+            .getDatabase("streams")
+            .runCommand(
+                new Document("killCursors", name)
+                    .append(
+                        "cursors",
+                        List.of(cursor.get("cursor", Document.class).getLong("cursorId"))));
+      }
+    }
+  }
+
+  @Test
+  void aStreamThatIsCancelledWhileItOpensLeavesNoCursor() throws InterruptedException {
+    sharded("cancelled");
+    BsonTimestamp begin = now();
+    for (int millis = 0; millis < 500; millis += 20) {
+      Disposable reader =
+          Flux.from(stream("cancelled").startAtOperationTime(begin).build().events()).subscribe();
+      Thread.sleep(millis);
+      reader.dispose();
+    }
+    assertNoCursorsAreLeft("cancelled");
   }
 
   private static void assertNoCursorsAreLeft(String name) {

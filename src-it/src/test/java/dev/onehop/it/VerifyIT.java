@@ -622,7 +622,7 @@ class VerifyIT {
 
   @Test
   void whatCannotBeComparedIsRefused(@TempDir Path folder) throws IOException {
-    insert("command.equal2", documents(ids(10)));
+    insert("refused.equal", documents(ids(10)));
     String shard = source.shardHosts().get("one").replaceFirst(".*/", "");
     String config = source.configServers().replaceFirst(".*/", "");
     Path other = Files.writeString(folder.resolve("other"), "{\"a\": 1}");

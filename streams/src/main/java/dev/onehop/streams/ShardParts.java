@@ -20,6 +20,8 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.bson.BsonDocument;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
@@ -43,6 +45,10 @@ public final class ShardParts implements AutoCloseable {
   private final ClusterServers servers;
   private final RoutedCluster cluster;
   private final boolean lookups;
+  private final AtomicBoolean closed = new AtomicBoolean();
+
+  // This and the parts, whose cursors are closed a while after their ends.
+  private final AtomicInteger users = new AtomicInteger(1);
 
   ShardParts(StreamSettings settings) {
     this.settings = settings;
@@ -141,7 +147,7 @@ public final class ShardParts implements AutoCloseable {
     Flux<StreamEvent> events =
         Flux.from(
             new MergedStream(
-                () -> new ShardOfCluster(ranged, shard, after), often, settings.metering()));
+                () -> new ShardOfCluster(ranged, shard, after, use()), often, settings.metering()));
     return lookups ? new Lookups(servers).complete(events) : events;
   }
 
@@ -154,10 +160,28 @@ public final class ShardParts implements AutoCloseable {
         command.database(), command.collection(), command.options(), stages, command.batchSize());
   }
 
-  /** Ends all connections. The parts end first, for their cursors are closed over these. */
+  /** Ends all connections once all parts have ended, for their cursors are closed over these. */
   @Override
   public void close() {
-    servers.close();
+    if (closed.compareAndSet(false, true)) {
+      release();
+    }
+  }
+
+  private Runnable use() {
+    users.incrementAndGet();
+    AtomicBoolean released = new AtomicBoolean();
+    return () -> {
+      if (released.compareAndSet(false, true)) {
+        release();
+      }
+    };
+  }
+
+  private void release() {
+    if (users.decrementAndGet() == 0) {
+      servers.close();
+    }
   }
 
   /**

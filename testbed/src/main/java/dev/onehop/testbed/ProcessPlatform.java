@@ -41,7 +41,14 @@ final class ProcessPlatform implements Platform {
     this.directory = directory;
     this.programs =
         new Programs(
-            binaries, directory, plan, options.longRun, options.failPoints, options.busyRouters);
+            binaries,
+            directory,
+            plan,
+            options.longRun,
+            options.failPoints,
+            options.busyRouters,
+            options.waitingStreams,
+            options.noopSeconds);
     this.versions =
         new Versions(
             binaries.mongod().version(),

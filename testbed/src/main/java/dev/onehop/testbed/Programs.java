@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /** The command lines of a run's servers: made for many of them on a small machine. */
 final class Programs {
@@ -27,11 +28,15 @@ final class Programs {
   private final boolean longRun;
   private final boolean failPoints;
   private final boolean busyRouters;
+  private final boolean waitingStreams;
+  private final @Nullable Integer noopSeconds;
 
   /**
    * @param longRun whether routers on a JVM are used so long that its optimizing compiler pays
    * @param failPoints whether servers and stand-in routers take {@code configureFailPoint}
    * @param busyRouters whether stand-in routers can be made to cost more
+   * @param waitingStreams whether stand-in routers' change streams wait as those of a mongos do
+   * @param noopSeconds how often idle servers write a no-op; null for their own interval
    */
   Programs(
       ServerBinaries binaries,
@@ -39,13 +44,17 @@ final class Programs {
       ClusterPlan plan,
       boolean longRun,
       boolean failPoints,
-      boolean busyRouters) {
+      boolean busyRouters,
+      boolean waitingStreams,
+      @Nullable Integer noopSeconds) {
     this.binaries = binaries;
     this.directory = directory;
     this.plan = plan;
     this.longRun = longRun;
     this.failPoints = failPoints;
     this.busyRouters = busyRouters;
+    this.waitingStreams = waitingStreams;
+    this.noopSeconds = noopSeconds;
   }
 
   /** Program and arguments of a server. */
@@ -61,6 +70,9 @@ final class Programs {
     command.addAll(mongodOptions(server));
     if (failPoints) {
       parameter(command, TEST_COMMANDS, "1");
+    }
+    if (noopSeconds != null) {
+      parameter(command, "periodicNoopIntervalSecs", String.valueOf(noopSeconds));
     }
     command.addAll(List.of("--dbpath", directory.data(server.name()).toString()));
     command.addAll(network(server));
@@ -118,6 +130,9 @@ final class Programs {
     }
     if (busyRouters) {
       command.addAll(List.of("--busy-time", "true"));
+    }
+    if (waitingStreams) {
+      command.addAll(List.of("--waiting-streams", "true"));
     }
     return command;
   }

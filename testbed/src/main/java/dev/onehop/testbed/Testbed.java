@@ -410,6 +410,8 @@ public final class Testbed implements AutoCloseable {
     boolean longRun;
     boolean failPoints;
     boolean busyRouters;
+    boolean waitingStreams;
+    @Nullable Integer noopSeconds;
     Consumer<String> progress = line -> {};
     Consumer<Testbed> preparation = testbed -> {};
     Path cacheFolder = BinaryFinder.cacheFolder(System.getenv());
@@ -471,6 +473,25 @@ public final class Testbed implements AutoCloseable {
      */
     public Builder withBusyRouters(boolean busy) {
       this.busyRouters = busy;
+      return this;
+    }
+
+    /**
+     * Change streams of stand-in routers wait as those of a mongos do: for every shard and the
+     * config servers to say by themselves that nothing older will come. Otherwise they make idle
+     * shards say so. For servers that run as processes.
+     */
+    public Builder withWaitingStreams(boolean waiting) {
+      this.waitingStreams = waiting;
+      return this;
+    }
+
+    /**
+     * How often an idle shard writes a no-op, in seconds; null (as at first) for the servers' own
+     * interval, which is ten. For servers that run as processes.
+     */
+    public Builder noopSeconds(@Nullable Integer seconds) {
+      this.noopSeconds = seconds;
       return this;
     }
 

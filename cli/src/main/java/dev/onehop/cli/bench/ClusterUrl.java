@@ -89,6 +89,16 @@ public final class ClusterUrl {
   }
 
   /**
+   * What another process of the same run has got by {@link #secret} and {@link #authority}.
+   *
+   * @param secret with the database
+   */
+  public static ClusterUrl handedOver(String secret, @Nullable Path authority) {
+    String hosts = String.join(",", new ConnectionString(secret).getHosts());
+    return new ClusterUrl("mongodb://" + hosts + "/", secret, authority);
+  }
+
+  /**
    * The same cluster for a user of its, over TLS if there is an authority.
    *
    * @param user as URLs write it

@@ -1,7 +1,9 @@
 package dev.onehop.cli.bench;
 
 import dev.onehop.cli.Terminal;
+import java.io.OutputStream;
 import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Timer;
 import java.util.TimerTask;
@@ -47,6 +49,15 @@ public final class Progress implements AutoCloseable {
         period,
         period);
     return progress;
+  }
+
+  /** Shows nothing. */
+  public static Progress silent() {
+    return new Progress(
+        new PrintStream(OutputStream.nullOutputStream(), false, StandardCharsets.UTF_8),
+        new Terminal(false, 80, false),
+        System::nanoTime,
+        null);
   }
 
   Progress(PrintStream out, Terminal terminal, LongSupplier nanoTime, @Nullable Timer ticker) {

@@ -7,7 +7,7 @@ import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
 /** How clients are let in by the cluster. */
-final class Connections {
+public final class Connections {
 
   private Connections() {}
 
@@ -16,11 +16,11 @@ final class Connections {
    *
    * @param authority PEM file with what certificates are trusted by; null for what Java trusts
    */
-  static MongoClientSettings settings(String url, @Nullable Path authority) {
+  public static MongoClientSettings settings(String url, @Nullable Path authority) {
     MongoClientSettings.Builder settings =
         MongoClientSettings.builder()
             .applyConnectionString(new ConnectionString(url))
-            .applicationName("onehop-consume");
+            .applicationName("onehop");
     if (authority != null) {
       TrustedAuthority trusted = TrustedAuthority.read(authority);
       settings.applyToSslSettings(tls -> tls.context(trusted.context()));

@@ -75,7 +75,7 @@ final class ConsumeRun implements ClusterSession.Work {
 
   @Override
   public void run() {
-    try (RowCollection collection = new RowCollection(cluster.url())) {
+    try (RowCollection collection = new RowCollection(cluster.url(), RowCollection.NAME)) {
       List<String> off = RoundTripCheck.violations(cluster.topology());
       if (!off.isEmpty()) {
         throw Failure.run("round trips are not as configured: " + String.join("; ", off), null);
@@ -86,8 +86,7 @@ final class ConsumeRun implements ClusterSession.Work {
               .formatted(planned.size(), Progress.about(plan.estimateFrom(0))));
       progress.phase("sharding " + RowCollection.NAME);
       int chunks = cluster.shardHosts().size() * CHUNKS_PER_SHARD;
-      cluster.shard(
-          RowCollection.NAME, HashRanges.splitPoints(chunks).stream().map(Row::bound).toList());
+      cluster.shard(RowCollection.NAME, RowCollection.bounds(chunks));
       measure(collection, planned);
     } catch (MongoException e) {
       throw fail(Failure.run("cannot use " + cluster.url() + ": " + Failure.firstLine(e), e));

@@ -25,7 +25,7 @@ public final class ConsumerMain {
   static final String OPENED = "opened";
   static final String SEEN = "seen ";
   static final String REPORT = "report ";
-  static final String FAILED = "onehop: ";
+  static final String FAILED = ChildProcess.FAILED;
 
   private static final ObjectMapper JSON = new ObjectMapper();
 

@@ -7,7 +7,7 @@ import java.util.List;
  * Where the hashes of rows lie: in all of the 32-bit integers, or in some ranges of them only, so
  * that a shard which owns the others gets no rows. Immutable.
  */
-final class HashRanges {
+public final class HashRanges {
 
   private static final long LEAST = Integer.MIN_VALUE;
   private static final long END = Integer.MAX_VALUE + 1L;
@@ -24,7 +24,8 @@ final class HashRanges {
     this.total = ranges.stream().mapToLong(range -> range.to() - range.from()).sum();
   }
 
-  static HashRanges all() {
+  /** All of them. */
+  public static HashRanges all() {
     return ALL;
   }
 
@@ -42,7 +43,7 @@ final class HashRanges {
   }
 
   /** The hash of a row, the same each time; those of many rows are spread evenly. */
-  int hash(long row) {
+  public int hash(long row) {
     // SplitMix64, see https://prng.di.unimi.it/splitmix64.c
     long mixed = row + 0x9e3779b97f4a7c15L;
     mixed = (mixed ^ (mixed >>> 30)) * 0xbf58476d1ce4e5b9L;

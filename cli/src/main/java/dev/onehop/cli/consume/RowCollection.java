@@ -14,7 +14,10 @@ import dev.onehop.cli.bench.ClusterUrl;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.function.Predicate;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
 import org.bson.BsonTimestamp;
@@ -23,30 +26,42 @@ import org.bson.BsonValue;
 import org.bson.RawBsonDocument;
 import org.bson.conversions.Bson;
 
-/** The collection of rows, through the official driver and a mongos. */
-final class RowCollection implements AutoCloseable {
+/** A collection whose key begins with a hash, through the official driver and a mongos. */
+public final class RowCollection implements AutoCloseable {
 
-  /** Its name, in the database of the cluster's URL. */
+  /** What {@code onehop consume} calls it, in the database of the cluster's URL. */
   static final String NAME = "onehop_consume";
 
   private final MongoClient client;
   private final String database;
+  private final String name;
 
-  RowCollection(ClusterUrl url) {
+  /**
+   * Connects.
+   *
+   * @param name of the collection, in the database of the URL
+   */
+  public RowCollection(ClusterUrl url, String name) {
     this.client = MongoClients.create(Connections.settings(url.secret(), url.authority()));
     this.database = url.database();
+    this.name = name;
+  }
+
+  /** Where ranges of hashes begin, as the bounds of so many chunks of the same size. */
+  public static List<BsonDocument> bounds(int chunks) {
+    return HashRanges.splitPoints(chunks).stream().map(Row::bound).toList();
   }
 
   /** With write concern majority: an event comes after that only, and it flushes the journal. */
-  MongoCollection<RawBsonDocument> rows() {
+  public MongoCollection<RawBsonDocument> rows() {
     return client
         .getDatabase(database)
-        .getCollection(NAME, RawBsonDocument.class)
+        .getCollection(name, RawBsonDocument.class)
         .withWriteConcern(WriteConcern.MAJORITY);
   }
 
   /** A cluster time that is not later than any write that follows. */
-  BsonTimestamp now() {
+  public BsonTimestamp now() {
     try (ClientSession session =
         client.startSession(ClientSessionOptions.builder().causallyConsistent(true).build())) {
       client.getDatabase("admin").runCommand(session, new BsonDocument("ping", new BsonInt32(1)));
@@ -71,9 +86,31 @@ final class RowCollection implements AutoCloseable {
       throw Failure.run("all ranges of " + namespace() + " lie on one shard: none can idle", null);
     }
     String idle = new TreeSet<>(shards).last();
+    return HashRanges.of(ranges(chunks, shard -> !shard.equals(idle)));
+  }
+
+  /**
+   * The hashes whose rows lie on each shard, by its name; without shards that have none.
+   *
+   * @throws Failure if the ranges can't be read
+   */
+  public SortedMap<String, HashRanges> byShard() {
+    List<BsonDocument> chunks = chunks();
+    SortedMap<String, HashRanges> all = new TreeMap<>();
+    for (BsonDocument chunk : chunks) {
+      String shard = chunk.getString("shard").getValue();
+      List<HashRanges.Range> its = ranges(chunks, shard::equals);
+      if (!its.isEmpty()) {
+        all.put(shard, HashRanges.of(its));
+      }
+    }
+    return all;
+  }
+
+  private static List<HashRanges.Range> ranges(List<BsonDocument> chunks, Predicate<String> shard) {
     List<HashRanges.Range> ranges = new ArrayList<>();
     for (BsonDocument chunk : chunks) {
-      if (!chunk.getString("shard").getValue().equals(idle)) {
+      if (shard.test(chunk.getString("shard").getValue())) {
         long from = hash(chunk.getDocument("min"));
         long to = hash(chunk.getDocument("max"));
         if (from < to) {
@@ -81,7 +118,7 @@ final class RowCollection implements AutoCloseable {
         }
       }
     }
-    return HashRanges.of(ranges);
+    return ranges;
   }
 
   private List<BsonDocument> chunks() {
@@ -122,7 +159,7 @@ final class RowCollection implements AutoCloseable {
   }
 
   private String namespace() {
-    return database + "." + NAME;
+    return database + "." + name;
   }
 
   @Override

@@ -4,6 +4,7 @@ import dev.onehop.cli.Failure;
 import dev.onehop.cli.results.MachineFacts;
 import dev.onehop.cli.results.Results;
 import dev.onehop.cli.results.RunFacts;
+import dev.onehop.cli.results.ServerFacts;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -72,7 +73,9 @@ final class Page {
     if (fcv != null && !fcv.isEmpty()) {
       facts.put("feature compatibility", fcv);
     }
-    facts.put("routers", ResultsTable.routerText(results));
+    if (!results.server().router().kind().equals(ServerFacts.Router.NONE)) {
+      facts.put("routers", ResultsTable.routerText(results));
+    }
     MachineFacts machine = results.machine();
     if (machine != null) {
       facts.put("processor", machine.cpu() + ", " + machine.cores() + " cores");

@@ -20,7 +20,8 @@ public record ConsumeResults(
     TopologyFacts topology,
     ServerFacts server,
     @Nullable MachineFacts machine,
-    List<ConsumePoint> points) {
+    List<ConsumePoint> points)
+    implements RunResults {
 
   /** What {@code command} says. */
   public static final String COMMAND = "consume";

@@ -39,7 +39,8 @@ public record Results(
     @JsonInclude(Include.NON_EMPTY) List<Ratio> ratios,
     @JsonInclude(Include.NON_EMPTY) List<ZonesResult> zones,
     @JsonInclude(Include.NON_EMPTY) List<ClientRun> clients,
-    @JsonInclude(Include.NON_EMPTY) List<FleetResult> fleets) {
+    @JsonInclude(Include.NON_EMPTY) List<FleetResult> fleets)
+    implements RunResults {
 
   /** Results of closed loops, with nothing compared. */
   public Results(

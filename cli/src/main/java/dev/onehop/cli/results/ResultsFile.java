@@ -29,16 +29,7 @@ public final class ResultsFile {
   private ResultsFile() {}
 
   /** The results as JSON text, ending in a newline. */
-  public static String toJson(Results results) {
-    return json(results);
-  }
-
-  /** The results as JSON text, ending in a newline. */
-  public static String toJson(ConsumeResults results) {
-    return json(results);
-  }
-
-  private static String json(Object results) {
+  public static String toJson(RunResults results) {
     try {
       return JSON.writeValueAsString(results) + "\n";
     } catch (JsonProcessingException e) {
@@ -51,24 +42,11 @@ public final class ResultsFile {
    *
    * @throws Failure if it can't be written
    */
-  public static void write(Path folder, Results results) {
-    write(folder, toJson(results));
-  }
-
-  /**
-   * Writes {@code folder/results.json} likewise.
-   *
-   * @throws Failure if it can't be written
-   */
-  public static void write(Path folder, ConsumeResults results) {
-    write(folder, toJson(results));
-  }
-
-  private static void write(Path folder, String json) {
+  public static void write(Path folder, RunResults results) {
     Path file = folder.resolve(NAME);
     Path half = folder.resolve(NAME + ".part");
     try {
-      Files.writeString(half, json);
+      Files.writeString(half, toJson(results));
       Files.move(half, file, StandardCopyOption.REPLACE_EXISTING, StandardCopyOption.ATOMIC_MOVE);
     } catch (IOException e) {
       throw Failure.run("cannot write " + file + ": " + Failure.reason(e), e);
@@ -81,34 +59,30 @@ public final class ResultsFile {
    * @throws Failure if it is not there, not readable, or not such a file
    */
   public static Results read(Path folder) {
-    Results results = read(folder, Results.class);
-    if (results == null || results.topology() == null || results.server() == null) {
-      throw incomplete(folder);
-    }
-    return results;
+    return whole(folder, Results.class);
   }
 
   /**
-   * Reads the {@code results.json} of a run of {@code onehop consume}.
+   * Reads the {@code results.json} of a command that names itself in it.
    *
-   * @return empty if it is that of a bench
-   * @throws Failure as {@link #read}
+   * @return empty if it is that of another command
+   * @throws Failure as {@link #read(Path)}
    */
-  public static Optional<ConsumeResults> readConsume(Path folder) {
+  public static <T extends RunResults> Optional<T> read(
+      Path folder, Class<T> type, String command) {
     JsonNode tree = read(folder, JsonNode.class);
-    if (tree == null || !tree.path("command").asText().equals(ConsumeResults.COMMAND)) {
-      return Optional.empty();
-    }
-    ConsumeResults results = read(folder, ConsumeResults.class);
-    if (results == null || results.topology() == null || results.server() == null) {
-      throw incomplete(folder);
-    }
-    return Optional.of(results);
+    return tree != null && tree.path("command").asText().equals(command)
+        ? Optional.of(whole(folder, type))
+        : Optional.empty();
   }
 
-  private static Failure incomplete(Path folder) {
-    return Failure.run(
-        folder.resolve(NAME) + " is not a results file: it names no topology or no server", null);
+  private static <T extends RunResults> T whole(Path folder, Class<T> type) {
+    T results = read(folder, type);
+    if (results == null || !results.whole()) {
+      throw Failure.run(
+          folder.resolve(NAME) + " is not a results file: it names no topology or no server", null);
+    }
+    return results;
   }
 
   private static <T> @Nullable T read(Path folder, Class<T> type) {

@@ -23,12 +23,15 @@ public record ServerFacts(String mongod, Router router, String featureCompatibil
   /**
    * The routers.
    *
-   * @param kind {@code mongos} or {@code stand-in}
+   * @param kind {@code mongos}, {@code stand-in}, or {@link #NONE}
    * @param version the router's version
    * @param cost what an operation costs a stand-in; null for a mongos, or if it was not looked at
    */
   public record Router(
       String kind, String version, @JsonInclude(Include.NON_NULL) @Nullable RouterCost cost) {
+
+    /** The kind where there are no routers. */
+    public static final String NONE = "none";
 
     /** Routers whose cost was not looked at. */
     public Router(String kind, String version) {
@@ -38,7 +41,7 @@ public record ServerFacts(String mongod, Router router, String featureCompatibil
     /** Whether the testbed's stand-in took the place of a real mongos. */
     @JsonIgnore
     public boolean isStandIn() {
-      return !kind.equals("mongos");
+      return !kind.equals("mongos") && !kind.equals(NONE);
     }
   }
 }

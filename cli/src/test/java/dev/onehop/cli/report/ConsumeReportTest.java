@@ -1,27 +1,18 @@
 package dev.onehop.cli.report;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.abort;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.onehop.cli.OneHopCommand;
 import dev.onehop.cli.results.ConsumePoint;
 import dev.onehop.cli.results.ConsumeResults;
 import dev.onehop.cli.results.ResultsFile;
 import dev.onehop.cli.results.RunFacts;
 import dev.onehop.cli.results.SampleConsumeResults;
 import dev.onehop.cli.results.SampleResults;
-import java.io.InputStream;
-import java.io.PrintWriter;
-import java.io.StringWriter;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
-import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -135,7 +126,8 @@ class ConsumeReportTest {
   void theFileHasTheShapeThatOthersRelyOnAndIsReadAgain() throws Exception {
     ResultsFile.write(folder, results);
 
-    assertThat(ResultsFile.readConsume(folder)).contains(results);
+    assertThat(ResultsFile.read(folder, ConsumeResults.class, ConsumeResults.COMMAND))
+        .contains(results);
     JsonNode json = new ObjectMapper().readTree(folder.resolve("results.json").toFile());
     assertThat(json.path("command").asText()).isEqualTo("consume");
     assertThat(json.path("topology").path("name").asText()).isEqualTo("us-2014");
@@ -163,50 +155,18 @@ class ConsumeReportTest {
   @Test
   void reportDrawsItAgain() throws Exception {
     ResultsFile.write(folder, results);
-    StringWriter out = new StringWriter();
-    int exitCode =
-        OneHopCommand.commandLine()
-            .setOut(new PrintWriter(out))
-            .execute("report", folder.toString());
-
-    assertThat(exitCode).isZero();
-    assertThat(out.toString()).startsWith(ConsumeTable.render(results));
-    assertThat(Files.readString(folder.resolve("report.html"))).contains("OneHop consume");
+    ReportChecks.isDrawnAgain(folder, ConsumeTable.render(results), "OneHop consume");
   }
 
   @Test
   void aBenchsFileIsNoneOfConsume() {
     ResultsFile.write(folder, SampleResults.us2014());
-    assertThat(ResultsFile.readConsume(folder)).isEmpty();
+    assertThat(ResultsFile.read(folder, ConsumeResults.class, ConsumeResults.COMMAND)).isEmpty();
   }
 
   @Test
   void looksRightInABrowser(@TempDir Path profile) throws Exception {
-    Optional<Path> program = Browser.program();
-    if (program.isEmpty()) {
-      abort("no chromium on the PATH: the report is not looked at in a browser");
-    }
     SampleConsumeResults.writeLogs(results, folder);
-    Path page = ConsumeReport.write(folder, results);
-    Browser browser = new Browser(program.get(), profile);
-    try (InputStream script =
-        Objects.requireNonNull(ConsumeReportTest.class.getResourceAsStream("look.js"))) {
-      String look = new String(script.readAllBytes(), StandardCharsets.UTF_8);
-      for (int width : new int[] {1280, 400}) {
-        browser.show(page, width, false);
-        browser.screenshot(Path.of("target/report-screenshots/consume-" + width + ".png"));
-        JsonNode seen = browser.evaluate(look);
-        assertThat(seen.path("charts")).hasSize(12);
-        for (String wrong : List.of("small", "overlapping", "outside", "tiny", "faint")) {
-          assertThat(seen.path(wrong)).as(wrong).isEmpty();
-        }
-        for (String wrong : List.of("undrawn", "tooWide", "broken")) {
-          assertThat(seen.path(wrong).asInt()).as(wrong).isZero();
-        }
-        assertThat(browser.complaints()).isEmpty();
-      }
-    } finally {
-      browser.close();
-    }
+    ReportChecks.looksRight(ConsumeReport.write(folder, results), profile, "consume", 12);
   }
 }

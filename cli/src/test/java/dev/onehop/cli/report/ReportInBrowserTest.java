@@ -1,18 +1,14 @@
 package dev.onehop.cli.report;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.abort;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import dev.onehop.cli.results.Results;
 import dev.onehop.cli.results.SampleResults;
-import java.io.InputStream;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
-import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -34,17 +30,10 @@ class ReportInBrowserTest {
 
   @BeforeAll
   static void open() throws Exception {
-    Optional<Path> program = Browser.program();
-    if (program.isEmpty()) {
-      String missing = "no chromium on the PATH: the report is not looked at in a browser";
-      if (System.getenv("CI") != null) {
-        throw new IllegalStateException(missing + ", which CI must do");
-      }
-      abort(missing);
-    }
+    Path program = ReportChecks.browser();
     SampleResults.writeLogs(results, folder);
     page = Report.write(folder, results);
-    browser = new Browser(program.get(), profile);
+    browser = new Browser(program, profile);
   }
 
   @AfterAll
@@ -57,10 +46,7 @@ class ReportInBrowserTest {
   private static JsonNode look(int width, boolean dark) throws Exception {
     Browser shown = Objects.requireNonNull(browser);
     shown.show(page, width, dark);
-    try (InputStream script =
-        Objects.requireNonNull(ReportInBrowserTest.class.getResourceAsStream("look.js"))) {
-      return shown.evaluate(new String(script.readAllBytes(), StandardCharsets.UTF_8));
-    }
+    return ReportChecks.look(shown);
   }
 
   private static List<String> texts(JsonNode list) {

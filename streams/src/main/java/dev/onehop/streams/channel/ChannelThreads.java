@@ -4,6 +4,7 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 import reactor.core.scheduler.Scheduler;
 
 /**
@@ -60,16 +61,24 @@ final class ChannelThreads {
     synchronized (this) {
       starting--;
     }
-    while (true) {
-      Ready next;
-      synchronized (this) {
-        next = ready.poll();
-        if (next == null) {
-          threads--;
-          return;
-        }
+    try {
+      for (Ready next = next(); next != null; next = next()) {
+        next.channel.run();
       }
-      next.channel.run();
+    } finally {
+      ended();
+    }
+  }
+
+  private synchronized @Nullable Ready next() {
+    return ready.poll();
+  }
+
+  /** Something may be ready since it was looked for, or after what has thrown. */
+  private synchronized void ended() {
+    threads--;
+    if (!ready.isEmpty() && threads < usual) {
+      start();
     }
   }
 

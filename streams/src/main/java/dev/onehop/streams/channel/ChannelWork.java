@@ -172,9 +172,11 @@ final class ChannelWork implements CoreSubscriber<StreamEvent> {
       }
     }
     Mono<Void> processing = Mono.defer(() -> Mono.from(work(channel.number, events)));
-    meter
-        .measured(processing, channel.number, events.size(), entries.get(0).arrivedNanos)
-        .subscribe(nothing -> {}, this::fail, () -> processed(channel, entries));
+    Calls.run(
+        () ->
+            meter.measured(processing, channel.number, events.size(), entries.get(0).arrivedNanos),
+        this::fail,
+        () -> processed(channel, entries));
   }
 
   private Publisher<Void> work(int channel, List<StreamEvent> events) {
@@ -268,7 +270,8 @@ final class ChannelWork implements CoreSubscriber<StreamEvent> {
 
   private void finish() {
     ended = true;
-    scheduler.dispose();
+    // This is one of its threads, and goes on with what the application does next.
+    scheduler.disposeGracefully().subscribe();
     sink.success();
   }
 

@@ -200,10 +200,14 @@ final class GroupWork {
     }
     scheduler.schedule(
         () ->
-            Mono.defer(() -> Mono.from(sink.begin(slot.channel, slot.term)))
-                .map(lease.place()::union)
-                .defaultIfEmpty(lease.place())
-                .subscribe(place -> begun(slot, place), failure -> failed(slot, 0, failure)));
+            Calls.run(
+                () ->
+                    Mono.from(sink.begin(slot.channel, slot.term))
+                        .map(lease.place()::union)
+                        .defaultIfEmpty(lease.place()),
+                place -> begun(slot, place),
+                failure -> failed(slot, 0, failure),
+                () -> {}));
   }
 
   private synchronized void begun(Slot slot, Checkpoint place) {
@@ -513,11 +517,10 @@ final class GroupWork {
       }
     }
     Entry end = entries.get(entries.size() - 1);
-    Mono.defer(() -> Mono.from(write(slot, entries, end)))
-        .subscribe(
-            nothing -> {},
-            failure -> failed(slot, entries.size(), failure),
-            () -> written(slot, entries.size(), end));
+    Calls.run(
+        () -> write(slot, entries, end),
+        failure -> failed(slot, entries.size(), failure),
+        () -> written(slot, entries.size(), end));
   }
 
   /** A batch; what can't be written as an event is alone. */
@@ -609,9 +612,7 @@ final class GroupWork {
     }
     passing = true;
     scheduler.schedule(
-        () ->
-            Mono.defer(() -> Mono.from(sink.notice(waits)))
-                .subscribe(nothing -> {}, owner::failed, () -> passed(waits)));
+        () -> Calls.run(() -> sink.notice(waits), owner::failed, () -> passed(waits)));
   }
 
   /** Looks how far all channels are. */
@@ -650,9 +651,10 @@ final class GroupWork {
     scheduler.schedule(
         () -> {
           Entry entry = new Entry(wide, slot.floor);
-          Mono.defer(() -> Mono.from(write(slot, List.of(entry), entry)))
-              .subscribe(
-                  nothing -> {}, failure -> notPassed(slot, failure), () -> passed(slot, entry));
+          Calls.run(
+              () -> write(slot, List.of(entry), entry),
+              failure -> notPassed(slot, failure),
+              () -> passed(slot, entry));
         });
   }
 

@@ -13,6 +13,7 @@ import org.bson.BsonInt32;
 import org.bson.BsonString;
 import org.bson.BsonTimestamp;
 import org.bson.BsonValue;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A place in a change stream: up to which token the events of each shard were given. It does not
@@ -22,6 +23,7 @@ import org.bson.BsonValue;
  */
 public final class Checkpoint {
   private static final int FORMAT = 1;
+  private static final String TYPE_BITS = "_typeBits";
 
   private final String cap;
   private final List<String> shards;
@@ -29,8 +31,13 @@ public final class Checkpoint {
   // As many as shards. An array, for one is made for each event.
   private final String[] tokens;
 
-  private Checkpoint(String cap, List<String> shards, String[] tokens) {
+  // What belongs to the cap if that is an event's token: a server can't read some without it.
+  private final @Nullable BsonValue typeBits;
+
+  private Checkpoint(
+      String cap, @Nullable BsonValue typeBits, List<String> shards, String[] tokens) {
     this.cap = cap;
+    this.typeBits = typeBits;
     this.shards = shards;
     this.tokens = tokens;
   }
@@ -46,7 +53,8 @@ public final class Checkpoint {
       throw new IllegalArgumentException(
           "a resume token has a string \"_data\": " + resumeToken.toJson());
     }
-    return at(Tokens.checked(data.getValue()));
+    return new Checkpoint(
+        Tokens.checked(data.getValue()), resumeToken.get(TYPE_BITS), List.of(), new String[0]);
   }
 
   /** The place before the first event of a cluster time. */
@@ -55,12 +63,13 @@ public final class Checkpoint {
   }
 
   /**
-   * The place at a token, the same for all shards.
+   * The place at a token, the same for all shards. That of an event, as {@link #ofResumeToken}
+   * takes it, may have more than {@code _data}; without that, {@link #resumeToken} may be refused.
    *
    * @param token {@code _data} of the token
    */
   public static Checkpoint at(String token) {
-    return new Checkpoint(token, List.of(), new String[0]);
+    return new Checkpoint(token, null, List.of(), new String[0]);
   }
 
   /**
@@ -76,7 +85,7 @@ public final class Checkpoint {
     if (shards.size() != tokens.length) {
       throw new IllegalArgumentException(tokens.length + " tokens of " + shards.size() + " shards");
     }
-    return new Checkpoint(cap, shards, tokens);
+    return new Checkpoint(cap, null, shards, tokens);
   }
 
   /**
@@ -99,16 +108,26 @@ public final class Checkpoint {
       }
       tokens[next++] = Tokens.checked(token.asString().getValue());
     }
-    return new Checkpoint(Tokens.checked(low.getValue()), List.copyOf(each.keySet()), tokens);
+    return new Checkpoint(
+        Tokens.checked(low.getValue()),
+        document.get(TYPE_BITS),
+        List.copyOf(each.keySet()),
+        tokens);
   }
 
   /** To store it. It is a few hundred bytes; its fields are not for reading. */
   public BsonDocument toDocument() {
     BsonDocument each = new BsonDocument();
     byShard().forEach((shard, token) -> each.append(shard, new BsonString(token)));
-    return new BsonDocument("format", new BsonInt32(FORMAT))
-        .append("low", new BsonString(cap))
-        .append("shards", each);
+    BsonDocument document =
+        new BsonDocument("format", new BsonInt32(FORMAT))
+            .append("low", new BsonString(cap))
+            .append("shards", each);
+    return withTypeBits(document);
+  }
+
+  private BsonDocument withTypeBits(BsonDocument document) {
+    return typeBits == null ? document : document.append(TYPE_BITS, typeBits);
   }
 
   /**
@@ -154,7 +173,8 @@ public final class Checkpoint {
       String shard = all.get(i);
       chosen[i] = choice.apply(token(shard), other.token(shard));
     }
-    return new Checkpoint(choice.apply(cap, other.cap), all, chosen);
+    String at = choice.apply(cap, other.cap);
+    return new Checkpoint(at, at.equals(cap) ? typeBits : other.typeBits, all, chosen);
   }
 
   /** The cluster time up to which the events of every shard were given. */
@@ -171,19 +191,23 @@ public final class Checkpoint {
   public BsonDocument resumeToken() {
     String low = low();
     // A shard's token may be of an event that another stream does not know, a mere time never is.
-    return new BsonDocument(
-        "_data",
-        new BsonString(tokens.length == 0 ? low : Tokens.highWater(Tokens.clusterTime(low))));
+    return tokens.length == 0
+        ? withTypeBits(new BsonDocument("_data", new BsonString(low)))
+        : new BsonDocument("_data", new BsonString(Tokens.highWater(Tokens.clusterTime(low))));
   }
 
   /**
    * {@code _data} of the token up to which the events of a shard were given.
    *
-   * @param shard the shard's id; of one that is not among the place's, all was given up to the cap
+   * @param shard the shard's id; of one that is not among the place's, all was given up to the cap.
+   *     Empty for a stream that does not tell its shards apart: it goes on at the {@link #low} mark
    */
   public String token(String shard) {
     int known = shards.indexOf(shard);
-    return known < 0 ? cap : tokens[known];
+    if (known >= 0) {
+      return tokens[known];
+    }
+    return shard.isEmpty() ? low() : cap;
   }
 
   /** {@code _data} of the token up to which the events of every shard were given. */

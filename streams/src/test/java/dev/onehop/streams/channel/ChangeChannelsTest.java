@@ -36,6 +36,7 @@ import org.bson.RawBsonDocument;
 import org.bson.codecs.BsonDocumentCodec;
 import org.junit.jupiter.api.Test;
 import reactor.core.Disposable;
+import reactor.core.Exceptions;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
@@ -183,6 +184,47 @@ class ChangeChannelsTest {
                                     Mono.error(new IllegalStateException("the sink is full"))))
                     .block(TIMEOUT))
         .hasMessage("the sink is full");
+  }
+
+  /** Reactor throws these where they happen, and tells no subscriber. */
+  @Test
+  void aProcessorThatLacksAClassEndsAll() {
+    for (ChannelProcessor processor :
+        List.<ChannelProcessor>of(
+            (channel, batch) -> {
+              throw new NoClassDefFoundError("thrown");
+            },
+            (channel, batch) ->
+                Mono.fromRunnable(
+                    () -> {
+                      throw new NoClassDefFoundError("thrown");
+                    }))) {
+      Flux<StreamEvent> endless = Flux.range(0, Integer.MAX_VALUE).map(i -> change(i, i));
+      assertThatThrownBy(
+              () ->
+                  Mono.from(ChangeChannels.builder(endless, 4).build().process(processor))
+                      .block(TIMEOUT))
+          .satisfies(
+              failure ->
+                  assertThat(Exceptions.unwrap(failure)).isInstanceOf(NoClassDefFoundError.class));
+    }
+  }
+
+  @Test
+  void whatFollowsTheEndIsNotInterrupted() throws InterruptedException {
+    for (Duration interval : List.of(Duration.ZERO, Duration.ofHours(1))) {
+      Sinks.One<Boolean> interrupted = Sinks.one();
+      Mono.from(
+              ChangeChannels.builder(Flux.just(change(1, 1)), 4)
+                  .acknowledged(place -> {}, interval)
+                  .build()
+                  .process((channel, batch) -> Mono.empty()))
+          .subscribe(
+              nothing -> {},
+              interrupted::tryEmitError,
+              () -> interrupted.tryEmitValue(Thread.currentThread().isInterrupted()));
+      assertThat(interrupted.asMono().block(TIMEOUT)).isFalse();
+    }
   }
 
   @Test

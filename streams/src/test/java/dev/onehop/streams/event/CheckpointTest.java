@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.List;
 import java.util.Random;
+import org.bson.BsonDocument;
 import org.bson.BsonTimestamp;
 import org.junit.jupiter.api.Test;
 
@@ -41,6 +42,33 @@ class CheckpointTest {
     assertThat(place.includes("gone", token(7))).isTrue();
     assertThat(place.includes("new", token(9))).isFalse();
     assertThat(place.low()).isEqualTo(token(3));
+  }
+
+  /** A mongos does not tell from which shard an event comes. */
+  @Test
+  void aStreamWithoutShardsHasWhatAllShardsHave() {
+    Checkpoint place = Checkpoint.of(List.of("a"), new String[] {token(3)}, token(8));
+    assertThat(place.includes("", token(3))).isTrue();
+    assertThat(place.includes("", token(4))).isFalse();
+    Checkpoint later = Checkpoint.before(new BsonTimestamp(5)).union(place);
+    assertThat(later.token("")).isEqualTo(token(5));
+  }
+
+  /** A server can't read a decimal key's token without its type bits. */
+  @Test
+  void aResumeTokenIsGivenBackWhole() {
+    BsonDocument token =
+        BsonDocument.parse(
+            "{_data: '826B03F8B4000000042B022C0100296E04', _typeBits: {$binary: {base64: 'gkA=',"
+                + " subType: '00'}}}");
+    Checkpoint place = Checkpoint.ofResumeToken(token);
+    assertThat(place.resumeToken()).isEqualTo(token);
+    assertThat(Checkpoint.parse(place.toDocument()).resumeToken()).isEqualTo(token);
+    Checkpoint before = Checkpoint.before(new BsonTimestamp(1));
+    assertThat(place.union(before).resumeToken()).isEqualTo(token);
+    assertThat(before.union(place).resumeToken()).isEqualTo(token);
+    assertThat(before.intersection(place).resumeToken()).isEqualTo(before.resumeToken());
+    assertThat(place.intersection(before).resumeToken()).isEqualTo(before.resumeToken());
   }
 
   private static Checkpoint random(Random random) {

@@ -6,6 +6,7 @@ import dev.onehop.routing.spi.cursor.Cursors.OpenCursor;
 import dev.onehop.routing.spi.wire.CommandFields;
 import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.Set;
@@ -35,6 +36,7 @@ final class ChangeStreamCursor implements OpenCursor {
   private final String namespace;
   private final List<Source> sources;
   private final @Nullable ResumeToken after;
+  private final boolean waiting;
   private @Nullable ResumeToken given;
   private boolean invalidated;
 
@@ -55,6 +57,11 @@ final class ChangeStreamCursor implements OpenCursor {
       return false;
     }
 
+    /** Whether its events are none of the client's. */
+    default boolean isOfConfigServers() {
+      return false;
+    }
+
     /** Ends it; never fails. */
     Mono<Void> kill();
   }
@@ -65,12 +72,17 @@ final class ChangeStreamCursor implements OpenCursor {
     private @Nullable ResumeToken past;
     private boolean ended;
 
+    /** The batch that is asked for, where it may come after its request has been answered. */
+    private @Nullable Mono<Void> pending;
+
     Source(ShardStream stream) {
       this.stream = stream;
     }
 
     void take(BsonDocument reply) {
-      buffer.addAll(CursorReplies.documents(reply));
+      if (!stream.isOfConfigServers()) {
+        buffer.addAll(CursorReplies.documents(reply));
+      }
       BsonValue token = reply.getDocument("cursor").get("postBatchResumeToken");
       if (token != null) {
         past = ResumeToken.of(token);
@@ -86,13 +98,15 @@ final class ChangeStreamCursor implements OpenCursor {
 
   /**
    * @param after the token that the client has seen last; events up to it are left out
+   * @param waiting whether idle shards are waited for until they say something by themselves
    */
   public ChangeStreamCursor(
-      String namespace, List<ShardStream> streams, @Nullable ResumeToken after) {
+      String namespace, List<ShardStream> streams, @Nullable ResumeToken after, boolean waiting) {
     this.namespace = namespace;
     this.sources = streams.stream().map(Source::new).toList();
     this.after = after;
     this.given = after;
+    this.waiting = waiting;
   }
 
   /** Takes a shard's reply to the opening, in the order of the streams. */
@@ -147,12 +161,33 @@ final class ChangeStreamCursor implements OpenCursor {
 
   private Mono<Void> round(long deadline) {
     long left = Math.max(0, deadline - System.nanoTime());
+    if (waiting) {
+      return anyBatch(Duration.ofNanos(left));
+    }
     Duration wait = Duration.ofNanos(Math.min(left, SLICE.toNanos()));
     return catchUp()
         .thenMany(Flux.fromIterable(sources))
         .filter(source -> source.buffer.isEmpty() && !source.ended)
         .flatMap(source -> fetch(source, wait))
         .then();
+  }
+
+  /**
+   * Waits for the next batch of any shard. Those of the others stay asked for: a shard that has
+   * events is read on while an idle one is waited for.
+   */
+  private Mono<Void> anyBatch(Duration wait) {
+    List<Mono<Void>> any = new ArrayList<>();
+    for (Source source : sources) {
+      if (source.buffer.isEmpty() && !source.ended) {
+        if (source.pending == null) {
+          source.pending = fetch(source, wait).doOnSuccess(all -> source.pending = null).cache();
+        }
+        any.add(source.pending);
+      }
+    }
+    any.add(Mono.delay(wait).then());
+    return Mono.firstWithSignal(any);
   }
 
   /** Shards without writes of their own hold up the others' events until their clock moves. */

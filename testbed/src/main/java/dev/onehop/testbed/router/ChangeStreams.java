@@ -20,6 +20,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import org.bson.BsonArray;
+import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
 import org.bson.BsonInt64;
@@ -46,12 +47,23 @@ final class ChangeStreams {
   private final ShardDirectory shards;
   private final Cursors cursors;
   private final ClusterClock clock;
+  private final boolean waiting;
 
-  ChangeStreams(ConfigServer config, ShardDirectory shards, Cursors cursors, ClusterClock clock) {
+  /**
+   * @param waiting whether a stream waits for idle shards and the config servers to say by
+   *     themselves how far they are, as one of a mongos does
+   */
+  ChangeStreams(
+      ConfigServer config,
+      ShardDirectory shards,
+      Cursors cursors,
+      ClusterClock clock,
+      boolean waiting) {
     this.config = config;
     this.shards = shards;
     this.cursors = cursors;
     this.clock = clock;
+    this.waiting = waiting;
   }
 
   /** Whether an aggregation is a change stream. */
@@ -66,10 +78,45 @@ final class ChangeStreams {
               CommandFields.document(
                   command.body().getArray("pipeline").get(0).asDocument(), STAGE);
           ResumeToken after = after(asked);
-          BsonDocument perShard = perShard(command.body(), started(asked, after));
+          BsonDocument stage = started(asked, after);
+          OpMsg perShard = OpMsg.command(perShard(command.body(), stage));
           return sources(command.database())
-              .flatMap(all -> open(command, OpMsg.command(perShard), after, all));
+              .flatMap(
+                  all -> {
+                    List<Opening> openings = new ArrayList<>();
+                    all.forEach(shard -> openings.add(new Opening(shard, perShard, false)));
+                    if (waiting && !command.database().equals("config")) {
+                      openings.add(ofNewShards(stage.getTimestamp("startAtOperationTime")));
+                    }
+                    return open(command, after, openings);
+                  });
         });
+  }
+
+  /**
+   * A stream that is to be opened.
+   *
+   * @param config whether it is the one that tells of new shards
+   */
+  private record Opening(ReplicaSet shard, OpMsg command, boolean config) {}
+
+  /** With it a mongos learns of shards that are added. Here it is only waited for. */
+  private Opening ofNewShards(BsonTimestamp start) {
+    BsonDocument stage =
+        new BsonDocument("startAtOperationTime", start)
+            .append("allowToRunOnConfigDB", BsonBoolean.TRUE);
+    BsonDocument inserts =
+        new BsonDocument("$match", new BsonDocument("operationType", new BsonString("insert")));
+    BsonDocument command =
+        new BsonDocument("aggregate", new BsonString("shards"))
+            .append("pipeline", new BsonArray(List.of(new BsonDocument(STAGE, stage), inserts)))
+            .append("cursor", new BsonDocument("batchSize", new BsonInt32(0)))
+            .append("$db", new BsonString("config"));
+    BsonDocument now = clock.clusterTime();
+    if (now != null) {
+      command.append("$clusterTime", now);
+    }
+    return new Opening(config.replicaSet(), OpMsg.command(command), true);
   }
 
   /** The metadata is where it is written. */
@@ -80,9 +127,9 @@ final class ChangeStreams {
   }
 
   private Mono<BsonDocument> open(
-      OpMsg asked, OpMsg perShard, @Nullable ResumeToken after, List<ReplicaSet> all) {
-    return Flux.fromIterable(all)
-        .flatMapSequential(shard -> openAt(shard, perShard))
+      OpMsg asked, @Nullable ResumeToken after, List<Opening> openings) {
+    return Flux.fromIterable(openings)
+        .flatMapSequential(this::openAt)
         .collectList()
         .flatMap(
             opened -> {
@@ -94,7 +141,8 @@ final class ChangeStreams {
               }
               List<ShardStream> streams = new ArrayList<>();
               opened.forEach(each -> streams.add(each.stream()));
-              ChangeStreamCursor cursor = new ChangeStreamCursor(namespace(asked), streams, after);
+              ChangeStreamCursor cursor =
+                  new ChangeStreamCursor(namespace(asked), streams, after, waiting);
               for (int i = 0; i < opened.size(); i++) {
                 cursor.opened(i, opened.get(i).reply());
               }
@@ -109,7 +157,9 @@ final class ChangeStreams {
     }
   }
 
-  private Mono<Opened> openAt(ReplicaSet shard, OpMsg command) {
+  private Mono<Opened> openAt(Opening opening) {
+    ReplicaSet shard = opening.shard();
+    OpMsg command = opening.command();
     return shard
         .send(command)
         .map(
@@ -118,7 +168,8 @@ final class ChangeStreams {
                     answer.document(),
                     CursorReplies.id(answer.document()) == 0
                         ? null
-                        : new AtShard(shard, new ShardCursor(shard, command, answer))));
+                        : new AtShard(
+                            shard, new ShardCursor(shard, command, answer), opening.config())));
   }
 
   private static @Nullable BsonDocument failure(List<Opened> opened) {
@@ -188,10 +239,17 @@ final class ChangeStreams {
   private final class AtShard implements ShardStream {
     private final ReplicaSet shard;
     private final ShardCursor cursor;
+    private final boolean config;
 
-    AtShard(ReplicaSet shard, ShardCursor cursor) {
+    AtShard(ReplicaSet shard, ShardCursor cursor, boolean config) {
       this.shard = shard;
       this.cursor = cursor;
+      this.config = config;
+    }
+
+    @Override
+    public boolean isOfConfigServers() {
+      return config;
     }
 
     @Override

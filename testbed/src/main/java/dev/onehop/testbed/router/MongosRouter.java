@@ -28,14 +28,20 @@ final class MongosRouter extends ClusterRouter {
 
   /**
    * @param cluster taken over
+   * @param waitingStreams whether change streams wait for idle shards and the config servers, as
+   *     those of a mongos do
    */
-  MongosRouter(ClusterState cluster) {
+  MongosRouter(ClusterState cluster, boolean waitingStreams) {
     super(cluster, new Refusal());
     this.cluster = cluster;
     this.transactions = new ClientTransactions(cluster.transactions(), cluster.clock());
     this.changeStreams =
         new ChangeStreams(
-            cluster.config(), cluster.directory(), cluster.cursors(), cluster.clock());
+            cluster.config(),
+            cluster.directory(),
+            cluster.cursors(),
+            cluster.clock(),
+            waitingStreams);
     this.ddl = new Ddl(cluster);
     this.sharding = new Sharding(cluster);
   }

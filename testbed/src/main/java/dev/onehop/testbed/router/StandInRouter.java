@@ -33,6 +33,8 @@ import reactor.core.publisher.Mono;
  * <p>With {@code --busy-time true} it takes {@code setParameter} for {@link BusyTime}, and has as
  * many threads as there are processors, where a mongos has one for each connection.
  *
+ * <p>With {@code --waiting-streams true} its change streams wait as those of a mongos do.
+ *
  * <p>When it is ready it prints {@code listening on <address>:<port>}. It ends when it is killed.
  */
 public final class StandInRouter {
@@ -41,6 +43,7 @@ public final class StandInRouter {
   private static final String LOCAL = "--local";
   private static final String FAIL_POINTS = "--fail-points";
   private static final String BUSY_TIME = "--busy-time";
+  private static final String WAITING_STREAMS = "--waiting-streams";
   private static final Duration START_TIMEOUT = Duration.ofSeconds(30);
   private static final Duration REFRESH_INTERVAL = Duration.ofSeconds(30);
 
@@ -88,7 +91,8 @@ public final class StandInRouter {
                 "onehop-router",
                 new InetSocketAddress(bind, 0),
                 ways(options.getOrDefault(LOCAL, "")),
-                REFRESH_INTERVAL));
+                REFRESH_INTERVAL),
+            Boolean.parseBoolean(options.get(WAITING_STREAMS)));
     Registration registration = new Registration(router, advertised);
     Mono<Void> ready =
         registration
@@ -128,7 +132,8 @@ public final class StandInRouter {
           OPTIONS.contains(arguments[i])
               || arguments[i].equals(LOCAL)
               || arguments[i].equals(FAIL_POINTS)
-              || arguments[i].equals(BUSY_TIME);
+              || arguments[i].equals(BUSY_TIME)
+              || arguments[i].equals(WAITING_STREAMS);
       if (!known || i + 1 == arguments.length) {
         throw new IllegalArgumentException(
             "unknown option or missing value: " + arguments[i] + "; the options are " + OPTIONS);

@@ -85,8 +85,25 @@ class ChangeStreamCursorTest {
     assertThat(right.killed).isTrue();
   }
 
+  @Test
+  void oneThatWaitsLeavesIdleShardsAlone() {
+    ChangeStreamCursor cursor = open(null, true);
+    left.say(9, 5);
+    right.say(3);
+
+    assertThat(times(next(cursor, 10))).isEmpty();
+    assertThat(right.advancedTo).isEmpty();
+
+    right.say(7);
+    assertThat(times(next(cursor, 10))).containsExactly(5);
+  }
+
   private ChangeStreamCursor open(@Nullable ResumeToken after) {
-    ChangeStreamCursor cursor = new ChangeStreamCursor("d.c", List.of(left, right), after);
+    return open(after, false);
+  }
+
+  private ChangeStreamCursor open(@Nullable ResumeToken after, boolean waiting) {
+    ChangeStreamCursor cursor = new ChangeStreamCursor("d.c", List.of(left, right), after, waiting);
     for (int i = 0; i < 2; i++) {
       cursor.opened(i, reply("firstBatch", mark(0), List.of()));
     }

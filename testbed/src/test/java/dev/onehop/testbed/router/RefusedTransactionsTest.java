@@ -20,7 +20,8 @@ class RefusedTransactionsTest {
   private static final String STALE_COMMAND =
       "{ok: 0, code: 13388, codeName: 'StaleConfig', errmsg: 'not known'}";
 
-  private final ScriptedCluster cluster = new ScriptedCluster(WIRE_6_0).routedBy(MongosRouter::new);
+  private final ScriptedCluster cluster =
+      new ScriptedCluster(WIRE_6_0).routedBy(cluster -> new MongosRouter(cluster, false));
   private final AtomicInteger tries = new AtomicInteger();
 
   @AfterEach

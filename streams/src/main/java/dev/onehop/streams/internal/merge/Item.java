@@ -29,6 +29,8 @@ record Item(String token, BsonDocument event, Kind kind, long receivedNanos, Lis
     WIDE,
     /** The last event of the whole stream. */
     INVALIDATE,
+    /** The end of the whole stream, without an event since the pipeline has left that out. */
+    END,
     /** What is left of an event that is too large to be sent. */
     TOO_LARGE,
     /** A shard's events of a transaction, or the last of them. */
@@ -57,6 +59,9 @@ record Item(String token, BsonDocument event, Kind kind, long receivedNanos, Lis
           parts.stream().map(part -> (StreamEvent.Change) part.at(shard, place)).toList(),
           kind == Kind.TRANSACTION,
           place);
+    }
+    if (kind == Kind.END) {
+      return new StreamEvent.Progress(place);
     }
     return event instanceof RawBsonDocument raw && kind != Kind.TOO_LARGE
         ? new StreamEvent.Change(shard, token, raw, receivedNanos, place)

@@ -10,7 +10,10 @@ import java.util.Deque;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import org.bson.BsonDocument;
+import org.bson.BsonString;
 import org.bson.BsonTimestamp;
+import org.bson.BsonValue;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -53,6 +56,8 @@ final class Merge {
   private String known;
   private @Nullable String fence;
   private String released;
+  // Of the event whose token that is.
+  private @Nullable BsonValue typeBits;
   private boolean ended;
 
   /** A shard's part. */
@@ -183,9 +188,21 @@ final class Merge {
     least.bytes -= item.bytes();
     least.given = item.token();
     positions[least.index] = least.position();
-    released = Tokens.max(released, item.token());
-    ended = item.kind() == Item.Kind.INVALIDATE;
+    released(item);
+    ended = isEnd(item);
     return item.at(least.shard, checkpoint());
+  }
+
+  private void released(Item item) {
+    if (isSinglePlace() && item.token().compareTo(released) >= 0) {
+      typeBits = ShardReader.typeBits(item.event());
+    }
+    released = Tokens.max(released, item.token());
+  }
+
+  /** Whether one token is a place, for all shards. */
+  private boolean isSinglePlace() {
+    return (order == Order.TOTAL && !grouped) || !placed;
   }
 
   private @Nullable Lane least() {
@@ -206,12 +223,14 @@ final class Merge {
 
   /** What each shard's mark must have reached; the empty string for no need to wait. */
   private String bound(Item item) {
-    if (order == Order.TOTAL
-        || item.kind() == Item.Kind.WIDE
-        || item.kind() == Item.Kind.INVALIDATE) {
+    if (order == Order.TOTAL || item.kind() == Item.Kind.WIDE || isEnd(item)) {
       return item.token();
     }
     return fence == null ? "" : Tokens.min(fence, item.token());
+  }
+
+  private static boolean isEnd(Item item) {
+    return item.kind() == Item.Kind.INVALIDATE || item.kind() == Item.Kind.END;
   }
 
   /** Whether an event waits for the config servers. */
@@ -272,16 +291,22 @@ final class Merge {
 
   /** Up to where everything was given. */
   Checkpoint checkpoint() {
-    if ((order == Order.TOTAL && !grouped) || !placed) {
+    if (isSinglePlace()) {
       boolean idle = lanes.values().stream().allMatch(lane -> lane.items.isEmpty());
       if (idle && !ended) {
         String low = placed ? known : null;
         for (Lane lane : lanes.values()) {
           low = low == null ? lane.mark : Tokens.min(low, lane.mark);
         }
-        released = low == null ? released : Tokens.max(released, low);
+        if (low != null && low.compareTo(released) > 0) {
+          released = low;
+          typeBits = null;
+        }
       }
-      return Checkpoint.at(released);
+      return typeBits == null
+          ? Checkpoint.at(released)
+          : Checkpoint.ofResumeToken(
+              new BsonDocument("_data", new BsonString(released)).append("_typeBits", typeBits));
     }
     return Checkpoint.of(names, positions.clone(), known);
   }

@@ -28,6 +28,7 @@ import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.core.publisher.Operators;
+import reactor.core.publisher.Sinks;
 import reactor.core.scheduler.Schedulers;
 
 /**
@@ -55,6 +56,8 @@ final class MergedSubscription implements Subscription, ShardReader.Owner {
   private final AtomicLong requested = new AtomicLong();
   private final AtomicInteger work = new AtomicInteger();
   private final Queue<Runnable> answers = new ConcurrentLinkedQueue<>();
+  private final Sinks.Empty<Void> closed = Sinks.empty();
+  private volatile Mono<Void> opening = Mono.empty();
   private volatile boolean cancelled;
   private volatile @Nullable Throwable failure;
 
@@ -91,9 +94,13 @@ final class MergedSubscription implements Subscription, ShardReader.Owner {
   }
 
   void start() {
+    Sinks.Empty<Void> asked = Sinks.empty();
+    opening = asked.asMono();
     cluster
         .open()
-        .subscribe(opening -> post(() -> opened(opening)), cause -> post(() -> notOpened(cause)));
+        .doFinally(end -> asked.tryEmitEmpty())
+        .takeUntilOther(closed.asMono())
+        .subscribe(first -> post(() -> opened(first)), cause -> post(() -> notOpened(cause)));
   }
 
   private void opened(Cluster.Opening opening) {
@@ -434,12 +441,17 @@ final class MergedSubscription implements Subscription, ShardReader.Owner {
     if (wake != null) {
       wake.dispose();
     }
-    List<Mono<Void>> closing = new ArrayList<>();
+    // As long as it lasts, it may have a cursor of its own.
+    List<Mono<Void>> closing = new ArrayList<>(List.of(opening));
     readers.values().forEach(reader -> closing.add(reader.close()));
     Flux.merge(closing)
         .timeout(CLOSING)
         .onErrorComplete()
-        .doFinally(closed -> cluster.close())
+        .doFinally(
+            end -> {
+              closed.tryEmitEmpty();
+              cluster.close();
+            })
         .subscribe();
   }
 }

@@ -9,11 +9,13 @@ import java.util.List;
 import java.util.function.Consumer;
 import org.bson.BsonDocument;
 import org.bson.BsonTimestamp;
+import org.bson.BsonValue;
 import org.bson.RawBsonDocument;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
 
 /**
  * Reads the stream of one shard: one request at a time. It opens the stream again when it breaks,
@@ -24,6 +26,7 @@ import reactor.core.publisher.Mono;
 final class ShardReader {
   private static final Logger log = LoggerFactory.getLogger(ShardReader.class);
   private static final BsonPath TOKEN = BsonPath.of("_id._data");
+  private static final BsonPath TYPE_BITS = BsonPath.of("_id._typeBits");
   private static final BsonPath TYPE = BsonPath.of("operationType");
 
   // Whether a transaction has more events, the shard is to say at once.
@@ -34,6 +37,7 @@ final class ShardReader {
   private final Duration heartbeatInterval;
   private final Owner owner;
   private final @Nullable Transactions transactions;
+  private final Sinks.Empty<Void> closed = Sinks.empty();
   private ShardStream.Place place;
   private boolean busy;
   private boolean open;
@@ -93,20 +97,22 @@ final class ShardReader {
 
   private <T> void ask(Mono<T> question, Consumer<T> then) {
     busy = true;
-    question.subscribe(
-        answer ->
-            owner.post(
-                () -> {
-                  busy = false;
-                  then.accept(answer);
-                }),
-        failure ->
-            owner.post(
-                () -> {
-                  busy = false;
-                  open = false;
-                  failed(failure);
-                }));
+    question
+        .takeUntilOther(closed.asMono())
+        .subscribe(
+            answer ->
+                owner.post(
+                    () -> {
+                      busy = false;
+                      then.accept(answer);
+                    }),
+            failure ->
+                owner.post(
+                    () -> {
+                      busy = false;
+                      open = false;
+                      failed(failure);
+                    }));
   }
 
   private void took(ShardStream.Batch batch, boolean opening) {
@@ -119,7 +125,7 @@ final class ShardReader {
       items.add(new Item(token(event), event, kind, now));
     }
     if (batch.ended()) {
-      end(items);
+      end(items, batch.token());
       return;
     }
     if (items.isEmpty() && stepping) {
@@ -155,30 +161,44 @@ final class ShardReader {
     owner.received(shard, complete, transactions.areOpen() ? null : token);
   }
 
-  /** After an invalidation a stream that is to go on begins with the next cluster time. */
-  private void end(List<Item> items) {
-    int last = items.size() - 1;
-    if (last < 0 || !isInvalidate(items.get(last).event())) {
+  /**
+   * A server closes a cursor after an invalidation. The pipeline may have left out that event, or
+   * changed it; the batch has its token all the same. A stream that is to go on after it begins
+   * with the next cluster time.
+   */
+  private void end(List<Item> items, @Nullable String token) {
+    Item last = items.isEmpty() ? null : items.get(items.size() - 1);
+    boolean given = last != null && (isInvalidate(last.event()) || last.token().equals(token));
+    String end = last != null && given ? last.token() : token;
+    if (end == null) {
       give(items, null, false);
+      pause(new IllegalStateException("the server has closed the cursor"));
       return;
     }
-    Item invalidate = items.get(last);
-    boolean known = !place.own() && invalidate.token().compareTo(place.after()) <= 0;
-    if (known) {
-      String next = Tokens.highWater(Tokens.next(Tokens.clusterTime(invalidate.token())));
+    String reached = last == null ? end : Tokens.max(end, last.token());
+    if (!place.own() && reached.compareTo(place.after()) <= 0) {
+      String next = Tokens.highWater(Tokens.next(Tokens.clusterTime(end)));
       place = new ShardStream.Place(next, false);
       give(List.of(), next, true);
-    } else {
-      finished = true;
-      items.set(
-          last,
-          new Item(
-              invalidate.token(),
-              invalidate.event(),
-              Item.Kind.INVALIDATE,
-              invalidate.receivedNanos()));
-      give(items, null, true);
+      return;
     }
+    finished = true;
+    if (last != null && given) {
+      items.set(
+          items.size() - 1,
+          new Item(end, last.event(), Item.Kind.INVALIDATE, last.receivedNanos()));
+    } else {
+      // After all that it has given, whatever it says.
+      String before = Tokens.max(place.after(), last == null ? "" : last.token());
+      String after = Tokens.highWater(Tokens.next(Tokens.clusterTime(before)));
+      items.add(
+          new Item(
+              end.compareTo(before) > 0 ? end : after,
+              new BsonDocument(),
+              Item.Kind.END,
+              System.nanoTime()));
+    }
+    give(items, null, true);
   }
 
   static String token(BsonDocument event) {
@@ -188,6 +208,15 @@ final class ShardReader {
       throw new IllegalStateException("an event without _id: the pipeline has to keep it");
     }
     return value.asString().getValue();
+  }
+
+  /** What a token of an event has besides {@code _data}, mostly nothing. */
+  static @Nullable BsonValue typeBits(BsonDocument event) {
+    if (!(event instanceof RawBsonDocument raw)) {
+      return TYPE_BITS.find(event);
+    }
+    BsonPath.Located found = TYPE_BITS.find(raw);
+    return found == null ? null : found.value();
   }
 
   private static boolean isInvalidate(BsonDocument event) {
@@ -275,7 +304,7 @@ final class ShardReader {
   /** Ends the cursor; completes when that is done. */
   Mono<Void> close() {
     finished = true;
-    // What is still asked for ends with the cursor; the owner leaves the answer alone.
-    return stream.close();
+    // What is still asked for then has no cursor, or its server does not answer.
+    return stream.close().doFinally(end -> closed.tryEmitEmpty());
   }
 }

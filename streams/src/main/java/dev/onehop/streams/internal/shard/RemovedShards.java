@@ -5,7 +5,6 @@ import dev.onehop.routing.spi.shard.ReplicaSet;
 import dev.onehop.streams.event.Checkpoint;
 import dev.onehop.streams.internal.merge.Cluster.Placement;
 import dev.onehop.streams.internal.merge.ReadFailure;
-import dev.onehop.streams.internal.merge.ShardStream;
 import dev.onehop.streams.internal.merge.ShardStream.Batch;
 import dev.onehop.streams.internal.merge.ShardStream.Place;
 import dev.onehop.streams.internal.token.Tokens;
@@ -35,10 +34,10 @@ final class RemovedShards {
           List.of(BsonDocument.parse("{$match: {'fullDocument.what': 'removeShard'}}")),
           0);
 
-  private final ShardStream removals;
+  private final ServerStream removals;
 
   RemovedShards(ReplicaSet configServers, ClusterClock clock, Heartbeats heartbeats) {
-    this.removals = new ServerStream(configServers, clock, heartbeats, REMOVALS, false);
+    this.removals = new ServerStream(configServers, clock, heartbeats, REMOVALS);
   }
 
   /**
@@ -47,6 +46,10 @@ final class RemovedShards {
    * @param found the present placement
    */
   Mono<Map<String, BsonTimestamp>> since(Checkpoint place, Placement found) {
+    return Mono.usingWhen(Mono.just(removals), stream -> read(place, found), ServerStream::close);
+  }
+
+  private Mono<Map<String, BsonTimestamp>> read(Checkpoint place, Placement found) {
     return removals
         .open(new Place(place.low(), false), 0)
         .expand(
@@ -65,8 +68,7 @@ final class RemovedShards {
                   place.clusterTime(),
                   failure.getMessage());
               return Mono.just(Map.of());
-            })
-        .flatMap(removed -> removals.close().thenReturn(removed));
+            });
   }
 
   private static boolean isPast(Batch batch, BsonTimestamp time) {

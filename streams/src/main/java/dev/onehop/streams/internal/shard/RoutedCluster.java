@@ -274,7 +274,7 @@ public final class RoutedCluster implements Cluster {
     if (replicaSet == null) {
       throw new IllegalStateException("shard " + shard + " is not known");
     }
-    return new ServerStream(replicaSet, servers.clock(), heartbeats, command, shard.equals(ALONE));
+    return new ServerStream(replicaSet, servers.clock(), heartbeats, command);
   }
 
   @Override

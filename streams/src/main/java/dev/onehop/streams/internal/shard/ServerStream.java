@@ -24,6 +24,7 @@ import org.bson.BsonValue;
 import org.bson.RawBsonDocument;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
+import reactor.core.publisher.Sinks;
 
 /**
  * The change stream of a replica set, or of mongoses. Its commands are written here and not left to
@@ -41,46 +42,66 @@ final class ServerStream implements ShardStream {
   private final ClusterClock clock;
   private final Heartbeats heartbeats;
   private final StreamCommand command;
-  private final boolean tokensAreKnown;
   private volatile @Nullable Cursor cursor;
+  // The greatest token that the server has given, whole: besides _data it may have _typeBits,
+  // without which a server can't read the _data of some keys, such as decimals.
+  private volatile @Nullable BsonDocument reached;
+  private volatile Mono<Void> opening = Mono.empty();
   private volatile int most;
   private volatile boolean closed;
 
   private record Cursor(ServerAddressName server, String namespace, long id) {}
 
-  /**
-   * @param tokensAreKnown whether the servers know every token of the stream's past, as a mongos
-   *     and the only replica set do, and not only those of their own events
-   */
   ServerStream(
-      ReplicaSet servers,
-      ClusterClock clock,
-      Heartbeats heartbeats,
-      StreamCommand command,
-      boolean tokensAreKnown) {
+      ReplicaSet servers, ClusterClock clock, Heartbeats heartbeats, StreamCommand command) {
     this.servers = servers;
     this.clock = clock;
     this.heartbeats = heartbeats;
     this.command = command;
-    this.tokensAreKnown = tokensAreKnown;
   }
 
-  private boolean isKnown(Place place) {
-    return tokensAreKnown || place.own();
+  /** The token of a place, if the server has given it. */
+  private @Nullable BsonDocument token(Place place) {
+    BsonDocument known = reached;
+    if (!place.own()) {
+      return null;
+    }
+    return known != null && data(known).equals(place.after())
+        ? known
+        : new BsonDocument("_data", new BsonString(place.after()));
+  }
+
+  private static String data(BsonDocument token) {
+    return token.getString("_data").getValue();
+  }
+
+  private Batch noted(BsonDocument reply) {
+    Batch batch = batch(reply);
+    note(reply.getDocument("cursor").get("postBatchResumeToken"));
+    if (!batch.events().isEmpty()) {
+      note(batch.events().get(batch.events().size() - 1).get("_id"));
+    }
+    return batch;
+  }
+
+  private void note(@Nullable BsonValue token) {
+    if (token == null || !token.isDocument() || !token.asDocument().isString("_data")) {
+      return;
+    }
+    BsonDocument before = reached;
+    if (before == null || data(before).compareTo(data(token.asDocument())) <= 0) {
+      // The reply's bytes are not kept.
+      BsonDocument copy = new BsonDocument();
+      copy.putAll(token.asDocument());
+      reached = copy;
+    }
   }
 
   @Override
   public Mono<Batch> open(Place place, int batchSize) {
     most = batchSize == 0 ? command.batchSize() : batchSize;
-    return opened(() -> command.open(place.after(), isKnown(place), batchSize))
-        .map(
-            answer -> {
-              Batch first = batch(answer.document());
-              if (closed) {
-                kill(take()).subscribe();
-              }
-              return first;
-            })
+    return opened(() -> command.open(place.after(), token(place), batchSize))
+        .map(answer -> noted(answer.document()))
         .onErrorMap(Failures::of);
   }
 
@@ -90,13 +111,25 @@ final class ServerStream implements ShardStream {
    */
   private Mono<Answer> opened(Supplier<BsonDocument> command) {
     return Mono.defer(
+        () -> {
+          Sinks.Empty<Void> end = Sinks.empty();
+          // In this order, so that either this sees that it is closed, or the closing sees this.
+          opening = end.asMono();
+          return closed
+              ? Mono.<Answer>error(cursorIsClosed())
+              : sent(command).doFinally(signal -> end.tryEmitEmpty());
+        });
+  }
+
+  private Mono<Answer> sent(Supplier<BsonDocument> command) {
+    return Mono.defer(
             () -> {
-              BsonDocument opening = command.get();
+              BsonDocument aggregate = command.get();
               BsonDocument now = clock.clusterTime();
               if (now != null) {
-                opening.append("$clusterTime", now);
+                aggregate.append("$clusterTime", now);
               }
-              return servers.send(OpMsg.command(opening));
+              return servers.send(OpMsg.command(aggregate));
             })
         .flatMap(
             answer ->
@@ -130,33 +163,35 @@ final class ServerStream implements ShardStream {
     BsonValue token = reply.getDocument("cursor").get("postBatchResumeToken");
     List<RawBsonDocument> events = CursorReplies.documents(reply);
     return new Batch(
-        events,
-        token == null ? null : token.asDocument().getString("_data").getValue(),
-        CursorReplies.id(reply) == 0);
+        events, token == null ? null : data(token.asDocument()), CursorReplies.id(reply) == 0);
   }
 
   @Override
   public Mono<Batch> next(Duration wait) {
+    return more(wait).map(this::noted).onErrorMap(Failures::of);
+  }
+
+  private Mono<BsonDocument> more(Duration wait) {
     return Mono.defer(
             () -> {
               Cursor open = cursor;
-              if (open == null) {
-                return Mono.error(
-                    new CommandFailure(
-                        ErrorCodes.CURSOR_NOT_FOUND, "CursorNotFound", "the cursor is closed"));
-              }
-              return servers.sendTo(open.server(), OpMsg.command(getMore(open, wait)));
+              return open == null
+                  ? Mono.error(cursorIsClosed())
+                  : servers.sendTo(open.server(), OpMsg.command(getMore(open, wait)));
             })
         .map(Answer::document)
         .flatMap(CursorReplies::refuseFailed)
-        .map(ServerStream::batch)
         .doOnNext(
-            batch -> {
-              if (batch.ended()) {
+            reply -> {
+              if (CursorReplies.id(reply) == 0) {
                 cursor = null;
               }
-            })
-        .onErrorMap(Failures::of);
+            });
+  }
+
+  private static CommandFailure cursorIsClosed() {
+    return new CommandFailure(
+        ErrorCodes.CURSOR_NOT_FOUND, "CursorNotFound", "the cursor is closed");
   }
 
   private BsonDocument getMore(Cursor open, Duration wait) {
@@ -184,10 +219,10 @@ final class ServerStream implements ShardStream {
   }
 
   private Mono<RawBsonDocument> narrow(Place place) {
-    return opened(() -> command.narrow(place.after(), isKnown(place)))
+    return opened(() -> command.narrow(place.after(), token(place)))
         .flatMap(
             answer -> {
-              Batch first = batch(answer.document());
+              Batch first = noted(answer.document());
               return first.events().isEmpty() ? next(NARROW) : Mono.just(first);
             })
         .flatMap(
@@ -206,7 +241,7 @@ final class ServerStream implements ShardStream {
    */
   private Mono<RawBsonDocument> whole(Place place, RawBsonDocument narrow) {
     Fragments fragments = new Fragments();
-    return opened(() -> command.split(place.after(), isKnown(place)))
+    return opened(() -> command.split(place.after(), token(place)))
         .flatMap(answer -> collect(batch(answer.document()), fragments))
         .map(taken -> taken.event(narrow.getDocument("_id")))
         .filter(
@@ -222,7 +257,9 @@ final class ServerStream implements ShardStream {
         return Mono.just(into);
       }
     }
-    return next(NARROW)
+    // No stream begins after a fragment.
+    return more(NARROW)
+        .map(ServerStream::batch)
         .flatMap(
             more ->
                 more.events().isEmpty()
@@ -306,7 +343,8 @@ final class ServerStream implements ShardStream {
     return Mono.defer(
         () -> {
           closed = true;
-          return kill(take());
+          // What is being opened is there only with the answer.
+          return opening.then(Mono.defer(() -> kill(take())));
         });
   }
 

@@ -20,16 +20,19 @@ public final class ShardOfCluster implements Cluster {
   private final RoutedCluster whole;
   private final String shard;
   private final Checkpoint after;
+  private final Runnable release;
 
   /**
    * @param whole stays open when this is closed
    * @param shard its id
    * @param after where its stream begins
+   * @param release run when the whole is no longer needed here
    */
-  public ShardOfCluster(RoutedCluster whole, String shard, Checkpoint after) {
+  public ShardOfCluster(RoutedCluster whole, String shard, Checkpoint after, Runnable release) {
     this.whole = whole;
     this.shard = shard;
     this.after = after;
+    this.release = release;
   }
 
   @Override
@@ -65,7 +68,7 @@ public final class ShardOfCluster implements Cluster {
 
   @Override
   public void close() {
-    // The whole belongs to someone else.
+    release.run();
   }
 
   /** A stream that has nothing to say first lets its shard's clock reach the cluster's. */

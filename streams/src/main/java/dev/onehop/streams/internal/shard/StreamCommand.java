@@ -40,22 +40,22 @@ public record StreamCommand(
   /**
    * The command for a stream that begins after a token, in whatever way the server takes it.
    *
-   * @param exactly whether the server has to know the token; if not, the stream begins with the
-   *     token's cluster time
+   * @param token the whole token, which the server has to know; without it the stream begins with
+   *     the token's cluster time
    * @param most events in a batch, 0 for as asked
    */
-  BsonDocument open(String after, boolean exactly, int most) {
-    return command(after, exactly, pipeline, most == 0 ? batchSize : most);
+  BsonDocument open(String after, @Nullable BsonDocument token, int most) {
+    return command(after, token, pipeline, most == 0 ? batchSize : most);
   }
 
   /** The same for the first event only, without what may be large. */
-  BsonDocument narrow(String after, boolean exactly) {
-    return command(after, exactly, and(NARROW), 1);
+  BsonDocument narrow(String after, @Nullable BsonDocument token) {
+    return command(after, token, and(NARROW), 1);
   }
 
   /** The same for events in fragments, one at a time, where the server can split them. */
-  BsonDocument split(String after, boolean exactly) {
-    return command(after, exactly, and(SPLIT), 1);
+  BsonDocument split(String after, @Nullable BsonDocument token) {
+    return command(after, token, and(SPLIT), 1);
   }
 
   private List<BsonDocument> and(BsonDocument last) {
@@ -65,12 +65,12 @@ public record StreamCommand(
   }
 
   private BsonDocument command(
-      String after, boolean exactly, List<BsonDocument> stages, int batch) {
+      String after, @Nullable BsonDocument token, List<BsonDocument> stages, int batch) {
     BsonDocument stage = new BsonDocument();
     stage.putAll(options);
     boolean time = after.equals(Tokens.highWater(Tokens.clusterTime(after)));
-    if (exactly && !time) {
-      stage.append("startAfter", new BsonDocument("_data", new BsonString(after)));
+    if (token != null && !time) {
+      stage.append("startAfter", token);
     } else {
       stage.append("startAtOperationTime", Tokens.clusterTime(after));
     }

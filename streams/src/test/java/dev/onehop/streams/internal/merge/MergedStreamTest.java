@@ -312,6 +312,40 @@ class MergedStreamTest {
     await().atMost(TIMEOUT).until(cluster::isClosed);
   }
 
+  /** As {@code $match} does that lets only inserts through. */
+  @ParameterizedTest
+  @EnumSource(Order.class)
+  void completesAlsoIfThePipelineLeavesOutTheInvalidate(Order order) {
+    ScriptedCluster cluster = new ScriptedCluster(true, "a", "b");
+    cluster.shard("a").setHidesInvalidate(true);
+    cluster.shard("b").setHidesInvalidate(true);
+    cluster.shard("a").insert(10, 1);
+    cluster.shard("b").insert(11, 2);
+    String invalidate = cluster.shard("a").add("invalidate", 12, 3);
+    cluster.shard("b").insert(13, 4);
+    cluster.shard("b").add("invalidate", 14, 5);
+    subscribe(cluster, order, Long.MAX_VALUE);
+    await().atMost(TIMEOUT).until(() -> completed);
+    StreamEvent last = given.get(given.size() - 1);
+    assertThat(last).isInstanceOf(StreamEvent.Progress.class);
+    assertThat(last.checkpoint().includes("a", invalidate)).isTrue();
+    // Before it all, and after it what order per key may give.
+    assertThat(keys()).startsWith(1, 2).doesNotContain(3, 5);
+    assertThat(cluster.shard("a").opened()).hasSize(1);
+  }
+
+  @Test
+  void beginsAgainAfterAnInvalidateThatWasLeftOut() {
+    ScriptedCluster cluster = new ScriptedCluster(true, "a");
+    cluster.shard("a").setHidesInvalidate(true);
+    String invalidate = cluster.shard("a").add("invalidate", 12, 3);
+    cluster.shard("a").insert(13, 7);
+    cluster.startAt(Checkpoint.at(invalidate));
+    subscribe(cluster, Order.PER_KEY, Long.MAX_VALUE);
+    await().atMost(TIMEOUT).untilAsserted(() -> assertThat(keys()).containsExactly(7));
+    assertThat(completed).isFalse();
+  }
+
   @Test
   void beginsAgainAfterAnInvalidateThatWasGiven() {
     ScriptedCluster cluster = new ScriptedCluster(true, "a");

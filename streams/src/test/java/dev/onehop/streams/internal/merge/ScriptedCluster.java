@@ -133,6 +133,7 @@ final class ScriptedCluster implements Cluster {
     private boolean silent;
     private boolean idleAdvances = true;
     private boolean splits;
+    private boolean hidesInvalidate;
     private @Nullable BsonTimestamp oplogBegin = Events.at(1);
     private ReadFailure.@Nullable Kind failureAfterOpening;
 
@@ -175,6 +176,13 @@ final class ScriptedCluster implements Cluster {
         oplog.set(
             oplog.size() - 1,
             Events.raw(Events.copy(event).append("wallTime", new BsonDateTime(wallMillis))));
+      }
+    }
+
+    /** Whether the pipeline leaves out the event that ends the stream. */
+    void setHidesInvalidate(boolean value) {
+      synchronized (ScriptedCluster.this) {
+        hidesInvalidate = value;
       }
     }
 
@@ -314,6 +322,10 @@ final class ScriptedCluster implements Cluster {
       if (until == oplog.size()) {
         told = clock;
         token = Events.highWater(told + 1);
+      }
+      if (ended && hidesInvalidate) {
+        int last = events.size() - 1;
+        return new Batch(events.subList(0, last), ShardReader.token(events.get(last)), true);
       }
       return new Batch(events, token, ended);
     }

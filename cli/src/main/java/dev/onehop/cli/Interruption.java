@@ -1,0 +1,50 @@
+package dev.onehop.cli;
+
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+
+/** Has a signal to stop interrupt a thread, and the JVM wait until that has cleaned up. */
+final class Interruption implements AutoCloseable {
+
+  private static final long MOST_SECONDS = 60;
+
+  private final Thread hook;
+  private final CountDownLatch ended;
+
+  private Interruption(Thread hook, CountDownLatch ended) {
+    this.hook = hook;
+    this.ended = ended;
+  }
+
+  /**
+   * Holds until it is closed, for which the JVM waits.
+   *
+   * @param thread which is interrupted
+   */
+  static Interruption of(Thread thread) {
+    CountDownLatch ended = new CountDownLatch(1);
+    Thread hook =
+        new Thread(
+            () -> {
+              thread.interrupt();
+              try {
+                boolean unused = ended.await(MOST_SECONDS, TimeUnit.SECONDS);
+              } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+              }
+            },
+            "onehop-stop");
+    Runtime.getRuntime().addShutdownHook(hook);
+    return new Interruption(hook, ended);
+  }
+
+  @Override
+  public void close() {
+    ended.countDown();
+    try {
+      boolean unused = Runtime.getRuntime().removeShutdownHook(hook);
+    } catch (IllegalStateException e) {
+      // The JVM is being stopped; the hook runs.
+    }
+  }
+}

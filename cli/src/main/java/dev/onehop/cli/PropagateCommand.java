@@ -1,0 +1,452 @@
+package dev.onehop.cli;
+
+import dev.onehop.cli.propagate.Measurement;
+import dev.onehop.cli.propagate.PeerAddress;
+import dev.onehop.cli.propagate.PeerListener;
+import dev.onehop.cli.propagate.Prompts;
+import dev.onehop.cli.propagate.PropagatePlan;
+import dev.onehop.cli.propagate.PropagateSession;
+import dev.onehop.cli.report.PropagateReport;
+import dev.onehop.cli.report.PropagateTable;
+import dev.onehop.cli.results.PropagateResults;
+import dev.onehop.cli.results.ResultsFile;
+import dev.onehop.testbed.Topology;
+import java.io.BufferedReader;
+import java.io.InputStreamReader;
+import java.io.PrintWriter;
+import java.nio.charset.Charset;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.IDefaultValueProvider;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.ArgSpec;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Model.OptionSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** {@code onehop propagate}. */
+@Command(
+    name = "propagate",
+    mixinStandardHelpOptions = true,
+    versionProvider = Version.class,
+    defaultValueProvider = PropagateCommand.Defaults.class,
+    sortOptions = false,
+    header = "Measure how long a write takes to be seen elsewhere.",
+    description = {
+      "",
+      "Starts a sharded cluster on this machine, or uses yours, writes objects, and times until they"
+          + " are seen: by the official driver's change stream through a mongos, by OneHop's stream"
+          + " of each shard as events come, and by the same put in order. All three are open in"
+          + " every test, and every object is checked: lost, doubled.",
+      "",
+      "In a terminal it asks what to measure, unless --measure says so. Without a terminal, and"
+          + " without --measure, it measures everything.",
+      ""
+    },
+    footer = {
+      "",
+      "Examples:",
+      "  onehop propagate                 asks",
+      "  onehop propagate --measure client-to-client --tests 5 --documents 1000 --batch 100",
+      "  onehop propagate --measure client-to-client --batch 1,10,100,1000",
+      "                                   time by objects per write, as a chart",
+      "  onehop propagate --measure load --clients 1,4,16 --processes 2",
+      "  onehop propagate --topology us-2014 --quick",
+      "  ONEHOP_PASSWORD=... onehop propagate --url 'mongodb://user@mongos1,mongos2/?tls=true'",
+      "  onehop propagate --listen 7017 --url URL            on one machine, and on another:",
+      "  onehop propagate --peer HOST:7017 --url URL         what is written here is seen there",
+      "",
+      "Exit code: 0 every object came once, 1 the run failed or objects did not,",
+      "2 the command line was wrong, 130 interrupted (finished measurements are kept)."
+    })
+final class PropagateCommand implements Callable<Integer> {
+
+  private static final int USUAL_TESTS = 5;
+  private static final int MOST_TESTS = 10_000;
+  private static final int USUAL_DOCUMENTS = 1_000;
+  private static final int MOST_DOCUMENTS = 10_000_000;
+  private static final int USUAL_BATCH = 100;
+  private static final int MOST_BATCH = 100_000;
+  private static final int USUAL_BYTES = 200;
+  private static final int LEAST_BYTES = 100;
+  private static final int MOST_BYTES = 1 << 20;
+  private static final int MOST_CLIENTS = 1_000;
+  private static final int MOST_PROCESSES = 64;
+  private static final double MOST_RATE = 100_000;
+  private static final Duration MOST_TIME = Duration.ofHours(1);
+  private static final Duration MOST_AWAIT = Duration.ofSeconds(60);
+
+  /** The launcher says whether both standard input and error are a terminal. */
+  private static final String PROMPTS = "onehop.prompts";
+
+  private static final Set<String> LISTENING =
+      Set.of("--listen", "--url", "--tls-ca", "--debug", "--help", "-h", "--version", "-V");
+
+  @Spec private CommandSpec spec;
+
+  @Mixin private ClusterOptions where = new ClusterOptions();
+
+  @Option(
+      names = "--measure",
+      split = ",",
+      paramLabel = "NAME",
+      description = {
+        "What to measure: client-to-client, mongo-to-client, client-to-mongo, bootstrap,"
+            + " initial-sync, load; or all. Default: what is chosen in the menu, or all."
+      })
+  @Nullable List<String> names;
+
+  @Option(
+      names = "--tests",
+      paramLabel = "N",
+      description = "Tests of each that are timed, after one that is not. Default: 5 (--quick: 3).")
+  @Nullable Integer tests;
+
+  @Option(
+      names = "--documents",
+      split = ",",
+      paramLabel = "N",
+      description =
+          "Objects to insert per test, or to subscribe to. A list for a chart. Default: 1000"
+              + " (--quick: 200).")
+  @Nullable List<Integer> documents;
+
+  @Option(
+      names = "--batch",
+      split = ",",
+      paramLabel = "N",
+      description = "Objects to insert per write. A list for a chart. Default: 100 (--quick: 20).")
+  @Nullable List<Integer> batches;
+
+  @Option(
+      names = "--bytes",
+      split = ",",
+      paramLabel = "N",
+      description = "Bytes of an object. A list for a chart. Default: 200.")
+  @Nullable List<Integer> bytes;
+
+  @Option(
+      names = "--rate",
+      paramLabel = "R",
+      description =
+          "Writes per second, from whose intended begin times count. Default: each begins when the"
+              + " one before was acknowledged.")
+  @Nullable Double rate;
+
+  @Option(
+      names = "--await",
+      paramLabel = "TIME",
+      converter = DurationConverter.class,
+      defaultValue = "1s",
+      description =
+          "How long servers may wait for events before they answer without any, as in the driver's"
+              + " maxAwaitTime. Default: ${DEFAULT-VALUE}.")
+  private Duration await;
+
+  @Option(
+      names = "--noop",
+      paramLabel = "SECONDS",
+      description =
+          "How often idle servers of a topology write a no-op; servers' own default is 10, config"
+              + " servers' 1. A mongos' stream waits for it. Default: 1.")
+  @Nullable Integer noop;
+
+  @Option(
+      names = "--order",
+      paramLabel = "key|total",
+      defaultValue = "key",
+      description =
+          "In which order the ordered path gives events: those of each document, or all of them, as"
+              + " a mongos does. Default: ${DEFAULT-VALUE}.")
+  private String order;
+
+  @Option(
+      names = "--clients",
+      split = ",",
+      paramLabel = "N",
+      description = "How many clients load has. A list for a chart. Default: 1,4,8 (--quick: 2).")
+  @Nullable List<Integer> clients;
+
+  @Option(
+      names = "--processes",
+      paramLabel = "N",
+      description = "In how many processes these are, at most. Default: 2.")
+  int processes = 2;
+
+  @Option(
+      names = "--client-rate",
+      paramLabel = "R",
+      description = "Writes per second of each client of load. Default: 20.")
+  double clientRate = 20;
+
+  @Option(
+      names = "--duration",
+      paramLabel = "TIME",
+      converter = DurationConverter.class,
+      description =
+          "How long clients of load write once all of them are live. Default: 5s (--quick: 2s).")
+  @Nullable Duration duration;
+
+  @Option(
+      names = "--peer",
+      paramLabel = "HOST:PORT",
+      description =
+          "Where onehop propagate --listen runs: what is written here is seen there. The offset of"
+              + " the two clocks is bounded by round trips.")
+  @Nullable String peer;
+
+  @Option(
+      names = "--listen",
+      paramLabel = "[HOST:]PORT",
+      description =
+          "Wait for a --peer, whose writes are seen here; until interrupted. Takes only --url, and"
+              + " --tls-ca.")
+  @Nullable String listen;
+
+  @Option(
+      names = "--out",
+      paramLabel = "DIR",
+      description =
+          "Where results.json, report.html and the logs go. Default: onehop-results/<time>.")
+  @Nullable Path out;
+
+  @Option(names = "--quick", description = "Fewer and smaller tests.")
+  boolean quick;
+
+  @Option(
+      names = "--json",
+      description = "Print the results as JSON on standard output, in place of the table.")
+  boolean json;
+
+  /** Where shards are near, unless distances are asked for. */
+  static final class Defaults implements IDefaultValueProvider {
+    /** Only the picocli library makes one. */
+    Defaults() {}
+
+    @Override
+    public @Nullable String defaultValue(ArgSpec argument) {
+      return argument instanceof OptionSpec option && option.longestName().equals("--topology")
+          ? "single-host"
+          : null;
+    }
+  }
+
+  @Override
+  public Integer call() {
+    if (listen != null) {
+      return listen(listen);
+    }
+    where.servers.check();
+    if (noop != null) {
+      int unused = range("--noop", noop, 1, 3_600);
+    }
+    Topology topology = topology();
+    PeerAddress other = peer == null ? null : PeerAddress.parse("--peer", peer);
+    PropagatePlan plan = plan(asked());
+    Path folder = ResultsFolder.create(out);
+    PropagateSession session =
+        new PropagateSession(
+            where.source(
+                topology,
+                testbed -> testbed.withWaitingStreams(true).noopSeconds(noop == null ? 1 : noop)),
+            plan,
+            other,
+            topology != null && !where.servers.existing,
+            folder,
+            Home.folder(),
+            Shell.commandLine(spec.commandLine().getParseResult().originalArgs()),
+            Terminal.detect());
+    Failure failure = session.run();
+    PropagateResults results = session.results();
+    if (results != null) {
+      show(results, folder);
+    }
+    if (failure != null) {
+      if (results == null) {
+        ResultsFolder.removeIfEmpty(folder);
+      }
+      throw failure;
+    }
+    long faults = Objects.requireNonNull(results).faults();
+    if (faults > 0) {
+      throw Failure.run(faults + " objects were lost or doubled; see the table", null);
+    }
+    return 0;
+  }
+
+  /** Serves a peer until the process is interrupted. */
+  private int listen(String address) {
+    for (String option : spec.optionsMap().keySet()) {
+      if (!LISTENING.contains(option)
+          && spec.commandLine().getParseResult().hasMatchedOption(option)) {
+        throw Failure.usage(option + " and --listen exclude each other");
+      }
+    }
+    PeerAddress own = PeerAddress.parse("--listen", address);
+    if (where.url == null) {
+      throw Failure.usage("--listen needs --url, the cluster as it is reached from here");
+    }
+    try (PeerListener listener =
+        new PeerListener(
+            own, where.servers.existingOptions.url(where.url), PropagateCommand::log)) {
+      spec.commandLine().getOut().println("listening on " + own);
+      spec.commandLine().getOut().flush();
+      listener.serve();
+    }
+    return 0;
+  }
+
+  private static void log(String line) {
+    System.err.println(line);
+  }
+
+  private void show(PropagateResults results, Path folder) {
+    Path report = PropagateReport.write(folder, results);
+    PrintWriter stdout = spec.commandLine().getOut();
+    if (json) {
+      stdout.print(ResultsFile.toJson(results));
+    } else {
+      if (!results.measurements().isEmpty()) {
+        stdout.print(PropagateTable.render(results));
+      }
+      stdout.println("Results: " + folder.resolve(ResultsFile.NAME));
+      stdout.println("Report:  " + report);
+    }
+    stdout.flush();
+  }
+
+  /** The topology to start; null for a cluster of the user's own. */
+  @Nullable Topology topology() {
+    return where.topology(spec.commandLine().getParseResult(), List.of("--noop"));
+  }
+
+  /** Asks for what the command line leaves open, if there is a terminal. */
+  private List<Measurement> asked() {
+    if (names != null || !Boolean.getBoolean(PROMPTS)) {
+      return measurements();
+    }
+    Prompts prompts =
+        new Prompts(
+            new BufferedReader(new InputStreamReader(System.in, Charset.defaultCharset())),
+            System.err);
+    List<Measurement> chosen = prompts.measurements();
+    if (tests == null) {
+      tests = prompts.number("Number of tests to run", usualTests(), 1, MOST_TESTS);
+    }
+    if (documents == null) {
+      documents =
+          prompts.numbers(
+              "Number of objects to insert per test", usualDocuments(), 1, MOST_DOCUMENTS);
+    }
+    if (batches == null && chosen.stream().anyMatch(Measurement::isPropagation)) {
+      int most = Math.min(MOST_BATCH, Collections.min(documents));
+      batches =
+          prompts.numbers(
+              "Number of objects to insert per write", Math.min(usualBatch(), most), 1, most);
+    }
+    return chosen;
+  }
+
+  private int usualTests() {
+    return quick ? 3 : USUAL_TESTS;
+  }
+
+  private int usualDocuments() {
+    return quick ? 200 : USUAL_DOCUMENTS;
+  }
+
+  private int usualBatch() {
+    return quick ? 20 : USUAL_BATCH;
+  }
+
+  /** What is measured without being asked for. */
+  List<Measurement> measurements() {
+    if (names == null || names.equals(List.of("all"))) {
+      return Arrays.stream(Measurement.values())
+          .filter(each -> peer == null || each.isPropagation())
+          .toList();
+    }
+    return names.stream().map(String::strip).map(Measurement::named).distinct().toList();
+  }
+
+  /**
+   * What the options ask for.
+   *
+   * @throws Failure if they contradict each other or are out of range
+   */
+  PropagatePlan plan(List<Measurement> measurements) {
+    for (Measurement each : measurements) {
+      if (peer != null && !each.isPropagation()) {
+        throw Failure.usage(each.label() + " is measured in one process, without --peer");
+      }
+    }
+    if (noop != null && where.servers.existing) {
+      throw Failure.usage("--noop and --existing exclude each other: the servers run already");
+    }
+    if (!order.equals("key") && !order.equals("total")) {
+      throw Failure.usage("--order takes key or total, and not '" + order + "'");
+    }
+    if (rate != null && !(rate > 0 && rate <= MOST_RATE)) {
+      throw Failure.usage("--rate " + rate + ": must be above 0 and up to " + (long) MOST_RATE);
+    }
+    if (!(clientRate > 0 && clientRate <= MOST_RATE)) {
+      throw Failure.usage(
+          "--client-rate " + clientRate + ": must be above 0 and up to " + (long) MOST_RATE);
+    }
+    if (await.isZero() || await.compareTo(MOST_AWAIT) > 0) {
+      throw Failure.usage("--await must be above 0 and up to 60s");
+    }
+    Duration time = duration == null ? Duration.ofSeconds(quick ? 2 : 5) : duration;
+    if (time.compareTo(Duration.ofSeconds(1)) < 0 || time.compareTo(MOST_TIME) > 0) {
+      throw Failure.usage("--duration must be from 1s to 1h");
+    }
+    List<Integer> sizes =
+        list("--documents", documents, List.of(usualDocuments()), 1, MOST_DOCUMENTS);
+    int fewest = Collections.min(sizes);
+    List<Integer> writes =
+        list("--batch", batches, List.of(Math.min(usualBatch(), fewest)), 1, MOST_BATCH);
+    if (Collections.max(writes) > fewest) {
+      throw Failure.usage(
+          "--batch %d: a test has %d objects".formatted(Collections.max(writes), fewest));
+    }
+    return new PropagatePlan(
+        measurements,
+        range("--tests", tests == null ? usualTests() : tests, 1, MOST_TESTS),
+        sizes,
+        writes,
+        list("--bytes", bytes, List.of(USUAL_BYTES), LEAST_BYTES, MOST_BYTES),
+        rate,
+        await,
+        order.equals("total"),
+        list("--clients", clients, quick ? List.of(2) : List.of(1, 4, 8), 1, MOST_CLIENTS),
+        range("--processes", processes, 1, MOST_PROCESSES),
+        clientRate,
+        time);
+  }
+
+  private static List<Integer> list(
+      String option, @Nullable List<Integer> given, List<Integer> usual, int least, int most) {
+    if (given == null) {
+      return usual;
+    }
+    given.forEach(each -> range(option, each, least, most));
+    return List.copyOf(new TreeSet<>(given));
+  }
+
+  private static int range(String option, int value, int least, int most) {
+    if (value < least || value > most) {
+      throw Failure.usage("%s %d: must be from %d to %d".formatted(option, value, least, most));
+    }
+    return value;
+  }
+}

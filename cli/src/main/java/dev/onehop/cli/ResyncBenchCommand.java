@@ -1,0 +1,247 @@
+package dev.onehop.cli;
+
+import dev.onehop.cli.bench.Progress;
+import dev.onehop.cli.report.ResyncReport;
+import dev.onehop.cli.report.ResyncTable;
+import dev.onehop.cli.results.ResultsFile;
+import dev.onehop.cli.results.ResyncResults;
+import dev.onehop.cli.resync.ResyncBench;
+import dev.onehop.cli.resync.ResyncBenchPlan;
+import dev.onehop.cli.resync.ResyncMethod;
+import java.io.PrintWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
+import java.util.TreeSet;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** {@code onehop resync bench}. */
+@Command(
+    name = "bench",
+    mixinStandardHelpOptions = true,
+    versionProvider = Version.class,
+    sortOptions = false,
+    header = "Measure how long a new member takes, by method, indexes, collections and size.",
+    description = {
+      "",
+      "Starts a replica set on this machine, a primary and a hidden secondary, writes documents like"
+          + " POCDriver's, and makes a third member of them by initial sync and by copying files,"
+          + " while an application writes and reads. Checks each time that the server's log proves"
+          + " the method, that dbHash is equal on all three, and that no write is lost.",
+      ""
+    },
+    footer = {
+      "",
+      "Examples:",
+      "  onehop resync bench --quick",
+      "  onehop resync bench --indexes 0,5,10 --collections 1,100 --sizes 256,1024,4096"
+          + " --data /mnt/big",
+      "",
+      "Exit code: 0 all is proved, equal and there, 1 it is not or the run failed, 2 the command line"
+          + " was wrong, 130 interrupted (finished cells are kept)."
+    })
+final class ResyncBenchCommand implements Callable<Integer> {
+
+  private static final List<Integer> INDEXES = List.of(0, 5);
+  private static final List<Integer> QUICK_INDEXES = List.of(0, 4);
+  private static final List<Integer> COLLECTIONS = List.of(1, 50);
+  private static final List<Integer> QUICK_COLLECTIONS = List.of(1);
+  private static final List<Integer> SIZES = List.of(64, 512);
+  private static final List<Integer> QUICK_SIZES = List.of(8, 64);
+  private static final int ROUNDS = 3;
+  private static final int MOST_INDEXES = 10;
+  private static final int MOST_COLLECTIONS = 10_000;
+  private static final int MOST_MEBIBYTES = 10_000_000;
+  private static final int MOST_ROUNDS = 100;
+  private static final int LEAST_OPLOG = 16;
+
+  /** After that a quick run measures no cell again. */
+  private static final Duration QUICK = Duration.ofSeconds(75);
+
+  @Spec private CommandSpec spec;
+
+  @Option(
+      names = "--method",
+      split = ",",
+      paramLabel = "METHOD",
+      description = "logical, files. Default: both.")
+  @Nullable List<String> methods;
+
+  @Option(
+      names = "--indexes",
+      split = ",",
+      paramLabel = "N",
+      description = "Secondary indexes of each collection. Default: 0,5 (--quick: 0,4).")
+  @Nullable List<Integer> indexes;
+
+  @Option(
+      names = "--collections",
+      split = ",",
+      paramLabel = "N",
+      description = "Collections that share the data. Default: 1,50 (--quick: 1).")
+  @Nullable List<Integer> collections;
+
+  @Option(
+      names = "--sizes",
+      split = ",",
+      paramLabel = "MIB",
+      description =
+          "All documents' size in mebibytes. With two or more, the fixed time and the time for each"
+              + " byte are calculated. Default: 64,512 (--quick: 8,64).")
+  @Nullable List<Integer> sizes;
+
+  @Option(
+      names = "--rounds",
+      paramLabel = "N",
+      description =
+          "How often each cell is measured. Default: 3; --quick: 1 to 3, as there is time.")
+  @Nullable Integer rounds;
+
+  @Option(
+      names = "--oplog",
+      paramLabel = "MIB",
+      defaultValue = "64",
+      description = "Size of the oplogs, which are copied as well. Default: ${DEFAULT-VALUE}.")
+  private int oplog;
+
+  @Option(
+      names = "--seed",
+      paramLabel = "N",
+      defaultValue = "1",
+      description = "What documents and order come from. Default: ${DEFAULT-VALUE}.")
+  private long seed;
+
+  @Option(
+      names = "--mongod",
+      paramLabel = "PATH",
+      defaultValue = "${env:ONEHOP_MONGOD}",
+      description = "The mongod to run (also: ONEHOP_MONGOD). Default: found or fetched.")
+  @Nullable Path mongod;
+
+  @Option(
+      names = "--data",
+      paramLabel = "DIR",
+      description =
+          "Where the servers' data is meanwhile, on the disk to be measured. Default: the system's"
+              + " folder for temporary files.")
+  @Nullable Path data;
+
+  @Option(
+      names = "--out",
+      paramLabel = "DIR",
+      description = "Where results.json and report.html go. Default: onehop-results/<time>.")
+  @Nullable Path out;
+
+  @Option(names = "--quick", description = "Few and small cells: under three minutes.")
+  boolean quick;
+
+  @Option(
+      names = "--json",
+      description = "Print the results as JSON on standard output, in place of the table.")
+  boolean json;
+
+  @Override
+  public Integer call() {
+    ResyncBenchPlan plan = plan();
+    Path folder = ResultsFolder.create(out);
+    Failure failure = null;
+    ResyncResults results;
+    Interruption interruption = Interruption.of(Thread.currentThread());
+    try (Progress progress = Progress.start(Terminal.detect())) {
+      ResyncBench bench =
+          new ResyncBench(
+              plan,
+              progress,
+              folder,
+              Home.folder(),
+              Shell.commandLine(spec.commandLine().getParseResult().originalArgs()));
+      try {
+        bench.run();
+      } catch (InterruptedException | RuntimeException e) {
+        failure = Failure.of(e);
+      }
+      results = bench.results();
+    } finally {
+      interruption.close();
+    }
+    if (results != null && !results.cells().isEmpty()) {
+      show(results, folder);
+    } else {
+      ResultsFolder.removeIfEmpty(folder);
+    }
+    if (failure != null) {
+      throw failure;
+    }
+    if (Objects.requireNonNull(results).faults() > 0) {
+      throw Failure.run(
+          results.faults() + " cells are not proved, not equal, or lost writes; see the table",
+          null);
+    }
+    return 0;
+  }
+
+  private void show(ResyncResults results, Path folder) {
+    Path report = ResyncReport.write(folder, results);
+    PrintWriter stdout = spec.commandLine().getOut();
+    if (json) {
+      stdout.print(ResultsFile.toJson(results));
+    } else {
+      stdout.print(ResyncTable.render(results));
+      stdout.println("Results: " + folder.resolve(ResultsFile.NAME));
+      stdout.println("Report:  " + report);
+    }
+    stdout.flush();
+  }
+
+  /** What the options ask for. */
+  ResyncBenchPlan plan() {
+    if (mongod != null && !Files.isExecutable(mongod)) {
+      throw Failure.usage("--mongod " + mongod + " is no program");
+    }
+    int most = rounds == null ? ROUNDS : rounds;
+    if (most < 1 || most > MOST_ROUNDS) {
+      throw Failure.usage("--rounds " + most + ": must be from 1 to " + MOST_ROUNDS);
+    }
+    List<Integer> chosen =
+        checked("--sizes", sizes, quick ? QUICK_SIZES : SIZES, 1, MOST_MEBIBYTES);
+    if (oplog < LEAST_OPLOG || oplog > MOST_MEBIBYTES) {
+      throw Failure.usage("--oplog " + oplog + ": must be " + LEAST_OPLOG + " or more");
+    }
+    return new ResyncBenchPlan(
+        methods == null
+            ? List.of(ResyncMethod.values())
+            : methods.stream().map(String::strip).map(ResyncMethod::named).distinct().toList(),
+        checked("--indexes", indexes, quick ? QUICK_INDEXES : INDEXES, 0, MOST_INDEXES),
+        checked(
+            "--collections",
+            collections,
+            quick ? QUICK_COLLECTIONS : COLLECTIONS,
+            1,
+            MOST_COLLECTIONS),
+        chosen,
+        most,
+        quick && rounds == null ? QUICK : null,
+        oplog,
+        seed,
+        mongod,
+        data);
+  }
+
+  private static List<Integer> checked(
+      String option, @Nullable List<Integer> given, List<Integer> usual, int least, int most) {
+    List<Integer> values = given == null ? usual : List.copyOf(new TreeSet<>(given));
+    for (int value : values) {
+      if (value < least || value > most) {
+        throw Failure.usage(option + " " + value + ": must be from " + least + " to " + most);
+      }
+    }
+    return values;
+  }
+}

@@ -1,0 +1,297 @@
+package dev.onehop.cli;
+
+import dev.onehop.cli.bench.ClusterUrl;
+import dev.onehop.cli.bench.Progress;
+import dev.onehop.cli.resync.Access;
+import dev.onehop.cli.resync.Outcome;
+import dev.onehop.cli.resync.Resync;
+import dev.onehop.cli.resync.ResyncMethod;
+import dev.onehop.cli.resync.ResyncPlan;
+import dev.onehop.cli.resync.Target;
+import java.io.PrintWriter;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.Callable;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** {@code onehop resync run}. */
+@Command(
+    name = "run",
+    mixinStandardHelpOptions = true,
+    versionProvider = Version.class,
+    sortOptions = false,
+    header = "Give a replica set one or several new members.",
+    description = {
+      "",
+      "files: locks a hidden secondary, copies its files with checksums, always unlocks it,"
+          + " starts the new member's server or asks for it, adds it without vote and"
+          + " priority, and waits until it has caught up.",
+      "logical: adds an empty server, watches its initial sync, and waits as well.",
+      "What fails is taken back: the lock, the copy, the member.",
+      ""
+    },
+    footer = {
+      "",
+      "Examples:",
+      "  onehop resync run --url mongodb://db1,db2 --to db4:27017 --dbpath /mnt/db4/mongodb",
+      "                              copy, and say how the server on db4 is started",
+      "  onehop resync run --url mongodb://db1,db2 --to db4:27017 --dbpath /var/lib/mongodb"
+          + " --start 'systemctl start mongod'",
+      "                              on db4, where the source's data folder is mounted:"
+          + " --source-dbpath",
+      "  onehop resync run --url mongodb://db1,db2 --method logical --to db4:27017",
+      "",
+      "The password of the URL's user is taken from ONEHOP_PASSWORD.",
+      "",
+      "Exit code: 0 each member has caught up, 1 it failed, 2 refused before anything was changed,",
+      "130 interrupted. Nothing stays locked."
+    })
+final class ResyncRunCommand implements Callable<Integer> {
+
+  private static final Pattern HOST = Pattern.compile(".+:[0-9]{1,5}");
+  private static final Pattern HOSTS_ONLY =
+      Pattern.compile("(mongodb(?:\\+srv)?://[^/?]+)/?(\\?.*)?");
+  private static final Duration LONGEST = Duration.ofDays(10);
+
+  @Spec private CommandSpec spec;
+
+  @Option(
+      names = "--url",
+      paramLabel = "URL",
+      required = true,
+      description =
+          "The replica set: mongodb://host:port,host:port, with a user where it has access control,"
+              + " and ?tls=true where it has TLS.")
+  private String url;
+
+  @Option(
+      names = "--method",
+      paramLabel = "files|logical",
+      description = "How the new member gets its data. Default: ${DEFAULT-VALUE}.")
+  String method = "files";
+
+  @Option(
+      names = "--to",
+      paramLabel = "HOST:PORT",
+      split = ",",
+      required = true,
+      description =
+          "The new member, as the set's configuration is to have it. Several, each with a --dbpath,"
+              + " are copied under one lock.")
+  List<String> targets = new ArrayList<>();
+
+  @Option(
+      names = "--dbpath",
+      paramLabel = "DIR",
+      split = ",",
+      description =
+          "Its data folder as it is reached from here, empty or not there: where the server runs, or"
+              + " where it is mounted.")
+  List<Path> folders = new ArrayList<>();
+
+  @Option(
+      names = "--copy",
+      paramLabel = "COMMAND",
+      description =
+          "Shell command that copies to another host, such as \"rsync -a --files-from={files} {source}"
+              + " {host}:{dbpath}\": {source} is the folder, {files} a file with the paths in it."
+              + " --dbpath is the folder there, and is not looked at from here.")
+  @Nullable String copy;
+
+  @Option(
+      names = "--start",
+      paramLabel = "COMMAND",
+      description =
+          "Shell command that starts its server here; {dbpath}, {host} and {port} stand for the"
+              + " target's. Without it the command says what to start, and waits.")
+  @Nullable String start;
+
+  @Option(
+      names = "--source",
+      paramLabel = "HOST:PORT",
+      description = "The member whose files are copied. Default: a hidden secondary.")
+  @Nullable String source;
+
+  @Option(
+      names = "--source-dbpath",
+      paramLabel = "DIR",
+      description = "Where its data folder is from here. Default: where its server has it.")
+  @Nullable Path sourceFolder;
+
+  @Option(
+      names = "--allow-primary",
+      description = "Let the --source be the primary: writes wait while it is locked.")
+  boolean allowPrimary;
+
+  @Option(
+      names = "--rebuild",
+      description = "The target is a member already, which is down; its entry stays as it is.")
+  boolean rebuild;
+
+  @Option(names = "--hidden", description = "Add it as a hidden member.")
+  boolean hidden;
+
+  @Option(
+      names = "--lock-deadline",
+      paramLabel = "TIME",
+      converter = DurationConverter.class,
+      defaultValue = "10m",
+      description =
+          "How long the source may be locked at most; a process of its own sees to that. Default:"
+              + " ${DEFAULT-VALUE}.")
+  private Duration lockDeadline;
+
+  @Option(
+      names = "--wait",
+      paramLabel = "TIME",
+      converter = DurationConverter.class,
+      defaultValue = "10m",
+      description =
+          "How long its server may take to answer, and to catch up. An initial sync that moves on"
+              + " may take longer. Default: ${DEFAULT-VALUE}.")
+  private Duration wait;
+
+  @Option(
+      names = "--limit",
+      paramLabel = "MIB",
+      description = "Read at most so many mebibytes per second. The lock lasts longer.")
+  @Nullable Double limit;
+
+  @Option(
+      names = "--rate",
+      paramLabel = "MIB",
+      description =
+          "Mebibytes per second to expect; the oplog must last for so long. Default: of files what a"
+              + " trial gives, else 10.")
+  @Nullable Double rate;
+
+  @Option(
+      names = "--tls-ca",
+      paramLabel = "FILE",
+      defaultValue = "${env:ONEHOP_TLS_CA}",
+      description = "PEM file of the authority to trust (also: ONEHOP_TLS_CA).")
+  @Nullable Path authority;
+
+  @Override
+  public Integer call() {
+    ResyncPlan plan = plan();
+    // Ctrl-C: what was done is taken back before the JVM ends.
+    Interruption interruption = Interruption.of(Thread.currentThread());
+    try (Progress progress = Progress.start(Terminal.detect())) {
+      show(new Resync(plan, progress, new Resync.LockListener() {}).run());
+      return 0;
+    } catch (InterruptedException | RuntimeException e) {
+      throw Failure.of(e);
+    } finally {
+      interruption.close();
+    }
+  }
+
+  /** What the options ask for. */
+  ResyncPlan plan() {
+    ResyncMethod chosen = ResyncMethod.named(method);
+    for (String target : targets) {
+      if (!HOST.matcher(target).matches()) {
+        throw Failure.usage("--to " + target + ": write it as HOST:PORT");
+      }
+    }
+    boolean files = chosen == ResyncMethod.FILES;
+    if ((files || start != null || !folders.isEmpty()) && folders.size() != targets.size()) {
+      throw Failure.usage("give each --to its --dbpath, as many of one as of the other");
+    }
+    for (String option :
+        List.of(
+            "--source",
+            "--source-dbpath",
+            "--allow-primary",
+            "--copy",
+            "--limit",
+            "--lock-deadline")) {
+      if (!files && spec.commandLine().getParseResult().hasMatchedOption(option)) {
+        throw Failure.usage(option + " goes with --method files");
+      }
+    }
+    if (copy != null && limit != null) {
+      throw Failure.usage("--limit and --copy exclude each other");
+    }
+    requirePositive("--limit", limit);
+    requirePositive("--rate", rate);
+    requireTime("--lock-deadline", lockDeadline);
+    requireTime("--wait", wait);
+    List<Target> all = new ArrayList<>();
+    for (int i = 0; i < targets.size(); i++) {
+      all.add(new Target(targets.get(i), folders.isEmpty() ? null : folders.get(i)));
+    }
+    return new ResyncPlan(
+        // Users of a set are admin's, unless the URL says otherwise.
+        Access.of(
+            ClusterUrl.parse(
+                HOSTS_ONLY.matcher(url).replaceFirst("$1/admin$2"),
+                System.getenv("ONEHOP_PASSWORD"),
+                authority)),
+        chosen,
+        source,
+        sourceFolder,
+        all,
+        allowPrimary,
+        rebuild,
+        hidden,
+        copy,
+        start,
+        lockDeadline,
+        wait,
+        limit,
+        rate);
+  }
+
+  private static void requirePositive(String option, @Nullable Double value) {
+    if (value != null && !(value > 0 && value < 1e9)) {
+      throw Failure.usage(option + " must be above 0");
+    }
+  }
+
+  private static void requireTime(String option, Duration value) {
+    if (value.isZero() || value.compareTo(LONGEST) > 0) {
+      throw Failure.usage(option + " must be above 0 and at most 240h");
+    }
+  }
+
+  private void show(List<Outcome> outcomes) {
+    PrintWriter out = spec.commandLine().getOut();
+    for (Outcome outcome : outcomes) {
+      out.printf(
+          Locale.ROOT,
+          "%s has caught up after %.1f s.%n",
+          outcome.host(),
+          seconds(outcome.total()));
+      Duration copied = outcome.copied();
+      Duration locked = outcome.locked();
+      if (copied != null && locked != null) {
+        out.printf(
+            Locale.ROOT,
+            "  %s in %.2f s; the source was locked for %.2f s.%n",
+            outcome.shared()
+                ? "All blocks shared with the source (reflink)"
+                : String.format(Locale.ROOT, "%,d MiB copied", outcome.bytes() >> 20),
+            seconds(copied),
+            seconds(locked));
+      }
+      if (!outcome.proof().isEmpty()) {
+        out.println("  Its log: " + outcome.proof());
+      }
+    }
+    out.flush();
+  }
+
+  private static double seconds(Duration time) {
+    return time.toMillis() / 1000.0;
+  }
+}

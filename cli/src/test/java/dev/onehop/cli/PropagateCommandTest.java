@@ -1,0 +1,162 @@
+package dev.onehop.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.onehop.cli.propagate.Measurement;
+import dev.onehop.cli.propagate.PropagatePlan;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import picocli.CommandLine;
+
+class PropagateCommandTest {
+
+  @TempDir private Path folder;
+
+  private static PropagateCommand parse(String... args) {
+    CommandLine line = OneHopCommand.commandLine();
+    String[] all = new String[args.length + 1];
+    all[0] = "propagate";
+    System.arraycopy(args, 0, all, 1, args.length);
+    line.parseArgs(all);
+    return line.getSubcommands().get("propagate").getCommand();
+  }
+
+  private static PropagatePlan plan(String... args) {
+    PropagateCommand command = parse(args);
+    command.topology();
+    return command.plan(command.measurements());
+  }
+
+  @Test
+  void withoutATerminalAllIsMeasured() {
+    assertThat(parse().topology().name()).isEqualTo("single-host");
+    assertThat(plan())
+        .isEqualTo(
+            new PropagatePlan(
+                List.of(Measurement.values()),
+                5,
+                List.of(1_000),
+                List.of(100),
+                List.of(200),
+                null,
+                Duration.ofSeconds(1),
+                false,
+                List.of(1, 4, 8),
+                2,
+                20,
+                Duration.ofSeconds(5)));
+  }
+
+  @Test
+  void optionsSayWhatIsMeasured() {
+    PropagatePlan plan =
+        plan(
+            "--measure=load,bootstrap",
+            "--documents=500,50",
+            "--batch=50,1,10",
+            "--tests=2",
+            "--order=total",
+            "--rate=0.5");
+    assertThat(plan.measurements()).containsExactly(Measurement.LOAD, Measurement.BOOTSTRAP);
+    assertThat(plan.documents()).containsExactly(50, 500);
+    assertThat(plan.batches()).containsExactly(1, 10, 50);
+    assertThat(plan.tests()).isEqualTo(2);
+    assertThat(plan.total()).isTrue();
+    assertThat(plan.rate()).isEqualTo(0.5);
+    assertThat(plan("--quick").documents()).containsExactly(200);
+    assertThat(plan("--documents=10").batches()).containsExactly(10);
+    assertThat(plan("--peer=b:7017", "--url=mongodb://a").measurements())
+        .containsExactly(
+            Measurement.CLIENT_TO_CLIENT, Measurement.MONGO_TO_CLIENT, Measurement.CLIENT_TO_MONGO);
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      textBlock =
+          """
+          --measure latency | unknown measurement 'latency'; measurements: client-to-client, mongo-
+          --tests 0 | --tests 0: must be from 1 to 10000
+          --documents 0,5 | --documents 0: must be from 1 to 10000000
+          --batch 0 | --batch 0: must be from 1 to 100000
+          --documents 10,100 --batch 50 | --batch 50: a test has 10 objects
+          --bytes 99 | --bytes 99: must be from 100 to 1048576
+          --rate 0 | --rate 0.0: must be above 0 and up to 100000
+          --rate NaN | --rate NaN: must be above 0 and up to 100000
+          --client-rate -1 | --client-rate -1.0: must be above 0 and up to 100000
+          --await 0s | --await must be above 0 and up to 60s
+          --await 2m | --await must be above 0 and up to 60s
+          --order random | --order takes key or total, and not 'random'
+          --clients 0 | --clients 0: must be from 1 to 1000
+          --processes 65 | --processes 65: must be from 1 to 64
+          --duration 100ms | --duration must be from 1s to 1h
+          --measure load --peer a:1 | load is measured in one process, without --peer
+          --noop 5 --existing | --noop and --existing exclude each other
+          --overwrite | --overwrite goes with --url
+          --url mongodb://a --topology us-2014 | --topology and --url exclude each other
+          --url mongodb://a --noop 5 | --noop and --url exclude each other
+          --topology nowhere | no topology 'nowhere'
+          """)
+  void whatMakesNoSenseIsRefused(String args, String message) {
+    assertThatThrownBy(() -> plan(args.split(" ")))
+        .isInstanceOf(Failure.class)
+        .hasMessageStartingWith(message)
+        .satisfies(e -> assertThat(((Failure) e).exitCode()).isEqualTo(2));
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      textBlock =
+          """
+          --tests many | Invalid value for option '--tests'
+          --await 1 | is not a duration; write 500ms, 10s, 2m or 1h
+          --mesure load | Unknown option
+          --noop 0 | --noop 0: must be from 1 to 3600
+          --peer nowhere | --peer nowhere: write it as HOST:PORT, with a port from 1 to 65535
+          --peer host:70000 | --peer host:70000: write it as HOST:PORT
+          --listen 7017 | --listen needs --url, the cluster as it is reached from here
+          --listen 7017 --tests 5 | --tests and --listen exclude each other
+          --listen 0 --url mongodb://a | --listen 0: write it as HOST:PORT
+          --listen 7017 --url mongodb://u:p@a | --url: leave the password out
+          --url mongodb://u@a | --url names the user u: set ONEHOP_PASSWORD as well
+          --url http://a | --url: The connection string is invalid
+          --mongod /no/such/file | --mongod /no/such/file: no such file
+          """)
+  void badInputIsOneMessageAndNothingIsLeft(String args, String message) {
+    StringWriter err = new StringWriter();
+    String[] all = ("propagate --out " + folder.resolve("out") + " " + args).split(" ");
+    if (args.contains("--listen")) {
+      all = ("propagate " + args).split(" ");
+    }
+
+    int exitCode = OneHopCommand.commandLine().setErr(new PrintWriter(err)).execute(all);
+
+    assertThat(exitCode).isEqualTo(2);
+    assertThat(err.toString()).startsWith("onehop: ").contains(message).hasLineCount(1);
+    assertThat(folder.resolve("out/results.json")).doesNotExist();
+  }
+
+  @Test
+  void aFolderThatIsInUseIsRefused() throws Exception {
+    Files.writeString(folder.resolve("precious"), "");
+    StringWriter err = new StringWriter();
+
+    int exitCode =
+        OneHopCommand.commandLine()
+            .setErr(new PrintWriter(err))
+            .execute("propagate", "--out", folder.toString());
+
+    assertThat(exitCode).isEqualTo(2);
+    assertThat(err.toString()).contains("is not empty");
+  }
+}

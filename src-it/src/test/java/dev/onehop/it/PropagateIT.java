@@ -1,0 +1,260 @@
+package dev.onehop.it;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.onehop.cli.OneHopCommand;
+import dev.onehop.cli.consume.RowCollection;
+import dev.onehop.testbed.Testbed;
+import java.io.BufferedReader;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.net.ServerSocket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.bson.BsonDocument;
+import org.bson.BsonInt32;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Short runs of propagate on real servers: what is written is seen once, and timed rightly. */
+@Tag("alone")
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+class PropagateIT {
+
+  private static final Duration ADDED = Duration.ofMillis(25);
+  private static final int MOST_ROUNDS = 6;
+  private static final List<String> PATHS = List.of("mongos", "shards", "ordered");
+
+  @TempDir private Path folder;
+  private Testbed testbed;
+  private int runs;
+
+  /** What a command has printed and left. */
+  private record Ran(int exitCode, String printed, String complaints, JsonNode results, Path out) {
+    JsonNode measurement(String name, String path) {
+      for (JsonNode each : results.path("measurements")) {
+        if (each.path("name").asText().equals(name) && each.path("path").asText().equals(path)) {
+          return each;
+        }
+      }
+      throw new AssertionError("no " + name + " by " + path + " in " + results);
+    }
+  }
+
+  @BeforeAll
+  void start() throws Exception {
+    System.setProperty("onehop.home", Path.of("..").toRealPath().toString());
+    testbed =
+        Testbed.builder(NearShards.topology("propagate", 62, 2))
+            .withWaitingStreams(true)
+            .noopSeconds(1)
+            .start();
+    testbed.shardCollection(
+        "ycsb.onehop_propagate",
+        new BsonDocument("_id", new BsonInt32(1)),
+        RowCollection.bounds(4).stream().map(id -> new BsonDocument("_id", id)).toList());
+  }
+
+  @AfterAll
+  void stop() {
+    if (testbed != null) {
+      testbed.close();
+    }
+  }
+
+  private Ran run(String... options) throws Exception {
+    Path out = folder.resolve("run-" + runs++);
+    List<String> command =
+        new ArrayList<>(List.of("propagate", "--url", testbed.url(), "--out", out.toString()));
+    command.addAll(List.of(options));
+    command.add("--overwrite");
+    StringWriter stdout = new StringWriter();
+    StringWriter stderr = new StringWriter();
+    int exitCode =
+        OneHopCommand.commandLine()
+            .setOut(new PrintWriter(stdout))
+            .setErr(new PrintWriter(stderr))
+            .execute(command.toArray(String[]::new));
+    Path file = out.resolve("results.json");
+    return new Ran(
+        exitCode,
+        stdout.toString(),
+        stderr.toString(),
+        Files.exists(file)
+            ? new ObjectMapper().readTree(file.toFile())
+            : new ObjectMapper().createObjectNode(),
+        out);
+  }
+
+  @Test
+  void everyMeasurementSeesEveryObjectOnceByAllPaths() throws Exception {
+    Ran ran = run("--tests=2", "--documents=60", "--batch=20", "--clients=2", "--duration=1s");
+
+    assertThat(ran.complaints()).isEmpty();
+    assertThat(ran.exitCode()).isZero();
+    assertThat(ran.results().path("run").path("complete").asBoolean()).isTrue();
+    for (String name :
+        List.of(
+            "client-to-client",
+            "mongo-to-client",
+            "client-to-mongo",
+            "bootstrap",
+            "initial-sync",
+            "load")) {
+      for (String path : PATHS) {
+        JsonNode each = ran.measurement(name, path);
+        assertThat(each.path("lost").asLong()).as("lost, %s", each).isZero();
+        assertThat(each.path("doubled").asLong()).as("doubled, %s", each).isZero();
+        assertThat(each.path("latency").path("p50").asLong()).as("%s", each).isPositive();
+        assertThat(ran.out().resolve(each.path("folder").asText()))
+            .isDirectoryContaining("glob:**/" + path + "-latency.hlog");
+      }
+    }
+    assertThat(
+            ran.measurement("client-to-client", "ordered").path("latency").path("count").asLong())
+        .isEqualTo(2 * 60);
+    assertThat(ran.measurement("client-to-client", "ordered").path("test").path("count").asLong())
+        .isEqualTo(2);
+    assertThat(ran.measurement("bootstrap", "shards").path("latency").path("count").asLong())
+        .isEqualTo(2);
+    assertThat(ran.measurement("load", "mongos").path("processes").asInt()).isEqualTo(2);
+    assertThat(
+            ran.measurement("client-to-mongo", "majority").path("latency").path("count").asLong())
+        .isPositive();
+    JsonNode streams = ran.results().path("streams");
+    assertThat(streams.path("noopSeconds").path("one").asDouble()).isEqualTo(1);
+    assertThat(streams.path("noopSeconds").path("config").asDouble()).isPositive();
+    assertThat(streams.path("awaitMillis").asLong()).isEqualTo(1_000);
+    assertThat(ran.printed()).contains("mongos", "shards", "ordered", "seen p50", "await time");
+    assertThat(Files.readString(ran.out().resolve("report.html"))).contains("OneHop propagate");
+  }
+
+  /** A mongos waits for servers that are idle; OneHop's streams don't. */
+  @Test
+  void orderedStreamsDoNotWaitForIdleServers() throws Exception {
+    Ran ran =
+        run("--measure=client-to-client", "--tests=2", "--documents=20", "--batch=1", "--rate=20");
+
+    long mongos =
+        ran.measurement("client-to-client", "mongos").path("latency").path("p50").asLong();
+    long ordered =
+        ran.measurement("client-to-client", "ordered").path("latency").path("p50").asLong();
+    assertThat(mongos).isGreaterThan(200_000);
+    assertThat(ordered).isLessThan(mongos / 4);
+  }
+
+  /** Other work on the machine falls into one round or the other; one that it spares is enough. */
+  @Test
+  void aLongerLinkIsFound() throws Exception {
+    List<String> shards =
+        testbed.shardHosts().values().stream().map(set -> set.replaceAll(".*/", "")).toList();
+    List<Long> longer = new ArrayList<>();
+    for (int round = 0; round < MOST_ROUNDS && longer.stream().noneMatch(this::isRight); round++) {
+      long near = medianOfSingleWrites();
+      shards.forEach(shard -> testbed.setFurther(shard, ADDED));
+      try {
+        longer.add(medianOfSingleWrites() - near);
+      } finally {
+        shards.forEach(shard -> testbed.setFurther(shard, Duration.ZERO));
+      }
+    }
+
+    assertThat(longer).as("by how many µs later writes were seen").anyMatch(this::isRight);
+  }
+
+  private boolean isRight(long micros) {
+    return Math.abs(micros - ADDED.toNanos() / 1_000) <= 1_000;
+  }
+
+  private long medianOfSingleWrites() throws Exception {
+    return run(
+            "--measure=mongo-to-client",
+            "--tests=1",
+            "--documents=40",
+            "--batch=1",
+            "--rate=15",
+            "--await=100ms")
+        .measurement("mongo-to-client", "shards")
+        .at("/latency/p50")
+        .asLong();
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {500, -500})
+  void anotherClockChangesNothingBeyondItsBound(int shiftMillis) throws Exception {
+    int port;
+    try (ServerSocket free = new ServerSocket(0)) {
+      port = free.getLocalPort();
+    }
+    Process listener =
+        new ProcessBuilder(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-Donehop.clockShiftMillis=" + shiftMillis,
+                "-cp",
+                System.getProperty("java.class.path"),
+                OneHopCommand.class.getName(),
+                "propagate",
+                "--listen",
+                "127.62.0.9:" + port,
+                "--url",
+                testbed.url())
+            .redirectError(folder.resolve("listener-" + shiftMillis).toFile())
+            .start();
+    try (BufferedReader said = listener.inputReader()) {
+      assertThat(said.readLine()).isEqualTo("listening on 127.62.0.9:" + port);
+
+      long began = System.nanoTime();
+      Ran ran =
+          run(
+              "--measure=client-to-client",
+              "--tests=2",
+              "--documents=40",
+              "--batch=10",
+              "--peer=127.62.0.9:" + port);
+
+      long elapsed = (System.nanoTime() - began) / 1_000;
+
+      assertThat(ran.complaints()).isEmpty();
+      assertThat(ran.exitCode()).isZero();
+      JsonNode clocks = ran.results().path("clocks");
+      long error = clocks.path("errorMicros").asLong();
+      assertThat(error).isPositive();
+      // Both processes have one machine's clock: what is found is what was put in.
+      assertThat(clocks.path("offsetMicros").asLong())
+          .isCloseTo(shiftMillis * 1_000L, within(error + 100));
+      for (String path : PATHS) {
+        JsonNode each = ran.measurement("client-to-client", path);
+        assertThat(each.path("clockErrorMicros").asLong()).isEqualTo(error);
+        assertThat(each.at("/latency/count").asLong()).isEqualTo(2 * 40);
+        assertThat(each.path("lost").asLong() + each.path("doubled").asLong()).isZero();
+      }
+      assertThat(ran.measurement("client-to-client", "shards").at("/latency/p50").asLong())
+          .isBetween(-error, elapsed); // On a busy machine a write takes long.
+      assertThat(ran.printed()).contains("Clock of 127.62.0.9:" + port, "±");
+    } finally {
+      listener.destroy();
+      assertThat(listener.waitFor(10, TimeUnit.SECONDS)).isTrue();
+    }
+  }
+
+  @Test
+  void aPeerThatIsNoneIsOneMessage() throws Exception {
+    Ran ran = run("--measure=client-to-client", "--peer=127.62.0.9:1");
+
+    assertThat(ran.exitCode()).isEqualTo(1);
+    assertThat(ran.complaints()).startsWith("onehop: --peer 127.62.0.9:1 ").hasLineCount(1);
+  }
+}

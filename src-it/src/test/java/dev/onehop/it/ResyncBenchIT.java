@@ -1,0 +1,76 @@
+package dev.onehop.it;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.onehop.cli.OneHopCommand;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Path;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A small matrix on real servers: both methods, proved, equal, nothing lost. */
+@Tag("alone")
+class ResyncBenchIT {
+
+  @Test
+  void bothMethodsAreMeasuredAndProved(@TempDir Path folder) throws Exception {
+    System.setProperty("onehop.home", Path.of("..").toRealPath().toString());
+    Path out = folder.resolve("run");
+    StringWriter stdout = new StringWriter();
+    StringWriter stderr = new StringWriter();
+    int exitCode =
+        OneHopCommand.commandLine()
+            .setOut(new PrintWriter(stdout))
+            .setErr(new PrintWriter(stderr))
+            .execute(
+                "resync",
+                "bench",
+                "--sizes",
+                "1,8",
+                "--indexes",
+                "2",
+                "--collections",
+                "3",
+                "--rounds",
+                "1",
+                "--oplog",
+                "16",
+                "--data",
+                folder.resolve("data").toString(),
+                "--out",
+                out.toString());
+
+    assertThat(stderr.toString()).isEmpty();
+    assertThat(exitCode).isZero();
+    assertThat(stdout.toString()).contains("2 indexes, 3 collections: at 8 MiB", "Report: ");
+    assertThat(out.resolve("report.html")).content().contains("<svg class=\"chart");
+    assertThat(folder.resolve("data")).isEmptyDirectory();
+
+    JsonNode results = new ObjectMapper().readTree(out.resolve("results.json").toFile());
+    assertThat(results.path("run").path("complete").asBoolean()).isTrue();
+    assertThat(results.path("cells")).hasSize(4);
+    Set<String> methods = new HashSet<>();
+    for (JsonNode cell : results.path("cells")) {
+      methods.add(cell.path("method").asText());
+      assertThat(cell.path("methodProved").asBoolean()).isTrue();
+      assertThat(cell.path("equal").asBoolean()).isTrue();
+      assertThat(cell.path("lost").asLong()).isZero();
+      assertThat(cell.path("written").asLong()).isPositive();
+      assertThat(cell.path("seconds")).hasSize(1);
+      assertThat(cell.path("fixedSeconds").isNumber()).isTrue();
+      assertThat(cell.path("movedBytes").asLong()).isPositive();
+      assertThat(cell.path("sourceReads").path("count").asLong()).isPositive();
+      boolean files = cell.path("method").asText().equals("files");
+      assertThat(cell.path("lockedSeconds").isNumber()).isEqualTo(files);
+      assertThat(cell.has("sourceReadsLocked")).isEqualTo(files);
+    }
+    assertThat(methods).containsExactlyInAnyOrderElementsOf(List.of("logical", "files"));
+  }
+}

@@ -1,0 +1,394 @@
+package dev.onehop.it;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import dev.onehop.cli.OneHopCommand;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+import org.bson.Document;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Members are made by both methods; what goes wrong leaves nothing locked, added or half. */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+class ResyncRunIT {
+
+  private static final Duration SOON = Duration.ofSeconds(30);
+
+  private Path folder;
+  private ResyncSet set;
+
+  /** How a command ended. */
+  private record Ended(int exitCode, String printed, String complaint) {}
+
+  @BeforeAll
+  void start(@TempDir Path temporary) throws Exception {
+    folder = temporary;
+    set = new ResyncSet(folder);
+  }
+
+  @AfterAll
+  void stop() throws Exception {
+    set.close();
+  }
+
+  @AfterEach
+  void nothingIsLocked() throws Exception {
+    assertThat(set.isLocked()).isFalse();
+    set.removeTargets();
+  }
+
+  private Ended run(String... options) {
+    List<String> all = new ArrayList<>(List.of("resync", "run", "--url", set.url()));
+    all.addAll(Arrays.asList(options));
+    StringWriter out = new StringWriter();
+    StringWriter err = new StringWriter();
+    int exitCode =
+        OneHopCommand.commandLine()
+            .setOut(new PrintWriter(out))
+            .setErr(new PrintWriter(err))
+            .execute(all.toArray(String[]::new));
+    return new Ended(exitCode, out.toString(), err.toString());
+  }
+
+  private Ended copyTo(String host, Path dbpath, String... more) {
+    List<String> options =
+        new ArrayList<>(
+            List.of("--to", host, "--dbpath", dbpath.toString(), "--start", set.start()));
+    options.addAll(Arrays.asList(more));
+    return run(options.toArray(String[]::new));
+  }
+
+  private static void await(BooleanSupplier condition) throws InterruptedException {
+    long end = System.nanoTime() + SOON.toNanos();
+    while (!condition.getAsBoolean()) {
+      assertThat(System.nanoTime()).as("waited " + SOON).isLessThan(end);
+      Thread.sleep(20);
+    }
+  }
+
+  private void isMember(String host) throws InterruptedException {
+    Document entry =
+        set.config().getList("members", Document.class).stream()
+            .filter(member -> member.getString("host").equals(host))
+            .findFirst()
+            .orElseThrow();
+    assertThat(entry.get("votes")).isEqualTo(0);
+    assertThat(((Number) entry.get("priority")).intValue()).isZero();
+    assertThat(set.admin(host, "hello").getBoolean("secondary")).isTrue();
+    set.writeAndAwait(host, set.source());
+    assertThat(set.hash(host)).isEqualTo(set.hash(set.primary())).isEqualTo(set.hash(set.source()));
+  }
+
+  @Test
+  void twoMembersAreMadeOfOneCopy() throws Exception {
+    String one = set.free();
+    String two = set.free();
+    Ended ended =
+        run(
+            "--to",
+            one + "," + two,
+            "--dbpath",
+            set.target("one") + "," + set.target("two"),
+            "--start",
+            set.start());
+
+    assertThat(ended.complaint()).isEmpty();
+    assertThat(ended.exitCode()).isZero();
+    assertThat(ended.printed()).contains(one, two, "No initial sync required", "was locked for");
+    isMember(one);
+    isMember(two);
+  }
+
+  @Test
+  void anotherCommandCopies() throws Exception {
+    String host = set.free();
+    Path dbpath = set.target("command");
+    Files.createDirectories(dbpath);
+    Ended ended =
+        copyTo(host, dbpath, "--copy", "tar -C {source} -T {files} -cf - | tar -C {dbpath} -xf -");
+    assertThat(ended.complaint()).isEmpty();
+    assertThat(ended.printed()).contains("No initial sync required");
+    isMember(host);
+
+    Ended failed = copyTo(set.free(), set.target("fails"), "--copy", "echo no such host; exit 7");
+    assertThat(failed.complaint()).contains("--copy ended with 7: no such host");
+    assertThat(failed.exitCode()).isEqualTo(1);
+    assertThat(set.isLocked()).isFalse();
+  }
+
+  @Test
+  void anInitialSyncIsWatched() throws Exception {
+    String host = set.free();
+    Ended ended = copyTo(host, set.target("logical"), "--method", "logical", "--hidden");
+
+    assertThat(ended.complaint()).isEmpty();
+    assertThat(ended.exitCode()).isZero();
+    assertThat(ended.printed()).contains("initial sync, method logical").doesNotContain("locked");
+    isMember(host);
+
+    // The same member again, from files, once it is down.
+    refused("is up", "--to", host, "--dbpath", set.target("rebuilt").toString(), "--rebuild");
+    set.targets().forEach(ProcessHandle::destroyForcibly);
+    await(() -> set.targets().isEmpty());
+    await(() -> !isUp(host));
+    Ended rebuilt = copyTo(host, set.target("rebuilt"), "--rebuild");
+    assertThat(rebuilt.complaint()).isEmpty();
+    assertThat(rebuilt.printed()).contains("No initial sync required");
+    isMember(host);
+  }
+
+  private boolean isUp(String host) {
+    return set.admin(set.primary(), "replSetGetStatus").getList("members", Document.class).stream()
+        .anyMatch(
+            member ->
+                member.getString("name").equals(host)
+                    && ((Number) member.get("health")).intValue() == 1);
+  }
+
+  private void refused(String why, String... options) {
+    Document before = set.config();
+    Ended ended = run(options);
+    assertThat(ended.complaint()).contains(why).hasLineCount(1);
+    assertThat(ended.exitCode()).isEqualTo(2);
+    assertThat(ended.printed()).isEmpty();
+    assertThat(set.config()).isEqualTo(before);
+    assertThat(set.isLocked()).isFalse();
+  }
+
+  @Test
+  void whatMakesNoSenseIsRefusedBeforeAnythingChanges() throws Exception {
+    Path target = set.target("refused");
+    String to = set.free();
+    String dbpath = target.toString();
+    refused("is the primary", "--to", to, "--dbpath", dbpath, "--source", set.primary());
+    refused("is no member", "--to", to, "--dbpath", dbpath, "--source", to);
+    refused("is a member of the set already", "--to", set.source(), "--dbpath", dbpath);
+    refused("holds", "--to", to, "--dbpath", dbpath, "--rate", "0.0000001");
+    refused("is no member of the set", "--to", to, "--dbpath", dbpath, "--rebuild");
+    refused(
+        "another storage engine",
+        "--to",
+        to,
+        "--dbpath",
+        dbpath,
+        "--start",
+        "mongod --storageEngine inMemory");
+    refused("give each --to its --dbpath", "--to", to);
+    refused("must differ", "--to", to + "," + set.free(), "--dbpath", dbpath + "," + dbpath);
+    refused("no data of a mongod", "--to", to, "--dbpath", dbpath, "--source-dbpath", "/tmp");
+    try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getByName("127.61.1.2"))) {
+      refused(
+          "something listens on",
+          "--to",
+          "127.61.1.2:" + taken.getLocalPort(),
+          "--dbpath",
+          dbpath,
+          "--start",
+          "true");
+    }
+
+    Path other = Files.createDirectories(folder.resolve("other/bin")).resolve("mongod");
+    Files.writeString(other, "#!/bin/sh\necho 'db version v5.0.14'\n");
+    assertThat(other.toFile().setExecutable(true)).isTrue();
+    refused(
+        "has version 5.0.14",
+        "--to",
+        to,
+        "--dbpath",
+        dbpath,
+        "--start",
+        other + " --dbpath {dbpath}");
+    assertThat(target).doesNotExist();
+
+    Files.createDirectories(target);
+    Files.writeString(target.resolve("mine"), "text");
+    refused("is not empty", "--to", to, "--dbpath", dbpath);
+    assertThat(target.resolve("mine")).hasContent("text");
+  }
+
+  @Test
+  void aSourceThatIsLockedAlreadyIsLeftAsItIs() {
+    set.admin(set.source(), new Document("fsync", 1).append("lock", true));
+    try {
+      Ended ended = run("--to", set.free(), "--dbpath", set.target("locked").toString());
+      assertThat(ended.complaint()).contains("is locked already");
+      assertThat(set.isLocked()).isTrue();
+    } finally {
+      set.admin(set.source(), "fsyncUnlock");
+    }
+  }
+
+  /** A tool in a process of its own, once it has locked the source; it copies slowly. */
+  private Process locked(String host, Path dbpath, String deadline) throws Exception {
+    Process tool =
+        new ProcessBuilder(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-XX:TieredStopAtLevel=1",
+                "-cp",
+                System.getProperty("java.class.path"),
+                OneHopCommand.class.getName(),
+                "resync",
+                "run",
+                "--url",
+                set.url(),
+                "--to",
+                host,
+                "--dbpath",
+                dbpath.toString(),
+                "--limit",
+                "1",
+                "--rate",
+                "1000",
+                "--lock-deadline",
+                deadline,
+                "--start",
+                set.start())
+            .redirectErrorStream(true)
+            .redirectOutput(folder.resolve("tool.log").toFile())
+            .start();
+    await(
+        () -> {
+          assertThat(tool.isAlive()).isTrue();
+          return set.isLocked();
+        });
+    return tool;
+  }
+
+  @Test
+  void aToolThatIsKilledLeavesNothingLockedAndCanBeRunAgain() throws Exception {
+    String host = set.free();
+    Path dbpath = set.target("killed");
+    Process tool = locked(host, dbpath, "10m");
+    await(
+        () ->
+            Files.exists(dbpath.resolve("WiredTiger.turtle")) || dbpath.toFile().list().length > 2);
+    tool.destroyForcibly().waitFor();
+    await(() -> !set.isLocked());
+
+    assertThat(dbpath).isNotEmptyDirectory();
+    Ended again = copyTo(host, dbpath);
+    assertThat(again.complaint()).isEmpty();
+    assertThat(again.exitCode()).isZero();
+    isMember(host);
+  }
+
+  @Test
+  void aToolThatHangsKeepsTheLockUntilItsDeadline() throws Exception {
+    long begun = System.nanoTime();
+    Process tool = locked(set.free(), set.target("hung"), "4s");
+    new ProcessBuilder("kill", "-STOP", String.valueOf(tool.pid())).start().waitFor();
+    try {
+      await(() -> !set.isLocked());
+      assertThat(Duration.ofNanos(System.nanoTime() - begun)).isGreaterThan(Duration.ofSeconds(4));
+    } finally {
+      new ProcessBuilder("kill", "-CONT", String.valueOf(tool.pid())).start().waitFor();
+    }
+    assertThat(tool.waitFor(30, TimeUnit.SECONDS)).isTrue();
+    assertThat(tool.exitValue()).isEqualTo(1);
+    assertThat(folder.resolve("tool.log")).content().contains("deadline of 4000 ms has passed");
+    assertThat(set.target("hung")).doesNotExist();
+    assertThat(set.members()).hasSize(2);
+  }
+
+  @Test
+  void aLockWhoseProcessIsKilledIsEndedByTheTool() throws Exception {
+    Path dbpath = set.target("orphan");
+    CompletableFuture<Ended> running =
+        CompletableFuture.supplyAsync(
+            () -> copyTo(set.free(), dbpath, "--limit", "1", "--rate", "1000"));
+    await(set::isLocked);
+    ProcessHandle.current()
+        .children()
+        .filter(child -> child.info().command().orElse("").endsWith("/java"))
+        .forEach(ProcessHandle::destroyForcibly);
+
+    Ended ended = running.get();
+    assertThat(ended.complaint()).contains("the process that holds it has ended");
+    assertThat(ended.exitCode()).isEqualTo(1);
+    assertThat(set.isLocked()).isFalse();
+    assertThat(dbpath).doesNotExist();
+  }
+
+  @Test
+  void aTargetThatIsKilledIsTakenBackAndCanBeMadeAgain() throws Exception {
+    for (String method : List.of("files", "logical")) {
+      String host = set.free();
+      Path dbpath = set.target("dies-" + method);
+      CompletableFuture<Ended> running =
+          CompletableFuture.supplyAsync(() -> copyTo(host, dbpath, "--method", method));
+      await(() -> !set.targets().isEmpty());
+      if (method.equals("logical")) {
+        await(() -> set.members().contains(host));
+      }
+      set.targets().forEach(ProcessHandle::destroyForcibly);
+
+      Ended ended = running.get();
+      assertThat(ended.complaint()).contains("the server of " + host + " ended with 137");
+      assertThat(ended.exitCode()).isEqualTo(1);
+      assertThat(set.members()).hasSize(2);
+      assertThat(dbpath).doesNotExist();
+
+      if (method.equals("files")) {
+        Ended again = copyTo(host, dbpath);
+        assertThat(again.complaint()).isEmpty();
+        isMember(host);
+        set.removeTargets();
+      }
+    }
+  }
+
+  @Test
+  void aDiskThatIsShortOrBecomesFullIsTold() throws Exception {
+    Path mount = Files.createDirectories(folder.resolve("small"));
+    assumeTrue(
+        new ProcessBuilder("mount", "-t", "tmpfs", "-o", "size=400m", "none", mount.toString())
+                .start()
+                .waitFor()
+            == 0,
+        "needs the right to mount");
+    try {
+      Path dbpath = mount.resolve("db");
+      Path filler = mount.resolve("filler");
+      Files.write(filler, new byte[380 << 20]);
+      refused("MiB free, and the copy needs", "--to", set.free(), "--dbpath", dbpath.toString());
+      Files.delete(filler);
+
+      String host = set.free();
+      CompletableFuture<Ended> running =
+          CompletableFuture.supplyAsync(
+              () -> copyTo(host, dbpath, "--limit", "5", "--rate", "1000"));
+      await(set::isLocked);
+      Process fill =
+          new ProcessBuilder("dd", "if=/dev/zero", "of=" + filler, "bs=1M")
+              .redirectErrorStream(true)
+              .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+              .start();
+      fill.waitFor();
+      Ended ended = running.get();
+      assertThat(ended.complaint()).contains("the copy failed: No space left on device");
+      assertThat(ended.exitCode()).isEqualTo(1);
+      assertThat(set.isLocked()).isFalse();
+      assertThat(dbpath).doesNotExist();
+      assertThat(set.members()).hasSize(2);
+    } finally {
+      new ProcessBuilder("umount", "-l", mount.toString()).start().waitFor();
+    }
+  }
+}

@@ -1,0 +1,131 @@
+package dev.onehop.testbed;
+
+import dev.onehop.testbed.internal.binaries.BinaryFinder;
+import dev.onehop.testbed.internal.process.Ports;
+import dev.onehop.testbed.internal.process.ServerProcess;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A {@code mongod} of this machine that belongs to no topology, such as a member of a replica set
+ * that others initiate. Ends with the JVM at the latest. Thread-safe.
+ */
+public final class MongodProcess implements AutoCloseable {
+
+  private final ServerProcess process;
+  private final Thread hook;
+
+  private MongodProcess(ServerProcess process) {
+    this.process = process;
+    this.hook = new Thread(process::kill, "stop-" + process.name());
+    Runtime.getRuntime().addShutdownHook(hook);
+  }
+
+  /**
+   * Finds the program as topologies do, or fetches it.
+   *
+   * @param mongod an explicit path; null to look for it
+   * @param progress gets a line when a download begins, which takes a while
+   * @throws TestbedException if there is none to be had
+   */
+  public static Path find(@Nullable Path mongod, Consumer<String> progress) {
+    Map<String, String> environment = System.getenv();
+    return new BinaryFinder(BinaryFinder.cacheFolder(environment), environment, progress)
+        .find(mongod, null)
+        .mongod()
+        .path();
+  }
+
+  /**
+   * An address with a port that is free at the moment.
+   *
+   * @param ip an address of this machine, such as {@code 127.0.0.1}
+   * @return {@code ip:port}
+   * @throws TestbedException if there is none
+   */
+  public static String freeAddress(String ip) {
+    try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getByName(ip))) {
+      return ip + ":" + free.getLocalPort();
+    } catch (IOException e) {
+      throw new TestbedException("cannot listen on " + ip + ": " + e.getMessage(), e);
+    }
+  }
+
+  /**
+   * Program and arguments of a member of a replica set, made for several on a small machine.
+   *
+   * @param address {@code ip:port} to listen on
+   * @param data its data folder
+   */
+  public static List<String> command(
+      Path mongod, String replicaSet, String address, Path data, int oplogMebibytes) {
+    int colon = address.lastIndexOf(':');
+    List<String> command = new ArrayList<>(List.of(mongod.toString()));
+    command.addAll(List.of("--replSet", replicaSet, "--dbpath", data.toString()));
+    command.addAll(List.of("--bind_ip", address.substring(0, colon)));
+    command.addAll(List.of("--port", address.substring(colon + 1), "--nounixsocket"));
+    command.addAll(List.of("--wiredTigerCacheSizeGB", "0.5"));
+    command.addAll(List.of("--oplogSize", String.valueOf(oplogMebibytes)));
+    command.addAll(List.of("--setParameter", "diagnosticDataCollectionEnabled=false"));
+    return command;
+  }
+
+  /**
+   * Starts one.
+   *
+   * @param name what to call it in messages
+   * @param command as of {@link #command}, and what else it is to have
+   * @param address where it listens
+   * @param data its data folder, made if it is not there; its log is beside it
+   * @throws TestbedException if it can't be started
+   */
+  public static MongodProcess start(String name, List<String> command, String address, Path data) {
+    int colon = address.lastIndexOf(':');
+    Ports.requireFree(
+        new InetSocketAddress(
+            address.substring(0, colon), Integer.parseInt(address.substring(colon + 1))));
+    try {
+      Files.createDirectories(data);
+    } catch (IOException e) {
+      throw new TestbedException("cannot make " + data + ": " + e.getMessage(), e);
+    }
+    Path log = data.resolveSibling(data.getFileName() + ".log");
+    return new MongodProcess(ServerProcess.start(name, command, log, log));
+  }
+
+  /** Its process id. */
+  public long pid() {
+    return process.pid();
+  }
+
+  /** Whether it has not ended. */
+  public boolean isAlive() {
+    return process.isAlive();
+  }
+
+  /** The end of its log, for a message. */
+  public List<String> lastLogLines() {
+    return process.lastLogLines();
+  }
+
+  /** Ends it at once, and waits until it is gone. */
+  @Override
+  public void close() {
+    process.kill();
+    process.awaitEnd();
+    try {
+      boolean unused = Runtime.getRuntime().removeShutdownHook(hook);
+    } catch (IllegalStateException e) {
+      // The JVM is being stopped.
+    }
+  }
+}
