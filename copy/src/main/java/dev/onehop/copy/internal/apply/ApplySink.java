@@ -43,6 +43,7 @@ import reactor.util.retry.Retry;
 final class ApplySink implements ChannelSink {
   private static final Logger log = LoggerFactory.getLogger(ApplySink.class);
   private static final BulkWriteOptions UNORDERED = new BulkWriteOptions().ordered(false);
+  private static final BulkWriteOptions ORDERED = new BulkWriteOptions();
 
   private static final int SELDOM = 60;
 
@@ -218,7 +219,7 @@ final class ApplySink implements ChannelSink {
   private Mono<Void> commit(ChannelBatch batch, Lane lane, BatchPlan plan) {
     plans.put(batch.channel(), plan);
     return Flux.fromIterable(plan.rounds(true))
-        .concatMap(round -> write(null, round).retryWhen(SourceReads.untilThere()))
+        .concatMap(round -> write(null, round, UNORDERED).retryWhen(SourceReads.untilThere()))
         .then(Mono.defer(() -> Mono.from(fence.write(batch))))
         .doOnSuccess(
             done -> {
@@ -235,13 +236,19 @@ final class ApplySink implements ChannelSink {
 
   private Publisher<Void> write(ClientSession session, ChannelBatch batch) {
     BatchPlan plan = plans.getOrDefault(batch.channel(), BatchPlan.EMPTY);
-    return Flux.fromIterable(plan.rounds(false)).concatMap(round -> write(session, round)).then();
+    // An error of one statement ends the transaction. Without order, the statements after it are
+    // sent all the same, and what is told then is that there is no such transaction.
+    BulkWriteOptions options = plan.isFirstTry() ? UNORDERED : ORDERED;
+    return Flux.fromIterable(plan.rounds(false))
+        .concatMap(round -> write(session, round, options))
+        .then();
   }
 
   /**
    * @param session null for none
    */
-  private Mono<Void> write(@Nullable ClientSession session, BatchPlan.Round round) {
+  private Mono<Void> write(
+      @Nullable ClientSession session, BatchPlan.Round round, BulkWriteOptions options) {
     MongoNamespace name = round.target().namespace();
     MongoCollection<RawBsonDocument> collection =
         destination
@@ -252,8 +259,8 @@ final class ApplySink implements ChannelSink {
         round.statements().stream().map(Statement::model).toList();
     return Mono.from(
             session == null
-                ? collection.bulkWrite(models, UNORDERED)
-                : collection.bulkWrite(session, models, UNORDERED))
+                ? collection.bulkWrite(models, options)
+                : collection.bulkWrite(session, models, options))
         .flatMap(
             result ->
                 result.getMatchedCount() + result.getUpserts().size() < round.expected()

@@ -7,6 +7,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.bson.BsonTimestamp;
 
 /**
@@ -19,6 +20,7 @@ final class BatchPlan {
   private final Map<Target, List<Round>> rounds = new LinkedHashMap<>();
   private final Map<Lane.Document, BsonTimestamp> read = new HashMap<>();
   private final Set<Lane.Document> updated = new HashSet<>();
+  private final AtomicBoolean tried = new AtomicBoolean();
   private int documentsRead;
 
   /** Statements for one collection. */
@@ -71,6 +73,11 @@ final class BatchPlan {
     read.put(document, time);
     read.put(named, time);
     documentsRead++;
+  }
+
+  /** Whether nobody has asked this before. */
+  boolean isFirstTry() {
+    return tried.compareAndSet(false, true);
   }
 
   int documentsRead() {

@@ -5,6 +5,7 @@ import com.mongodb.MongoException;
 import com.mongodb.client.model.Filters;
 import com.mongodb.client.model.InsertManyOptions;
 import com.mongodb.client.model.Projections;
+import com.mongodb.reactivestreams.client.ClientSession;
 import com.mongodb.reactivestreams.client.MongoCollection;
 import dev.onehop.copy.internal.Mapping;
 import dev.onehop.copy.internal.cluster.ClusterEnd;
@@ -21,6 +22,8 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Function;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
 import org.bson.BsonNull;
@@ -28,6 +31,7 @@ import org.bson.BsonValue;
 import org.bson.RawBsonDocument;
 import org.bson.codecs.BsonDocumentCodec;
 import org.bson.conversions.Bson;
+import org.reactivestreams.Publisher;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
@@ -64,13 +68,25 @@ final class CopyWriter {
       return;
     }
     try {
-      lane.write(session -> target.insertMany(session, documents, UNORDERED));
+      lane.write(insertion(target, documents));
     } catch (MongoException failure) {
       if (!isDuplicate(failure)) {
         throw failure;
       }
       writeMissing(lane, spec, target, documents);
     }
+  }
+
+  /**
+   * Inserts in a transaction, which ends with the first error. Without order, what the driver sends
+   * after it is refused, as there is no such transaction, and that is what it tells. So another try
+   * is in order, and ends with the error itself.
+   */
+  private static Function<ClientSession, Publisher<?>> insertion(
+      MongoCollection<RawBsonDocument> target, List<RawBsonDocument> documents) {
+    AtomicBoolean tried = new AtomicBoolean();
+    return session ->
+        target.insertMany(session, documents, tried.getAndSet(true) ? IN_ORDER : UNORDERED);
   }
 
   private MongoCollection<RawBsonDocument> collection(CollectionSpec spec) {
@@ -105,7 +121,7 @@ final class CopyWriter {
       return;
     }
     try {
-      lane.write(session -> target.insertMany(session, missing, UNORDERED));
+      lane.write(insertion(target, missing));
     } catch (MongoException failure) {
       if (!isDuplicate(failure)) {
         throw failure;
