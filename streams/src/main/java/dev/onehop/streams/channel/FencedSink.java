@@ -215,7 +215,8 @@ public final class FencedSink implements ChannelSink {
             retry(
                 failure ->
                     has(failure, MongoException.TRANSIENT_TRANSACTION_ERROR_LABEL)
-                        || isOf(failure, INTERRUPTED)))
+                        || isOf(failure, INTERRUPTED)
+                        || Passing.is(failure)))
         .doOnSuccess(done -> tenure.batch++);
   }
 

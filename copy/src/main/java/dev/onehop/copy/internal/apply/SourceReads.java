@@ -3,9 +3,8 @@ package dev.onehop.copy.internal.apply;
 import com.mongodb.MongoCommandException;
 import com.mongodb.MongoException;
 import com.mongodb.MongoNamespace;
-import com.mongodb.MongoSocketException;
-import com.mongodb.MongoTimeoutException;
 import com.mongodb.reactivestreams.client.MongoClient;
+import dev.onehop.copy.internal.cluster.Waits;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -37,33 +36,8 @@ import reactor.util.retry.Retry;
 final class SourceReads {
   private static final int SNAPSHOT_UNAVAILABLE = 246;
 
-  /** What passes: servers that are replaced, metadata that changes, times that are too old. */
-  private static final Set<Integer> PASSING =
-      Set.of(
-          6,
-          7,
-          50,
-          63,
-          89,
-          91,
-          112,
-          133,
-          134,
-          150,
-          189,
-          202,
-          234,
-          239,
-          SNAPSHOT_UNAVAILABLE,
-          249,
-          262,
-          9001,
-          10107,
-          11600,
-          11602,
-          13388,
-          13435,
-          13436);
+  /** What passes, too: times that are too old, or take too long to come to. */
+  private static final Set<Integer> PASSING = Set.of(50, 239, SNAPSHOT_UNAVAILABLE);
 
   private static final Logger log = LoggerFactory.getLogger(SourceReads.class);
 
@@ -284,9 +258,7 @@ final class SourceReads {
   }
 
   static boolean isPassing(Throwable failure) {
-    return failure instanceof MongoSocketException
-        || failure instanceof MongoTimeoutException
-        || (failure instanceof MongoException known
-            && (PASSING.contains(known.getCode()) || known.hasErrorLabel("RetryableWriteError")));
+    return Waits.isPassing(failure)
+        || (failure instanceof MongoException known && PASSING.contains(known.getCode()));
   }
 }

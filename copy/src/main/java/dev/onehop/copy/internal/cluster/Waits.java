@@ -1,5 +1,6 @@
 package dev.onehop.copy.internal.cluster;
 
+import com.mongodb.MongoConnectionPoolClearedException;
 import com.mongodb.MongoException;
 import com.mongodb.MongoNodeIsRecoveringException;
 import com.mongodb.MongoNotPrimaryException;
@@ -114,6 +115,8 @@ public final class Waits {
     if (failure instanceof MongoException known) {
       return known instanceof MongoSocketException
           || known instanceof MongoTimeoutException
+          // Of those that wait for a connection when another one is lost.
+          || known instanceof MongoConnectionPoolClearedException
           || known instanceof MongoNotPrimaryException
           || known instanceof MongoNodeIsRecoveringException
           || known.hasErrorLabel(RETRYABLE)
