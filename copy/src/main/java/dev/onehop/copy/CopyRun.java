@@ -370,7 +370,9 @@ final class CopyRun {
       meter.phase(CopyPhase.INCREMENTAL);
       BsonTimestamp until = new Following(source, destination, settings, job, meter).untilFinish();
       finish(new SourceStructure(source, settings.mapping(), this::note).read(), structure);
-      note("the destination has all of the source up to the cluster time " + text(until));
+      note(
+          "the destination has all that happened at the source before the cluster time "
+              + text(until));
       job.set(new BsonDocument("finishedAt", until));
       phase = next(job, CopyPhase.DONE);
     }

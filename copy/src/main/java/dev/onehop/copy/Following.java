@@ -45,7 +45,7 @@ final class Following {
             .build();
   }
 
-  /** Applies, and gives the cluster time up to which all is applied when it ends. */
+  /** Applies, and gives the cluster time before which all is applied when it ends. */
   BsonTimestamp untilFinish() throws InterruptedException {
     while (true) {
       if (job.isPaused()) {

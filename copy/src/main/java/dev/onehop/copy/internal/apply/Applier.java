@@ -136,7 +136,7 @@ public final class Applier {
    * Waits until everything is applied that the source has now, and what the destination has is
    * exact. Meanwhile {@link #run} has to go on, here or elsewhere.
    *
-   * @return the cluster time up to which all events were applied: that of the call or a later one
+   * @return the cluster time before which all events were applied, later than that of the call
    */
   public Mono<BsonTimestamp> finish() {
     return source.now().flatMap(this::applied);
@@ -144,10 +144,9 @@ public final class Applier {
 
   private Mono<BsonTimestamp> applied(BsonTimestamp time) {
     return tick()
-        .then(Mono.from(group.place()))
+        .then(Mono.from(group.place()).retryWhen(SourceReads.untilThere()))
         .map(Checkpoint::clusterTime)
         .filter(reached -> reached.compareTo(time) > 0 && reached.compareTo(sink.exactFrom()) > 0)
-        .map(reached -> time)
         .repeatWhenEmpty(polls -> polls.delayElements(POLL));
   }
 

@@ -35,10 +35,13 @@ import reactor.core.publisher.Mono;
 /**
  * Reads the documents of ranges from the primaries of the shards that own them, each part with a
  * shard version, so that a shard which does not own it any more refuses. A cursor that is open goes
- * on with what it began with, wherever the range moves; its changes are in the change streams.
+ * on with what it began with, wherever the range moves; its changes are in the change streams. Only
+ * the primary knows of its cursors, and keeps for them what has moved away. Another primary may
+ * remove that, and a cursor of the one before would not tell. So what was read counts if the server
+ * was the primary from before it was read until after.
  *
  * <p>All reads are of what the majority has, not before the job's start. When a server is lost, a
- * range is read on from the last key that came, so a document may come twice.
+ * part of a range is read again, so a document may come twice.
  *
  * <p>Thread-safe.
  */
@@ -47,6 +50,10 @@ final class RangeReader {
 
   private static final BsonDocument SIMPLE = new BsonDocument("locale", new BsonString("simple"));
 
+  private static final OpMsg HELLO =
+      OpMsg.command(ClusterEnd.command("hello").append("$db", new BsonString("admin")));
+
+  private static final int PRIMARY_STEPPED_DOWN = 189;
   private static final int COLLECTION_UUID_MISMATCH = 361;
   private static final int WIRE_VERSION_6_0 = 17;
 
@@ -144,8 +151,15 @@ final class RangeReader {
   private record Part(
       @Nullable RoutingTable table, String shard, BsonDocument min, BsonDocument max) {}
 
+  /** Since when a server is the primary of its shard. */
+  private record Tenure(ServerAddressName server, BsonValue election) {}
+
   /** A cursor that is open at a server. */
-  private record Cursor(ReplicaSet set, ServerAddressName server, BsonDocument reply) {
+  private record Cursor(ReplicaSet set, Tenure tenure, BsonDocument reply) {
+    ServerAddressName server() {
+      return tenure.server();
+    }
+
     long id() {
       return CursorReplies.id(reply);
     }
@@ -202,7 +216,7 @@ final class RangeReader {
           return;
         }
         Part part = part(now);
-        drain(open(part), true);
+        read(part, true);
         from = part.max();
       }
     }
@@ -210,9 +224,9 @@ final class RangeReader {
     /** Reads the rest at the only shard. */
     private void readWhole(@Nullable RoutingTable now, String shard) throws InterruptedException {
       boolean last = isLastOfSeveral();
-      drain(open(new Part(now, shard, from, range.max())), true);
+      read(new Part(now, shard, from, range.max()), true);
       if (last) {
-        drain(open(new Part(now, shard, range.max(), range.max())), false);
+        read(new Part(now, shard, range.max(), range.max()), false);
       }
     }
 
@@ -249,7 +263,9 @@ final class RangeReader {
           }
         }
         while (!cursors.isEmpty()) {
-          drain(cursors.remove(0), false);
+          Cursor cursor = cursors.remove(0);
+          drain(cursor, false);
+          requireSamePrimary(cursor);
         }
       } finally {
         cursors.forEach(this::kill);
@@ -316,12 +332,19 @@ final class RangeReader {
               .shard(part.shard())
               .flatMap(
                   set ->
-                      set.send(
-                              message,
-                              server ->
-                                  message.withFields(
-                                      fields(under, part.shard(), server.maxWireVersion())))
-                          .map(answer -> cursor(set, answer))));
+                      set.send(HELLO)
+                          .map(RangeReader::tenure)
+                          .flatMap(
+                              tenure ->
+                                  set.send(
+                                          message,
+                                          server ->
+                                              message.withFields(
+                                                  fields(
+                                                      under,
+                                                      part.shard(),
+                                                      server.maxWireVersion())))
+                                      .map(answer -> cursor(set, tenure, answer)))));
     }
 
     /** What a server of its version checks before it reads. */
@@ -334,8 +357,48 @@ final class RangeReader {
       return fields;
     }
 
-    private Cursor cursor(ReplicaSet set, Answer answer) {
-      return new Cursor(set, answer.server(), checked(answer.document()));
+    private Cursor cursor(ReplicaSet set, Tenure tenure, Answer answer) {
+      Cursor cursor =
+          new Cursor(
+              set, new Tenure(answer.server(), tenure.election()), checked(answer.document()));
+      if (!tenure.equals(cursor.tenure())) {
+        kill(cursor);
+        throw replaced();
+      }
+      return cursor;
+    }
+
+    /** Reads a part; what was read of it before a failure counts if it is sure to be all. */
+    private void read(Part part, boolean ordered) throws InterruptedException {
+      Cursor cursor = open(part);
+      try {
+        drain(cursor, ordered);
+      } catch (RuntimeException failure) {
+        if (!isSamePrimary(cursor)) {
+          from = part.min();
+        }
+        throw failure;
+      }
+      if (!isSamePrimary(cursor)) {
+        from = part.min();
+        throw replaced();
+      }
+    }
+
+    private boolean isSamePrimary(Cursor cursor) throws InterruptedException {
+      try {
+        requireSamePrimary(cursor);
+        return true;
+      } catch (RuntimeException unknown) {
+        return false;
+      }
+    }
+
+    private void requireSamePrimary(Cursor cursor) throws InterruptedException {
+      Tenure now = tenure(Waits.one(cursor.set().sendTo(cursor.server(), HELLO)));
+      if (!now.equals(cursor.tenure())) {
+        throw replaced();
+      }
     }
 
     private BsonDocument checked(BsonDocument reply) {
@@ -392,7 +455,7 @@ final class RangeReader {
       return cursor
           .set()
           .sendTo(cursor.server(), OpMsg.command(getMore))
-          .map(answer -> cursor(cursor.set(), answer));
+          .map(answer -> new Cursor(cursor.set(), cursor.tenure(), checked(answer.document())));
     }
 
     private void kill(Cursor cursor) {
@@ -405,6 +468,19 @@ final class RangeReader {
               .append("$db", new BsonString(database));
       cursor.set().sendTo(cursor.server(), OpMsg.command(kill)).onErrorComplete().subscribe();
     }
+  }
+
+  private static Tenure tenure(Answer hello) {
+    BsonValue election = hello.document().get("electionId");
+    if (election == null) {
+      throw replaced();
+    }
+    return new Tenure(hello.server(), election);
+  }
+
+  private static CommandFailure replaced() {
+    return new CommandFailure(
+        PRIMARY_STEPPED_DOWN, "PrimarySteppedDown", "another primary was elected", List.of());
   }
 
   /** A bound of an index that has more fields than the key: before all that begin with it. */
