@@ -1,0 +1,404 @@
+package dev.onehop.copy;
+
+import dev.onehop.copy.internal.Mapping;
+import dev.onehop.copy.internal.cluster.ClusterEnd;
+import dev.onehop.copy.internal.cluster.Rights;
+import dev.onehop.copy.internal.cluster.Waits;
+import dev.onehop.copy.internal.full.CopiedCollection;
+import dev.onehop.copy.internal.full.Counts;
+import dev.onehop.copy.internal.full.Forecast;
+import dev.onehop.copy.internal.full.FullCopy;
+import dev.onehop.copy.internal.full.Limits;
+import dev.onehop.copy.internal.full.Plan;
+import dev.onehop.copy.internal.full.RangePlanner;
+import dev.onehop.copy.internal.state.Fence;
+import dev.onehop.copy.internal.state.Job;
+import dev.onehop.copy.internal.structure.CollectionSpec;
+import dev.onehop.copy.internal.structure.DestinationStructure;
+import dev.onehop.copy.internal.structure.SourceStructure;
+import dev.onehop.copy.progress.CopyException;
+import dev.onehop.copy.progress.CopyPhase;
+import dev.onehop.copy.progress.CopyProgress;
+import dev.onehop.streams.ShardedChangeStream;
+import dev.onehop.streams.event.Checkpoint;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
+import org.bson.BsonArray;
+import org.bson.BsonDocument;
+import org.bson.BsonInt32;
+import org.bson.BsonNull;
+import org.bson.BsonObjectId;
+import org.bson.BsonString;
+import org.bson.BsonTimestamp;
+import org.bson.BsonValue;
+import org.bson.types.ObjectId;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** One run of a copy, phase by phase. */
+final class CopyRun {
+  private static final Logger log = LoggerFactory.getLogger(CopyRun.class);
+  private static final int FORMAT = 1;
+  private static final int THREADS = 2;
+  private static final Set<String> OF_SERVERS = Set.of("admin", "config", "local");
+
+  private final CopySettings settings;
+  private final Counts counts = new Counts();
+  private final Limits limits;
+  private final ProgressMeter meter;
+  private final AtomicBoolean begun = new AtomicBoolean();
+  private final AtomicReference<@Nullable Thread> runner = new AtomicReference<>();
+  private volatile boolean closed;
+
+  CopyRun(CopySettings settings) {
+    this.settings = settings;
+    this.limits = new Limits(settings.documentsPerSecond(), settings.bytesPerSecond());
+    this.meter = new ProgressMeter(settings.job(), counts);
+  }
+
+  CopyProgress progress() {
+    return meter.progress();
+  }
+
+  void close() {
+    closed = true;
+    Thread running = runner.get();
+    if (running != null) {
+      running.interrupt();
+    }
+  }
+
+  private void note(String text) {
+    log.info("{}", text);
+    meter.note(text);
+  }
+
+  void run() throws InterruptedException {
+    if (!begun.compareAndSet(false, true)) {
+      throw new IllegalStateException("a copy runs once");
+    }
+    runner.set(Thread.currentThread());
+    if (closed) {
+      throw new InterruptedException();
+    }
+    try (ClusterEnd source =
+            ClusterEnd.connect("source", settings.from(), settings.fromSettings(), false, THREADS);
+        ClusterEnd destination =
+            ClusterEnd.connect(
+                "destination", settings.to(), settings.toSettings(), true, THREADS)) {
+      run(source, destination);
+    } finally {
+      runner.set(null);
+    }
+  }
+
+  private void run(ClusterEnd source, ClusterEnd destination) throws InterruptedException {
+    Set<String> same = new HashSet<>(source.identity());
+    same.retainAll(destination.identity());
+    if (!same.isEmpty()) {
+      throw new CopyException("source and destination are the same cluster", null);
+    }
+    checkRights(source, destination);
+    Job job = new Job(destination, ClusterCopy.STATE_DATABASE, settings.job(), settings.lease());
+    begin(source, destination, job);
+    try {
+      new LeaseKeeping(job, settings.lease(), limits, meter)
+          .during(() -> phases(source, destination, job));
+    } catch (InterruptedException e) {
+      release(job);
+      throw e;
+    }
+  }
+
+  /** So that nobody has to wait for it. */
+  private static void release(Job job) throws InterruptedException {
+    try {
+      job.release();
+    } catch (RuntimeException failure) {
+      log.debug("the job is kept until its lease ends", failure);
+    }
+  }
+
+  /** Takes the job, new or as it is. */
+  private void begin(ClusterEnd source, ClusterEnd destination, Job job)
+      throws InterruptedException {
+    BsonDocument known = job.read();
+    if (settings.begin() == ClusterCopy.Begin.RESUME) {
+      if (known == null) {
+        throw new CopyException("the destination has no job " + settings.job(), null);
+      }
+      requireSame(source, known);
+      // Its process may have ended without a word.
+      long until = System.nanoTime() + settings.lease().multipliedBy(3).toNanos();
+      while (!job.take()) {
+        if (System.nanoTime() - until > 0) {
+          throw new CopyException("another process works on the job " + settings.job(), null);
+        }
+        Thread.sleep(settings.lease().toMillis() / 10);
+      }
+      return;
+    }
+    if (known != null && settings.begin() == ClusterCopy.Begin.NEW) {
+      throw new CopyException(
+          "the destination has the job %s already, in phase %s: resume it, or overwrite it"
+              .formatted(settings.job(), known.getString("phase").getValue()),
+          null);
+    }
+    Checkpoint place =
+        Waits.one(ShardedChangeStream.builder(source.settings()).cluster().build().start());
+    List<CollectionSpec> specs = new SourceStructure(source, settings.mapping(), this::note).read();
+    Set<String> occupied = occupied(destination, specs).keySet();
+    if (!occupied.isEmpty() && settings.begin() == ClusterCopy.Begin.NEW) {
+      throw new CopyException(
+          "the destination is not empty: it has %s%s; overwrite drops what is to be copied"
+              .formatted(
+                  String.join(", ", occupied.stream().limit(3).toList()),
+                  occupied.size() > 3 ? " and " + (occupied.size() - 3) + " more" : ""),
+          null);
+    }
+    if (isFollowing()) {
+      new Forecast(source).check(specs, settings.documentsPerSecond(), settings.bytesPerSecond());
+    }
+    BsonDocument fields =
+        new BsonDocument("format", new BsonInt32(FORMAT))
+            .append("incarnation", new BsonObjectId(new ObjectId()))
+            .append("phase", new BsonString(CopyPhase.START.name()))
+            .append("source", identity(source))
+            .append("place", place.toDocument())
+            .append("start", place.clusterTime())
+            .append("mapping", mapping(settings.mapping()))
+            // What its processes may still write, and what is stored of it.
+            .append(
+                "replaces",
+                known == null ? BsonNull.VALUE : known.get("incarnation", BsonNull.VALUE))
+            .append("oldPlan", known == null ? BsonNull.VALUE : known.get("plan", BsonNull.VALUE));
+    if (!job.create(fields)) {
+      throw new CopyException("another process works on the job " + settings.job(), null);
+    }
+  }
+
+  private void checkRights(ClusterEnd source, ClusterEnd destination) throws InterruptedException {
+    Set<String> databases = new SourceStructure(source, settings.mapping(), this::note).databases();
+    Set<String> there = new TreeSet<>();
+    for (String database : databases) {
+      there.add(settings.mapping().renamed().getOrDefault(database, database));
+    }
+    Rights rights = new Rights();
+    rights.ofSource(source, databases);
+    rights.ofDestination(destination, there, ClusterCopy.STATE_DATABASE);
+    rights.check();
+  }
+
+  /** Removes what is in the way, and takes note of what there is to copy. */
+  private void prepare(ClusterEnd source, ClusterEnd destination, Job job)
+      throws InterruptedException {
+    if (job.get("replaces") instanceof BsonObjectId old) {
+      Fence.close(destination, ClusterCopy.STATE_DATABASE, old);
+    }
+    if (job.get("oldPlan") instanceof BsonObjectId old) {
+      new Plan(destination, ClusterCopy.STATE_DATABASE, old).remove();
+    }
+    List<CollectionSpec> specs = new SourceStructure(source, settings.mapping(), this::note).read();
+    DestinationStructure there =
+        new DestinationStructure(destination, settings.mapping(), this::note);
+    for (Map.Entry<String, BsonDocument> each : occupied(destination, specs).entrySet()) {
+      // Whoever stood still here drops nothing that was made since.
+      job.renew();
+      there.drop(each.getKey(), each.getValue());
+    }
+    BsonObjectId plan = new BsonObjectId();
+    new Plan(destination, ClusterCopy.STATE_DATABASE, plan).store(specs);
+    job.set(
+        new BsonDocument("plan", plan).append("phase", new BsonString(CopyPhase.STRUCTURE.name())));
+  }
+
+  private static BsonArray identity(ClusterEnd source) throws InterruptedException {
+    return new BsonArray(new TreeSet<>(source.identity()).stream().map(BsonString::new).toList());
+  }
+
+  private static BsonDocument mapping(Mapping mapping) {
+    BsonArray renamed = new BsonArray();
+    mapping
+        .renamed()
+        .forEach(
+            (from, to) ->
+                renamed.add(new BsonArray(List.of(new BsonString(from), new BsonString(to)))));
+    BsonArray filters = new BsonArray();
+    mapping
+        .filters()
+        .forEach(
+            (namespace, filter) ->
+                filters.add(
+                    new BsonArray(
+                        List.of(new BsonString(namespace), new BsonString(filter.toJson())))));
+    return new BsonDocument("included", strings(mapping.included()))
+        .append("excluded", strings(mapping.excluded()))
+        .append("renamed", renamed)
+        .append("filters", filters);
+  }
+
+  private static BsonArray strings(List<String> values) {
+    return new BsonArray(values.stream().sorted().map(BsonString::new).toList());
+  }
+
+  private void requireSame(ClusterEnd source, BsonDocument known) throws InterruptedException {
+    if (!(known.get("format") instanceof BsonInt32 format) || format.getValue() != FORMAT) {
+      throw new CopyException(
+          "the job " + settings.job() + " was begun by another version of this program", null);
+    }
+    BsonArray now = identity(source);
+    if (source.isSharded()
+        ? !known.getArray("source").equals(now)
+        : known.getArray("source").stream().noneMatch(now::contains)) {
+      throw new CopyException("the job " + settings.job() + " is a copy of another source", null);
+    }
+    if (!sorted(known.getDocument("mapping")).equals(sorted(mapping(settings.mapping())))) {
+      throw new CopyException(
+          "the job "
+              + settings.job()
+              + " was begun with other collections, names or filters: give the same",
+          null);
+    }
+  }
+
+  private static Set<String> sorted(BsonDocument mapping) {
+    Set<String> all = new TreeSet<>();
+    mapping.forEach(
+        (name, values) -> {
+          for (BsonValue value : values.asArray()) {
+            all.add(name + " " + new BsonDocument("", value).toJson());
+          }
+        });
+    return all;
+  }
+
+  /** The collections of the destination that the copy has or may get, with what they are. */
+  private Map<String, BsonDocument> occupied(ClusterEnd destination, List<CollectionSpec> specs)
+      throws InterruptedException {
+    Set<String> wanted = new HashSet<>();
+    specs.forEach(spec -> wanted.add(spec.destination()));
+    Map<String, BsonDocument> occupied = new TreeMap<>();
+    for (BsonDocument database :
+        destination.all(destination.client().listDatabases(BsonDocument.class).nameOnly(true))) {
+      String name = database.getString("name").getValue();
+      if (OF_SERVERS.contains(name) || name.equals(ClusterCopy.STATE_DATABASE)) {
+        continue;
+      }
+      for (BsonDocument collection :
+          destination.all(destination.database(name).listCollections(BsonDocument.class))) {
+        String namespace = name + "." + collection.getString("name").getValue();
+        if (!collection.getString("name").getValue().startsWith("system.")
+            && (wanted.contains(namespace)
+                || namespace.equals(settings.mapping().destination(namespace)))) {
+          occupied.put(namespace, collection.getDocument("info", new BsonDocument()));
+        }
+      }
+    }
+    return occupied;
+  }
+
+  private void phases(ClusterEnd source, ClusterEnd destination, Job job)
+      throws InterruptedException {
+    CopyPhase phase = CopyPhase.valueOf(((BsonString) job.required("phase")).getValue());
+    if (phase == CopyPhase.START) {
+      prepare(source, destination, job);
+      phase = CopyPhase.STRUCTURE;
+    }
+    Plan plan =
+        new Plan(destination, ClusterCopy.STATE_DATABASE, (BsonObjectId) job.required("plan"));
+    BsonTimestamp start = (BsonTimestamp) job.required("start");
+    DestinationStructure structure =
+        new DestinationStructure(destination, settings.mapping(), this::note);
+    RangePlanner planner = new RangePlanner(source, settings.rangeBytes());
+    List<CopiedCollection> collections = plan.collections();
+    meter.began(collections.size(), start);
+    if (phase == CopyPhase.STRUCTURE) {
+      meter.phase(CopyPhase.STRUCTURE);
+      for (CopiedCollection collection : collections) {
+        CollectionSpec spec = collection.spec();
+        CollectionSpec.Sharding sharding = spec.sharding();
+        job.renew();
+        structure.create(
+            spec,
+            sharding != null && destination.isSharded() && !sharding.isSplitByServers()
+                ? planner.points(spec, sharding.key(), destination.shards().size())
+                : List.of());
+      }
+      phase = next(job, CopyPhase.FULL);
+    }
+    if (phase == CopyPhase.FULL && settings.phases().contains(CopyPhase.FULL)) {
+      meter.phase(CopyPhase.FULL);
+      Fence fence =
+          new Fence(destination, ClusterCopy.STATE_DATABASE, job.incarnation(), job.term());
+      new FullCopy(
+              source,
+              destination,
+              settings.mapping(),
+              plan,
+              // Of the start itself there is nothing: the first event is at it or later.
+              new FullCopy.Settings(
+                  new BsonTimestamp(start.getValue() - 1),
+                  settings.readersPerShard(),
+                  settings.batchSize()),
+              limits,
+              counts)
+          .run(fence, planner);
+      BsonTimestamp read = source.clusterTime();
+      job.set(new BsonDocument("readUntil", read == null ? start : read));
+      phase = next(job, CopyPhase.INDEXES);
+    } else if (phase != CopyPhase.FULL) {
+      plan.count(counts);
+    }
+    if (phase == CopyPhase.INDEXES && settings.phases().contains(CopyPhase.INDEXES)) {
+      meter.phase(CopyPhase.INDEXES);
+      for (CopiedCollection collection : collections) {
+        structure.buildIndexes(collection.spec());
+      }
+      if (!isFollowing()) {
+        finish(collections.stream().map(CopiedCollection::spec).toList(), structure);
+      }
+      phase = next(job, isFollowing() ? CopyPhase.INCREMENTAL : CopyPhase.DONE);
+    }
+    if (phase == CopyPhase.INCREMENTAL && isFollowing()) {
+      meter.phase(CopyPhase.INCREMENTAL);
+      BsonTimestamp until = new Following(source, destination, settings, job, meter).untilFinish();
+      finish(new SourceStructure(source, settings.mapping(), this::note).read(), structure);
+      note(
+          "the destination has all that happened at the source before the cluster time "
+              + text(until));
+      job.set(new BsonDocument("finishedAt", until));
+      phase = next(job, CopyPhase.DONE);
+    }
+    meter.ended(phase);
+    job.release();
+  }
+
+  private boolean isFollowing() {
+    return settings.phases().contains(CopyPhase.INCREMENTAL);
+  }
+
+  private void finish(List<CollectionSpec> specs, DestinationStructure structure)
+      throws InterruptedException {
+    for (CollectionSpec spec : specs) {
+      if (spec.kind() != CollectionSpec.Kind.VIEW) {
+        structure.finish(spec);
+      }
+    }
+  }
+
+  private static String text(BsonTimestamp time) {
+    return Integer.toUnsignedString(time.getTime()) + "." + time.getInc();
+  }
+
+  private static CopyPhase next(Job job, CopyPhase phase) throws InterruptedException {
+    job.set(new BsonDocument("phase", new BsonString(phase.name())));
+    return phase;
+  }
+}

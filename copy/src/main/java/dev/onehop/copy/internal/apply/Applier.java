@@ -1,0 +1,250 @@
+package dev.onehop.copy.internal.apply;
+
+import com.mongodb.MongoClientSettings;
+import com.mongodb.MongoCommandException;
+import com.mongodb.reactivestreams.client.MongoClient;
+import com.mongodb.reactivestreams.client.MongoDatabase;
+import dev.onehop.copy.internal.Mapping;
+import dev.onehop.streams.ShardedChangeStream;
+import dev.onehop.streams.channel.ChannelGroup;
+import dev.onehop.streams.event.Checkpoint;
+import dev.onehop.streams.event.Order;
+import java.time.Duration;
+import java.util.EnumSet;
+import java.util.Objects;
+import java.util.Set;
+import org.bson.BsonDocument;
+import org.bson.BsonInt32;
+import org.bson.BsonTimestamp;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.util.retry.Retry;
+
+/**
+ * Applies all events of a source from a time on to a destination, until it is cancelled: in order
+ * for each document, each event once. Several processes may do so for the same job; they share the
+ * work, and when one ends the others take over.
+ *
+ * <p>The destination has to hold what was copied: of each document any state from the time on, and
+ * no document that was deleted before. Updates of documents whose state is not known are not
+ * applied; such documents are read from the source again.
+ *
+ * <p>Thread-safe.
+ */
+public final class Applier {
+  private static final Duration POLL = Duration.ofMillis(200);
+  private static final int RENEWALS = 10;
+
+  private static final int NAMESPACE_EXISTS = 48;
+
+  private final MongoClient sourceClient;
+  private final MongoDatabase state;
+  private final String job;
+  private final SourceReads source;
+  private final ApplySink sink;
+  private final ChannelGroup group;
+
+  private Applier(Builder builder) {
+    this.sourceClient = builder.sourceClient;
+    this.state = builder.state;
+    this.job = builder.job;
+    this.source = new SourceReads(builder.sourceClient);
+    Targets targets = new Targets(builder.destination);
+    this.sink =
+        new ApplySink(
+            builder.destination,
+            builder.lanes,
+            builder.operations,
+            builder.state.getCollection("places." + builder.job),
+            new Planner(builder.mapping, builder.operations, source, targets),
+            source,
+            targets,
+            new SchemaChanges(
+                builder.destination,
+                builder.state.getCollection("created." + builder.job, BsonDocument.class),
+                builder.mapping));
+    ShardedChangeStream stream =
+        ShardedChangeStream.builder(builder.source)
+            .cluster()
+            .showExpandedEvents(true)
+            // A document that changes its shard key is in the streams of two shards.
+            .order(Order.TOTAL)
+            .startAtOperationTime(builder.start)
+            .build();
+    this.group =
+        ChannelGroup.builder(
+                stream, builder.lanes, builder.job, builder.state.getCollection("leases"))
+            .maxBatch(builder.batch)
+            .lease(builder.lease, builder.lease.dividedBy(RENEWALS))
+            .build();
+  }
+
+  /**
+   * Begins.
+   *
+   * @param source settings of the source's connections, also to its shards
+   * @param start a cluster time of the source, before anything was read of it; when the job goes
+   *     on, it does so from its own place
+   */
+  public static Builder builder(MongoClientSettings source, BsonTimestamp start) {
+    return new Builder(source, start);
+  }
+
+  /**
+   * Applies events.
+   *
+   * @return cold; ends with an error if it can't go on. When it is cancelled, what is being written
+   *     is finished in the background
+   */
+  public Mono<Void> run() {
+    // A transaction over several shards can't create them.
+    return Flux.just("leases", "places." + job, "created." + job)
+        .concatMap(this::create)
+        .then(Mono.defer(() -> Mono.from(group.process(sink))));
+  }
+
+  private Mono<Void> create(String collection) {
+    return Mono.from(state.createCollection(collection))
+        .onErrorResume(
+            failure ->
+                failure instanceof MongoCommandException refused
+                    && refused.getErrorCode() == NAMESPACE_EXISTS,
+            exists -> Mono.empty())
+        .retryWhen(Retry.backoff(Long.MAX_VALUE, POLL).filter(SourceReads::isPassing))
+        .then();
+  }
+
+  /** How far it is. Empty before it has begun. */
+  public Mono<ApplyStatus> status() {
+    return Mono.from(group.place())
+        .map(Checkpoint::clusterTime)
+        .flatMap(
+            applied ->
+                source
+                    .now()
+                    .map(
+                        now ->
+                            new ApplyStatus(
+                                sink.events(),
+                                sink.documentsRead(),
+                                applied,
+                                now,
+                                sink.exactFrom())));
+  }
+
+  /**
+   * Waits until everything is applied that the source has now, and what the destination has is
+   * exact. Meanwhile {@link #run} has to go on, here or elsewhere.
+   *
+   * @return the cluster time before which all events were applied, later than that of the call
+   */
+  public Mono<BsonTimestamp> finish() {
+    return source.now().flatMap(this::applied);
+  }
+
+  private Mono<BsonTimestamp> applied(BsonTimestamp time) {
+    return tick()
+        .then(Mono.from(group.place()).retryWhen(SourceReads.untilThere()))
+        .map(Checkpoint::clusterTime)
+        .filter(reached -> reached.compareTo(time) > 0 && reached.compareTo(sink.exactFrom()) > 0)
+        .repeatWhenEmpty(polls -> polls.delayElements(POLL));
+  }
+
+  /**
+   * Shards where nothing happens say so every ten seconds only, unless they have something to say.
+   */
+  private Mono<Void> tick() {
+    BsonDocument note =
+        new BsonDocument("appendOplogNote", new BsonInt32(1))
+            .append("data", new BsonDocument("onehop", new BsonInt32(1)));
+    return Mono.from(sourceClient.getDatabase("admin").runCommand(note)).onErrorComplete().then();
+  }
+
+  /** Collects what an applier is made of. Not thread-safe. */
+  public static final class Builder {
+    private static final int LANES = 16;
+    private static final int BATCH = 500;
+
+    private final MongoClientSettings source;
+    private final BsonTimestamp start;
+    private MongoClient sourceClient;
+    private MongoClient destination;
+    private MongoDatabase state;
+    private String job = "copy";
+    private Mapping mapping = Mapping.ALL;
+    private Set<Operation> operations = EnumSet.allOf(Operation.class);
+    private int lanes = LANES;
+    private int batch = BATCH;
+    private Duration lease = Duration.ofSeconds(10);
+
+    @SuppressWarnings("NullAway.Init") // Checked when it is built.
+    private Builder(MongoClientSettings source, BsonTimestamp start) {
+      this.source = Objects.requireNonNull(source, "source");
+      this.start = Objects.requireNonNull(start, "start");
+    }
+
+    /**
+     * The clients, which stay the caller's.
+     *
+     * @param ofSource for reads of single documents
+     * @param ofDestination for the writes; its servers have transactions
+     */
+    public Builder clients(MongoClient ofSource, MongoClient ofDestination) {
+      this.sourceClient = ofSource;
+      this.destination = ofDestination;
+      return this;
+    }
+
+    /**
+     * Where the state is kept, at the destination.
+     *
+     * @param database of the client of the destination
+     * @param name of the job
+     */
+    public Builder state(MongoDatabase database, String name) {
+      this.state = database;
+      this.job = name;
+      return this;
+    }
+
+    /** Which collections, and where to; all by default. */
+    public Builder mapping(Mapping wanted) {
+      this.mapping = wanted;
+      return this;
+    }
+
+    /** Which kinds of events are applied; all by default. */
+    public Builder operations(Set<Operation> wanted) {
+      this.operations = EnumSet.copyOf(wanted);
+      return this;
+    }
+
+    /** In how many lanes documents are written at once, 1 to 128; 16 by default. */
+    public Builder lanes(int count) {
+      this.lanes = count;
+      return this;
+    }
+
+    /** How many events a transaction has at most; 500 by default. */
+    public Builder maxBatch(int events) {
+      this.batch = events;
+      return this;
+    }
+
+    /**
+     * How long a lane is a process's own after it last said so, at least a second; 10 seconds by
+     * default. When a process is killed, another one waits that long for its lanes.
+     */
+    public Builder lease(Duration time) {
+      this.lease = time;
+      return this;
+    }
+
+    /** Nothing begins yet. */
+    public Applier build() {
+      Objects.requireNonNull(sourceClient, "clients");
+      Objects.requireNonNull(state, "state");
+      return new Applier(this);
+    }
+  }
+}
