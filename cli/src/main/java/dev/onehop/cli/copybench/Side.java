@@ -256,6 +256,8 @@ final class Side implements AutoCloseable {
           one: {region: here, address: 127.%2$d.0.1}
           two: {region: here, address: 127.%2$d.0.2}
           three: {region: here, address: 127.%2$d.0.3}
+        roundTrips:
+          here <-> here: 0
         client: one
         configServers: [one]
         shards:
