@@ -35,6 +35,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
@@ -77,6 +78,8 @@ import picocli.CommandLine.Spec;
       "                             ends it, once the writes to the source have been stopped",
       "  ONEHOP_FROM_PASSWORD=... ONEHOP_TO_PASSWORD=... onehop copy \\",
       "      --from 'mongodb://user@old/?tls=true' --to 'mongodb://user@new/?tls=true'",
+      "  onehop copy --bench --quick",
+      "                             measures it on clusters of its own",
       "",
       "Exit code: 0 done, 1 it can't begin or go on, 2 the command line was wrong, 130 interrupted",
       "(--resume goes on)."
@@ -216,8 +219,13 @@ final class CopyCommand implements Callable<Integer> {
       description = "Print the result as JSON on standard output, in place of text.")
   boolean json;
 
+  @Mixin CopyBenchOptions bench = new CopyBenchOptions();
+
   @Override
   public Integer call() {
+    if (bench.isWanted()) {
+      return bench.run(json);
+    }
     try (ClusterCopy copy = copy()) {
       CopyProgress done = run(copy);
       PrintWriter out = spec.commandLine().getOut();

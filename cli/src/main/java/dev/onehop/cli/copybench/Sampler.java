@@ -1,0 +1,111 @@
+package dev.onehop.cli.copybench;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Asks the destination's shards all the time how many documents they have written. What a copy writes
+ * for itself is among them; it is little.
+ */
+final class Sampler {
+  private static final long PAUSE_MILLIS = 100;
+
+  /** What is written before and after these parts of all documents does not count as the copy. */
+  private static final double MARGIN = 0.001;
+
+  private final Side destination;
+  private final List<Sample> samples = new ArrayList<>(); // guarded by this
+  private final Thread thread = new Thread(this::run, "sampler");
+
+  /** How many documents were written at a moment. */
+  record Sample(long nanos, long written) {}
+
+  private Sampler(Side destination) {
+    this.destination = destination;
+  }
+
+  static Sampler start(Side destination) {
+    Sampler sampler = new Sampler(destination);
+    sampler.sample();
+    sampler.thread.start();
+    return sampler;
+  }
+
+  private synchronized void sample() {
+    long written = destination.written();
+    samples.add(new Sample(System.nanoTime(), written));
+  }
+
+  private void run() {
+    try {
+      while (true) {
+        Thread.sleep(PAUSE_MILLIS);
+        sample();
+      }
+    } catch (InterruptedException e) {
+      // Stopped.
+    }
+  }
+
+  /** Ends it and gives what it saw. */
+  synchronized Written stop() {
+    thread.interrupt();
+    sample();
+    return of(samples);
+  }
+
+  /**
+   * What was seen.
+   *
+   * @param startSeconds from the beginning until the first thousandth of the documents was written
+   * @param seconds from then until all but the last thousandth were
+   * @param series documents per second, in each whole second of that time
+   */
+  record Written(double startSeconds, double seconds, List<Double> series) {}
+
+  static Written of(List<Sample> samples) {
+    Sample first = samples.get(0);
+    Sample last = samples.get(samples.size() - 1);
+    double all = last.written() - first.written();
+    double begin = timeOf(samples, first.written() + MARGIN * all);
+    double end = timeOf(samples, last.written() - MARGIN * all);
+    List<Double> series = new ArrayList<>();
+    for (int second = 0; second + 1 <= end - begin; second++) {
+      series.add(
+          writtenAt(samples, begin + second + 1) - writtenAt(samples, begin + second));
+    }
+    return new Written(begin - seconds(first), end - begin, series);
+  }
+
+  private static double seconds(Sample sample) {
+    return sample.nanos() / (double) TimeUnit.SECONDS.toNanos(1);
+  }
+
+  /** When so many were written, between two samples as if at an even rate. */
+  private static double timeOf(List<Sample> samples, double written) {
+    Sample before = samples.get(0);
+    for (Sample sample : samples) {
+      if (sample.written() >= written) {
+        double rise = sample.written() - before.written();
+        double part = rise == 0 ? 0 : (written - before.written()) / rise;
+        return seconds(before) + part * (seconds(sample) - seconds(before));
+      }
+      before = sample;
+    }
+    return seconds(before);
+  }
+
+  private static double writtenAt(List<Sample> samples, double second) {
+    Sample before = samples.get(0);
+    for (Sample sample : samples) {
+      if (seconds(sample) >= second) {
+        double time = seconds(sample) - seconds(before);
+        double part = time == 0 ? 0 : (second - seconds(before)) / time;
+        return before.written() + part * (sample.written() - before.written());
+      }
+      before = sample;
+    }
+    return before.written();
+  }
+}

@@ -1,0 +1,82 @@
+package dev.onehop.cli.copybench;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.onehop.cli.Failure;
+import dev.onehop.cli.consume.ChildProcess;
+import dev.onehop.cli.consume.ProcessUse;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.ExecutionException;
+import org.bson.BsonTimestamp;
+
+/**
+ * A way of copying in a process of its own, so that its processor time and memory are its own. Its
+ * standard input has the task in the first line, as JSON, and then one command a line: {@code full
+ * COLLECTION...}, {@code follow TIME}, {@code await EVENTS}, {@code unfollow}, {@code use}. Each is
+ * answered when it is done: {@code ok}, or what was used, as JSON.
+ */
+public final class WorkerMain {
+  static final String OK = "ok";
+  static final String USE = "use ";
+
+  private static final ObjectMapper JSON = new ObjectMapper();
+  private static final long LOOK_MILLIS = 10;
+
+  private final Work work;
+  private long cpuNanos = ProcessUse.cpuNanos();
+
+  private WorkerMain(Work work) {
+    this.work = work;
+  }
+
+  /** Does what its standard input says. */
+  public static void main(String[] args) throws IOException {
+    PrintStream out = System.out;
+    System.setOut(System.err); // What libraries print is no part of the answers.
+    BufferedReader in =
+        new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+    int exitCode = 0;
+    WorkerTask task = JSON.readValue(in.readLine(), WorkerTask.class);
+    try (Work work = task.way() == Way.ONE ? new OneRouterWork(task) : new OurWork(task)) {
+      WorkerMain worker = new WorkerMain(work);
+      String line;
+      while ((line = in.readLine()) != null) {
+        out.println(worker.answer(line));
+        out.flush();
+      }
+    } catch (IOException | InterruptedException | ExecutionException | RuntimeException e) {
+      System.err.println(ChildProcess.FAILED + Failure.firstLine(e));
+      e.printStackTrace();
+      exitCode = 1;
+    }
+    System.exit(exitCode); // Ends threads that a client may have left.
+  }
+
+  private String answer(String command)
+      throws IOException, InterruptedException, ExecutionException {
+    List<String> words = Arrays.asList(command.split(" ", -1));
+    switch (words.get(0)) {
+      case "full" -> work.full(words.subList(1, words.size()));
+      case "follow" -> work.follow(new BsonTimestamp(Long.parseLong(words.get(1))));
+      case "await" -> {
+        while (work.applied() < Long.parseLong(words.get(1))) {
+          Thread.sleep(LOOK_MILLIS);
+        }
+      }
+      case "unfollow" -> work.unfollow();
+      case "use" -> {
+        long now = ProcessUse.cpuNanos();
+        WorkerUse use = new WorkerUse(now - cpuNanos, ProcessUse.mostMemoryBytes());
+        cpuNanos = now;
+        return USE + JSON.writeValueAsString(use);
+      }
+      default -> throw new IOException("unknown command: " + command);
+    }
+    return OK;
+  }
+}
