@@ -62,7 +62,8 @@ class GroupedTransactionsIT {
 
   @BeforeAll
   static void start() {
-    testbed = Testbed.builder(NearShards.topology("grouped-transactions", 51, 3)).failPoints().start();
+    testbed =
+        Testbed.builder(NearShards.topology("grouped-transactions", 51, 3)).failPoints().start();
     client = MongoClients.create(testbed.url());
   }
 
