@@ -25,6 +25,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import reactor.core.Disposable;
+import reactor.core.Disposables;
 import reactor.core.publisher.Mono;
 
 /** How groups of channels end, on real servers. */
@@ -38,13 +39,13 @@ class ChannelGroupEndIT {
   private final Set<Object> seen = ConcurrentHashMap.newKeySet();
   private final com.mongodb.reactivestreams.client.MongoClient reactive =
       com.mongodb.reactivestreams.client.MongoClients.create(testbed.url());
+  private final Disposable.Composite running = Disposables.composite();
   private MongoCollection<Document> watched;
 
-  /** One that runs. */
+  /** How one ends. */
   private static final class Member {
     private final AtomicBoolean completed = new AtomicBoolean();
     private final AtomicReference<Throwable> failure = new AtomicReference<>();
-    private Disposable running;
   }
 
   @BeforeAll
@@ -71,6 +72,7 @@ class ChannelGroupEndIT {
 
   @AfterEach
   void drop() {
+    running.dispose();
     reactive.close();
     testbed.dropCollection("group.watched");
     client.getDatabase("group").getCollection("leases").drop();
@@ -83,20 +85,21 @@ class ChannelGroupEndIT {
             .collection("group", "watched")
             .pipeline(List.of(Aggregates.match(Filters.eq("operationType", "insert"))))
             .build();
-    member.running =
-        Mono.from(
-                ChannelGroup.builder(
-                        stream,
-                        CHANNELS,
-                        "it",
-                        reactive.getDatabase("group").getCollection("leases"))
-                    .lease(Duration.ofSeconds(4), Duration.ofMillis(500))
-                    .build()
-                    .process(
-                        (channel, events) ->
-                            Mono.fromRunnable(
-                                () -> events.forEach(event -> seen.add(id(event.document()))))))
-            .subscribe(nothing -> {}, member.failure::set, () -> member.completed.set(true));
+    boolean unused =
+        running.add(
+            Mono.from(
+                    ChannelGroup.builder(
+                            stream,
+                            CHANNELS,
+                            "it",
+                            reactive.getDatabase("group").getCollection("leases"))
+                        .lease(Duration.ofSeconds(4), Duration.ofMillis(500))
+                        .build()
+                        .process(
+                            (channel, events) ->
+                                Mono.fromRunnable(
+                                    () -> events.forEach(event -> seen.add(id(event.document()))))))
+                .subscribe(nothing -> {}, member.failure::set, () -> member.completed.set(true)));
     return member;
   }
 
