@@ -122,10 +122,7 @@ public final class PropagateRun extends MeasuringRun<PropagateResults> {
       clear();
       List<PropagateMeasurement> found =
           measure(
-              point,
-              run + attempt,
-              collection.now(),
-              List.copyOf(collection.byShard().values()));
+              point, run + attempt, collection.now(), List.copyOf(collection.byShard().values()));
       if (Placement.of(collection).equals(before)
           || found.stream().anyMatch(each -> each.faults() > 0)) {
         return found;
