@@ -39,6 +39,8 @@ public final class ConsumeRun extends MeasuringRun<ConsumeResults> {
   private volatile @Nullable PointRun current;
 
   /**
+   * Prepares a run.
+   *
    * @param oneClock whether servers have this machine's clock, so that a lag can be computed from
    *     theirs
    */

@@ -54,6 +54,8 @@ public final class PropagateRun extends MeasuringRun<PropagateResults> {
   private volatile @Nullable Thread runner;
 
   /**
+   * Prepares a run.
+   *
    * @param peer where the listener is; null for this process
    * @param standInWaits whether stand-in routers' streams wait as those of a mongos do
    */
