@@ -22,7 +22,6 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
-import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.Callable;
@@ -341,8 +340,7 @@ final class PropagateCommand implements Callable<Integer> {
 
   /** What repeats the run, with the answers as options. */
   private String commandLine() {
-    List<String> arguments =
-        new ArrayList<>(spec.commandLine().getParseResult().originalArgs());
+    List<String> arguments = new ArrayList<>(spec.commandLine().getParseResult().originalArgs());
     arguments.addAll(answers);
     return Shell.commandLine(arguments);
   }
@@ -445,8 +443,7 @@ final class PropagateCommand implements Callable<Integer> {
     return given == null ? List.of(usual) : List.copyOf(new TreeSet<>(given));
   }
 
-  private static void range(
-      String option, @Nullable List<Integer> values, int least, int most) {
+  private static void range(String option, @Nullable List<Integer> values, int least, int most) {
     if (values != null) {
       values.forEach(value -> range(option, value, least, most));
     }

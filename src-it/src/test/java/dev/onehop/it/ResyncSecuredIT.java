@@ -90,7 +90,7 @@ class ResyncSecuredIT {
     TreeSet<String> told = new TreeSet<>();
     while (tool.isAlive()) {
       told.addAll(whoShows("cmdline"));
-      Thread.sleep(20);
+      Thread.sleep(100);
     }
     // Servers that go on have no use for it.
     told.addAll(whoShows("environ"));

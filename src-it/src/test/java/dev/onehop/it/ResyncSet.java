@@ -183,7 +183,9 @@ final class ResyncSet implements AutoCloseable {
         MongoClientSettings.builder()
             .applyConnectionString(
                 new ConnectionString(
-                    "mongodb://" + host + "/?directConnection=true&serverSelectionTimeoutMS=20000"));
+                    "mongodb://"
+                        + host
+                        + "/?directConnection=true&serverSelectionTimeoutMS=20000"));
     if (certificates != null) {
       settings.applyToSslSettings(ssl -> ssl.enabled(true).context(certificates.trusting()));
     }

@@ -39,15 +39,13 @@ public final class ConsumeRun extends MeasuringRun<ConsumeResults> {
   private volatile @Nullable PointRun current;
 
   /**
+   * Prepares a run.
+   *
    * @param oneClock whether servers have this machine's clock, so that a lag can be computed from
    *     theirs
    */
   public ConsumeRun(
-      ConsumePlan plan,
-      Cluster cluster,
-      boolean oneClock,
-      Progress progress,
-      RunContext context) {
+      ConsumePlan plan, Cluster cluster, boolean oneClock, Progress progress, RunContext context) {
     super(context);
     this.plan = plan;
     this.cluster = cluster;
@@ -91,8 +89,7 @@ public final class ConsumeRun extends MeasuringRun<ConsumeResults> {
       progress.remaining(plan.estimateFrom(i));
       progress.point(i + 1, planned.size(), point.title());
       PointRun next =
-          new PointRun(
-              plan, point, cluster, collection, oneClock, context().out(), progress);
+          new PointRun(plan, point, cluster, collection, oneClock, context().out(), progress);
       current = next;
       ConsumePoint result =
           point.kind().equals(ConsumePoint.DRAIN) && backlog != null

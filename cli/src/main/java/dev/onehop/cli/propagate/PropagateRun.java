@@ -54,6 +54,8 @@ public final class PropagateRun extends MeasuringRun<PropagateResults> {
   private volatile @Nullable Thread runner;
 
   /**
+   * Prepares a run.
+   *
    * @param peer where the listener is; null for this process
    * @param standInWaits whether stand-in routers' streams wait as those of a mongos do
    */
@@ -122,10 +124,7 @@ public final class PropagateRun extends MeasuringRun<PropagateResults> {
       clear();
       List<PropagateMeasurement> found =
           measure(
-              point,
-              run + attempt,
-              collection.now(),
-              List.copyOf(collection.byShard().values()));
+              point, run + attempt, collection.now(), List.copyOf(collection.byShard().values()));
       if (Placement.of(collection).equals(before)
           || found.stream().anyMatch(each -> each.faults() > 0)) {
         return found;
