@@ -496,6 +496,11 @@ class CopyIT {
     assertThat(again.exitCode()).isEqualTo(1);
     assertThat(again.err().lines()).singleElement().asString().contains("has the job command");
     assertThat(onehop("copy", "--from", three.url()).exitCode()).isEqualTo(2);
+    assertThat(
+            onehop("copy", "--from", three.url(), "--to", two.url(), "--operations", "upsert")
+                .err())
+        .isEqualToNormalizingNewlines(
+            "onehop: --operations upsert: must be insert, update, delete or ddl\n");
     assertThat(onehop("copy", "finish", "--to", two.url(), "--job", "none").err())
         .isEqualToNormalizingNewlines("onehop: the destination has no job none\n");
   }
