@@ -3,6 +3,7 @@ package dev.onehop.it;
 import com.mongodb.ConnectionString;
 import com.mongodb.MongoClientSettings;
 import com.mongodb.MongoException;
+import com.mongodb.client.FindIterable;
 import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoClients;
 import dev.onehop.testbed.Testbed;
@@ -88,7 +89,7 @@ final class ClusterFaults implements AutoCloseable {
       do {
         for (Map.Entry<String, Fault> fault : faults.entrySet()) {
           if (!stopped || count(fault.getKey()) == 0) {
-            Thread.sleep(random.nextLong(pause.toMillis()));
+            ServerProcess.pause(Duration.ofMillis(random.nextLong(pause.toMillis())));
             if (fault.getValue().happens(random)) {
               synchronized (counts) {
                 counts.merge(fault.getKey(), 1, Integer::sum);
@@ -111,7 +112,7 @@ final class ClusterFaults implements AutoCloseable {
         String namespace = namespaces.get(random.nextInt(namespaces.size()));
         Document entry = config("collections", new Document("_id", namespace)).first();
         if (entry == null) {
-          Thread.sleep(100);
+          ServerProcess.pause(Duration.ofMillis(100));
           continue;
         }
         List<Document> chunks =
@@ -129,7 +130,7 @@ final class ClusterFaults implements AutoCloseable {
     }
   }
 
-  private com.mongodb.client.FindIterable<Document> config(String collection, Document filter) {
+  private FindIterable<Document> config(String collection, Document filter) {
     return client.getDatabase("config").getCollection(collection).find(filter);
   }
 
@@ -150,7 +151,7 @@ final class ClusterFaults implements AutoCloseable {
   private boolean kill(String shard, Random random) throws InterruptedException {
     String primary = StreamFaults.primary(testbed, shard);
     testbed.kill(primary);
-    Thread.sleep(random.nextLong(1_000));
+    ServerProcess.pause(Duration.ofMillis(random.nextLong(1_000)));
     testbed.restart(primary);
     return !StreamFaults.primary(testbed, shard).isEmpty();
   }

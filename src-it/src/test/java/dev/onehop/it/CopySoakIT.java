@@ -22,9 +22,11 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
+import org.bson.BsonString;
 import org.bson.Document;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -157,8 +159,8 @@ class CopySoakIT {
     String old = PrimaryShards.of(source, DATABASE);
     String next = old.equals("one") ? "two" : "one";
     BsonDocument command =
-        new BsonDocument("_shardsvrMovePrimary", new org.bson.BsonString(DATABASE))
-            .append("to", new org.bson.BsonString(next))
+        new BsonDocument("_shardsvrMovePrimary", new BsonString(DATABASE))
+            .append("to", new BsonString(next))
             .append("writeConcern", BsonDocument.parse("{w: 'majority'}"));
     try (MongoClient config = PrimaryShards.direct(source.configServers());
         MongoClient primary = ClusterFaults.direct(StreamFaults.primary(source, old))) {
@@ -231,7 +233,7 @@ class CopySoakIT {
           // Of a few, none is wasted on the first moment.
           CopyPhase least = phases.get((kill * phases.size() + 3) / KILLS);
           awaitPhase(control, process, kill + 1L, least);
-          Thread.sleep(random.nextInt(2_000));
+          ServerProcess.pause(Duration.ofMillis(random.nextInt(2_000)));
           assertThat(process.isAlive()).as(() -> text(log)).isTrue();
           say("killed at " + control.status());
           process.destroyForcibly().waitFor();
@@ -239,11 +241,11 @@ class CopySoakIT {
         }
         awaitPhase(control, process, KILLS + 1L, CopyPhase.INCREMENTAL);
         assertThat(process.isAlive()).as(() -> text(log)).isTrue();
-        Thread.sleep(Duration.ofSeconds(SECONDS).toMillis());
+        ServerProcess.pause(Duration.ofSeconds(SECONDS));
       }
       say("%s; source: %s; destination: %s".formatted(writes, atSource, atDestination));
       control.finish();
-      assertThat(process.waitFor(TIMEOUT.toMinutes(), java.util.concurrent.TimeUnit.MINUTES))
+      assertThat(process.waitFor(TIMEOUT.toMinutes(), TimeUnit.MINUTES))
           .as(() -> text(log))
           .isTrue();
     } finally {
