@@ -10,6 +10,7 @@ import dev.onehop.cli.bench.Progress;
 import dev.onehop.copy.ClusterCopy;
 import dev.onehop.copy.ClusterCopy.Begin;
 import dev.onehop.copy.progress.CopyException;
+import dev.onehop.copy.progress.CopyOperation;
 import dev.onehop.copy.progress.CopyPhase;
 import dev.onehop.copy.progress.CopyProgress;
 import dev.onehop.testbed.TrustedAuthority;
@@ -96,8 +97,8 @@ final class CopyCommand implements Callable<Integer> {
       names = "--from",
       paramLabel = "URL",
       description =
-          "The source: the URL of its mongoses, or of a replica set. A user's password is taken from"
-              + " ONEHOP_FROM_PASSWORD.")
+          "The source: the URL of its mongoses, or of a replica set. A user's password is taken"
+              + " from ONEHOP_FROM_PASSWORD.")
   private @Nullable String from;
 
   @Option(
@@ -160,6 +161,14 @@ final class CopyCommand implements Callable<Integer> {
       paramLabel = "COLLECTION=JSON",
       description = "Which documents of a collection are copied, as a query filter.")
   private Map<String, String> filters = new HashMap<>();
+
+  @Option(
+      names = "--operations",
+      split = ",",
+      paramLabel = "KIND",
+      description =
+          "insert, update, delete, ddl: which changes of the source are applied. Default: all.")
+  private List<String> operations = new ArrayList<>();
 
   @Option(
       names = "--readers",
@@ -274,7 +283,7 @@ final class CopyCommand implements Callable<Integer> {
               .exclude(excluded)
               .readersPerShard(readers)
               .batchSize(batch);
-      builder = builder.phases(phases());
+      builder = builder.phases(phases()).operations(operations());
       if (rate != null) {
         builder = builder.documentsPerSecond(rate);
       }
@@ -312,6 +321,26 @@ final class CopyCommand implements Callable<Integer> {
           });
     }
     return phases;
+  }
+
+  private Set<CopyOperation> operations() {
+    if (operations.isEmpty()) {
+      return EnumSet.allOf(CopyOperation.class);
+    }
+    Set<CopyOperation> wanted = EnumSet.noneOf(CopyOperation.class);
+    for (String name : operations) {
+      wanted.add(
+          switch (name) {
+            case "insert" -> CopyOperation.INSERT;
+            case "update" -> CopyOperation.UPDATE;
+            case "delete" -> CopyOperation.DELETE;
+            case "ddl" -> CopyOperation.DDL;
+            default ->
+                throw Failure.usage(
+                    "--operations " + name + ": must be insert, update, delete or ddl");
+          });
+    }
+    return wanted;
   }
 
   private Consumer<MongoClientSettings.Builder> client() {

@@ -3,6 +3,7 @@ package dev.onehop.copy;
 import com.mongodb.MongoClientSettings;
 import dev.onehop.copy.internal.Mapping;
 import dev.onehop.copy.progress.CopyException;
+import dev.onehop.copy.progress.CopyOperation;
 import dev.onehop.copy.progress.CopyPhase;
 import dev.onehop.copy.progress.CopyProgress;
 import java.time.Duration;
@@ -112,6 +113,7 @@ public final class ClusterCopy implements AutoCloseable {
     private final Map<String, String> renamed = new HashMap<>();
     private final Map<String, BsonDocument> filters = new HashMap<>();
     private @Nullable BiFunction<String, RawBsonDocument, @Nullable BsonDocument> transformation;
+    private Set<CopyOperation> operations = EnumSet.allOf(CopyOperation.class);
     private int readersPerShard = 4;
     private int batchSize = 1_000;
     private long rangeBytes = 32L << 20;
@@ -211,6 +213,20 @@ public final class ClusterCopy implements AutoCloseable {
       return this;
     }
 
+    /**
+     * Applies only these changes of the source; all by default. Without all of them the destination
+     * is no state that the source had.
+     *
+     * @throws IllegalArgumentException if there is none
+     */
+    public Builder operations(Set<CopyOperation> wanted) {
+      if (wanted.isEmpty()) {
+        throw new IllegalArgumentException("no operation");
+      }
+      this.operations = EnumSet.copyOf(wanted);
+      return this;
+    }
+
     /** How many ranges are read from each shard at the same time, 1 to 64; 4 by default. */
     public Builder readersPerShard(int readers) {
       this.readersPerShard = between("readersPerShard", readers, MOST_READERS);
@@ -290,6 +306,7 @@ public final class ClusterCopy implements AutoCloseable {
               begin,
               phases,
               new Mapping(included, excluded, renamed, filters, transformation),
+              operations,
               readersPerShard,
               batchSize,
               rangeBytes,

@@ -17,6 +17,7 @@ import dev.onehop.copy.internal.structure.CollectionSpec;
 import dev.onehop.copy.internal.structure.DestinationStructure;
 import dev.onehop.copy.internal.structure.SourceStructure;
 import dev.onehop.copy.progress.CopyException;
+import dev.onehop.copy.progress.CopyOperation;
 import dev.onehop.copy.progress.CopyPhase;
 import dev.onehop.copy.progress.CopyProgress;
 import dev.onehop.streams.ShardedChangeStream;
@@ -173,7 +174,7 @@ final class CopyRun {
             .append("source", identity(source))
             .append("place", place.toDocument())
             .append("start", place.clusterTime())
-            .append("mapping", mapping(settings.mapping()))
+            .append("mapping", mapping(settings))
             // What its processes may still write, and what is stored of it.
             .append(
                 "replaces",
@@ -223,7 +224,8 @@ final class CopyRun {
     return new BsonArray(new TreeSet<>(source.identity()).stream().map(BsonString::new).toList());
   }
 
-  private static BsonDocument mapping(Mapping mapping) {
+  private static BsonDocument mapping(CopySettings settings) {
+    Mapping mapping = settings.mapping();
     BsonArray renamed = new BsonArray();
     mapping
         .renamed()
@@ -241,7 +243,8 @@ final class CopyRun {
     return new BsonDocument("included", strings(mapping.included()))
         .append("excluded", strings(mapping.excluded()))
         .append("renamed", renamed)
-        .append("filters", filters);
+        .append("filters", filters)
+        .append("operations", strings(settings.operations().stream().map(Enum::name).toList()));
   }
 
   private static BsonArray strings(List<String> values) {
@@ -259,11 +262,11 @@ final class CopyRun {
         : known.getArray("source").stream().noneMatch(now::contains)) {
       throw new CopyException("the job " + settings.job() + " is a copy of another source", null);
     }
-    if (!sorted(known.getDocument("mapping")).equals(sorted(mapping(settings.mapping())))) {
+    if (!sorted(known.getDocument("mapping")).equals(sorted(mapping(settings)))) {
       throw new CopyException(
           "the job "
               + settings.job()
-              + " was begun with other collections, names or filters: give the same",
+              + " was begun with other collections, names, filters or operations: give the same",
           null);
     }
   }
@@ -369,7 +372,11 @@ final class CopyRun {
     if (phase == CopyPhase.INCREMENTAL && isFollowing()) {
       meter.phase(CopyPhase.INCREMENTAL);
       BsonTimestamp until = new Following(source, destination, settings, job, meter).untilFinish();
-      finish(new SourceStructure(source, settings.mapping(), this::note).read(), structure);
+      finish(
+          settings.operations().contains(CopyOperation.DDL)
+              ? new SourceStructure(source, settings.mapping(), this::note).read()
+              : collections.stream().map(CopiedCollection::spec).toList(),
+          structure);
       note(
           "the destination has all that happened at the source before the cluster time "
               + text(until));

@@ -3,6 +3,7 @@ package dev.onehop.copy;
 import com.mongodb.ConnectionString;
 import com.mongodb.MongoClientSettings;
 import dev.onehop.copy.internal.Mapping;
+import dev.onehop.copy.progress.CopyOperation;
 import dev.onehop.copy.progress.CopyPhase;
 import java.time.Duration;
 import java.util.Set;
@@ -18,6 +19,7 @@ record CopySettings(
     ClusterCopy.Begin begin,
     Set<CopyPhase> phases,
     Mapping mapping,
+    Set<CopyOperation> operations,
     int readersPerShard,
     int batchSize,
     long rangeBytes,
@@ -26,6 +28,7 @@ record CopySettings(
     Duration lease) {
   CopySettings {
     phases = Set.copyOf(phases);
+    operations = Set.copyOf(operations);
     var unusedFrom = new ConnectionString(from);
     var unusedTo = new ConnectionString(to);
   }

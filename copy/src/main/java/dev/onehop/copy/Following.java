@@ -42,6 +42,7 @@ final class Following {
                 destination.database(ClusterCopy.STATE_DATABASE),
                 settings.job() + "." + job.incarnation().getValue().toHexString())
             .mapping(settings.mapping())
+            .operations(settings.operations())
             .build();
   }
 

@@ -19,10 +19,12 @@ import com.mongodb.client.model.ValidationOptions;
 import dev.onehop.copy.internal.Mapping;
 import dev.onehop.copy.internal.apply.Applier;
 import dev.onehop.copy.internal.apply.ApplyStatus;
+import dev.onehop.copy.progress.CopyOperation;
 import dev.onehop.testbed.Testbed;
 import dev.onehop.testbed.TestbedException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -162,7 +164,39 @@ class CopyApplyIT {
         assertThat(there.getCollection("large").countDocuments(Filters.eq(key))).isEqualTo(1);
         assertThat(names(there)).containsExactlyInAnyOrder("b", "filtered", "changed", "large");
       }
+      onlySomeOperations(one.url(), other.url(), source, destination);
     }
+  }
+
+  /** What is deleted or dropped stays, also if an event before that has it read from the source. */
+  private void onlySomeOperations(
+      String from, String to, MongoClient source, MongoClient destination)
+      throws InterruptedException {
+    MongoCollection<Document> kept = source.getDatabase("kept").getCollection("docs");
+    MongoCollection<Document> dropped = source.getDatabase("kept").getCollection("dropped");
+    BsonTimestamp start = now(source);
+    kept.insertMany(List.of(new Document("_id", 1), new Document("_id", 2)));
+    dropped.insertOne(new Document("_id", 1));
+    Set<CopyOperation> some = EnumSet.of(CopyOperation.INSERT, CopyOperation.UPDATE);
+    try (Running running = new Running(from, to, "kept", CopyApplyMain.of("kept"), some, start)) {
+      running.finish();
+      kept.updateOne(Filters.eq(1), Updates.set("n", 1));
+      kept.deleteOne(Filters.eq(1));
+      kept.updateOne(Filters.eq(2), Updates.set("n", 1));
+      dropped.drop();
+      running.finish();
+    }
+    // Events from before this one's horizon are met by documents of after them.
+    kept.updateOne(Filters.eq(2), Updates.set("n", 2));
+    kept.deleteOne(Filters.eq(2));
+    try (Running running = new Running(from, to, "kept", CopyApplyMain.of("kept"), some, start)) {
+      running.finish();
+    }
+    assertThat(failures).isEmpty();
+    MongoDatabase there = destination.getDatabase("kept");
+    assertThat(documents(there, "docs").values())
+        .containsExactlyInAnyOrder("{\"_id\": 1, \"n\": 1}", "{\"_id\": 2, \"n\": 1}");
+    assertThat(names(there)).containsExactlyInAnyOrder("docs", "dropped");
   }
 
   /**
@@ -409,9 +443,19 @@ class CopyApplyIT {
     }
 
     Running(String from, String to, String job, Mapping mapping, BsonTimestamp start) {
+      this(from, to, job, mapping, EnumSet.allOf(CopyOperation.class), start);
+    }
+
+    Running(
+        String from,
+        String to,
+        String job,
+        Mapping mapping,
+        Set<CopyOperation> operations,
+        BsonTimestamp start) {
       source = com.mongodb.reactivestreams.client.MongoClients.create(from);
       destination = com.mongodb.reactivestreams.client.MongoClients.create(to);
-      applier = CopyApplyMain.applier(from, source, destination, job, mapping, start);
+      applier = CopyApplyMain.applier(from, source, destination, job, mapping, operations, start);
       run = applier.run().subscribe(nothing -> {}, failures::add);
     }
 

@@ -6,11 +6,14 @@ import com.mongodb.reactivestreams.client.MongoClient;
 import com.mongodb.reactivestreams.client.MongoClients;
 import dev.onehop.copy.internal.Mapping;
 import dev.onehop.copy.internal.apply.Applier;
+import dev.onehop.copy.progress.CopyOperation;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.bson.BsonTimestamp;
 
 /** Applies events in a process of its own, until it is killed or its standard input ends. */
@@ -46,6 +49,7 @@ public final class CopyApplyMain {
       MongoClient destination,
       String job,
       Mapping mapping,
+      Set<CopyOperation> operations,
       BsonTimestamp start) {
     return Applier.builder(
             MongoClientSettings.builder().applyConnectionString(new ConnectionString(from)).build(),
@@ -53,6 +57,7 @@ public final class CopyApplyMain {
         .clients(source, destination)
         .state(destination.getDatabase("onehop_copy"), job)
         .mapping(mapping)
+        .operations(operations)
         .lanes(4)
         .maxBatch(50)
         .lease(Duration.ofSeconds(2))
@@ -70,6 +75,7 @@ public final class CopyApplyMain {
                 destination,
                 args[2],
                 of(args[2]),
+                EnumSet.allOf(CopyOperation.class),
                 new BsonTimestamp(Long.parseLong(args[3])))
             .run()
             .subscribe(

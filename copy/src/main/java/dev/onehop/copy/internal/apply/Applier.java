@@ -5,6 +5,7 @@ import com.mongodb.MongoCommandException;
 import com.mongodb.reactivestreams.client.MongoClient;
 import com.mongodb.reactivestreams.client.MongoDatabase;
 import dev.onehop.copy.internal.Mapping;
+import dev.onehop.copy.progress.CopyOperation;
 import dev.onehop.streams.ShardedChangeStream;
 import dev.onehop.streams.channel.ChannelGroup;
 import dev.onehop.streams.event.Checkpoint;
@@ -172,7 +173,7 @@ public final class Applier {
     private MongoDatabase state;
     private String job = "copy";
     private Mapping mapping = Mapping.ALL;
-    private Set<Operation> operations = EnumSet.allOf(Operation.class);
+    private Set<CopyOperation> operations = EnumSet.allOf(CopyOperation.class);
     private int lanes = LANES;
     private int batch = BATCH;
     private Duration lease = Duration.ofSeconds(10);
@@ -214,7 +215,7 @@ public final class Applier {
     }
 
     /** Which kinds of events are applied; all by default. */
-    public Builder operations(Set<Operation> wanted) {
+    public Builder operations(Set<CopyOperation> wanted) {
       this.operations = EnumSet.copyOf(wanted);
       return this;
     }

@@ -10,6 +10,7 @@ import com.mongodb.client.model.WriteModel;
 import com.mongodb.reactivestreams.client.ClientSession;
 import com.mongodb.reactivestreams.client.MongoClient;
 import com.mongodb.reactivestreams.client.MongoCollection;
+import dev.onehop.copy.progress.CopyOperation;
 import dev.onehop.streams.channel.ChannelBatch;
 import dev.onehop.streams.channel.ChannelSink;
 import dev.onehop.streams.channel.Channels;
@@ -64,7 +65,7 @@ final class ApplySink implements ChannelSink {
 
   private final MongoClient destination;
   private final int channels;
-  private final Set<Operation> operations;
+  private final Set<CopyOperation> operations;
   private final Planner planner;
   private final SourceReads source;
   private final Targets targets;
@@ -83,7 +84,7 @@ final class ApplySink implements ChannelSink {
   ApplySink(
       MongoClient destination,
       int channels,
-      Set<Operation> operations,
+      Set<CopyOperation> operations,
       MongoCollection<?> states,
       Planner planner,
       SourceReads source,
@@ -120,7 +121,7 @@ final class ApplySink implements ChannelSink {
     }
     StreamEvent.Change first = batch.events().get(0);
     if (DocumentEvent.of(first.document()) == null) {
-      return operations.contains(Operation.DDL)
+      return operations.contains(CopyOperation.DDL)
           ? schema
               .apply(first, lane.isUncertain(time(batch)))
               .doOnSuccess(done -> targets.forget())

@@ -1,6 +1,7 @@
 package dev.onehop.copy.internal.apply;
 
 import com.mongodb.MongoNamespace;
+import dev.onehop.copy.progress.CopyOperation;
 import org.bson.BsonBinary;
 import org.bson.BsonDocument;
 import org.bson.BsonTimestamp;
@@ -51,11 +52,11 @@ record DocumentEvent(
   }
 
   /** The kind of its type; null if that is not known. */
-  @Nullable Operation operation() {
+  @Nullable CopyOperation operation() {
     return switch (type) {
-      case "insert" -> Operation.INSERT;
-      case "update", "replace" -> Operation.UPDATE;
-      case "delete" -> Operation.DELETE;
+      case "insert" -> CopyOperation.INSERT;
+      case "update", "replace" -> CopyOperation.UPDATE;
+      case "delete" -> CopyOperation.DELETE;
       default -> null;
     };
   }

@@ -2,6 +2,7 @@ package dev.onehop.copy.internal.apply;
 
 import com.mongodb.MongoNamespace;
 import dev.onehop.copy.internal.Mapping;
+import dev.onehop.copy.progress.CopyOperation;
 import dev.onehop.streams.event.StreamEvent;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -20,11 +21,11 @@ import reactor.core.publisher.Mono;
 /** Finds out what is to be written for a batch of events of documents. Thread-safe. */
 final class Planner {
   private final Mapping mapping;
-  private final Set<Operation> operations;
+  private final Set<CopyOperation> operations;
   private final SourceReads source;
   private final Targets targets;
 
-  Planner(Mapping mapping, Set<Operation> operations, SourceReads source, Targets targets) {
+  Planner(Mapping mapping, Set<CopyOperation> operations, SourceReads source, Targets targets) {
     this.mapping = mapping;
     this.operations = Set.copyOf(operations);
     this.source = source;
@@ -101,11 +102,13 @@ final class Planner {
       case "insert", "replace" -> {
         BsonDocument document = event.event().getDocument("fullDocument");
         BsonDocument changed = mapping.transformed(namespace, raw(document));
-        if (filter != null) {
-          // Only the server knows whether it fits.
+        if (filter != null || (!removes() && !to.target().isPlacedById())) {
+          // Only the server knows whether it fits, and only a delete would tell of its old place.
           to.readAgain();
         } else if (changed == null) {
-          to.delete(event.key());
+          if (removes()) {
+            to.delete(event.key());
+          }
         } else {
           to.put(event.key(), raw(changed), uncertain || event.type().equals("replace"));
         }
@@ -119,6 +122,10 @@ final class Planner {
         }
       }
     }
+  }
+
+  private boolean removes() {
+    return operations.contains(CopyOperation.DELETE);
   }
 
   private static RawBsonDocument raw(BsonDocument document) {
@@ -167,7 +174,10 @@ final class Planner {
             documents.add(raw(changed));
           }
         }
-        plan.add(task.events().target(), task.document(), task.events().statements(documents));
+        // It may have been deleted since.
+        if (removes() || !documents.isEmpty()) {
+          plan.add(task.events().target(), task.document(), task.events().statements(documents));
+        }
       }
     }
   }

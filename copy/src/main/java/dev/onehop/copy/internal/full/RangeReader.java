@@ -370,18 +370,16 @@ final class RangeReader {
 
     /** Reads a part; what was read of it before a failure counts if it is sure to be all. */
     private void read(Part part, boolean ordered) throws InterruptedException {
+      BsonDocument before = from;
       Cursor cursor = open(part);
       try {
         drain(cursor, ordered);
+        requireSamePrimary(cursor);
       } catch (RuntimeException failure) {
         if (!isSamePrimary(cursor)) {
-          from = part.min();
+          from = before;
         }
         throw failure;
-      }
-      if (!isSamePrimary(cursor)) {
-        from = part.min();
-        throw replaced();
       }
     }
 
