@@ -29,6 +29,7 @@ import dev.onehop.testbed.TestbedException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.EnumMap;
@@ -52,11 +53,10 @@ public final class CopyBench {
   private static final int SOURCE_NETWORK = 69;
   private static final int DESTINATION_NETWORK = 70;
   private static final int RANGES = 48;
-  private static final long WARM_UP_OPERATIONS = 3_000;
   private static final double PER_SECOND = 1e9;
 
   /** How long writes go on before lags are measured. */
-  private static final java.time.Duration WARM_UP = java.time.Duration.ofSeconds(4);
+  private static final Duration WARM_UP = Duration.ofSeconds(3);
 
   private final CopyBenchPlan plan;
   private final Progress progress;
@@ -377,13 +377,14 @@ public final class CopyBench {
             .run();
     if (!report.isEqual()) {
       progress.note(
-          "%s: %d missing, %d extra, %d different, %d unsettled, %s"
+          "%s: %d missing, %d extra, %d different, %d unsettled: %s %s"
               .formatted(
                   way.label(),
                   report.missing(),
                   report.extra(),
                   report.different(),
                   report.unsettled(),
+                  report.details(),
                   report.metadata()));
     }
     progress.state("");
@@ -454,10 +455,9 @@ public final class CopyBench {
         Worker worker = workers.of(way);
         BsonTimestamp start = Objects.requireNonNull(places.get(way));
         long missed = behind.getOrDefault(way, 0L);
-        CopyBenchRun[] measured = new CopyBenchRun[1];
         long[] all = new long[1];
         LatencySummary[] lags = new LatencySummary[1];
-        measured[0] =
+        CopyBenchRun measured =
             measure(
                 copy,
                 source,
@@ -485,7 +485,7 @@ public final class CopyBench {
         behind.put(way, 0L);
         Way other = way == Way.ONE ? Way.OURS : Way.ONE;
         behind.merge(other, all[0], Long::sum);
-        add(withLag(measured[0], Objects.requireNonNull(lags[0])));
+        add(withLag(measured, Objects.requireNonNull(lags[0])));
       }
     }
   }

@@ -14,6 +14,9 @@ final class Sampler {
   /** What is written before and after these parts of all documents does not count as the copy. */
   private static final double MARGIN = 0.001;
 
+  /** Shorter times are not told apart. */
+  private static final double LEAST_SECONDS = 0.001;
+
   private final Side destination;
   private final List<Sample> samples = new ArrayList<>(); // guarded by this
   private final Thread thread = new Thread(this::run, "sampler");
@@ -75,7 +78,7 @@ final class Sampler {
       series.add(
           writtenAt(samples, begin + second + 1) - writtenAt(samples, begin + second));
     }
-    return new Written(begin - seconds(first), end - begin, series);
+    return new Written(begin - seconds(first), Math.max(LEAST_SECONDS, end - begin), series);
   }
 
   private static double seconds(Sample sample) {

@@ -29,6 +29,8 @@ final class Side implements AutoCloseable {
           .append("wiredTiger", new BsonInt32(0))
           .append("tcmalloc", new BsonInt32(0));
 
+  private static final int OPLOG_MEBIBYTES = 4_096;
+
   private final String url;
   private final String urlOfOne;
   private final @Nullable Testbed testbed;
@@ -144,8 +146,6 @@ final class Side implements AutoCloseable {
     side.shards.put(name, direct(address));
     return side;
   }
-
-  private static final int OPLOG_MEBIBYTES = 4_096;
 
   private static MongoClient direct(String address) {
     return MongoClients.create(

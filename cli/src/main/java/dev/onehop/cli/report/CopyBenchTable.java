@@ -6,6 +6,7 @@ import dev.onehop.cli.results.CopyBenchRun;
 import dev.onehop.cli.results.LatencySummary;
 import dev.onehop.cli.results.ResyncCell;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -208,7 +209,7 @@ public final class CopyBenchTable {
   /** What comparing both ways says. */
   static List<String> sentences(CopyBenchResults results) {
     List<String> sentences = new ArrayList<>();
-    Map<String, String> titles = new java.util.LinkedHashMap<>();
+    Map<String, String> titles = new LinkedHashMap<>();
     results.runs().forEach(run -> titles.put(run.title(), run.kind()));
     titles.forEach(
         (title, kind) -> {
