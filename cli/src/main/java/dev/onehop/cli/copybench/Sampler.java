@@ -5,14 +5,14 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Asks the destination's shards all the time how many documents they have written. What a copy writes
- * for itself is among them; it is little.
+ * Asks the destination's shards all the time how many statements that write they were given. What a
+ * copy writes for itself is among them; it is little.
  */
 final class Sampler {
   private static final long PAUSE_MILLIS = 100;
 
-  /** What is written before and after these parts of all documents does not count as the copy. */
-  private static final double MARGIN = 0.001;
+  /** A copy is timed without this part of what is written at its beginning, and at its end. */
+  static final double MARGIN = 0.01;
 
   /** Shorter times are not told apart. */
   private static final double LEAST_SECONDS = 0.001;
@@ -21,7 +21,7 @@ final class Sampler {
   private final List<Sample> samples = new ArrayList<>(); // guarded by this
   private final Thread thread = new Thread(this::run, "sampler");
 
-  /** How many documents were written at a moment. */
+  /** How many there were at a moment. */
   record Sample(long nanos, long written) {}
 
   private Sampler(Side destination) {
@@ -61,8 +61,8 @@ final class Sampler {
   /**
    * What was seen.
    *
-   * @param startSeconds from the beginning until the first thousandth of the documents was written
-   * @param seconds from then until all but the last thousandth were
+   * @param startSeconds from the beginning until the first hundredth was written
+   * @param seconds from then until all but the last hundredth was
    * @param series documents per second, in each whole second of that time
    */
   record Written(double startSeconds, double seconds, List<Double> series) {}

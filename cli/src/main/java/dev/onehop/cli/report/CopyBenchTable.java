@@ -41,8 +41,8 @@ public final class CopyBenchTable {
 
   private static final String NOTES =
       """
-      docs/s: documents or changes per second, median of n rounds, from the first to the last thousandth that the
-      destination's servers say they wrote; start s: what comes before that. by router/s: statements that each router of the
+      docs/s: documents or changes per second, median of n rounds, from the first to the last hundredth that the
+      destination's servers say they were given; start s: what comes before that. by router/s: statements that each router of the
       destination was sent, of all rounds; spread: between the busiest and the idlest, of their mean.
       tool, routers, mongods: processor seconds per 1,000 documents, of the copying process, all routers, all other servers.
       MiB: the most memory (RSS) of the copying process. moves: ranges that were moved at the source meanwhile.
