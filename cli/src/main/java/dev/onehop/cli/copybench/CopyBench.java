@@ -46,8 +46,8 @@ import org.bson.BsonTimestamp;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Copies from a cluster of its own to another one by both ways, one after the other, in turns. Writes
- * {@code results.json} after each copy.
+ * Copies from a cluster of its own to another one by both ways, one after the other, in turns.
+ * Writes {@code results.json} after each copy.
  */
 public final class CopyBench {
   private static final int SOURCE_NETWORK = 69;
@@ -149,18 +149,11 @@ public final class CopyBench {
     progress.phase("starting replica sets");
     Path mongod = MongodProcess.find(plan.mongod(), progress::note);
     Path folder = Files.createTempDirectory("onehop-copy");
-    try (Side source =
-            Side.replicaSet(mongod, "source", "127.69.0.9", folder.resolve("source"));
+    try (Side source = Side.replicaSet(mongod, "source", "127.69.0.9", folder.resolve("source"));
         Side destination =
-            Side.replicaSet(
-                mongod, "destination", "127.70.0.9", folder.resolve("destination"));
+            Side.replicaSet(mongod, "destination", "127.70.0.9", folder.resolve("destination"));
         Workers workers = new Workers(source, destination, CopyBenchRun.REPLICA_SET)) {
-      full(
-          source,
-          destination,
-          workers,
-          CopyBenchRun.REPLICA_SET,
-          plan.collections().get(0));
+      full(source, destination, workers, CopyBenchRun.REPLICA_SET, plan.collections().get(0));
     } finally {
       delete(folder);
     }
@@ -238,8 +231,7 @@ public final class CopyBench {
     return IntStream.range(0, collections).mapToObj(Workload::collection).toList();
   }
 
-  private void full(
-      Side source, Side destination, Workers workers, String setup, int collections)
+  private void full(Side source, Side destination, Workers workers, String setup, int collections)
       throws InterruptedException {
     try (RangeMover mover = load(source, new Workload(source.client()), collections)) {
       String work = "full " + String.join(" ", names(collections));
@@ -391,8 +383,7 @@ public final class CopyBench {
     return report.isEqual();
   }
 
-  private void changes(Side source, Side destination, Workers workers)
-      throws InterruptedException {
+  private void changes(Side source, Side destination, Workers workers) throws InterruptedException {
     Workload workload = new Workload(source.client());
     try (RangeMover mover = load(source, workload, 1)) {
       for (Way way : Way.values()) {

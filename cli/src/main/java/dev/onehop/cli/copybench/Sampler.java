@@ -75,8 +75,7 @@ final class Sampler {
     double end = timeOf(samples, last.written() - MARGIN * all);
     List<Double> series = new ArrayList<>();
     for (int second = 0; second + 1 <= end - begin; second++) {
-      series.add(
-          writtenAt(samples, begin + second + 1) - writtenAt(samples, begin + second));
+      series.add(writtenAt(samples, begin + second + 1) - writtenAt(samples, begin + second));
     }
     return new Written(begin - seconds(first), Math.max(LEAST_SECONDS, end - begin), series);
   }

@@ -123,8 +123,7 @@ public final class CopyBenchTable {
         decimal(median(runs, CopyBenchRun::startSeconds)),
         byRouter(runs),
         Format.percent(spread(runs)),
-        Format.count(
-            runs.stream().mapToLong(CopyBenchRun::memoryBytes).max().orElse(0) >> 20),
+        Format.count(runs.stream().mapToLong(CopyBenchRun::memoryBytes).max().orElse(0) >> 20),
         String.valueOf(runs.stream().mapToInt(CopyBenchRun::moves).sum()),
         runs.stream().allMatch(CopyBenchRun::equal) ? "yes" : "NO");
   }
@@ -215,9 +214,7 @@ public final class CopyBenchTable {
         (title, kind) -> {
           boolean lag = kind.equals(CopyBenchRun.LAG);
           results
-              .ratio(
-                  title,
-                  lag ? run -> lag(run, LatencySummary::p99) : CopyBenchRun::perSecond)
+              .ratio(title, lag ? run -> lag(run, LatencySummary::p99) : CopyBenchRun::perSecond)
               .ifPresent(
                   beside ->
                       sentences.add(

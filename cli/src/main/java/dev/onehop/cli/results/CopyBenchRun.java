@@ -97,7 +97,9 @@ public record CopyBenchRun(
         + (collections == 1 ? " collection" : " collections");
   }
 
-  /** How much more the busiest router had than the idlest, as a fraction of the mean; null of none. */
+  /**
+   * How much more the busiest router had than the idlest, as a fraction of the mean; null of none.
+   */
   @JsonIgnore
   public @Nullable Double routerSpread() {
     double mean = routed.values().stream().mapToLong(Long::longValue).average().orElse(0);

@@ -10,9 +10,10 @@ import org.bson.BsonTimestamp;
 import reactor.core.publisher.Mono;
 
 /**
- * Reads as of a time in the past. A mongos sends them to the shards that owned the ranges then. This
- * router knows the owners of now only, which do not give what was not theirs at that time: where a
- * range has moved since, it refuses the read, as a mongos does that knows no more who the owner was.
+ * Reads as of a time in the past. A mongos sends them to the shards that owned the ranges then.
+ * This router knows the owners of now only, which do not give what was not theirs at that time:
+ * where a range has moved since, it refuses the read, as a mongos does that knows no more who the
+ * owner was.
  */
 final class MovedRanges {
   private static final int STALE_CHUNK_HISTORY = 239;
@@ -30,10 +31,7 @@ final class MovedRanges {
     }
     String namespace = command.database() + "." + collection.getValue();
     return config
-        .find(
-            "collections",
-            new BsonDocument("_id", new BsonString(namespace)),
-            new BsonDocument())
+        .find("collections", new BsonDocument("_id", new BsonString(namespace)), new BsonDocument())
         .flatMap(found -> found.isEmpty() ? Mono.just(found) : moved(found.get(0), time))
         .flatMap(
             moved ->

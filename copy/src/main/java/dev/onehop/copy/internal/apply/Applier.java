@@ -172,6 +172,7 @@ public final class Applier {
   public static final class Builder {
     /** As many for each of two, three, four or six shards. */
     private static final int LANES = 12;
+
     private static final int BATCH = 500;
 
     private final MongoClientSettings source;

@@ -30,10 +30,10 @@ import org.bson.conversions.Bson;
 import org.reactivestreams.Publisher;
 
 /**
- * Writes that have no effect once another process has the job. Each is a transaction which ends with
- * a change of its lane's document, on the condition that this has the writer's term. A new owner of
- * the job first raises the terms of all lanes. So an old owner's transaction has committed before
- * that, or it fails as a whole, whenever it may go on.
+ * Writes that have no effect once another process has the job. Each is a transaction which ends
+ * with a change of its lane's document, on the condition that this has the writer's term. A new
+ * owner of the job first raises the terms of all lanes. So an old owner's transaction has committed
+ * before that, or it fails as a whole, whenever it may go on.
  *
  * <p>Thread-safe; a lane is for one thread at a time.
  */
