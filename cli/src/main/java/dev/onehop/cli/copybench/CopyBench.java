@@ -302,7 +302,7 @@ public final class CopyBench {
 
   /** What is measured. */
   @FunctionalInterface
-  private interface Work {
+  private interface Task {
     /** Does it, and says how many documents or changes it was. */
     long run() throws InterruptedException;
   }
@@ -313,20 +313,20 @@ public final class CopyBench {
       Side destination,
       Worker worker,
       @Nullable RangeMover mover,
-      Work work)
+      Task task)
       throws InterruptedException {
     var unused = worker.use();
     Side.Counts sourceBefore = source.counts();
     Side.Counts destinationBefore = destination.counts();
     if (mover != null) {
-      int earlier = mover.moved();
+      int unusedMoves = mover.moved();
       mover.setActive(true);
     }
     long documents;
     Sampler sampler = Sampler.start(destination);
     Written written;
     try {
-      documents = work.run();
+      documents = task.run();
     } finally {
       written = sampler.stop();
     }

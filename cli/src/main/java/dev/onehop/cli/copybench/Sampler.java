@@ -1,5 +1,6 @@
 package dev.onehop.cli.copybench;
 
+import com.mongodb.MongoException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -20,6 +21,7 @@ final class Sampler {
   private final Side destination;
   private final List<Sample> samples = new ArrayList<>(); // guarded by this
   private final Thread thread = new Thread(this::run, "sampler");
+  private boolean stopped; // guarded by this
 
   /** How many there were at a moment. */
   record Sample(long nanos, long written) {}
@@ -30,31 +32,33 @@ final class Sampler {
 
   static Sampler start(Side destination) {
     Sampler sampler = new Sampler(destination);
-    sampler.sample();
+    boolean unused = sampler.sample();
     sampler.thread.start();
     return sampler;
   }
 
-  private synchronized void sample() {
-    long written = destination.written();
-    samples.add(new Sample(System.nanoTime(), written));
+  private synchronized boolean sample() {
+    if (!stopped) {
+      long written = destination.written();
+      samples.add(new Sample(System.nanoTime(), written));
+    }
+    return !stopped;
   }
 
   private void run() {
     try {
-      while (true) {
+      do {
         Thread.sleep(PAUSE_MILLIS);
-        sample();
-      }
-    } catch (InterruptedException e) {
-      // Stopped.
+      } while (sample());
+    } catch (InterruptedException | MongoException e) {
+      // Whoever stops it is told.
     }
   }
 
   /** Ends it and gives what it saw. */
   synchronized Written stop() {
-    thread.interrupt();
-    sample();
+    boolean unused = sample();
+    stopped = true;
     return of(samples);
   }
 

@@ -28,7 +28,7 @@ public final class CopyBenchTable {
           "seconds",
           "start s",
           "by router/s",
-          "spread",
+          "spread %",
           "MiB",
           "moves",
           "equal");
