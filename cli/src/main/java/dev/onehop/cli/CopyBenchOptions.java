@@ -214,8 +214,8 @@ final class CopyBenchOptions {
     if (time.compareTo(LEAST_TIME) < 0 || time.compareTo(MOST_TIME) > 0) {
       throw Failure.usage("--duration must be from 1s to 1h");
     }
-    List<Integer> split =
-        collections == null ? (quick ? List.of(1) : List.of(1, 5)) : collections;
+    List<Integer> usual = quick ? List.of(1) : List.of(1, 5);
+    List<Integer> split = collections == null ? usual : collections;
     split.forEach(count -> checked("--in", count, 0, 1, MOST_COLLECTIONS));
     return new CopyBenchPlan(
         KINDS.stream().filter(wanted::contains).toList(),

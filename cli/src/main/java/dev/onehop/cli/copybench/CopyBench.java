@@ -29,6 +29,7 @@ import dev.onehop.testbed.TestbedException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.EnumMap;
@@ -45,18 +46,17 @@ import org.bson.BsonTimestamp;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Copies from a cluster of its own to another one by both ways, one after the other, in turns. Writes
- * {@code results.json} after each copy.
+ * Copies from a cluster of its own to another one by both ways, one after the other, in turns.
+ * Writes {@code results.json} after each copy.
  */
 public final class CopyBench {
   private static final int SOURCE_NETWORK = 69;
   private static final int DESTINATION_NETWORK = 70;
   private static final int RANGES = 48;
-  private static final long WARM_UP_OPERATIONS = 3_000;
   private static final double PER_SECOND = 1e9;
 
   /** How long writes go on before lags are measured. */
-  private static final java.time.Duration WARM_UP = java.time.Duration.ofSeconds(4);
+  private static final Duration WARM_UP = Duration.ofSeconds(3);
 
   private final CopyBenchPlan plan;
   private final Progress progress;
@@ -149,18 +149,11 @@ public final class CopyBench {
     progress.phase("starting replica sets");
     Path mongod = MongodProcess.find(plan.mongod(), progress::note);
     Path folder = Files.createTempDirectory("onehop-copy");
-    try (Side source =
-            Side.replicaSet(mongod, "source", "127.69.0.9", folder.resolve("source"));
+    try (Side source = Side.replicaSet(mongod, "source", "127.69.0.9", folder.resolve("source"));
         Side destination =
-            Side.replicaSet(
-                mongod, "destination", "127.70.0.9", folder.resolve("destination"));
+            Side.replicaSet(mongod, "destination", "127.70.0.9", folder.resolve("destination"));
         Workers workers = new Workers(source, destination, CopyBenchRun.REPLICA_SET)) {
-      full(
-          source,
-          destination,
-          workers,
-          CopyBenchRun.REPLICA_SET,
-          plan.collections().get(0));
+      full(source, destination, workers, CopyBenchRun.REPLICA_SET, plan.collections().get(0));
     } finally {
       delete(folder);
     }
@@ -238,8 +231,7 @@ public final class CopyBench {
     return IntStream.range(0, collections).mapToObj(Workload::collection).toList();
   }
 
-  private void full(
-      Side source, Side destination, Workers workers, String setup, int collections)
+  private void full(Side source, Side destination, Workers workers, String setup, int collections)
       throws InterruptedException {
     try (RangeMover mover = load(source, new Workload(source.client()), collections)) {
       String work = "full " + String.join(" ", names(collections));
@@ -310,7 +302,7 @@ public final class CopyBench {
 
   /** What is measured. */
   @FunctionalInterface
-  private interface Work {
+  private interface Task {
     /** Does it, and says how many documents or changes it was. */
     long run() throws InterruptedException;
   }
@@ -321,20 +313,20 @@ public final class CopyBench {
       Side destination,
       Worker worker,
       @Nullable RangeMover mover,
-      Work work)
+      Task task)
       throws InterruptedException {
     var unused = worker.use();
     Side.Counts sourceBefore = source.counts();
     Side.Counts destinationBefore = destination.counts();
     if (mover != null) {
-      int earlier = mover.moved();
+      int unusedMoves = mover.moved();
       mover.setActive(true);
     }
     long documents;
     Sampler sampler = Sampler.start(destination);
     Written written;
     try {
-      documents = work.run();
+      documents = task.run();
     } finally {
       written = sampler.stop();
     }
@@ -353,7 +345,7 @@ public final class CopyBench {
         documents,
         written.startSeconds(),
         written.seconds(),
-        documents / written.seconds(),
+        documents * (1 - 2 * Sampler.MARGIN) / written.seconds(),
         given.returned(),
         taken.written(),
         taken.routed(),
@@ -377,21 +369,21 @@ public final class CopyBench {
             .run();
     if (!report.isEqual()) {
       progress.note(
-          "%s: %d missing, %d extra, %d different, %d unsettled, %s"
+          "%s: %d missing, %d extra, %d different, %d unsettled: %s %s"
               .formatted(
                   way.label(),
                   report.missing(),
                   report.extra(),
                   report.different(),
                   report.unsettled(),
+                  report.details(),
                   report.metadata()));
     }
     progress.state("");
     return report.isEqual();
   }
 
-  private void changes(Side source, Side destination, Workers workers)
-      throws InterruptedException {
+  private void changes(Side source, Side destination, Workers workers) throws InterruptedException {
     Workload workload = new Workload(source.client());
     try (RangeMover mover = load(source, workload, 1)) {
       for (Way way : Way.values()) {
@@ -454,10 +446,9 @@ public final class CopyBench {
         Worker worker = workers.of(way);
         BsonTimestamp start = Objects.requireNonNull(places.get(way));
         long missed = behind.getOrDefault(way, 0L);
-        CopyBenchRun[] measured = new CopyBenchRun[1];
         long[] all = new long[1];
         LatencySummary[] lags = new LatencySummary[1];
-        measured[0] =
+        CopyBenchRun measured =
             measure(
                 copy,
                 source,
@@ -485,7 +476,7 @@ public final class CopyBench {
         behind.put(way, 0L);
         Way other = way == Way.ONE ? Way.OURS : Way.ONE;
         behind.merge(other, all[0], Long::sum);
-        add(withLag(measured[0], Objects.requireNonNull(lags[0])));
+        add(withLag(measured, Objects.requireNonNull(lags[0])));
       }
     }
   }

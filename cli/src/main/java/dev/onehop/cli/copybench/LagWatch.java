@@ -15,8 +15,9 @@ import org.bson.BsonTimestamp;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Watches the destination's shards themselves for what is written, and compares when that was issued
- * at the source with when it is seen here: for good, as change streams tell what a majority has.
+ * Watches the destination's shards themselves for what is written, and compares when that was
+ * issued at the source with when it is seen here: for good, as change streams tell what a majority
+ * has.
  */
 final class LagWatch implements AutoCloseable {
   private static final long LONGEST_MICROS = 3_600_000_000L;

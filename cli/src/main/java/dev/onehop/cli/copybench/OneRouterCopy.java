@@ -18,8 +18,8 @@ import org.bson.RawBsonDocument;
 
 /**
  * Copies as MongoShake does where the balancer is on: one cursor for each collection, all by way of
- * one router, and several writers by way of one router, with unordered batches. Documents stay bytes
- * on their way.
+ * one router, and several writers by way of one router, with unordered batches. Documents stay
+ * bytes on their way.
  */
 final class OneRouterCopy {
   static final int WRITERS = 8;

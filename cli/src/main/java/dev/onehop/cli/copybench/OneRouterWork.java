@@ -28,12 +28,7 @@ final class OneRouterWork implements Work {
   public void follow(BsonTimestamp start) {
     applier =
         OneRouterApplier.open(
-            source,
-            destination,
-            Workload.DATABASE,
-            Way.ONE.label(),
-            Workload.collection(0),
-            start);
+            source, destination, Workload.DATABASE, Way.ONE.label(), Workload.collection(0), start);
   }
 
   @Override

@@ -44,8 +44,7 @@ final class RangeMover implements AutoCloseable {
     int shards = testbed.shardHosts().size();
     for (String namespace : namespaces) {
       for (int i = 0; i < bounds.size(); i++) {
-        ranges.add(
-            new Range(namespace, bounds.get(i), (i + 1) * shards / (bounds.size() + 1)));
+        ranges.add(new Range(namespace, bounds.get(i), (i + 1) * shards / (bounds.size() + 1)));
       }
     }
     Collections.shuffle(ranges, new Random(1));

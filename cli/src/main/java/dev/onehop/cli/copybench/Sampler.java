@@ -1,24 +1,29 @@
 package dev.onehop.cli.copybench;
 
+import com.mongodb.MongoException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Asks the destination's shards all the time how many documents they have written. What a copy writes
- * for itself is among them; it is little.
+ * Asks the destination's shards all the time how many statements that write they were given. What a
+ * copy writes for itself is among them; it is little.
  */
 final class Sampler {
   private static final long PAUSE_MILLIS = 100;
 
-  /** What is written before and after these parts of all documents does not count as the copy. */
-  private static final double MARGIN = 0.001;
+  /** A copy is timed without this part of what is written at its beginning, and at its end. */
+  static final double MARGIN = 0.01;
+
+  /** Shorter times are not told apart. */
+  private static final double LEAST_SECONDS = 0.001;
 
   private final Side destination;
   private final List<Sample> samples = new ArrayList<>(); // guarded by this
   private final Thread thread = new Thread(this::run, "sampler");
+  private boolean stopped; // guarded by this
 
-  /** How many documents were written at a moment. */
+  /** How many there were at a moment. */
   record Sample(long nanos, long written) {}
 
   private Sampler(Side destination) {
@@ -27,39 +32,41 @@ final class Sampler {
 
   static Sampler start(Side destination) {
     Sampler sampler = new Sampler(destination);
-    sampler.sample();
+    boolean unused = sampler.sample();
     sampler.thread.start();
     return sampler;
   }
 
-  private synchronized void sample() {
-    long written = destination.written();
-    samples.add(new Sample(System.nanoTime(), written));
+  private synchronized boolean sample() {
+    if (!stopped) {
+      long written = destination.written();
+      samples.add(new Sample(System.nanoTime(), written));
+    }
+    return !stopped;
   }
 
   private void run() {
     try {
-      while (true) {
+      do {
         Thread.sleep(PAUSE_MILLIS);
-        sample();
-      }
-    } catch (InterruptedException e) {
-      // Stopped.
+      } while (sample());
+    } catch (InterruptedException | MongoException e) {
+      // Whoever stops it is told.
     }
   }
 
   /** Ends it and gives what it saw. */
   synchronized Written stop() {
-    thread.interrupt();
-    sample();
+    boolean unused = sample();
+    stopped = true;
     return of(samples);
   }
 
   /**
    * What was seen.
    *
-   * @param startSeconds from the beginning until the first thousandth of the documents was written
-   * @param seconds from then until all but the last thousandth were
+   * @param startSeconds from the beginning until the first hundredth was written
+   * @param seconds from then until all but the last hundredth was
    * @param series documents per second, in each whole second of that time
    */
   record Written(double startSeconds, double seconds, List<Double> series) {}
@@ -72,10 +79,9 @@ final class Sampler {
     double end = timeOf(samples, last.written() - MARGIN * all);
     List<Double> series = new ArrayList<>();
     for (int second = 0; second + 1 <= end - begin; second++) {
-      series.add(
-          writtenAt(samples, begin + second + 1) - writtenAt(samples, begin + second));
+      series.add(writtenAt(samples, begin + second + 1) - writtenAt(samples, begin + second));
     }
-    return new Written(begin - seconds(first), end - begin, series);
+    return new Written(begin - seconds(first), Math.max(LEAST_SECONDS, end - begin), series);
   }
 
   private static double seconds(Sample sample) {

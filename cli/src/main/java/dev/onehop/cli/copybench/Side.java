@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
 import org.bson.BsonTimestamp;
@@ -28,6 +29,8 @@ final class Side implements AutoCloseable {
       new BsonDocument("serverStatus", new BsonInt32(1))
           .append("wiredTiger", new BsonInt32(0))
           .append("tcmalloc", new BsonInt32(0));
+
+  private static final int OPLOG_MEBIBYTES = 4_096;
 
   private final String url;
   private final String urlOfOne;
@@ -43,7 +46,7 @@ final class Side implements AutoCloseable {
    * What its servers have counted.
    *
    * @param returned documents that queries gave, by shard
-   * @param written documents that were inserted or updated, by shard
+   * @param written statements that insert, update or delete, by shard
    * @param routed statements that insert, update or delete, by router
    * @param routersCpu processor time of all routers
    * @param mongodsCpu that of all other servers
@@ -145,8 +148,6 @@ final class Side implements AutoCloseable {
     return side;
   }
 
-  private static final int OPLOG_MEBIBYTES = 4_096;
-
   private static MongoClient direct(String address) {
     return MongoClients.create(
         MongoClientSettings.builder()
@@ -198,35 +199,26 @@ final class Side implements AutoCloseable {
     Map<String, Long> written = new LinkedHashMap<>();
     shards.forEach(
         (shard, primary) -> {
-          BsonDocument documents = documents(primary);
+          BsonDocument status = run(primary, STATUS);
+          BsonDocument documents = status.getDocument("metrics").getDocument("document");
           returned.put(shard, documents.getNumber("returned").longValue());
-          written.put(shard, written(documents));
+          written.put(shard, writes(status));
         });
     Map<String, Long> routed = new LinkedHashMap<>();
-    routers.forEach(
-        (router, its) -> {
-          BsonDocument counters = run(its, STATUS).getDocument("opcounters");
-          long sum = 0;
-          for (String kind : List.of("insert", "update", "delete")) {
-            sum += counters.getNumber(kind).longValue();
-          }
-          routed.put(router, sum);
-        });
+    routers.forEach((router, its) -> routed.put(router, writes(run(its, STATUS))));
     return new Counts(returned, written, routed, routersCpu.get(), mongodsCpu.get());
   }
 
-  private static BsonDocument documents(MongoClient primary) {
-    return run(primary, STATUS).getDocument("metrics").getDocument("document");
+  private static long writes(BsonDocument status) {
+    BsonDocument counters = status.getDocument("opcounters");
+    return Stream.of("insert", "update", "delete")
+        .mapToLong(kind -> counters.getNumber(kind).longValue())
+        .sum();
   }
 
-  private static long written(BsonDocument documents) {
-    return documents.getNumber("inserted").longValue()
-        + documents.getNumber("updated").longValue();
-  }
-
-  /** Documents that all shards together have inserted or updated. */
+  /** Statements that write which all shards together were given. */
   long written() {
-    return shards.values().stream().mapToLong(primary -> written(documents(primary))).sum();
+    return shards.values().stream().mapToLong(primary -> writes(run(primary, STATUS))).sum();
   }
 
   @Override

@@ -99,7 +99,8 @@ final class Workload {
   }
 
   private void batch(int count) {
-    // What updates may choose: what was there before the batch, so that none is written for nothing.
+    // What updates may choose: what was there before the batch, so that none is written for
+    // nothing.
     ScrambledZipfianGenerator zipfian = new ScrambledZipfianGenerator(known());
     List<WriteModel<BsonDocument>> writes = new ArrayList<>();
     for (int i = 0; i < count; i++) {

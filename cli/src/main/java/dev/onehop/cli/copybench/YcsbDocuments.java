@@ -30,8 +30,7 @@ final class YcsbDocuments {
     for (int i = 1; i < parts; i++) {
       bounds.add(
           new BsonDocument(
-              "_id",
-              new BsonString(String.format(Locale.ROOT, KEY, Long.MAX_VALUE / parts * i))));
+              "_id", new BsonString(String.format(Locale.ROOT, KEY, Long.MAX_VALUE / parts * i))));
     }
     return bounds;
   }

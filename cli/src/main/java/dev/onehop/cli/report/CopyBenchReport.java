@@ -116,8 +116,7 @@ public final class CopyBenchReport {
                 new Spot(
                     i + 0.5,
                     rate,
-                    "%s, round %d: %s/s"
-                        .formatted(look.label(), run.round(), Format.rate(rate))));
+                    "%s, round %d: %s/s".formatted(look.label(), run.round(), Format.rate(rate))));
           }
           chart.line(look, "", spots);
         }

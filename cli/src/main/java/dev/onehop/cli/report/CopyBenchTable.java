@@ -6,6 +6,7 @@ import dev.onehop.cli.results.CopyBenchRun;
 import dev.onehop.cli.results.LatencySummary;
 import dev.onehop.cli.results.ResyncCell;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -27,7 +28,7 @@ public final class CopyBenchTable {
           "seconds",
           "start s",
           "by router/s",
-          "spread",
+          "spread %",
           "MiB",
           "moves",
           "equal");
@@ -40,8 +41,8 @@ public final class CopyBenchTable {
 
   private static final String NOTES =
       """
-      docs/s: documents or changes per second, median of n rounds, from the first to the last thousandth that the
-      destination's servers say they wrote; start s: what comes before that. by router/s: statements that each router of the
+      docs/s: documents or changes per second, median of n rounds, from the first to the last hundredth that the
+      destination's servers say they were given; start s: what comes before that. by router/s: statements that each router of the
       destination was sent, of all rounds; spread: between the busiest and the idlest, of their mean.
       tool, routers, mongods: processor seconds per 1,000 documents, of the copying process, all routers, all other servers.
       MiB: the most memory (RSS) of the copying process. moves: ranges that were moved at the source meanwhile.
@@ -122,8 +123,7 @@ public final class CopyBenchTable {
         decimal(median(runs, CopyBenchRun::startSeconds)),
         byRouter(runs),
         Format.percent(spread(runs)),
-        Format.count(
-            runs.stream().mapToLong(CopyBenchRun::memoryBytes).max().orElse(0) >> 20),
+        Format.count(runs.stream().mapToLong(CopyBenchRun::memoryBytes).max().orElse(0) >> 20),
         String.valueOf(runs.stream().mapToInt(CopyBenchRun::moves).sum()),
         runs.stream().allMatch(CopyBenchRun::equal) ? "yes" : "NO");
   }
@@ -208,15 +208,13 @@ public final class CopyBenchTable {
   /** What comparing both ways says. */
   static List<String> sentences(CopyBenchResults results) {
     List<String> sentences = new ArrayList<>();
-    Map<String, String> titles = new java.util.LinkedHashMap<>();
+    Map<String, String> titles = new LinkedHashMap<>();
     results.runs().forEach(run -> titles.put(run.title(), run.kind()));
     titles.forEach(
         (title, kind) -> {
           boolean lag = kind.equals(CopyBenchRun.LAG);
           results
-              .ratio(
-                  title,
-                  lag ? run -> lag(run, LatencySummary::p99) : CopyBenchRun::perSecond)
+              .ratio(title, lag ? run -> lag(run, LatencySummary::p99) : CopyBenchRun::perSecond)
               .ifPresent(
                   beside ->
                       sentences.add(

@@ -17,14 +17,13 @@ import org.jspecify.annotations.Nullable;
  * @param way {@link #ONE} or {@link #OURS}
  * @param round the round, from 1 on; both ways are in each
  * @param documents documents that were copied, or changes that were applied
- * @param startSeconds from the command until the destination had written the first thousandth
- * @param seconds from then until it had written all but the last thousandth
+ * @param startSeconds from the command until the destination had written the first hundredth
+ * @param seconds from then until it had written all but the last hundredth
  * @param perSecond documents or changes per second of that time; of {@link #LAG} those that were
  *     written at the source
  * @param read documents that each shard of the source gave, by shard
- * @param written documents that each shard of the destination wrote, by shard
- * @param routed statements that each router of the destination was sent, by router; empty without
- *     routers
+ * @param written statements that write which each shard of the destination was given, by shard
+ * @param routed the same of each router of the destination, by router; empty without routers
  * @param toolCpuSeconds processor time of the process that copied
  * @param routersCpuSeconds that of all routers of both sides
  * @param serversCpuSeconds that of all other servers of both sides
@@ -34,7 +33,7 @@ import org.jspecify.annotations.Nullable;
  * @param equal whether source and destination were equal afterwards
  * @param lag of {@link #LAG}: from when a write was issued at the source until it is seen at the
  *     destination, in microseconds
- * @param series documents per second that the destination's shards wrote, second by second
+ * @param series statements that write per second of the destination's shards, second by second
  */
 public record CopyBenchRun(
     String kind,
@@ -98,7 +97,9 @@ public record CopyBenchRun(
         + (collections == 1 ? " collection" : " collections");
   }
 
-  /** How much more the busiest router had than the idlest, as a fraction of the mean; null of none. */
+  /**
+   * How much more the busiest router had than the idlest, as a fraction of the mean; null of none.
+   */
   @JsonIgnore
   public @Nullable Double routerSpread() {
     double mean = routed.values().stream().mapToLong(Long::longValue).average().orElse(0);

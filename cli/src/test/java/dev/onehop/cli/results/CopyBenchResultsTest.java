@@ -13,8 +13,7 @@ class CopyBenchResultsTest {
 
   @Test
   void roundsAreComparedInPairs() {
-    Beside beside =
-        SampleCopyBenchResults.all().ratio(FULL, CopyBenchRun::perSecond).orElseThrow();
+    Beside beside = SampleCopyBenchResults.all().ratio(FULL, CopyBenchRun::perSecond).orElseThrow();
     assertThat(beside.ratio()).isCloseTo(2, within(1e-9));
     assertThat(beside.least()).isCloseTo(2, within(1e-9));
     assertThat(beside.rounds()).isEqualTo(3);

@@ -25,6 +25,7 @@ final class MongosRouter extends ClusterRouter {
   private final ChangeStreams changeStreams;
   private final Ddl ddl;
   private final Sharding sharding;
+  private final MovedRanges movedRanges;
 
   /**
    * @param cluster taken over
@@ -44,6 +45,7 @@ final class MongosRouter extends ClusterRouter {
             waitingStreams);
     this.ddl = new Ddl(cluster);
     this.sharding = new Sharding(cluster);
+    this.movedRanges = new MovedRanges(cluster.config());
   }
 
   /** There is no other mongos to hand anything to. */
@@ -90,12 +92,15 @@ final class MongosRouter extends ClusterRouter {
     if (Transactions.isPart(command)) {
       return transactions.statement(command, onShards(command));
     }
-    BsonDocument readConcern =
+    BsonDocument asked =
         command.body().isDocument("readConcern")
-            ? Snapshots.timed(command.body().getDocument("readConcern"), cluster.clock())
-            : null;
+            ? command.body().getDocument("readConcern")
+            : new BsonDocument();
+    BsonDocument readConcern = Snapshots.timed(asked, cluster.clock());
     if (readConcern == null) {
-      return onShards(command);
+      return asked.isTimestamp("atClusterTime")
+          ? asOf(asked.getTimestamp("atClusterTime"), command)
+          : onShards(command);
     }
     // A snapshot read outside of transactions, which several shards may have to answer.
     BsonDocument body = new BsonDocument();
@@ -103,7 +108,11 @@ final class MongosRouter extends ClusterRouter {
     body.put("readConcern", readConcern);
     cluster.clock().gossip(body);
     BsonTimestamp time = readConcern.getTimestamp("atClusterTime");
-    return onShards(command.withBody(body)).map(reply -> Snapshots.withTime(time, reply));
+    return asOf(time, command.withBody(body)).map(reply -> Snapshots.withTime(time, reply));
+  }
+
+  private Mono<BsonDocument> asOf(BsonTimestamp time, OpMsg command) {
+    return onShards(command).flatMap(reply -> movedRanges.check(command, time, reply));
   }
 
   @Override

@@ -17,7 +17,6 @@ import java.util.Set;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
 import org.bson.BsonTimestamp;
-import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.util.retry.Retry;
 
@@ -43,6 +42,7 @@ public final class Applier {
   private final String job;
   private final SourceReads source;
   private final ApplySink sink;
+  private final LanePlaces places;
   private final ChannelGroup group;
 
   private Applier(Builder builder) {
@@ -64,6 +64,11 @@ public final class Applier {
                 builder.destination,
                 builder.state.getCollection("created." + builder.job, BsonDocument.class),
                 builder.mapping));
+    this.places =
+        new LanePlaces(
+            builder.destination,
+            builder.state.getCollection("places." + builder.job).getNamespace(),
+            builder.lanes);
     ShardedChangeStream stream =
         ShardedChangeStream.builder(builder.source)
             .cluster()
@@ -99,13 +104,15 @@ public final class Applier {
    */
   public Mono<Void> run() {
     // A transaction over several shards can't create them.
-    return Flux.just("leases", "places." + job, "created." + job)
-        .concatMap(this::create)
+    return create("leases", Mono.empty())
+        .then(create("places." + job, places.spread()))
+        .then(create("created." + job, Mono.empty()))
         .then(Mono.defer(() -> Mono.from(group.process(sink))));
   }
 
-  private Mono<Void> create(String collection) {
+  private Mono<Void> create(String collection, Mono<Void> andThen) {
     return Mono.from(state.createCollection(collection))
+        .then(andThen)
         .onErrorResume(
             failure ->
                 failure instanceof MongoCommandException refused
@@ -163,7 +170,9 @@ public final class Applier {
 
   /** Collects what an applier is made of. Not thread-safe. */
   public static final class Builder {
-    private static final int LANES = 16;
+    /** As many for each of two, three, four or six shards. */
+    private static final int LANES = 12;
+
     private static final int BATCH = 500;
 
     private final MongoClientSettings source;
@@ -220,7 +229,7 @@ public final class Applier {
       return this;
     }
 
-    /** In how many lanes documents are written at once, 1 to 128; 16 by default. */
+    /** In how many lanes documents are written at once, 1 to 128; 12 by default. */
     public Builder lanes(int count) {
       this.lanes = count;
       return this;

@@ -30,7 +30,7 @@ import org.bson.conversions.Bson;
 import org.reactivestreams.Publisher;
 
 /**
- * Writes that have no effect once another process has the job. Each is a transaction which begins
+ * Writes that have no effect once another process has the job. Each is a transaction which ends
  * with a change of its lane's document, on the condition that this has the writer's term. A new
  * owner of the job first raises the terms of all lanes. So an old owner's transaction has committed
  * before that, or it fails as a whole, whenever it may go on.
@@ -204,12 +204,14 @@ public final class Fence {
         throws InterruptedException {
       session.startTransaction(OPTIONS);
       try {
+        // First what is copied: a transaction goes by way of the mongos beside the shard that its
+        // first statement is for, and those of the lanes are all on one shard.
+        Waits.first(writes.apply(session));
         long matched =
             Waits.one(lanes.updateOne(session, mine, Updates.inc("writes", 1L))).getMatchedCount();
         if (matched == 0) {
           throw Job.lost(null);
         }
-        Waits.first(writes.apply(session));
       } catch (RuntimeException | InterruptedException | Error failure) {
         abort();
         throw failure;
