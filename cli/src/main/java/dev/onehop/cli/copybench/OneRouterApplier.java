@@ -17,6 +17,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.atomic.AtomicLong;
@@ -124,7 +125,7 @@ final class OneRouterApplier implements AutoCloseable {
   }
 
   private static BsonValue id(BsonDocument event) {
-    return event.getDocument("documentKey").get("_id");
+    return Objects.requireNonNull(event.getDocument("documentKey").get("_id"));
   }
 
   private void write(BlockingQueue<RawBsonDocument> lane) throws InterruptedException {

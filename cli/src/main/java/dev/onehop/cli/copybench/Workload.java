@@ -15,6 +15,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
@@ -177,6 +178,10 @@ final class Workload {
     return written.get();
   }
 
+  private static Throwable cause(ExecutionException failure) {
+    return Objects.requireNonNullElse(failure.getCause(), failure);
+  }
+
   private static void all(List<Callable<Void>> batches) throws InterruptedException {
     ExecutorService threads = Executors.newFixedThreadPool(THREADS);
     try {
@@ -184,7 +189,7 @@ final class Workload {
         batch.get();
       }
     } catch (ExecutionException e) {
-      throw Failure.run("cannot write to the source: " + Failure.firstLine(e.getCause()), e);
+      throw Failure.run("cannot write to the source: " + Failure.firstLine(cause(e)), e);
     } finally {
       threads.shutdownNow();
     }
