@@ -169,7 +169,7 @@ final class CopyBenchOptions {
       try {
         copies.run();
       } catch (InterruptedException | RuntimeException e) {
-        failure = Failure.of(e);
+        failure = interruption.failure(e);
       }
       results = copies.results();
     } finally {
