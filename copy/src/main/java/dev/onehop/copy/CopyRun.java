@@ -112,6 +112,8 @@ final class CopyRun {
     try {
       new LeaseKeeping(job, settings.lease(), limits, meter)
           .during(() -> phases(source, destination, job));
+      // Not before: nobody can keep a job that was given up.
+      release(job);
     } catch (InterruptedException e) {
       release(job);
       throw e;
@@ -384,7 +386,6 @@ final class CopyRun {
       phase = next(job, CopyPhase.DONE);
     }
     meter.ended(phase);
-    job.release();
   }
 
   private boolean isFollowing() {

@@ -53,7 +53,18 @@ final class LeaseKeeping {
       throw e;
     } finally {
       thread.interrupt();
-      thread.join();
+      join();
+    }
+  }
+
+  /** What comes after the work is not to meet an interruption that was meant for it. */
+  private void join() throws InterruptedException {
+    if (lost.get() != null) {
+      var unused = Thread.interrupted();
+    }
+    thread.join();
+    if (lost.get() != null) {
+      var unused = Thread.interrupted();
     }
   }
 
