@@ -70,6 +70,7 @@ final class ApplySink implements ChannelSink {
   private final SourceReads source;
   private final Targets targets;
   private final SchemaChanges schema;
+  private final Placements placements;
   private final FencedSink fence;
   private final Map<Integer, Lane> lanes = new ConcurrentHashMap<>();
   private final Map<Integer, BatchPlan> plans = new ConcurrentHashMap<>();
@@ -97,6 +98,7 @@ final class ApplySink implements ChannelSink {
     this.source = source;
     this.targets = targets;
     this.schema = schema;
+    this.placements = new Placements(destination);
     this.fence = new FencedSink(destination, states, this::write);
   }
 
@@ -221,6 +223,8 @@ final class ApplySink implements ChannelSink {
     plans.put(batch.channel(), plan);
     return Flux.fromIterable(plan.rounds(true))
         .concatMap(round -> write(null, round, UNORDERED).retryWhen(SourceReads.untilThere()))
+        .then(Mono.defer(() -> placements.before(plan.namespaces())))
+        .doOnNext(plan::placement)
         .then(Mono.defer(() -> Mono.from(fence.write(batch))))
         .doOnSuccess(
             done -> {
@@ -242,7 +246,20 @@ final class ApplySink implements ChannelSink {
     BulkWriteOptions options = plan.isFirstTry() ? UNORDERED : ORDERED;
     return Flux.fromIterable(plan.rounds(false))
         .concatMap(round -> write(session, round, options))
-        .then();
+        .then(Mono.defer(() -> requireUnmoved(plan)));
+  }
+
+  private Mono<Void> requireUnmoved(BatchPlan plan) {
+    return placements
+        .now(plan.namespaces())
+        .flatMap(
+            now -> {
+              if (now.equals(plan.placement())) {
+                return Mono.empty();
+              }
+              plan.placement(now);
+              return Mono.error(Placements.moved());
+            });
   }
 
   /**

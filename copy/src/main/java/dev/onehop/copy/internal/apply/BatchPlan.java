@@ -8,7 +8,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.Collectors;
 import org.bson.BsonTimestamp;
+import org.bson.BsonValue;
 
 /**
  * What is written for a batch: rounds of statements, one round after the other. A round has at most
@@ -21,6 +23,7 @@ final class BatchPlan {
   private final Map<Lane.Document, BsonTimestamp> read = new HashMap<>();
   private final Set<Lane.Document> updated = new HashSet<>();
   private final AtomicBoolean tried = new AtomicBoolean();
+  private volatile Map<String, BsonValue> placement = Map.of();
   private int documentsRead;
 
   /** Statements for one collection. */
@@ -73,6 +76,23 @@ final class BatchPlan {
     read.put(document, time);
     read.put(named, time);
     documentsRead++;
+  }
+
+  /** The collections that a transaction writes to. */
+  Set<String> namespaces() {
+    return rounds.keySet().stream()
+        .filter(target -> !target.capped())
+        .map(target -> target.namespace().getFullName())
+        .collect(Collectors.toSet());
+  }
+
+  /** How the collections were placed before the transaction, see {@link Placements}. */
+  Map<String, BsonValue> placement() {
+    return placement;
+  }
+
+  void placement(Map<String, BsonValue> before) {
+    placement = before;
   }
 
   /** Whether nobody has asked this before. */
