@@ -26,17 +26,22 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Queue;
 import java.util.Random;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Supplier;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
+import org.bson.BsonMinKey;
 import org.bson.BsonTimestamp;
 import org.bson.Document;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import reactor.core.Disposable;
@@ -48,6 +53,7 @@ class GroupedTransactionsIT {
   private static final int KEYS = 120;
   private static final int TRANSACTIONS = 60;
   private static final int LARGEST = 12;
+  private static final int SHUTDOWN_IN_PROGRESS = 91;
 
   private static Testbed testbed;
   private static MongoClient client;
@@ -56,7 +62,8 @@ class GroupedTransactionsIT {
 
   @BeforeAll
   static void start() {
-    testbed = Testbed.builder(NearShards.topology("grouped-transactions", 51, 3)).start();
+    testbed =
+        Testbed.builder(NearShards.topology("grouped-transactions", 51, 3)).failPoints().start();
     client = MongoClients.create(testbed.url());
   }
 
@@ -119,6 +126,96 @@ class GroupedTransactionsIT {
       assertThat(changes(given))
           .allSatisfy(change -> assertThat(change.document()).containsKey("fullDocument"));
     }
+  }
+
+  /** That all shards are past a time does not say that all of an older transaction is there. */
+  @Test
+  void aPartOfATransactionMayComeLongAfterTheOther() throws InterruptedException {
+    testbed.shardCollection("grouped.late", Numbered.KEY, Numbered.splitAt(40, 50));
+    testbed.moveRange("grouped.late", new BsonDocument("_id", new BsonMinKey()), "one");
+    testbed.moveRange("grouped.late", new BsonDocument("_id", new BsonInt32(50)), "two");
+    MongoCollection<Document> collection =
+        client.getDatabase("grouped").getCollection("late").withWriteConcern(WriteConcern.MAJORITY);
+    Queue<StreamEvent> given = new ConcurrentLinkedQueue<>();
+    Disposable reader =
+        Flux.from(
+                ShardedChangeStream.builder(testbed.url())
+                    .collection("grouped", "late")
+                    .order(Order.TOTAL)
+                    .groupTransactions(true)
+                    .build()
+                    .events())
+            .filter(event -> !(event instanceof StreamEvent.Progress))
+            .subscribe(given::add);
+    AtomicInteger value = new AtomicInteger(9);
+    await()
+        .atMost(TIMEOUT)
+        .until(
+            () -> {
+              set(collection, null, 51, value.incrementAndGet());
+              return !given.isEmpty();
+            });
+    String address = testbed.shardHosts().get("two").replaceFirst(".*/", "");
+    Thread committing = new Thread(() -> writeBoth(collection));
+    try (MongoClient two =
+        MongoClients.create("mongodb://" + address + "/?directConnection=true")) {
+      failCommits(two, "alwaysOn");
+      committing.start();
+      await().atMost(TIMEOUT).until(() -> transactions(given).size() == 1);
+      set(collection, null, 1, 2);
+      set(collection, null, 52, 2);
+      await().atMost(TIMEOUT).until(() -> key(last(given)) == 52);
+      failCommits(two, "off");
+      await().atMost(TIMEOUT).until(() -> transactions(given).size() == 2);
+    }
+    committing.join();
+    reader.dispose();
+    List<StreamEvent.Transaction> parts = transactions(given);
+    assertThat(parts).extracting(StreamEvent.Transaction::shard).containsExactly("one", "two");
+    assertThat(parts.get(0).lsid()).isEqualTo(parts.get(1).lsid());
+    assertThat(changes(List.copyOf(given))).extracting(StreamEvent.Change::token).isSorted();
+    assertThat(last(given)).isSameAs(parts.get(1));
+  }
+
+  private static void writeBoth(MongoCollection<Document> collection) {
+    try (ClientSession session = client.startSession()) {
+      session.startTransaction();
+      set(collection, session, 1, 1);
+      set(collection, session, 51, 1);
+      session.commitTransaction();
+    }
+  }
+
+  private static void failCommits(MongoClient shard, String mode) {
+    var unused =
+        shard
+            .getDatabase("admin")
+            .runCommand(
+                new Document("configureFailPoint", "failCommand")
+                    .append("mode", mode)
+                    .append(
+                        "data",
+                        new Document("failCommands", List.of("commitTransaction"))
+                            .append("errorCode", SHUTDOWN_IN_PROGRESS)
+                            .append("failInternalCommands", true)));
+  }
+
+  private static List<StreamEvent.Transaction> transactions(Queue<StreamEvent> given) {
+    return given.stream()
+        .filter(event -> event instanceof StreamEvent.Transaction)
+        .map(event -> (StreamEvent.Transaction) event)
+        .toList();
+  }
+
+  private static StreamEvent last(Queue<StreamEvent> given) {
+    List<StreamEvent> all = List.copyOf(given);
+    return all.get(all.size() - 1);
+  }
+
+  private static int key(StreamEvent event) {
+    return event instanceof StreamEvent.Change change
+        ? change.document().getDocument("documentKey").getNumber("_id").intValue()
+        : -1;
   }
 
   /** Each subscription ends soon, and the next begins at its last place. */

@@ -7,6 +7,8 @@ import com.mongodb.client.model.changestream.FullDocument;
 import com.mongodb.client.model.changestream.FullDocumentBeforeChange;
 import dev.onehop.routing.spi.setup.ClusterServers;
 import dev.onehop.streams.event.Checkpoint;
+import dev.onehop.streams.event.EventTooLargeException;
+import dev.onehop.streams.event.HistoryLostException;
 import dev.onehop.streams.event.HistoryLostPolicy;
 import dev.onehop.streams.event.Order;
 import dev.onehop.streams.event.Source;
@@ -131,7 +133,7 @@ public final class ShardedChangeStream {
   }
 
   private Flux<StreamEvent.Change> changes() {
-    return Flux.defer(() -> connected(settings.start(), false)).ofType(StreamEvent.Change.class);
+    return Documents.of(Flux.defer(() -> connected(settings.start(), false)));
   }
 
   private Flux<StreamEvent> connected(@Nullable Checkpoint start, boolean grouped) {
@@ -152,13 +154,17 @@ public final class ShardedChangeStream {
     return lookups ? new Lookups(servers).complete(merged).doFinally(end -> release.run()) : merged;
   }
 
-  /** The servers' events only, as these sent them, those of transactions one by one. */
+  /**
+   * The servers' events only, as these sent them, those of transactions one by one. Where one is
+   * missing it fails: with an {@link EventTooLargeException}, and with a {@link
+   * HistoryLostException} whatever the {@link HistoryLostPolicy}.
+   */
   public Publisher<RawBsonDocument> documents() {
     return changes().map(StreamEvent.Change::document);
   }
 
   /**
-   * The servers' events only, decoded, those of transactions one by one.
+   * The same, decoded.
    *
    * @param documents the class of the documents; the client's settings have a codec for it
    */

@@ -93,7 +93,10 @@ public final class ChangeChannels {
       this.channels = Channels.checked(channels);
     }
 
-    /** Most events that a processor gets at once; 1,000 by default. */
+    /**
+     * Most events that a processor gets at once; 1,000 by default. They have no more than 16 MB
+     * together, unless it is one event or a transaction.
+     */
     public Builder maxBatch(int most) {
       this.batch = Channels.positive("maxBatch", most);
       return this;
@@ -101,7 +104,7 @@ public final class ChangeChannels {
 
     /**
      * Most events that are read and not acknowledged, over all channels; 65,536 by default. If one
-     * channel is slow, the others stop when that many wait.
+     * channel is slow, the others stop when that many wait, or 64 MB of them and at most 128 more.
      */
     public Builder maxUnacknowledged(int most) {
       this.unacknowledged = Channels.positive("maxUnacknowledged", most);

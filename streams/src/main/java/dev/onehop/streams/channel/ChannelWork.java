@@ -22,7 +22,6 @@ final class ChannelWork implements CoreSubscriber<StreamEvent> {
   private static final int IDLE_SECONDS = 60;
 
   private final int batch;
-  private final int unacknowledged;
   private final ChannelProcessor processor;
   private final Consumer<Checkpoint> acknowledged;
   private final long intervalNanos;
@@ -33,6 +32,7 @@ final class ChannelWork implements CoreSubscriber<StreamEvent> {
   private final Channel[] channels;
 
   // All that follows, and the channels, under the lock of this.
+  private final Demand demand;
   private final Deque<Entry> unfinished = new ArrayDeque<>();
   // From an event that concerns more than a document: what is behind it waits for it.
   private final Deque<Entry> held = new ArrayDeque<>();
@@ -49,12 +49,14 @@ final class ChannelWork implements CoreSubscriber<StreamEvent> {
   private static final class Entry {
     private final StreamEvent event;
     private final int channel;
+    private final long bytes;
     private final long arrivedNanos;
     private boolean done;
 
     Entry(StreamEvent event, int channel, long arrivedNanos) {
       this.event = event;
       this.channel = channel;
+      this.bytes = Channels.bytes(event);
       this.arrivedNanos = arrivedNanos;
     }
   }
@@ -79,7 +81,7 @@ final class ChannelWork implements CoreSubscriber<StreamEvent> {
       BatchMeter meter,
       MonoSink<Void> sink) {
     this.batch = batch;
-    this.unacknowledged = unacknowledged;
+    this.demand = new Demand(unacknowledged);
     this.processor = processor;
     this.acknowledged = acknowledged;
     this.intervalNanos = interval.toNanos();
@@ -97,14 +99,16 @@ final class ChannelWork implements CoreSubscriber<StreamEvent> {
 
   @Override
   public void onSubscribe(Subscription given) {
+    int first;
     synchronized (this) {
       subscription = given;
       if (ended) {
         given.cancel();
         return;
       }
+      first = demand.more();
     }
-    given.request(unacknowledged);
+    given.request(first);
   }
 
   @Override
@@ -116,6 +120,7 @@ final class ChannelWork implements CoreSubscriber<StreamEvent> {
       }
       Entry entry = new Entry(event, channel(event), meter.now());
       unfinished.add(entry);
+      demand.arrived(entry.bytes);
       if (event instanceof StreamEvent.Progress) {
         entry.done = true;
       } else {
@@ -161,7 +166,8 @@ final class ChannelWork implements CoreSubscriber<StreamEvent> {
     List<Entry> entries = new ArrayList<>();
     List<StreamEvent> events = new ArrayList<>();
     synchronized (this) {
-      while (entries.size() < batch && !channel.entries.isEmpty()) {
+      BatchSize size = new BatchSize(batch);
+      while (!channel.entries.isEmpty() && size.takes(channel.entries.element().bytes)) {
         Entry entry = channel.entries.remove();
         entries.add(entry);
         events.add(entry.event);
@@ -224,17 +230,18 @@ final class ChannelWork implements CoreSubscriber<StreamEvent> {
   /**
    * What is done from the oldest event on is acknowledged.
    *
-   * @return how much more may be read for it
+   * @return how much more is to be requested
    */
   private int acknowledge() {
-    int count = 0;
     while (!unfinished.isEmpty() && unfinished.element().done) {
-      reached = unfinished.remove().event.checkpoint();
-      count++;
+      Entry entry = unfinished.remove();
+      reached = entry.event.checkpoint();
+      demand.freed(1, entry.bytes);
     }
+    int more = demand.more();
     boolean last = completed && unfinished.isEmpty();
     if (reporting || ended) {
-      return count;
+      return more;
     }
     if (reached != null && (last || System.nanoTime() - reportedNanos >= intervalNanos)) {
       reporting = true;
@@ -242,7 +249,7 @@ final class ChannelWork implements CoreSubscriber<StreamEvent> {
     } else if (last) {
       finish();
     }
-    return count;
+    return more;
   }
 
   private void report() {

@@ -50,6 +50,16 @@ public final class Channels {
     return (int) ((upper * count) >>> Integer.SIZE);
   }
 
+  /** How large an event is, as the server sent it. */
+  static long bytes(StreamEvent event) {
+    if (event instanceof StreamEvent.Transaction transaction) {
+      return transaction.changes().stream().mapToLong(Channels::bytes).sum();
+    }
+    return event instanceof StreamEvent.Change change
+        ? change.document().getByteBuffer().remaining()
+        : 0;
+  }
+
   static int checked(int count) {
     if (count < 1 || count > MOST) {
       throw new IllegalArgumentException("channels must be from 1 to " + MOST + ": " + count);

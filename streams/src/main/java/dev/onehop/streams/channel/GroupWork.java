@@ -7,6 +7,7 @@ import dev.onehop.streams.event.StreamEvent;
 import dev.onehop.streams.internal.token.WideEvents;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Deque;
 import java.util.List;
 import java.util.Objects;
@@ -46,7 +47,7 @@ final class GroupWork {
   private static final long GATHER_MILLIS = 50;
 
   private final int batch;
-  private final int limit;
+  private final Demand demand;
   private final Function<Checkpoint, Publisher<StreamEvent>> stream;
   private final ChannelSink sink;
   private final Owner owner;
@@ -54,6 +55,8 @@ final class GroupWork {
   private final ChannelThreads threads;
 
   // All that follows under the lock of this.
+  // Where the group begins.
+  private Checkpoint start = Checkpoint.before(new BsonTimestamp(0));
   private final @Nullable Slot[] slots;
   // From a wide event on: what is behind it waits for it.
   private final Deque<StreamEvent> held = new ArrayDeque<>();
@@ -63,9 +66,6 @@ final class GroupWork {
   private @Nullable StreamEvent barrier;
   private boolean passing;
   private boolean feeding;
-  private StreamEvent.@Nullable Change last;
-  private int kept;
-  private int credit;
   private boolean completed;
   private boolean stopped;
 
@@ -77,7 +77,11 @@ final class GroupWork {
     void failed(Throwable cause);
   }
 
-  private record Entry(StreamEvent event, Checkpoint floor) {
+  private record Entry(StreamEvent event, long bytes, Checkpoint floor) {
+    Entry(StreamEvent event, Checkpoint floor) {
+      this(event, Channels.bytes(event), floor);
+    }
+
     Done done() {
       return new Done(floor, event.checkpoint());
     }
@@ -101,20 +105,27 @@ final class GroupWork {
     // Whether it gets the feed's events.
     private boolean fed;
     private boolean leaving;
+    // Whether it is done with everything until the end of the stream.
+    private boolean ended;
     private boolean lost;
     private boolean busy;
     private long untilNanos;
 
-    Slot(int channel, long term, Checkpoint place, long untilNanos) {
-      this.channel = channel;
-      this.term = term;
-      this.floor = place;
-      this.done = new Done(place, place);
+    Slot(Lease lease, long untilNanos) {
+      this.channel = lease.channel();
+      this.term = lease.term();
+      this.floor = lease.place();
+      this.done = new Done(floor, floor);
+      this.ended = lease.isAtEnd();
       this.untilNanos = untilNanos;
     }
 
     boolean isIdle() {
       return !busy && entries.isEmpty();
+    }
+
+    boolean isToBeFed() {
+      return opened && !leaving && !lost && !ended;
     }
 
     /** Whether the lease still lasts, by this process's clock. */
@@ -131,7 +142,7 @@ final class GroupWork {
       ChannelSink sink,
       Owner owner) {
     this.batch = batch;
-    this.limit = limit;
+    this.demand = new Demand(limit);
     this.stream = stream;
     this.sink = sink;
     this.owner = owner;
@@ -143,6 +154,11 @@ final class GroupWork {
   }
 
   // --- What the keeper of the leases says.
+
+  /** The group is there, and begins there. */
+  synchronized void start(Checkpoint place) {
+    start = place;
+  }
 
   /** Whether a channel is here, or the last batch of one that was lost. */
   synchronized boolean has(int channel) {
@@ -163,17 +179,27 @@ final class GroupWork {
   /** What is to be stored of each channel. */
   synchronized List<Hold> holds() {
     List<Hold> holds = new ArrayList<>();
-    boolean waiting = barrier instanceof StreamEvent.Change && isIdle();
+    boolean waiting = isIdle();
     for (Slot slot : slots) {
       if (slot != null && !slot.lost) {
-        String reached =
-            waiting && slot.fed
-                ? ((StreamEvent.Change) Objects.requireNonNull(barrier)).token()
-                : null;
+        end(slot);
+        String reached = slot.ended ? LeaseStore.END : null;
+        if (waiting && slot.fed && barrier instanceof StreamEvent.Change wide) {
+          reached = wide.token();
+        }
         holds.add(new Hold(slot.channel, slot.term, place(slot), reached));
       }
     }
     return holds;
+  }
+
+  /** A channel that is at the end of the stream stays there, whatever another stream gives. */
+  private void end(Slot slot) {
+    if (completed && barrier == null && held.isEmpty() && slot.fed && slot.isIdle()) {
+      slot.done = new Done(slot.floor, position);
+      slot.fed = false;
+      slot.ended = true;
+    }
   }
 
   /** The channels that leave and have nothing more to do. */
@@ -181,7 +207,8 @@ final class GroupWork {
     List<Hold> holds = new ArrayList<>();
     for (Slot slot : slots) {
       if (slot != null && slot.leaving && !slot.lost && !slot.busy) {
-        holds.add(new Hold(slot.channel, slot.term, place(slot), null));
+        String reached = slot.ended ? LeaseStore.END : null;
+        holds.add(new Hold(slot.channel, slot.term, place(slot), reached));
       }
     }
     return holds;
@@ -193,7 +220,7 @@ final class GroupWork {
 
   /** A channel was taken. */
   void take(Lease lease, long untilNanos) {
-    Slot slot = new Slot(lease.channel(), lease.term(), lease.place(), untilNanos);
+    Slot slot = new Slot(lease, untilNanos);
     slot.busy = true;
     synchronized (this) {
       slots[slot.channel] = slot;
@@ -203,11 +230,22 @@ final class GroupWork {
             Calls.run(
                 () ->
                     Mono.from(sink.begin(slot.channel, slot.term))
+                        .map(place -> continued(slot.channel, place))
                         .map(lease.place()::union)
                         .defaultIfEmpty(lease.place()),
                 place -> begun(slot, place),
-                failure -> failed(slot, 0, failure),
+                failure -> failed(slot, List.of(), failure),
                 () -> {}));
+  }
+
+  /** All that the group has written is after its beginning. */
+  private synchronized Checkpoint continued(int channel, Checkpoint place) {
+    if (!place.union(start).equals(place)) {
+      throw new IllegalStateException(
+          "the sink has channel %d until %s only, but the group begins at %s: it has another start, or its leases were removed, and events would be skipped"
+              .formatted(channel, place, start));
+    }
+    return place;
   }
 
   private synchronized void begun(Slot slot, Checkpoint place) {
@@ -267,9 +305,10 @@ final class GroupWork {
 
   /** Gives a channel no more. */
   private void stop(Slot slot) {
+    end(slot);
     slot.done = slot.isIdle() && slot.fed ? new Done(slot.floor, position) : slot.done;
     slot.fed = false;
-    freed(slot.entries.size());
+    freed(slot.entries);
     slot.entries.clear();
     meet();
   }
@@ -317,7 +356,7 @@ final class GroupWork {
   private void feed() {
     Feed old;
     Feed next = null;
-    Checkpoint start = null;
+    Checkpoint from = null;
     synchronized (this) {
       feeding = false;
       if (stopped || passing) {
@@ -326,18 +365,24 @@ final class GroupWork {
       }
       old = feed;
       for (Slot slot : slots) {
-        if (slot != null && slot.opened && !slot.leaving && !slot.lost) {
+        if (slot != null) {
+          end(slot);
+        }
+        if (slot != null && slot.isToBeFed()) {
           slot.floor = slot.fed ? slot.floor.union(position) : slot.floor;
           slot.fed = true;
-          start = start == null ? slot.floor : start.intersection(slot.floor);
+          from = from == null ? slot.floor : from.intersection(slot.floor);
         }
       }
-      kept -= held.size() + (barrier == null ? 0 : 1);
+      held.forEach(this::freed);
+      if (barrier != null) {
+        freed(barrier);
+      }
       held.clear();
       barrier = null;
       completed = false;
-      if (start != null) {
-        position = start;
+      if (from != null) {
+        position = from;
         next = new Feed();
       }
       feed = next;
@@ -346,8 +391,8 @@ final class GroupWork {
       old.cancel();
     }
     if (next != null) {
-      log.debug("the stream begins at {}", start);
-      stream.apply(Objects.requireNonNull(start)).subscribe(next);
+      log.debug("the stream begins at {}", from);
+      stream.apply(Objects.requireNonNull(from)).subscribe(next);
     }
   }
 
@@ -360,8 +405,11 @@ final class GroupWork {
       int first;
       synchronized (GroupWork.this) {
         subscription = given;
-        first = feed == this ? limit - kept : 0;
-        credit = feed == this ? 0 : credit;
+        first = 0;
+        if (feed == this) {
+          demand.restart();
+          first = demand.more();
+        }
       }
       if (current() != this) {
         given.cancel();
@@ -384,11 +432,8 @@ final class GroupWork {
         if (feed != this) {
           return;
         }
-        kept++;
+        demand.arrived(Channels.bytes(event));
         held.add(event);
-        if (event instanceof StreamEvent.Change change) {
-          last = change;
-        }
         give();
         ask = ask();
       }
@@ -404,20 +449,13 @@ final class GroupWork {
 
     @Override
     public void onComplete() {
-      boolean known;
       synchronized (GroupWork.this) {
         if (feed != this) {
           return;
         }
-        // Channels that are past an event of a document may not be past all others.
-        known = last != null && WideEvents.isWide(last.document());
-        completed = known;
+        completed = true;
       }
-      if (known) {
-        owner.changed();
-      } else {
-        owner.failed(new IllegalStateException("the stream has ended without an invalidate event"));
-      }
+      owner.changed();
     }
   }
 
@@ -434,17 +472,17 @@ final class GroupWork {
     }
   }
 
-  /** Events that are no longer here are requested; many at once, for each request costs. */
   private Ask ask() {
     Subscription from = feed == null ? null : feed.subscription;
-    int events = from == null || credit < Math.max(1, limit / 4) ? 0 : credit;
-    credit -= events;
-    return new Ask(from, events);
+    return new Ask(from, from == null ? 0 : demand.more());
   }
 
-  private void freed(int count) {
-    kept -= count;
-    credit += count;
+  private void freed(StreamEvent event) {
+    demand.freed(1, Channels.bytes(event));
+  }
+
+  private void freed(Collection<Entry> entries) {
+    entries.forEach(entry -> demand.freed(1, entry.bytes()));
   }
 
   /** Gives the channels what need not wait. */
@@ -465,7 +503,7 @@ final class GroupWork {
         slot.entries.add(new Entry(next, slot.floor));
         start(slot);
       } else {
-        freed(1);
+        freed(next);
       }
       position = next.checkpoint();
     }
@@ -519,13 +557,14 @@ final class GroupWork {
     Entry end = entries.get(entries.size() - 1);
     Calls.run(
         () -> write(slot, entries, end),
-        failure -> failed(slot, entries.size(), failure),
-        () -> written(slot, entries.size(), end));
+        failure -> failed(slot, entries, failure),
+        () -> written(slot, entries, end));
   }
 
   /** A batch; what can't be written as an event is alone. */
   private void move(Deque<Entry> from, List<Entry> into) {
-    while (into.size() < batch && !from.isEmpty()) {
+    BatchSize size = new BatchSize(batch);
+    while (!from.isEmpty() && size.takes(from.element().bytes())) {
       boolean alone = from.element().event() instanceof StreamEvent.TooLarge;
       if (alone && !into.isEmpty()) {
         return;
@@ -549,13 +588,13 @@ final class GroupWork {
             end.done().place()));
   }
 
-  private void written(Slot slot, int count, Entry end) {
+  private void written(Slot slot, List<Entry> entries, Entry end) {
     Ask ask;
     boolean tell;
     synchronized (this) {
       slot.busy = false;
       slot.done = end.done();
-      freed(count);
+      freed(entries);
       forgetLost(slot);
       start(slot);
       tell = slot.leaving || completed;
@@ -568,7 +607,7 @@ final class GroupWork {
     }
   }
 
-  private void failed(Slot slot, int count, Throwable failure) {
+  private void failed(Slot slot, List<Entry> entries, Throwable failure) {
     boolean fenced = failure instanceof FencedException;
     boolean fatal;
     synchronized (this) {
@@ -577,7 +616,7 @@ final class GroupWork {
       stop(slot);
       slot.busy = false;
       slot.leaving = true;
-      freed(count);
+      freed(entries);
       forgetLost(slot);
     }
     if (fenced) {
@@ -668,7 +707,7 @@ final class GroupWork {
     synchronized (this) {
       passing = false;
     }
-    failed(slot, 0, failure);
+    failed(slot, List.of(), failure);
     refeed();
   }
 
@@ -695,7 +734,7 @@ final class GroupWork {
       passing = false;
       barrier = null;
       position = waited.checkpoint();
-      freed(1);
+      freed(waited);
       give();
       ask = ask();
     }
@@ -706,7 +745,7 @@ final class GroupWork {
   /** Channels may have come while an event was passing. */
   private synchronized void refeed() {
     for (Slot slot : slots) {
-      if (slot != null && slot.opened && !slot.fed && !slot.leaving && !slot.lost) {
+      if (slot != null && slot.isToBeFed() && !slot.fed) {
         feedSoon();
         return;
       }
@@ -716,16 +755,5 @@ final class GroupWork {
   /** Whether others are waited for. */
   synchronized boolean isWaiting() {
     return barrier instanceof StreamEvent.Change && !passing && isIdle();
-  }
-
-  /** Whether the stream is complete, and all channels have all of it, also those of others. */
-  synchronized boolean isComplete(List<Lease> leases) {
-    StreamEvent.Change end = last;
-    return completed
-        && barrier == null
-        && held.isEmpty()
-        && isIdle()
-        && leases.stream()
-            .allMatch(lease -> end != null && lease.place().includes(end.shard(), end.token()));
   }
 }

@@ -1,5 +1,6 @@
 package dev.onehop.streams.channel;
 
+import dev.onehop.streams.channel.LeaseStore.Group;
 import dev.onehop.streams.channel.LeaseStore.Hold;
 import dev.onehop.streams.channel.LeaseStore.Lease;
 import dev.onehop.streams.channel.LeaseStore.View;
@@ -39,6 +40,9 @@ final class LeaseKeeper implements GroupWork.Owner {
   private @Nullable Throwable failure;
 
   // Of the thread.
+  private String group = "";
+  // Whether all leases were there.
+  private boolean seen;
   private long renewals;
   private int failures;
 
@@ -143,8 +147,13 @@ final class LeaseKeeper implements GroupWork.Owner {
   private void create() throws InterruptedException {
     while (!isLeaving()) {
       try {
-        store.create(start).timeout(CREATING).block();
-        return;
+        Group made = store.create(start).timeout(CREATING).block();
+        if (made != null) {
+          group = made.id();
+          work.start(made.start());
+          return;
+        }
+        await(times.soon());
       } catch (RuntimeException refused) {
         if (!Passing.is(Exceptions.unwrap(refused))) {
           throw refused;
@@ -174,9 +183,16 @@ final class LeaseKeeper implements GroupWork.Owner {
     try {
       store.renew(member, renewal, holds).timeout(times.timeout()).onErrorComplete().block();
       View view = ask(store.read());
-      if (view == null || view.leases().size() != channels) {
-        throw new IllegalStateException("the leases were removed");
+      boolean complete = view != null && view.leases().size() == channels;
+      if (view == null || !group.equals(view.group()) || (seen && !complete)) {
+        ask(store.remove());
+        failed(store.removed());
+        return true;
       }
+      if (!complete) {
+        throw new IllegalStateException("the leases are being made");
+      }
+      seen = true;
       for (Hold hold : holds) {
         Lease lease = view.leases().get(hold.channel());
         if (!lease.isOf(member, hold.term())) {
@@ -188,7 +204,7 @@ final class LeaseKeeper implements GroupWork.Owner {
       }
       release();
       work.met(view.leases());
-      if (!view.ended() && work.isComplete(view.leases())) {
+      if (!view.ended() && view.leases().stream().allMatch(Lease::isAtEnd)) {
         ask(store.end());
         return true;
       }

@@ -10,6 +10,8 @@ import reactor.core.publisher.Mono;
  * the answer says so; without an answer it may be there or not. Time is the store's.
  */
 interface LeaseStore {
+  /** The barrier of a channel that is at the end of the stream; greater than all tokens. */
+  String END = "~";
 
   /**
    * A channel.
@@ -19,7 +21,8 @@ interface LeaseStore {
    * @param expired whether the owner has not renewed it in time
    * @param renewal the number of the owner's last renewal
    * @param place up to which the channel is done
-   * @param barrier the token of an event that concerns all channels; everything before it is done
+   * @param barrier the token of an event that concerns all channels, or {@link #END}; everything
+   *     before it is done
    */
   record Lease(
       int channel,
@@ -33,6 +36,10 @@ interface LeaseStore {
     boolean isOf(String member, long ofTerm) {
       return member.equals(owner) && term == ofTerm;
     }
+
+    boolean isAtEnd() {
+      return END.equals(barrier);
+    }
   }
 
   /**
@@ -45,20 +52,41 @@ interface LeaseStore {
   record Hold(int channel, long term, Checkpoint place, @Nullable String barrier) {}
 
   /**
+   * A group.
+   *
+   * @param id another one for each that is made, also of the same name
+   * @param start where it begins
+   */
+  record Group(String id, Checkpoint start) {}
+
+  /**
    * How things are.
    *
+   * @param group the group's id; null if it is not there, or was removed
    * @param leases of all channels, in their order
    * @param members those that have renewed in time, in the order in which they came
    * @param ended whether the stream is at its end, and everything done
    */
-  record View(List<Lease> leases, List<String> members, boolean ended) {}
+  record View(@Nullable String group, List<Lease> leases, List<String> members, boolean ended) {}
 
   /**
-   * Makes the group if it is not there.
+   * Makes the group if it is not there. Fails if it was removed.
    *
    * @param start asked for the place where it begins if it has to be made
+   * @return empty if it is being made by another member
    */
-  Mono<Void> create(Mono<Checkpoint> start);
+  Mono<Group> create(Mono<Checkpoint> start);
+
+  /** Notes for all members, also those to come, that the group was removed while it ran. */
+  Mono<Void> remove();
+
+  /** What a member of a group that was removed fails with. */
+  default IllegalStateException removed() {
+    return new IllegalStateException(
+        this
+            + " were removed while it had members, and with them how far it was; a group that takes"
+            + " its place needs another name, and a stream that starts where this one was");
+  }
 
   /**
    * Renews a member and its channels. Those are left alone that are not its any more.

@@ -29,6 +29,7 @@ import org.bson.BsonNull;
 import org.bson.BsonString;
 import org.bson.BsonValue;
 import org.bson.conversions.Bson;
+import org.bson.types.ObjectId;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -39,6 +40,7 @@ import reactor.core.publisher.Mono;
  */
 final class MongoLeases implements LeaseStore {
   private static final int DUPLICATE_KEY = 11000;
+  private static final String REMOVED = "removed";
   private static final BsonString NOW = new BsonString("$$NOW");
   private static final UpdateOptions UPSERT = new UpdateOptions().upsert(true);
   private static final BulkWriteOptions UNORDERED = new BulkWriteOptions().ordered(false);
@@ -61,21 +63,29 @@ final class MongoLeases implements LeaseStore {
   }
 
   @Override
-  public Mono<Void> create(Mono<Checkpoint> start) {
+  public Mono<Group> create(Mono<Checkpoint> start) {
     Mono<BsonDocument> found = Mono.from(collection.find(eq(id())).first());
     return removeMembers()
         .then(found)
         .switchIfEmpty(start.flatMap(this::begin).then(found))
         .flatMap(
             begun -> {
+              if (begun.containsKey(REMOVED)) {
+                return Mono.error(removed());
+              }
               if (begun.getInt32("channels").getValue() != channels) {
                 return Mono.error(
                     new IllegalArgumentException(
                         "group %s has %d channels, not %d"
                             .formatted(group, begun.getInt32("channels").getValue(), channels)));
               }
-              return addChannels(begun.getDocument("start"));
+              BsonDocument from = begun.getDocument("start");
+              return addChannels(from).thenReturn(new Group(made(begun), Checkpoint.parse(from)));
             });
+  }
+
+  private static String made(BsonDocument begun) {
+    return begun.getObjectId("made").getValue().toHexString();
   }
 
   /** Those that ended without a word. */
@@ -91,6 +101,7 @@ final class MongoLeases implements LeaseStore {
     Bson begun =
         Updates.combine(
             Updates.setOnInsert("group", group),
+            Updates.setOnInsert("made", new ObjectId()),
             Updates.setOnInsert("channels", channels),
             Updates.setOnInsert("start", start.toDocument()));
     return unlessThere(Mono.from(collection.updateOne(eq(id()), begun, UPSERT)));
@@ -160,21 +171,25 @@ final class MongoLeases implements LeaseStore {
   private static View view(List<BsonDocument> documents) {
     List<Lease> leases = new ArrayList<>();
     List<BsonDocument> members = new ArrayList<>();
+    String group = null;
     boolean ended = false;
     for (BsonDocument each : documents) {
-      if (each.containsKey("channels")) {
-        ended = each.containsKey("ended");
-      } else if (each.containsKey("channel")) {
+      if (each.containsKey("channel")) {
         leases.add(lease(each));
-      } else if (!each.getBoolean("expired").getValue()) {
-        members.add(each);
+      } else if (each.containsKey("member")) {
+        if (!each.getBoolean("expired").getValue()) {
+          members.add(each);
+        }
+      } else if (!each.containsKey(REMOVED)) {
+        group = made(each);
+        ended = each.containsKey("ended");
       }
     }
     leases.sort(Comparator.comparingInt(Lease::channel));
     members.sort(
         Comparator.comparing((BsonDocument member) -> member.getDateTime("joined").getValue())
             .thenComparing(MongoLeases::name));
-    return new View(leases, members.stream().map(MongoLeases::name).toList(), ended);
+    return new View(group, leases, members.stream().map(MongoLeases::name).toList(), ended);
   }
 
   private static String name(BsonDocument member) {
@@ -230,6 +245,17 @@ final class MongoLeases implements LeaseStore {
   @Override
   public Mono<Void> end() {
     return Mono.from(collection.updateOne(eq(id()), Updates.set("ended", true))).then();
+  }
+
+  @Override
+  public Mono<Void> remove() {
+    Bson gone = Updates.combine(Updates.set("group", group), Updates.set(REMOVED, true));
+    return Mono.from(collection.updateOne(eq(id()), gone, UPSERT)).then();
+  }
+
+  @Override
+  public String toString() {
+    return "the leases of group " + group + " in " + collection.getNamespace();
   }
 
   @Override

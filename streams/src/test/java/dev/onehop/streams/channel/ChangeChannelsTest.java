@@ -172,6 +172,60 @@ class ChangeChannelsTest {
   }
 
   @Test
+  void readsNoMoreBytesThanMayBeUnacknowledged() {
+    StreamEvent large = large(1 << 20);
+    AtomicInteger arrived = new AtomicInteger();
+    AtomicInteger processing = new AtomicInteger();
+    Sinks.Empty<Void> slow = Sinks.empty();
+    Disposable running =
+        Mono.from(
+                ChangeChannels.builder(
+                        Flux.range(0, 3_000)
+                            .map(i -> large)
+                            .doOnNext(event -> arrived.incrementAndGet()),
+                        4)
+                    .build()
+                    .process(
+                        (channel, batch) -> {
+                          processing.addAndGet(batch.size());
+                          return slow.asMono();
+                        }))
+            .subscribe();
+    await().atMost(TIMEOUT).until(() -> processing.get() > 0);
+    assertThat(arrived).hasValueBetween(64, (int) (Demand.MOST_BYTES >> 20) + Demand.AT_ONCE);
+    slow.tryEmitEmpty().orThrow();
+    await().atMost(TIMEOUT).until(running::isDisposed);
+    assertThat(processing).hasValue(3_000);
+  }
+
+  @Test
+  void aBatchHasNoMoreBytesThanATransactionShouldHave() {
+    List<StreamEvent> events = new ArrayList<>(Collections.nCopies(7, large(6 << 20)));
+    events.add(large(17 << 20));
+    events.addAll(Collections.nCopies(3, large(6 << 20)));
+    List<Integer> sizes = Collections.synchronizedList(new ArrayList<>());
+    run(
+        events,
+        1,
+        (channel, batch) -> {
+          sizes.add(batch.size());
+          assertThat(batch.stream().mapToLong(Channels::bytes).sum())
+              .isLessThanOrEqualTo(batch.size() == 1 ? Long.MAX_VALUE : BatchSize.MOST_BYTES);
+          return Mono.empty();
+        });
+    assertThat(sizes.stream().mapToInt(Integer::intValue).sum()).isEqualTo(11);
+    assertThat(sizes).contains(2);
+  }
+
+  private static StreamEvent large(int bytes) {
+    return change(
+        new BsonDocument("operationType", new BsonString("insert"))
+            .append("documentKey", new BsonDocument("_id", new BsonInt32(1)))
+            .append("filler", new BsonString("x".repeat(bytes))),
+        1);
+  }
+
+  @Test
   void aProcessorThatFailsEndsAll() {
     Flux<StreamEvent> endless = Flux.range(0, Integer.MAX_VALUE).map(i -> change(i, i));
     assertThatThrownBy(

@@ -59,11 +59,17 @@ class ChannelGroupTest {
   }
 
   private Member join(ScriptedShards shards, RecordingSink sink, double lostAnswers) {
+    return join(shards, ScriptedShards.start(), sink, lostAnswers);
+  }
+
+  /** A member that comes first lets the group begin at a place. */
+  private Member join(
+      ScriptedShards shards, Checkpoint start, RecordingSink sink, double lostAnswers) {
     Member member = new Member();
     ChannelGroup group =
         ChannelGroup.builder(
                 shards::after,
-                Mono.just(ScriptedShards.start()),
+                Mono.just(start),
                 CHANNELS,
                 lease -> new ProcessLeases(leases, member.process, lostAnswers))
             .maxBatch(20)
@@ -90,8 +96,18 @@ class ChannelGroupTest {
     }
 
     @Override
-    public Mono<Void> create(Mono<Checkpoint> start) {
+    public Mono<Group> create(Mono<Checkpoint> start) {
       return over(all.create(start));
+    }
+
+    @Override
+    public Mono<Void> remove() {
+      return over(all.remove());
+    }
+
+    @Override
+    public String toString() {
+      return all.toString();
     }
 
     @Override
@@ -309,20 +325,102 @@ class ChannelGroupTest {
     sink.check(written, 0);
   }
 
-  @Test
-  void completesForAllMembersWhenTheStreamDoes() {
+  /**
+   * Also if the pipeline leaves out the event that says so, and while members come and go at the
+   * end.
+   */
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void completesForAllMembersWhenTheStreamDoes(boolean said) throws InterruptedException {
     ScriptedShards shards = new ScriptedShards(1, Duration.ZERO);
     RecordingSink sink = new RecordingSink(true);
     for (int i = 0; i < CHANNELS + 1; i++) {
       join(shards, sink, 0);
     }
     write(shards, new Random(1), 500);
-    shards.end();
+    if (said) {
+      shards.end();
+    } else {
+      shards.endUnsaid();
+    }
+    Thread.sleep(RENEWAL.toMillis());
+    members.remove(0).running.dispose();
+    join(shards, sink, 0);
     await().atMost(TIMEOUT).until(() -> members.stream().allMatch(each -> each.completed.get()));
-    sink.check(written, 1);
+    sink.check(written, said ? 1 : 0);
     Member late = join(shards, sink, 0);
     await().atMost(TIMEOUT).until(late.completed::get);
-    sink.check(written, 1);
+    sink.check(written, said ? 1 : 0);
+  }
+
+  /** Where the channels are is not known any more: nobody may begin at the present. */
+  @Test
+  void leasesThatAreRemovedEndAllMembersAndThoseToCome() {
+    ScriptedShards shards = new ScriptedShards(1, Duration.ZERO);
+    RecordingSink sink = new RecordingSink(false);
+    join(shards, sink, 0);
+    join(shards, sink, 0);
+    awaitShares(3L, 3L);
+    write(shards, new Random(1), 100);
+    await().atMost(TIMEOUT).until(() -> sink.size() == 100);
+    leases.drop();
+    awaitRemoved();
+    write(shards, new Random(2), 100);
+    join(shards, shards.now(), sink, 0);
+    awaitRemoved();
+    assertThat(sink.size()).isEqualTo(100);
+  }
+
+  /** Before the others notice. */
+  @Test
+  void aMemberThatComesRightAfterTheRemovalOfTheLeasesEndsToo() {
+    ScriptedShards shards = new ScriptedShards(1, Duration.ZERO);
+    RecordingSink sink = new RecordingSink(false);
+    Member first = join(shards, sink, 0);
+    awaitShares(6L);
+    first.process.set(true);
+    leases.drop();
+    Member second = join(shards, shards.now(), sink, 0);
+    awaitShares(6L);
+    first.process.set(false);
+    awaitRemoved();
+    assertThat(second.failure.get()).hasMessageContaining("removed");
+  }
+
+  private void awaitRemoved() {
+    await()
+        .atMost(TIMEOUT)
+        .untilAsserted(
+            () ->
+                assertThat(members)
+                    .allSatisfy(
+                        member ->
+                            assertThat(member.failure.get())
+                                .isInstanceOf(IllegalStateException.class)
+                                .hasMessageContaining("the leases were removed")));
+  }
+
+  /** While no member ran; the sink knows. */
+  @Test
+  void aGroupThatBeginsAfterWhatItsSinkHasDoneIsRefused() {
+    ScriptedShards shards = new ScriptedShards(1, Duration.ZERO);
+    RecordingSink sink = new RecordingSink(true);
+    Member first = join(shards, sink, 0);
+    awaitShares(6L);
+    write(shards, new Random(1), 200);
+    await().atMost(TIMEOUT).until(() -> sink.size() == 200);
+    first.running.dispose();
+    await().atMost(TIMEOUT).until(() -> owned().containsKey("null"));
+    leases.drop();
+    write(shards, new Random(2), 200);
+    Member second = join(shards, shards.now(), sink, 0);
+    await().atMost(TIMEOUT).until(() -> second.failure.get() != null);
+    assertThat(second.failure.get()).hasMessageContaining("events would be skipped");
+    assertThat(sink.size()).isEqualTo(200);
+    leases.drop();
+    join(shards, sink, 0);
+    await().atMost(TIMEOUT).until(() -> sink.size() == 400);
+    sink.check(written, 0);
   }
 
   @Test
@@ -344,6 +442,30 @@ class ChannelGroupTest {
                 .process(processor))
         .block(TIMEOUT);
     assertThat(seen).hasSize(501).doesNotHaveDuplicates();
+  }
+
+  @Test
+  void aBatchHasNoMoreBytesThanATransactionShouldHave() {
+    ScriptedShards shards = new ScriptedShards(1, Duration.ZERO);
+    for (int i = 1; i <= 12; i++) {
+      shards.add(1, i, 5 << 20);
+    }
+    shards.end();
+    List<Integer> sizes = java.util.Collections.synchronizedList(new ArrayList<>());
+    ChannelProcessor processor =
+        (channel, events) -> {
+          sizes.add(events.size());
+          return Mono.empty();
+        };
+    Mono.from(
+            ChannelGroup.builder(
+                    shards::after, Mono.just(ScriptedShards.start()), CHANNELS, lease -> leases)
+                .lease(LEASE, RENEWAL)
+                .build()
+                .process(processor))
+        .block(TIMEOUT);
+    assertThat(sizes).allMatch(size -> size <= 3);
+    assertThat(sizes.stream().mapToInt(Integer::intValue).sum()).isEqualTo(13);
   }
 
   @Test

@@ -16,6 +16,9 @@ final class InMemoryLeases implements LeaseStore {
   private final Map<String, Long> members = new TreeMap<>();
   private final List<Channel> leases = new ArrayList<>();
   private boolean ended;
+  private boolean removed;
+  private int made;
+  private @Nullable Group group;
 
   private static final class Channel {
     private @Nullable String owner;
@@ -35,10 +38,41 @@ final class InMemoryLeases implements LeaseStore {
     this.leaseNanos = lease.toNanos();
   }
 
-  private synchronized void begin(Checkpoint start) {
-    for (int i = leases.size(); i < channels; i++) {
-      leases.add(new Channel(start));
+  private synchronized Group begin(Checkpoint start) {
+    if (removed) {
+      throw removed();
     }
+    if (group == null) {
+      group = new Group(Integer.toString(++made), start);
+    }
+    for (int i = leases.size(); i < channels; i++) {
+      leases.add(new Channel(group.start()));
+    }
+    return group;
+  }
+
+  /** As somebody may do that does not know what they are. */
+  synchronized void drop() {
+    leases.clear();
+    members.clear();
+    group = null;
+    ended = false;
+    removed = false;
+  }
+
+  @Override
+  public Mono<Void> remove() {
+    return Mono.fromRunnable(
+        () -> {
+          synchronized (this) {
+            removed = true;
+          }
+        });
+  }
+
+  @Override
+  public String toString() {
+    return "the leases";
   }
 
   synchronized @Nullable String owner(int channel) {
@@ -54,8 +88,8 @@ final class InMemoryLeases implements LeaseStore {
   }
 
   @Override
-  public Mono<Void> create(Mono<Checkpoint> start) {
-    return start.doOnNext(this::begin).then();
+  public Mono<Group> create(Mono<Checkpoint> start) {
+    return start.map(this::begin);
   }
 
   @Override
@@ -65,8 +99,8 @@ final class InMemoryLeases implements LeaseStore {
           synchronized (this) {
             members.put(member, System.nanoTime() + leaseNanos);
             for (Hold hold : holds) {
-              Channel lease = leases.get(hold.channel());
-              if (member.equals(lease.owner) && lease.term == hold.term()) {
+              Channel lease = leases.isEmpty() ? null : leases.get(hold.channel());
+              if (lease != null && member.equals(lease.owner) && lease.term == hold.term()) {
                 store(lease, hold);
                 lease.until = System.nanoTime() + leaseNanos;
                 lease.renewal = renewal;
@@ -96,7 +130,7 @@ final class InMemoryLeases implements LeaseStore {
                     .filter(each -> each.getValue() - now > 0)
                     .map(Map.Entry::getKey)
                     .toList();
-            return new View(view, alive, ended);
+            return new View(group == null || removed ? null : group.id(), view, alive, ended);
           }
         });
   }
@@ -137,8 +171,8 @@ final class InMemoryLeases implements LeaseStore {
     return Mono.fromRunnable(
         () -> {
           synchronized (this) {
-            Channel lease = leases.get(hold.channel());
-            if (member.equals(lease.owner) && lease.term == hold.term()) {
+            Channel lease = leases.isEmpty() ? null : leases.get(hold.channel());
+            if (lease != null && member.equals(lease.owner) && lease.term == hold.term()) {
               store(lease, hold);
               lease.owner = null;
             }

@@ -42,13 +42,24 @@ final class ScriptedShards {
     return Checkpoint.at(token(0));
   }
 
+  /** The place after everything. */
+  synchronized Checkpoint now() {
+    return Checkpoint.at(token(time));
+  }
+
   /** A document's next event. */
-  synchronized void add(int key, int value) {
+  void add(int key, int value) {
+    add(key, value, 0);
+  }
+
+  /** The same for one that is so large. */
+  synchronized void add(int key, int value, int bytes) {
     add(
         key % NAMES.size(),
         new BsonDocument("operationType", new BsonString("insert"))
             .append("documentKey", new BsonDocument("_id", new BsonInt32(key)))
-            .append("value", new BsonInt32(value)));
+            .append("value", new BsonInt32(value))
+            .append("filler", new BsonString("x".repeat(bytes))));
   }
 
   /** An event that concerns more than a document. */
@@ -62,6 +73,11 @@ final class ScriptedShards {
   /** Nothing more comes; streams complete after an event that says so. */
   synchronized void end() {
     drop(0, 0);
+    ended = true;
+  }
+
+  /** The same where the pipeline leaves out the event that says so. */
+  synchronized void endUnsaid() {
     ended = true;
   }
 

@@ -34,8 +34,11 @@ import reactor.core.publisher.BaseSubscriber;
 public final class ShardReader<T> implements SourceReader<T, ShardSplit> {
   private static final CompletableFuture<Void> NOW = CompletableFuture.completedFuture(null);
 
-  /** How many events of a split wait here at the most, twice that for a moment. */
-  private static final int AHEAD = 512;
+  /**
+   * How many events of a split wait here at the most, twice that for a moment. Not more, for each
+   * may have 16 MB; the stream has a buffer of its own, which is bounded by bytes.
+   */
+  private static final int AHEAD = 64;
 
   /** So many events are given between two looks at the watermark. */
   private static final int EVENTS_PER_WATERMARK = 64;

@@ -1,0 +1,27 @@
+package dev.onehop.streams;
+
+import dev.onehop.streams.event.EventTooLargeException;
+import dev.onehop.streams.event.HistoryLostException;
+import dev.onehop.streams.event.StreamEvent;
+import reactor.core.publisher.Flux;
+
+/** The events of a stream that gives nothing else. */
+final class Documents {
+  private Documents() {}
+
+  /** The servers' events. What can't be told in such a stream, and is missing in it, ends it. */
+  static Flux<StreamEvent.Change> of(Flux<StreamEvent> events) {
+    return events.handle(
+        (event, sink) -> {
+          if (event instanceof StreamEvent.Change change) {
+            sink.next(change);
+          } else if (event instanceof StreamEvent.TooLarge large) {
+            sink.error(new EventTooLargeException(large));
+          } else if (event instanceof StreamEvent.HistoryLost lost) {
+            sink.error(new HistoryLostException(lost.shard(), lost.from(), lost.to()));
+          } else if (!(event instanceof StreamEvent.Progress)) {
+            sink.error(new IllegalStateException("not an event of a server: " + event));
+          }
+        });
+  }
+}
