@@ -1,30 +1,26 @@
 package dev.onehop.cli;
 
+import dev.onehop.cli.bench.MeasuringSession;
+import dev.onehop.cli.bench.RunContext;
 import dev.onehop.cli.consume.ConsumePlan;
-import dev.onehop.cli.consume.ConsumeSession;
+import dev.onehop.cli.consume.ConsumeRun;
 import dev.onehop.cli.consume.StreamSource;
 import dev.onehop.cli.report.ConsumeReport;
 import dev.onehop.cli.report.ConsumeTable;
 import dev.onehop.cli.results.ConsumePoint;
 import dev.onehop.cli.results.ConsumeResults;
-import dev.onehop.cli.results.ResultsFile;
 import dev.onehop.testbed.Topology;
-import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
-import java.util.Objects;
 import java.util.TreeSet;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.IDefaultValueProvider;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.ArgSpec;
 import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
@@ -33,7 +29,7 @@ import picocli.CommandLine.Spec;
     name = "consume",
     mixinStandardHelpOptions = true,
     versionProvider = Version.class,
-    defaultValueProvider = ConsumeCommand.Defaults.class,
+    defaultValueProvider = NearByDefault.class,
     sortOptions = false,
     header = "Measure how fast, how late and how rightly change events are consumed.",
     description = {
@@ -156,82 +152,44 @@ final class ConsumeCommand implements Callable<Integer> {
               + " ${DEFAULT-VALUE}.")
   private Duration warmup;
 
-  @Option(
-      names = "--out",
-      paramLabel = "DIR",
-      description =
-          "Where results.json, report.html and the logs go. Default: onehop-results/<time>.")
-  @Nullable Path out;
+  @Mixin private ResultsOptions results = new ResultsOptions();
 
   @Option(names = "--quick", description = "Fewer channels and rows.")
   boolean quick;
-
-  @Option(
-      names = "--json",
-      description = "Print the results as JSON on standard output, in place of the table.")
-  boolean json;
-
-  /** Where shards are near: what is measured is not the distance. */
-  static final class Defaults implements IDefaultValueProvider {
-    /** Only the picocli library makes one. */
-    Defaults() {}
-
-    @Override
-    public @Nullable String defaultValue(ArgSpec argument) {
-      return argument instanceof OptionSpec option && option.longestName().equals("--topology")
-          ? "single-host"
-          : null;
-    }
-  }
 
   @Override
   public Integer call() {
     where.servers.check();
     Topology topology = topology();
     ConsumePlan plan = plan(topology);
-    Path folder = ResultsFolder.create(out);
-    ConsumeSession session =
-        new ConsumeSession(
-            // Long enough for the optimizing compiler to help stand-in routers, too.
-            where.source(topology, testbed -> testbed.longRun(true)),
-            plan,
-            topology != null && !where.servers.existing,
+    Path folder = results.folder();
+    RunContext context =
+        RunContext.of(
             folder,
             Home.folder(),
-            Shell.commandLine(spec.commandLine().getParseResult().originalArgs()),
-            Terminal.detect());
+            Shell.commandLine(spec.commandLine().getParseResult().originalArgs()));
+    boolean oneClock = topology != null && !where.servers.existing;
+    MeasuringSession<ConsumeResults> session =
+        new MeasuringSession<>(
+            // Long enough for the optimizing compiler to help stand-in routers, too.
+            where.source(topology, testbed -> testbed.longRun(true)),
+            Terminal.detect(),
+            (cluster, progress) -> new ConsumeRun(plan, cluster, oneClock, progress, context));
     Failure failure = session.run();
-    ConsumeResults results = session.results();
-    if (results != null) {
-      show(results, folder);
-    }
-    if (failure != null) {
-      if (results == null) {
-        ResultsFolder.removeIfEmpty(folder);
-      }
-      throw failure;
-    }
-    long faults = Objects.requireNonNull(results).faults();
+    long faults =
+        results
+            .end(
+                folder,
+                session.results(),
+                failure,
+                ConsumeReport::write,
+                found -> found.points().isEmpty() ? "" : ConsumeTable.render(found))
+            .faults();
     if (faults > 0) {
       throw Failure.run(
           faults + " rows were lost, doubled, out of order or never written; see the table", null);
     }
     return 0;
-  }
-
-  private void show(ConsumeResults results, Path folder) {
-    Path report = ConsumeReport.write(folder, results);
-    PrintWriter stdout = spec.commandLine().getOut();
-    if (json) {
-      stdout.print(ResultsFile.toJson(results));
-    } else {
-      if (!results.points().isEmpty()) {
-        stdout.print(ConsumeTable.render(results));
-      }
-      stdout.println("Results: " + folder.resolve(ResultsFile.NAME));
-      stdout.println("Report:  " + report);
-    }
-    stdout.flush();
   }
 
   /** The topology to start; null for a cluster of the user's own. */

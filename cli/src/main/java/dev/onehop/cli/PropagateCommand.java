@@ -1,36 +1,35 @@
 package dev.onehop.cli;
 
+import dev.onehop.cli.bench.ClusterSource;
+import dev.onehop.cli.bench.MeasuringSession;
+import dev.onehop.cli.bench.RunContext;
 import dev.onehop.cli.propagate.Measurement;
 import dev.onehop.cli.propagate.PeerAddress;
 import dev.onehop.cli.propagate.PeerListener;
 import dev.onehop.cli.propagate.Prompts;
 import dev.onehop.cli.propagate.PropagatePlan;
-import dev.onehop.cli.propagate.PropagateSession;
+import dev.onehop.cli.propagate.PropagateRun;
 import dev.onehop.cli.report.PropagateReport;
 import dev.onehop.cli.report.PropagateTable;
 import dev.onehop.cli.results.PropagateResults;
-import dev.onehop.cli.results.ResultsFile;
 import dev.onehop.testbed.Topology;
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
-import java.io.PrintWriter;
 import java.nio.charset.Charset;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
-import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.Callable;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.IDefaultValueProvider;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.ArgSpec;
 import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
@@ -39,7 +38,7 @@ import picocli.CommandLine.Spec;
     name = "propagate",
     mixinStandardHelpOptions = true,
     versionProvider = Version.class,
-    defaultValueProvider = PropagateCommand.Defaults.class,
+    defaultValueProvider = NearByDefault.class,
     sortOptions = false,
     header = "Measure how long a write takes to be seen elsewhere.",
     description = {
@@ -88,6 +87,9 @@ final class PropagateCommand implements Callable<Integer> {
 
   /** The launcher says whether both standard input and error are a terminal. */
   private static final String PROMPTS = "onehop.prompts";
+
+  /** As a name of measurements. */
+  private static final String ALL = "all";
 
   private static final Set<String> LISTENING =
       Set.of("--listen", "--url", "--tls-ca", "--debug", "--help", "-h", "--version", "-V");
@@ -213,33 +215,13 @@ final class PropagateCommand implements Callable<Integer> {
               + " --tls-ca.")
   @Nullable String listen;
 
-  @Option(
-      names = "--out",
-      paramLabel = "DIR",
-      description =
-          "Where results.json, report.html and the logs go. Default: onehop-results/<time>.")
-  @Nullable Path out;
+  @Mixin private ResultsOptions results = new ResultsOptions();
 
   @Option(names = "--quick", description = "Fewer and smaller tests.")
   boolean quick;
 
-  @Option(
-      names = "--json",
-      description = "Print the results as JSON on standard output, in place of the table.")
-  boolean json;
-
-  /** Where shards are near, unless distances are asked for. */
-  static final class Defaults implements IDefaultValueProvider {
-    /** Only the picocli library makes one. */
-    Defaults() {}
-
-    @Override
-    public @Nullable String defaultValue(ArgSpec argument) {
-      return argument instanceof OptionSpec option && option.longestName().equals("--topology")
-          ? "single-host"
-          : null;
-    }
-  }
+  /** What was asked for, as options. */
+  private final List<String> answers = new ArrayList<>();
 
   @Override
   public Integer call() {
@@ -247,37 +229,39 @@ final class PropagateCommand implements Callable<Integer> {
       return listen(listen);
     }
     where.servers.check();
-    if (noop != null) {
-      int unused = range("--noop", noop, 1, 3_600);
-    }
+    range("--noop", noop, 1, 3_600);
     Topology topology = topology();
     PeerAddress other = peer == null ? null : PeerAddress.parse("--peer", peer);
-    PropagatePlan plan = plan(asked());
-    Path folder = ResultsFolder.create(out);
-    PropagateSession session =
-        new PropagateSession(
-            where.source(
-                topology,
-                testbed -> testbed.withWaitingStreams(true).noopSeconds(noop == null ? 1 : noop)),
-            plan,
-            other,
-            topology != null && !where.servers.existing,
-            folder,
-            Home.folder(),
-            Shell.commandLine(spec.commandLine().getParseResult().originalArgs()),
-            Terminal.detect());
+    ClusterSource source =
+        where.source(
+            topology,
+            testbed -> testbed.withWaitingStreams(true).noopSeconds(noop == null ? 1 : noop));
+    if (names == null && Boolean.getBoolean(PROMPTS)) {
+      // What can't be used is said before the questions.
+      check();
+      ResultsFolder.requireEmpty(results.out);
+      ask();
+    }
+    PropagatePlan plan = plan();
+    Path folder = results.folder();
+    RunContext context = RunContext.of(folder, Home.folder(), commandLine());
+    boolean standInWaits = topology != null && !where.servers.existing;
+    MeasuringSession<PropagateResults> session =
+        new MeasuringSession<>(
+            source,
+            Terminal.detect(),
+            (cluster, progress) ->
+                new PropagateRun(plan, cluster, other, standInWaits, progress, context));
     Failure failure = session.run();
-    PropagateResults results = session.results();
-    if (results != null) {
-      show(results, folder);
-    }
-    if (failure != null) {
-      if (results == null) {
-        ResultsFolder.removeIfEmpty(folder);
-      }
-      throw failure;
-    }
-    long faults = Objects.requireNonNull(results).faults();
+    long faults =
+        results
+            .end(
+                folder,
+                session.results(),
+                failure,
+                PropagateReport::write,
+                found -> found.measurements().isEmpty() ? "" : PropagateTable.render(found))
+            .faults();
     if (faults > 0) {
       throw Failure.run(faults + " objects were lost or doubled; see the table", null);
     }
@@ -310,51 +294,55 @@ final class PropagateCommand implements Callable<Integer> {
     System.err.println(line);
   }
 
-  private void show(PropagateResults results, Path folder) {
-    Path report = PropagateReport.write(folder, results);
-    PrintWriter stdout = spec.commandLine().getOut();
-    if (json) {
-      stdout.print(ResultsFile.toJson(results));
-    } else {
-      if (!results.measurements().isEmpty()) {
-        stdout.print(PropagateTable.render(results));
-      }
-      stdout.println("Results: " + folder.resolve(ResultsFile.NAME));
-      stdout.println("Report:  " + report);
-    }
-    stdout.flush();
-  }
-
   /** The topology to start; null for a cluster of the user's own. */
   @Nullable Topology topology() {
     return where.topology(spec.commandLine().getParseResult(), List.of("--noop"));
   }
 
-  /** Asks for what the command line leaves open, if there is a terminal. */
-  private List<Measurement> asked() {
-    if (names != null || !Boolean.getBoolean(PROMPTS)) {
-      return measurements();
-    }
+  /** Asks for what the command line leaves open. */
+  private void ask() {
     Prompts prompts =
         new Prompts(
             new BufferedReader(new InputStreamReader(System.in, Charset.defaultCharset())),
             System.err);
-    List<Measurement> chosen = prompts.measurements();
+    List<Measurement> all = measurements();
+    List<Measurement> chosen = prompts.measurements(all);
+    names = chosen.equals(all) ? List.of(ALL) : chosen.stream().map(Measurement::label).toList();
+    answer("--measure", names);
     if (tests == null) {
       tests = prompts.number("Number of tests to run", usualTests(), 1, MOST_TESTS);
+      answer("--tests", List.of(tests));
     }
     if (documents == null) {
+      int least = batches == null ? 1 : Collections.max(batches);
       documents =
           prompts.numbers(
-              "Number of objects to insert per test", usualDocuments(), 1, MOST_DOCUMENTS);
+              "Number of objects to insert per test",
+              Math.max(usualDocuments(), least),
+              least,
+              MOST_DOCUMENTS);
+      answer("--documents", documents);
     }
     if (batches == null && chosen.stream().anyMatch(Measurement::isPropagation)) {
       int most = Math.min(MOST_BATCH, Collections.min(documents));
       batches =
           prompts.numbers(
               "Number of objects to insert per write", Math.min(usualBatch(), most), 1, most);
+      answer("--batch", batches);
     }
-    return chosen;
+    System.err.println("Without questions: " + commandLine());
+  }
+
+  private void answer(String option, List<?> values) {
+    answers.add(option);
+    answers.add(values.stream().map(String::valueOf).collect(Collectors.joining(",")));
+  }
+
+  /** What repeats the run, with the answers as options. */
+  private String commandLine() {
+    List<String> arguments = new ArrayList<>(spec.commandLine().getParseResult().originalArgs());
+    arguments.addAll(answers);
+    return Shell.commandLine(arguments);
   }
 
   private int usualTests() {
@@ -371,7 +359,7 @@ final class PropagateCommand implements Callable<Integer> {
 
   /** What is measured without being asked for. */
   List<Measurement> measurements() {
-    if (names == null || names.equals(List.of("all"))) {
+    if (names == null || names.equals(List.of(ALL))) {
       return Arrays.stream(Measurement.values())
           .filter(each -> peer == null || each.isPropagation())
           .toList();
@@ -380,12 +368,12 @@ final class PropagateCommand implements Callable<Integer> {
   }
 
   /**
-   * What the options ask for.
+   * Fails if options contradict each other or are out of range.
    *
-   * @throws Failure if they contradict each other or are out of range
+   * @throws Failure which
    */
-  PropagatePlan plan(List<Measurement> measurements) {
-    for (Measurement each : measurements) {
+  private void check() {
+    for (Measurement each : measurements()) {
       if (peer != null && !each.isPropagation()) {
         throw Failure.usage(each.label() + " is measured in one process, without --peer");
       }
@@ -406,47 +394,64 @@ final class PropagateCommand implements Callable<Integer> {
     if (await.isZero() || await.compareTo(MOST_AWAIT) > 0) {
       throw Failure.usage("--await must be above 0 and up to 60s");
     }
-    Duration time = duration == null ? Duration.ofSeconds(quick ? 2 : 5) : duration;
+    Duration time = time();
     if (time.compareTo(Duration.ofSeconds(1)) < 0 || time.compareTo(MOST_TIME) > 0) {
       throw Failure.usage("--duration must be from 1s to 1h");
     }
-    List<Integer> sizes =
-        list("--documents", documents, List.of(usualDocuments()), 1, MOST_DOCUMENTS);
+    range("--tests", tests, 1, MOST_TESTS);
+    range("--documents", documents, 1, MOST_DOCUMENTS);
+    range("--batch", batches, 1, MOST_BATCH);
+    range("--bytes", bytes, LEAST_BYTES, MOST_BYTES);
+    range("--clients", clients, 1, MOST_CLIENTS);
+    range("--processes", processes, 1, MOST_PROCESSES);
+  }
+
+  private Duration time() {
+    return duration == null ? Duration.ofSeconds(quick ? 2 : 5) : duration;
+  }
+
+  /**
+   * What the options ask for.
+   *
+   * @throws Failure if they contradict each other or are out of range
+   */
+  PropagatePlan plan() {
+    check();
+    List<Integer> sizes = sorted(documents, usualDocuments());
     int fewest = Collections.min(sizes);
-    List<Integer> writes =
-        list("--batch", batches, List.of(Math.min(usualBatch(), fewest)), 1, MOST_BATCH);
+    List<Integer> writes = sorted(batches, Math.min(usualBatch(), fewest));
     if (Collections.max(writes) > fewest) {
       throw Failure.usage(
           "--batch %d: a test has %d objects".formatted(Collections.max(writes), fewest));
     }
     return new PropagatePlan(
-        measurements,
-        range("--tests", tests == null ? usualTests() : tests, 1, MOST_TESTS),
+        measurements(),
+        tests == null ? usualTests() : tests,
         sizes,
         writes,
-        list("--bytes", bytes, List.of(USUAL_BYTES), LEAST_BYTES, MOST_BYTES),
+        sorted(bytes, USUAL_BYTES),
         rate,
         await,
         order.equals("total"),
-        list("--clients", clients, quick ? List.of(2) : List.of(1, 4, 8), 1, MOST_CLIENTS),
-        range("--processes", processes, 1, MOST_PROCESSES),
+        clients == null && !quick ? List.of(1, 4, 8) : sorted(clients, 2),
+        processes,
         clientRate,
-        time);
+        time());
   }
 
-  private static List<Integer> list(
-      String option, @Nullable List<Integer> given, List<Integer> usual, int least, int most) {
-    if (given == null) {
-      return usual;
+  private static List<Integer> sorted(@Nullable List<Integer> given, int usual) {
+    return given == null ? List.of(usual) : List.copyOf(new TreeSet<>(given));
+  }
+
+  private static void range(String option, @Nullable List<Integer> values, int least, int most) {
+    if (values != null) {
+      values.forEach(value -> range(option, value, least, most));
     }
-    given.forEach(each -> range(option, each, least, most));
-    return List.copyOf(new TreeSet<>(given));
   }
 
-  private static int range(String option, int value, int least, int most) {
-    if (value < least || value > most) {
+  private static void range(String option, @Nullable Integer value, int least, int most) {
+    if (value != null && (value < least || value > most)) {
       throw Failure.usage("%s %d: must be from %d to %d".formatted(option, value, least, most));
     }
-    return value;
   }
 }

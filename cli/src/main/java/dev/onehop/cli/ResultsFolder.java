@@ -3,6 +3,7 @@ package dev.onehop.cli;
 import java.io.IOException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
+import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
 import java.time.LocalDateTime;
 import java.time.ZoneId;
@@ -31,11 +32,7 @@ final class ResultsFolder {
             : Path.of("onehop-results", NAME.format(LocalDateTime.now(ZoneId.systemDefault())));
     try {
       Files.createDirectories(folder);
-      try (Stream<Path> content = Files.list(folder)) {
-        if (content.findAny().isPresent()) {
-          throw Failure.usage("--out " + folder + " is not empty");
-        }
-      }
+      requireEmpty(folder);
       // Before anything is started: whether results can be written there in the end.
       Files.delete(Files.createTempFile(folder, ".onehop", null));
     } catch (FileAlreadyExistsException e) {
@@ -44,6 +41,27 @@ final class ResultsFolder {
       throw Failure.usage("cannot write to --out " + folder + ": " + Failure.reason(e));
     }
     return folder;
+  }
+
+  /**
+   * Fails if there is something in a folder, which need not be there yet.
+   *
+   * @param out what the user gave; null for a new one
+   * @throws Failure if it is not empty
+   */
+  static void requireEmpty(@Nullable Path out) {
+    if (out == null || Files.notExists(out)) {
+      return;
+    }
+    try (Stream<Path> content = Files.list(out)) {
+      if (content.findAny().isPresent()) {
+        throw Failure.usage("--out " + out + " is not empty");
+      }
+    } catch (NotDirectoryException e) {
+      throw Failure.usage("--out " + out + " is no folder");
+    } catch (IOException e) {
+      throw Failure.usage("cannot read --out " + out + ": " + Failure.reason(e));
+    }
   }
 
   /** A run that found nothing leaves nothing. */

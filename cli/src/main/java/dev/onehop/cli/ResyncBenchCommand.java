@@ -3,21 +3,19 @@ package dev.onehop.cli;
 import dev.onehop.cli.bench.Progress;
 import dev.onehop.cli.report.ResyncReport;
 import dev.onehop.cli.report.ResyncTable;
-import dev.onehop.cli.results.ResultsFile;
 import dev.onehop.cli.results.ResyncResults;
 import dev.onehop.cli.resync.ResyncBench;
 import dev.onehop.cli.resync.ResyncBenchPlan;
 import dev.onehop.cli.resync.ResyncMethod;
-import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
-import java.util.Objects;
 import java.util.TreeSet;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
@@ -133,26 +131,17 @@ final class ResyncBenchCommand implements Callable<Integer> {
               + " folder for temporary files.")
   @Nullable Path data;
 
-  @Option(
-      names = "--out",
-      paramLabel = "DIR",
-      description = "Where results.json and report.html go. Default: onehop-results/<time>.")
-  @Nullable Path out;
+  @Mixin private ResultsOptions results = new ResultsOptions();
 
   @Option(names = "--quick", description = "Few and small cells: under three minutes.")
   boolean quick;
 
-  @Option(
-      names = "--json",
-      description = "Print the results as JSON on standard output, in place of the table.")
-  boolean json;
-
   @Override
   public Integer call() {
     ResyncBenchPlan plan = plan();
-    Path folder = ResultsFolder.create(out);
+    Path folder = results.folder();
     Failure failure = null;
-    ResyncResults results;
+    ResyncResults found;
     Interruption interruption = Interruption.of(Thread.currentThread());
     try (Progress progress = Progress.start(Terminal.detect())) {
       ResyncBench bench =
@@ -167,37 +156,20 @@ final class ResyncBenchCommand implements Callable<Integer> {
       } catch (InterruptedException | RuntimeException e) {
         failure = Failure.of(e);
       }
-      results = bench.results();
+      found = bench.results();
     } finally {
       interruption.close();
     }
-    if (results != null && !results.cells().isEmpty()) {
-      show(results, folder);
-    } else {
-      ResultsFolder.removeIfEmpty(folder);
+    if (found != null && found.cells().isEmpty()) {
+      found = null;
     }
-    if (failure != null) {
-      throw failure;
-    }
-    if (Objects.requireNonNull(results).faults() > 0) {
+    long faults =
+        results.end(folder, found, failure, ResyncReport::write, ResyncTable::render).faults();
+    if (faults > 0) {
       throw Failure.run(
-          results.faults() + " cells are not proved, not equal, or lost writes; see the table",
-          null);
+          faults + " cells are not proved, not equal, or lost writes; see the table", null);
     }
     return 0;
-  }
-
-  private void show(ResyncResults results, Path folder) {
-    Path report = ResyncReport.write(folder, results);
-    PrintWriter stdout = spec.commandLine().getOut();
-    if (json) {
-      stdout.print(ResultsFile.toJson(results));
-    } else {
-      stdout.print(ResyncTable.render(results));
-      stdout.println("Results: " + folder.resolve(ResultsFile.NAME));
-      stdout.println("Report:  " + report);
-    }
-    stdout.flush();
   }
 
   /** What the options ask for. */

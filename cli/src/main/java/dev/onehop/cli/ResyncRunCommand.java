@@ -1,5 +1,8 @@
 package dev.onehop.cli;
 
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import dev.onehop.cli.bench.ClusterUrl;
 import dev.onehop.cli.bench.Progress;
 import dev.onehop.cli.resync.Access;
@@ -180,13 +183,23 @@ final class ResyncRunCommand implements Callable<Integer> {
       description = "PEM file of the authority to trust (also: ONEHOP_TLS_CA).")
   @Nullable Path authority;
 
+  @Option(
+      names = "--json",
+      description = "Print the result as JSON on standard output, in place of text.")
+  boolean json;
+
   @Override
   public Integer call() {
     ResyncPlan plan = plan();
     // Ctrl-C: what was done is taken back before the JVM ends.
     Interruption interruption = Interruption.of(Thread.currentThread());
     try (Progress progress = Progress.start(Terminal.detect())) {
-      show(new Resync(plan, progress, new Resync.LockListener() {}).run());
+      List<Outcome> outcomes = new Resync(plan, progress, new Resync.Listener() {}).run();
+      if (json) {
+        print(plan.method(), outcomes);
+      } else {
+        show(outcomes);
+      }
       return 0;
     } catch (InterruptedException | RuntimeException e) {
       throw Failure.of(e);
@@ -289,6 +302,29 @@ final class ResyncRunCommand implements Callable<Integer> {
       }
     }
     out.flush();
+  }
+
+  private void print(ResyncMethod ran, List<Outcome> outcomes) {
+    ObjectNode result = new ObjectMapper().createObjectNode().put("method", ran.label());
+    ArrayNode members = result.putArray("members");
+    for (Outcome outcome : outcomes) {
+      members
+          .addObject()
+          .put("host", outcome.host())
+          .put("seconds", seconds(outcome.total()))
+          .put("copySeconds", orNull(outcome.copied()))
+          .put("lockedSeconds", orNull(outcome.locked()))
+          .put("bytes", outcome.bytes())
+          .put("shared", outcome.shared())
+          .put("proof", outcome.proof());
+    }
+    PrintWriter out = spec.commandLine().getOut();
+    out.println(result);
+    out.flush();
+  }
+
+  private static @Nullable Double orNull(@Nullable Duration time) {
+    return time == null ? null : seconds(time);
   }
 
   private static double seconds(Duration time) {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.onehop.cli.propagate.Measurement;
 import dev.onehop.cli.propagate.PropagatePlan;
+import java.io.InputStream;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Files;
@@ -33,7 +34,7 @@ class PropagateCommandTest {
   private static PropagatePlan plan(String... args) {
     PropagateCommand command = parse(args);
     command.topology();
-    return command.plan(command.measurements());
+    return command.plan();
   }
 
   @Test
@@ -158,5 +159,28 @@ class PropagateCommandTest {
 
     assertThat(exitCode).isEqualTo(2);
     assertThat(err.toString()).contains("is not empty");
+  }
+
+  @Test
+  void whatCannotBeUsedIsSaidBeforeTheQuestions() throws Exception {
+    Files.writeString(folder.resolve("precious"), "");
+    InputStream before = System.in;
+    System.setIn(InputStream.nullInputStream());
+    System.setProperty("onehop.prompts", "true");
+    try {
+      StringWriter err = new StringWriter();
+      CommandLine line = OneHopCommand.commandLine().setErr(new PrintWriter(err));
+
+      assertThat(line.execute("propagate", "--out", folder.toString())).isEqualTo(2);
+      assertThat(line.execute("propagate", "--rate=0")).isEqualTo(2);
+      assertThat(line.execute("propagate", "--url=mongodb://u@a")).isEqualTo(2);
+
+      assertThat(err.toString())
+          .contains("is not empty", "--rate 0.0: must be above 0", "set ONEHOP_PASSWORD")
+          .hasLineCount(3);
+    } finally {
+      System.clearProperty("onehop.prompts");
+      System.setIn(before);
+    }
   }
 }

@@ -9,17 +9,25 @@ import dev.onehop.cli.OneHopCommand;
 import dev.onehop.cli.consume.RowCollection;
 import dev.onehop.testbed.Testbed;
 import java.io.BufferedReader;
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.InputStream;
+import java.io.PrintStream;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.net.ServerSocket;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
+import org.bson.BsonMinKey;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
@@ -250,6 +258,64 @@ class PropagateIT {
     } finally {
       listener.destroy();
       assertThat(listener.waitFor(10, TimeUnit.SECONDS)).isTrue();
+    }
+  }
+
+  @Test
+  void answersAreOptions() throws Exception {
+    InputStream before = System.in;
+    System.setIn(new ByteArrayInputStream("2\n2\n20\n30\n10\n".getBytes(StandardCharsets.UTF_8)));
+    System.setProperty("onehop.prompts", "true");
+    try {
+      Ran ran = run();
+
+      assertThat(ran.complaints()).isEmpty();
+      assertThat(ran.results().path("run").path("command").asText())
+          .endsWith("--measure mongo-to-client --tests 2 --documents 20 --batch 10");
+      assertThat(ran.measurement("mongo-to-client", "shards").at("/latency/count").asLong())
+          .isEqualTo(2 * 20);
+      assertThat(ran.results().path("measurements")).hasSize(3);
+    } finally {
+      System.clearProperty("onehop.prompts");
+      System.setIn(before);
+    }
+  }
+
+  @Test
+  void whatIsMeasuredWhileAChunkMovesIsNotCounted() throws Exception {
+    ByteArrayOutputStream shown = new ByteArrayOutputStream();
+    PrintStream before = System.err;
+    System.setErr(new PrintStream(shown, true, StandardCharsets.UTF_8));
+    try {
+      CompletableFuture<Ran> running =
+          CompletableFuture.supplyAsync(
+              () -> {
+                try {
+                  return run(
+                      "--measure=mongo-to-client", "--tests=6", "--documents=20", "--batch=10");
+                } catch (Exception e) {
+                  throw new CompletionException(e);
+                }
+              });
+      while (!shown.toString(StandardCharsets.UTF_8).contains("Warm-up completed")) {
+        assertThat(running).isNotDone();
+        Thread.sleep(20);
+      }
+      // Wherever it was, it moves; if it comes back, all is where it was.
+      BsonDocument min = new BsonDocument("_id", new BsonMinKey());
+      testbed.moveRange("ycsb.onehop_propagate", min, "two");
+      testbed.moveRange("ycsb.onehop_propagate", min, "one");
+
+      Ran ran = running.get();
+      assertThat(ran.complaints()).isEmpty();
+      assertThat(shown.toString(StandardCharsets.UTF_8))
+          .contains("changed while this was measured; it is not counted")
+          .containsPattern("(?s)Warm-up completed.*Warm-up completed");
+      JsonNode counted = ran.measurement("mongo-to-client", "ordered");
+      assertThat(counted.at("/latency/count").asLong()).isEqualTo(6 * 20);
+      assertThat(ran.results().path("measurements")).hasSize(3);
+    } finally {
+      System.setErr(before);
     }
   }
 

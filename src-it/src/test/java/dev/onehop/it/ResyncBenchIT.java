@@ -7,7 +7,9 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.onehop.cli.OneHopCommand;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -73,5 +75,52 @@ class ResyncBenchIT {
       assertThat(cell.has("sourceReadsLocked")).isEqualTo(files);
     }
     assertThat(methods).containsExactlyInAnyOrderElementsOf(List.of("logical", "files"));
+  }
+
+  @Test
+  void killingItEndsAllItsServers(@TempDir Path folder) throws Exception {
+    Process bench =
+        new ProcessBuilder(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-XX:TieredStopAtLevel=1",
+                "-Donehop.home=" + Path.of("..").toRealPath(),
+                "-cp",
+                System.getProperty("java.class.path"),
+                OneHopCommand.class.getName(),
+                "resync",
+                "bench",
+                "--method=logical",
+                "--sizes=1",
+                "--indexes=0",
+                "--collections=1",
+                "--rounds=50",
+                "--oplog=16",
+                "--data=" + folder.resolve("data"),
+                "--out=" + folder.resolve("run"))
+            .redirectErrorStream(true)
+            .redirectOutput(folder.resolve("bench.log").toFile())
+            .start();
+    try {
+      // The set's members, and a new one.
+      while (servers(folder) < 3) {
+        assertThat(bench.isAlive()).as(Files.readString(folder.resolve("bench.log"))).isTrue();
+        Thread.sleep(20);
+      }
+    } finally {
+      bench.destroyForcibly().waitFor();
+    }
+    long end = System.nanoTime() + Duration.ofSeconds(30).toNanos();
+    while (servers(folder) > 0) {
+      assertThat(System.nanoTime()).isLessThan(end);
+      Thread.sleep(20);
+    }
+  }
+
+  private static long servers(Path folder) {
+    return ProcessHandle.allProcesses()
+        .filter(
+            process ->
+                process.info().commandLine().orElse("").contains("--dbpath " + folder + "/data"))
+        .count();
   }
 }

@@ -121,11 +121,29 @@ class ResyncRunIT {
   @Test
   void anotherCommandCopies() throws Exception {
     String host = set.free();
-    Path dbpath = set.target("command");
+    Path dbpath = set.target("it's a command");
     Files.createDirectories(dbpath);
+    // Takes the arguments of rsync, and keeps them.
+    Path arguments = folder.resolve("arguments");
+    Path rsync = folder.resolve("rsync");
+    Files.writeString(
+        rsync,
+        """
+        #!/bin/sh
+        printf '%%s\n' "$@" > '%s'
+        tar -C "$3" -T "${2#--files-from=}" -cf - | tar -C "${4#*:}" -xf -
+        """
+            .formatted(arguments));
+    assertThat(rsync.toFile().setExecutable(true)).isTrue();
     Ended ended =
-        copyTo(host, dbpath, "--copy", "tar -C {source} -T {files} -cf - | tar -C {dbpath} -xf -");
+        copyTo(
+            host, dbpath, "--copy", rsync + " -a --files-from={files} {source}/ {host}:{dbpath}/");
     assertThat(ended.complaint()).isEmpty();
+    assertThat(Files.readAllLines(arguments))
+        .hasSize(4)
+        .startsWith("-a")
+        .endsWith(
+            folder.resolve("member1") + "/", host.replaceFirst(":.*", "") + ":" + dbpath + "/");
     assertThat(ended.printed()).contains("No initial sync required");
     isMember(host);
 

@@ -1,17 +1,23 @@
 package dev.onehop.it;
 
+import com.mongodb.ConnectionString;
+import com.mongodb.MongoClientSettings;
+import com.mongodb.MongoCredential;
 import com.mongodb.ReadPreference;
 import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoClients;
 import com.mongodb.client.MongoCollection;
 import dev.onehop.testbed.MongodProcess;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import org.bson.Document;
+import org.jspecify.annotations.Nullable;
 
 /** A replica set with a hidden secondary, some data, and places for further members. */
 final class ResyncSet implements AutoCloseable {
@@ -20,16 +26,40 @@ final class ResyncSet implements AutoCloseable {
   private static final String IP = "127.61.1.1";
   private static final int MEBIBYTES = 20;
 
+  private static final String ROOT = "root";
+  private static final String ROOT_PASSWORD = "rootsecret";
+
+  /** With the roles that the documentation asks for. */
+  static final String OPERATOR = "operator";
+
+  static final String OPERATOR_PASSWORD = "Zx9/operator:secret";
+
   private final Path mongod = MongodProcess.find(null, progress -> {});
   private final Path folder;
+  private final @Nullable TestCertificates certificates;
+  private final String ip;
   private final List<MongodProcess> servers = new ArrayList<>();
   private final List<String> hosts = new ArrayList<>();
   private final Map<String, MongoClient> clients = new HashMap<>();
+  private @Nullable MongoCredential credential;
 
   ResyncSet(Path folder) throws Exception {
+    this(folder, null);
+  }
+
+  /**
+   * @param certificates for TLS and access control; null for neither
+   */
+  ResyncSet(Path folder, @Nullable TestCertificates certificates) throws Exception {
     this.folder = folder;
+    this.certificates = certificates;
+    this.ip = certificates == null ? IP : "localhost";
+    if (certificates != null) {
+      Files.writeString(keyFile(), "0123456789abcdef");
+      Files.setPosixFilePermissions(keyFile(), PosixFilePermissions.fromString("rw-------"));
+    }
     for (int n = 0; n < 2; n++) {
-      String host = MongodProcess.freeAddress(IP);
+      String host = free();
       Path data = folder.resolve("member" + n);
       servers.add(MongodProcess.start("member" + n, command(host, data), host, data));
       hosts.add(host);
@@ -58,7 +88,37 @@ final class ResyncSet implements AutoCloseable {
         || !admin(source(), "hello").getBoolean("secondary")) {
       Thread.sleep(50);
     }
+    if (certificates != null) {
+      createUsers();
+    }
     fill();
+  }
+
+  private Path keyFile() {
+    return folder.resolve("key");
+  }
+
+  /** After that only users are let in. */
+  private void createUsers() {
+    admin(
+        primary(),
+        new Document("createUser", ROOT)
+            .append("pwd", ROOT_PASSWORD)
+            .append("roles", List.of("root", "__system")));
+    clients.values().forEach(MongoClient::close);
+    clients.clear();
+    credential = MongoCredential.createCredential(ROOT, "admin", ROOT_PASSWORD.toCharArray());
+    admin(
+        primary(),
+        new Document("createUser", OPERATOR)
+            .append("pwd", OPERATOR_PASSWORD)
+            .append(
+                "roles",
+                List.of(
+                    "clusterAdmin",
+                    "readAnyDatabase",
+                    new Document("role", "read").append("db", "local")))
+            .append("writeConcern", new Document("w", 2)));
   }
 
   /** Random bytes, so that they are as many in the files. */
@@ -79,7 +139,14 @@ final class ResyncSet implements AutoCloseable {
   }
 
   private List<String> command(String host, Path data) {
-    return MongodProcess.command(mongod, NAME, host, data, 64);
+    List<String> command = MongodProcess.command(mongod, NAME, host, data, 64);
+    if (certificates != null) {
+      command.addAll(List.of("--keyFile", keyFile().toString(), "--tlsMode", "requireTLS"));
+      command.addAll(List.of("--tlsCertificateKeyFile", certificates.serverPem().toString()));
+      command.addAll(List.of("--tlsCAFile", certificates.authorityPem().toString()));
+      command.add("--tlsAllowConnectionsWithoutCertificates");
+    }
+    return command;
   }
 
   String primary() {
@@ -91,12 +158,14 @@ final class ResyncSet implements AutoCloseable {
   }
 
   String url() {
-    return "mongodb://" + primary();
+    return certificates == null
+        ? "mongodb://" + primary()
+        : "mongodb://" + OPERATOR + "@" + primary() + "/?tls=true";
   }
 
   /** An address where nobody listens. */
   String free() {
-    return MongodProcess.freeAddress(IP);
+    return MongodProcess.freeAddress(ip);
   }
 
   /** {@code --start} for a target. */
@@ -106,11 +175,24 @@ final class ResyncSet implements AutoCloseable {
 
   /** A client of a member alone. */
   MongoClient clientOf(String host) {
-    return clients.computeIfAbsent(
-        host,
-        name ->
-            MongoClients.create(
-                "mongodb://" + name + "/?directConnection=true&serverSelectionTimeoutMS=20000"));
+    return clients.computeIfAbsent(host, this::client);
+  }
+
+  private MongoClient client(String host) {
+    MongoClientSettings.Builder settings =
+        MongoClientSettings.builder()
+            .applyConnectionString(
+                new ConnectionString(
+                    "mongodb://"
+                        + host
+                        + "/?directConnection=true&serverSelectionTimeoutMS=20000"));
+    if (certificates != null) {
+      settings.applyToSslSettings(ssl -> ssl.enabled(true).context(certificates.trusting()));
+    }
+    if (credential != null) {
+      settings.credential(credential);
+    }
+    return MongoClients.create(settings.build());
   }
 
   Document admin(String host, String command) {

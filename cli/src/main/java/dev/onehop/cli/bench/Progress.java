@@ -115,6 +115,13 @@ public final class Progress implements AutoCloseable {
     }
   }
 
+  /** Says what the following lines are about; without a terminal the point's own line does. */
+  public synchronized void heading(String title) {
+    if (terminal.interactive()) {
+      note(title);
+    }
+  }
+
   synchronized void tick() {
     if (!phase.isEmpty() && !closed) {
       draw();

@@ -1,6 +1,7 @@
 package dev.onehop.cli.bench;
 
 import dev.onehop.cli.Failure;
+import dev.onehop.testbed.Watchdog;
 import java.io.BufferedReader;
 import java.io.BufferedWriter;
 import java.io.IOException;
@@ -43,6 +44,7 @@ final class YcsbProcess {
     Files.createDirectories(folder);
     Process process =
         new ProcessBuilder(command).redirectOutput(folder.resolve(STDOUT).toFile()).start();
+    Watchdog.watch(process.toHandle());
     Thread reader = new Thread(() -> copy(process, folder.resolve(STDERR), status), "ycsb-status");
     reader.setDaemon(true);
     reader.start();

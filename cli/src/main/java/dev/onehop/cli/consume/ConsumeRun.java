@@ -3,18 +3,15 @@ package dev.onehop.cli.consume;
 import com.mongodb.MongoException;
 import dev.onehop.cli.Failure;
 import dev.onehop.cli.bench.Cluster;
-import dev.onehop.cli.bench.ClusterSession;
+import dev.onehop.cli.bench.MeasuringRun;
 import dev.onehop.cli.bench.Progress;
 import dev.onehop.cli.bench.RoundTripCheck;
-import dev.onehop.cli.bench.ServerDeath;
+import dev.onehop.cli.bench.RunContext;
 import dev.onehop.cli.report.ConsumeReport;
 import dev.onehop.cli.results.ConsumePoint;
 import dev.onehop.cli.results.ConsumeResults;
-import dev.onehop.cli.results.MachineFacts;
-import dev.onehop.cli.results.ResultsFile;
 import dev.onehop.cli.results.RunFacts;
 import java.io.IOException;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -26,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * A run against a running cluster: splits the collection, measures the points. Writes {@code
  * results.json} after each point, so that a run which ends early leaves what it has.
  */
-final class ConsumeRun implements ClusterSession.Work {
+public final class ConsumeRun extends MeasuringRun<ConsumeResults> {
 
   /** What a range of a shard is split into; more than one, so that tables are real. */
   private static final int CHUNKS_PER_SHARD = 4;
@@ -38,39 +35,22 @@ final class ConsumeRun implements ClusterSession.Work {
   private final Cluster cluster;
   private final boolean oneClock;
   private final Progress progress;
-  private final Path out;
-  private final MachineFacts machine;
-  private final String started;
-  private final String command;
-  private final ServerDeath death = new ServerDeath();
   private final List<ConsumePoint> points = new ArrayList<>(); // guarded by this
-  private @Nullable String stopReason; // guarded by this
   private volatile @Nullable PointRun current;
 
   /**
+   * Prepares a run.
+   *
    * @param oneClock whether servers have this machine's clock, so that a lag can be computed from
    *     theirs
-   * @param out where results go
-   * @param started when the run started, as results have it
-   * @param command the command line that repeats the run
    */
-  ConsumeRun(
-      ConsumePlan plan,
-      Cluster cluster,
-      boolean oneClock,
-      Progress progress,
-      Path out,
-      MachineFacts machine,
-      String started,
-      String command) {
+  public ConsumeRun(
+      ConsumePlan plan, Cluster cluster, boolean oneClock, Progress progress, RunContext context) {
+    super(context);
     this.plan = plan;
     this.cluster = cluster;
     this.oneClock = oneClock;
     this.progress = progress;
-    this.out = out;
-    this.machine = machine;
-    this.started = started;
-    this.command = command;
   }
 
   @Override
@@ -108,7 +88,8 @@ final class ConsumeRun implements ClusterSession.Work {
       ConsumePlan.Point point = planned.get(i);
       progress.remaining(plan.estimateFrom(i));
       progress.point(i + 1, planned.size(), point.title());
-      PointRun next = new PointRun(plan, point, cluster, collection, oneClock, out, progress);
+      PointRun next =
+          new PointRun(plan, point, cluster, collection, oneClock, context().out(), progress);
       current = next;
       ConsumePoint result =
           point.kind().equals(ConsumePoint.DRAIN) && backlog != null
@@ -121,7 +102,7 @@ final class ConsumeRun implements ClusterSession.Work {
 
   private synchronized void add(ConsumePlan.Point planned, ConsumePoint point) {
     points.add(point);
-    ResultsFile.write(out, results());
+    write();
     Double rate = planned.kind().equals(ConsumePoint.IDLE) ? (Double) plan.idleRate() : plan.rate();
     Double written = point.writtenPerSecond();
     if (written != null && rate != null && written < LEAST_OF_RATE * rate) {
@@ -145,51 +126,33 @@ final class ConsumeRun implements ClusterSession.Work {
     }
   }
 
-  private Failure fail(Failure failure) {
-    Failure cause = death.causeOf(failure);
-    synchronized (this) {
-      if (stopReason == null) {
-        stopReason = Failure.firstLine(cause);
-      }
-      ResultsFile.write(out, results());
-    }
-    return cause;
+  @Override
+  protected void report(ConsumeResults results) {
+    var unused = ConsumeReport.write(context().out(), results);
   }
 
   @Override
-  public void serverDied(String message) {
-    death.noticed(message);
-    stop();
+  protected String finished(ConsumeResults results) {
+    return results.points().size() + " finished points";
   }
 
   @Override
-  public String interrupt() {
-    synchronized (this) {
-      stopReason = "interrupted";
-    }
-    stop();
-    ConsumeResults results = results();
-    ResultsFile.write(out, results);
-    ConsumeReport.write(out, results);
-    return results.points().size() + " finished points are in " + out.resolve(ResultsFile.NAME);
-  }
-
-  private void stop() {
+  protected void stop() {
     PointRun running = current;
     if (running != null) {
       running.stop();
     }
   }
 
-  /** What was found so far. */
-  synchronized ConsumeResults results() {
+  @Override
+  protected synchronized ConsumeResults results() {
     int planned = plan.points().size();
     return new ConsumeResults(
         new RunFacts(
-            started,
-            command,
+            context().started(),
+            context().command(),
             points.size() == planned,
-            stopReason,
+            stopReason(),
             planned,
             plan.hasDrains() ? plan.rows() : 0,
             "rows of " + Row.BYTES + " bytes, four key fields, one write in ten replaces a row",
@@ -202,7 +165,7 @@ final class ConsumeRun implements ClusterSession.Work {
             null),
         cluster.topology(),
         cluster.server(),
-        machine,
+        context().machine(),
         List.copyOf(points));
   }
 

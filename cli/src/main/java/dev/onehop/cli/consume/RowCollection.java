@@ -12,6 +12,7 @@ import com.mongodb.client.model.Filters;
 import dev.onehop.cli.Failure;
 import dev.onehop.cli.bench.ClusterUrl;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Set;
 import java.util.SortedMap;
@@ -119,6 +120,29 @@ public final class RowCollection implements AutoCloseable {
       }
     }
     return ranges;
+  }
+
+  /** The names of the cluster's shards. */
+  public Set<String> shards() {
+    Set<String> names = new TreeSet<>();
+    client
+        .getDatabase("config")
+        .getCollection("shards", BsonDocument.class)
+        .find()
+        .forEach(shard -> names.add(shard.getString("_id").getValue()));
+    return names;
+  }
+
+  /**
+   * The version of its chunks, which changes whenever one of them moves or is split.
+   *
+   * @throws Failure if it can't be read
+   */
+  public BsonTimestamp version() {
+    return chunks().stream()
+        .map(chunk -> chunk.getTimestamp("lastmod"))
+        .max(Comparator.naturalOrder())
+        .orElseThrow();
   }
 
   private List<BsonDocument> chunks() {

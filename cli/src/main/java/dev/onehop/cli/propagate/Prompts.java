@@ -27,10 +27,11 @@ public final class Prompts {
   /**
    * Shows the menu, and asks until an answer is on it.
    *
+   * @param all what can be measured
+   * @return one of them, or all
    * @throws Failure if the input has ended
    */
-  public List<Measurement> measurements() {
-    List<Measurement> all = List.of(Measurement.values());
+  public List<Measurement> measurements(List<Measurement> all) {
     out.println("Measurements:");
     for (int i = 0; i < all.size(); i++) {
       out.printf("  %d  %-17s %s%n", i + 1, all.get(i).label(), all.get(i).description());

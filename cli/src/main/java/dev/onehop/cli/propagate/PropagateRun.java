@@ -4,20 +4,18 @@ import com.mongodb.MongoException;
 import com.mongodb.client.MongoClient;
 import dev.onehop.cli.Failure;
 import dev.onehop.cli.bench.Cluster;
-import dev.onehop.cli.bench.ClusterSession;
+import dev.onehop.cli.bench.MeasuringRun;
 import dev.onehop.cli.bench.Progress;
 import dev.onehop.cli.bench.RoundTripCheck;
-import dev.onehop.cli.bench.ServerDeath;
+import dev.onehop.cli.bench.RunContext;
 import dev.onehop.cli.consume.Connections;
 import dev.onehop.cli.consume.HashRanges;
 import dev.onehop.cli.consume.RowCollection;
 import dev.onehop.cli.report.PropagateReport;
-import dev.onehop.cli.results.MachineFacts;
 import dev.onehop.cli.results.PropagateMeasurement;
 import dev.onehop.cli.results.PropagateResults;
 import dev.onehop.cli.results.PropagateResults.Clocks;
 import dev.onehop.cli.results.PropagateResults.Streams;
-import dev.onehop.cli.results.ResultsFile;
 import dev.onehop.cli.results.RunFacts;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -26,6 +24,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
 import org.bson.BsonDocument;
 import org.bson.BsonTimestamp;
@@ -35,56 +34,44 @@ import org.jspecify.annotations.Nullable;
  * A run against a running cluster. Writes {@code results.json} after each measurement, so that a
  * run which ends early leaves what it has.
  */
-final class PropagateRun implements ClusterSession.Work {
+public final class PropagateRun extends MeasuringRun<PropagateResults> {
 
   /** In the database of the cluster's URL. */
   static final String COLLECTION = "onehop_propagate";
 
   private static final int CHUNKS_PER_SHARD = 2;
+  private static final int MOST_ATTEMPTS = 3;
 
   private final PropagatePlan plan;
   private final Cluster cluster;
   private final @Nullable PeerAddress peer;
   private final boolean standInWaits;
   private final Progress progress;
-  private final Path out;
-  private final MachineFacts machine;
-  private final String started;
-  private final String command;
-  private final ServerDeath death = new ServerDeath();
   private final List<PropagateMeasurement> measurements = new ArrayList<>(); // guarded by this
   private Map<String, Double> noops = Map.of(); // guarded by this
   private int finished; // guarded by this
   private @Nullable Clocks clocks; // guarded by this
-  private @Nullable String stopReason; // guarded by this
   private volatile @Nullable Thread runner;
 
   /**
+   * Prepares a run.
+   *
    * @param peer where the listener is; null for this process
    * @param standInWaits whether stand-in routers' streams wait as those of a mongos do
-   * @param out where results go
-   * @param started when the run started, as results have it
-   * @param command the command line that repeats the run
    */
-  PropagateRun(
+  public PropagateRun(
       PropagatePlan plan,
       Cluster cluster,
       @Nullable PeerAddress peer,
       boolean standInWaits,
       Progress progress,
-      Path out,
-      MachineFacts machine,
-      String started,
-      String command) {
+      RunContext context) {
+    super(context);
     this.plan = plan;
     this.cluster = cluster;
     this.peer = peer;
-    this.standInWaits = standInWaits;
+    this.standInWaits = standInWaits && cluster.server().router().isStandIn();
     this.progress = progress;
-    this.out = out;
-    this.machine = machine;
-    this.started = started;
-    this.command = command;
   }
 
   @Override
@@ -98,11 +85,7 @@ final class PropagateRun implements ClusterSession.Work {
       progress.phase("sharding " + COLLECTION);
       int chunks = cluster.shardHosts().size() * CHUNKS_PER_SHARD;
       cluster.shard(COLLECTION, RowCollection.bounds(chunks));
-      Map<String, Double> told = NoopIntervals.read(cluster.url());
-      synchronized (this) {
-        noops = told;
-      }
-      measure(collection, List.copyOf(collection.byShard().values()));
+      measure(collection);
     } catch (MongoException e) {
       throw fail(Failure.run("cannot use " + cluster.url() + ": " + Failure.firstLine(e), e));
     } catch (IOException | InterruptedException | RuntimeException e) {
@@ -112,18 +95,55 @@ final class PropagateRun implements ClusterSession.Work {
     }
   }
 
-  private void measure(RowCollection collection, List<HashRanges> shards)
-      throws IOException, InterruptedException {
+  private void measure(RowCollection collection) throws IOException, InterruptedException {
     List<PropagatePlan.Point> points = plan.points();
     // Distinguishes objects of earlier runs, whose events may still come.
     int run = ThreadLocalRandom.current().nextInt(1 << 20) << 10;
     for (int i = 0; i < points.size(); i++) {
       PropagatePlan.Point point = points.get(i);
       progress.point(i + 1, points.size(), point.title());
-      clear();
-      add(measure(point, run + i, collection.now(), shards));
+      progress.heading(point.title() + ":");
+      add(measure(point, run + i * MOST_ATTEMPTS, collection));
     }
     clear();
+  }
+
+  /**
+   * Measures until shards and chunks stay where they are meanwhile: there is one signal on each
+   * shard, and a mongos waits for each. What was lost or doubled is kept in any case.
+   */
+  private List<PropagateMeasurement> measure(
+      PropagatePlan.Point point, int run, RowCollection collection)
+      throws IOException, InterruptedException {
+    for (int attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
+      Placement before = Placement.of(collection);
+      Map<String, Double> told = NoopIntervals.read(cluster.url());
+      synchronized (this) {
+        noops = told;
+      }
+      clear();
+      List<PropagateMeasurement> found =
+          measure(
+              point, run + attempt, collection.now(), List.copyOf(collection.byShard().values()));
+      if (Placement.of(collection).equals(before)
+          || found.stream().anyMatch(each -> each.faults() > 0)) {
+        return found;
+      }
+      progress.note(
+          "Shards or chunks of %s changed while this was measured; it is not counted."
+              .formatted(COLLECTION));
+    }
+    throw Failure.run(
+        "shards or chunks of %s changed in each of %d attempts; stop the balancer for it"
+            .formatted(COLLECTION, MOST_ATTEMPTS),
+        null);
+  }
+
+  /** What must not change during a measurement. */
+  private record Placement(Set<String> shards, BsonTimestamp version) {
+    static Placement of(RowCollection collection) {
+      return new Placement(collection.shards(), collection.version());
+    }
   }
 
   /** Deletes the documents of the measurement before. */
@@ -140,6 +160,7 @@ final class PropagateRun implements ClusterSession.Work {
   private List<PropagateMeasurement> measure(
       PropagatePlan.Point point, int run, BsonTimestamp start, List<HashRanges> shards)
       throws IOException, InterruptedException {
+    Path out = context().out();
     if (point.measurement() == Measurement.LOAD) {
       return new LoadRun(plan, point, cluster.url(), run, patience(), progress).measure(out);
     }
@@ -198,7 +219,7 @@ final class PropagateRun implements ClusterSession.Work {
   private synchronized void add(List<PropagateMeasurement> found) {
     measurements.addAll(found);
     finished++;
-    ResultsFile.write(out, results());
+    write();
     for (PropagateMeasurement each : found) {
       if (each.faults() > 0) {
         progress.note(
@@ -208,46 +229,26 @@ final class PropagateRun implements ClusterSession.Work {
     }
   }
 
-  private Failure fail(Failure failure) {
-    Failure cause = death.causeOf(failure);
-    synchronized (this) {
-      if (stopReason == null) {
-        stopReason = Failure.firstLine(cause);
-      }
-      ResultsFile.write(out, results());
-    }
-    return cause;
+  @Override
+  protected void report(PropagateResults results) {
+    var unused = PropagateReport.write(context().out(), results);
   }
 
   @Override
-  public void serverDied(String message) {
-    death.noticed(message);
-    stop();
+  protected String finished(PropagateResults results) {
+    return results.measurements().size() + " finished results";
   }
 
   @Override
-  public String interrupt() {
-    synchronized (this) {
-      stopReason = "interrupted";
-    }
-    stop();
-    PropagateResults results = results();
-    ResultsFile.write(out, results);
-    PropagateReport.write(out, results);
-    return results.measurements().size()
-        + " finished results are in "
-        + out.resolve(ResultsFile.NAME);
-  }
-
-  private void stop() {
+  protected void stop() {
     Thread running = runner;
     if (running != null) {
       running.interrupt();
     }
   }
 
-  /** What was found so far. */
-  synchronized PropagateResults results() {
+  @Override
+  protected synchronized PropagateResults results() {
     int planned = plan.points().size();
     List<String> missing = new ArrayList<>();
     if (noops.size() <= cluster.shardHosts().size()) {
@@ -256,10 +257,10 @@ final class PropagateRun implements ClusterSession.Work {
     return new PropagateResults(
         PropagateResults.COMMAND,
         new RunFacts(
-            started,
-            command,
+            context().started(),
+            context().command(),
             finished == planned,
-            stopReason,
+            stopReason(),
             planned,
             Collections.max(plan.documents()),
             "objects and signals, one signal on each shard",
@@ -272,7 +273,7 @@ final class PropagateRun implements ClusterSession.Work {
             null),
         cluster.topology(),
         cluster.server(),
-        machine,
+        context().machine(),
         new Streams(plan.await().toMillis(), noops, plan.total() ? "total" : "key", standInWaits),
         clocks,
         List.copyOf(measurements));

@@ -60,8 +60,12 @@ public final class PropagateReport {
             });
     html.append("<a href=\"#topology\">Topology</a><a href=\"#facts\">Servers and machine</a>");
     html.append("<a href=\"#reproduce\">How to reproduce</a></nav>\n");
+    html.append("<ul>\n");
+    PropagateTable.notes()
+        .lines()
+        .forEach(line -> html.append("<li>").append(Html.escape(line)).append("</li>\n"));
+    html.append("</ul>\n");
     names.forEach((name, measurements) -> section(html, name, measurements));
-    html.append("<p>").append(Html.escape(PropagateTable.notes())).append("</p>\n");
     Page page = new Page(results.surroundings());
     page.topology(html);
     page.facts(html);
@@ -88,24 +92,27 @@ public final class PropagateReport {
 
   private void section(StringBuilder html, String name, List<PropagateMeasurement> measurements) {
     html.append("<section id=\"").append(Html.escape(name)).append("\">\n<h2>");
-    html.append(Html.escape(name)).append("</h2>\n<ul class=\"legend\">");
-    looks(measurements).forEach(look -> look.appendTo(html));
-    html.append("</ul>\n<div class=\"grid\">\n");
+    html.append(Html.escape(name)).append("</h2>\n");
+    StringBuilder charts = new StringBuilder();
     byDocuments(measurements)
         .forEach(
             (documents, some) -> {
               String size = Format.count(documents) + " objects";
-              chart(html, some, "objects per write", PropagateMeasurement::batch, size);
-              chart(html, some, "bytes per object", PropagateMeasurement::bytes, size);
-              chart(html, some, "clients", PropagateMeasurement::clients, size);
+              chart(charts, some, "objects per write", PropagateMeasurement::batch, size);
+              chart(charts, some, "bytes per object", PropagateMeasurement::bytes, size);
+              chart(charts, some, "clients", PropagateMeasurement::clients, size);
             });
-    chart(html, measurements, "objects", PropagateMeasurement::documents, "all sizes");
-    html.append("</div>\n");
+    chart(charts, measurements, "objects", PropagateMeasurement::documents, "all sizes");
+    if (!charts.isEmpty()) {
+      html.append("<ul class=\"legend\">");
+      looks(measurements).forEach(look -> look.appendTo(html));
+      html.append("</ul>\n<div class=\"grid\">\n").append(charts).append("</div>\n");
+    }
     PropagateTable.tables(results)
         .forEach(
             (title, rows) -> {
               if (title.startsWith(name + ":")) {
-                html.append(Tables.of(title, rows));
+                html.append(Tables.of(title + "; times in ms", rows));
               }
             });
     html.append("</section>\n");
@@ -140,7 +147,9 @@ public final class PropagateReport {
     boolean tests = measurements.stream().anyMatch(each -> each.test() != null);
     DoubleSummaryStatistics range = new DoubleSummaryStatistics();
     measurements.forEach(each -> range.accept(millis(each)));
-    String caption = "Time by " + label + ", " + of + (tests ? ", p50 of tests" : ", p50");
+    boolean load = measurements.get(0).name().equals(PropagateMeasurement.LOAD);
+    String caption =
+        "Time by %s, %s, p50 %s".formatted(label, of, tests && !load ? "of tests" : "until live");
     LineChart chart =
         new LineChart(
             caption + ", in milliseconds",

@@ -22,8 +22,9 @@ public final class PropagateTable {
 
   private static final String NOTES =
       """
-      Times are in ms. mongos: the official driver's change stream through a mongos; shards: OneHop's stream of each shard,
-      events as they come; ordered: the same, put in order. All of them are open in every test, and see the same writes.
+      Times are in ms. All streams are open in every test, and see the same writes.
+      mongos: the official driver's change stream through a mongos.
+      shards: OneHop's stream of each shard, events as they come; ordered: the same, put in order.
       seen: each object, from when its write was meant to begin until its event has come; from begin: from when it began.
       test: from a test's begin until its signals have come, one from each shard, which are written last.
       live: from subscribing until all documents were read and handed over, and what was written after that has come.

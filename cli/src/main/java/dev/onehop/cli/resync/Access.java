@@ -52,6 +52,15 @@ public final class Access {
 
   /** A member, over connections to it alone; made before it answers. */
   Member member(String host) {
+    return member(host, new ConnectionString(url).getCredential());
+  }
+
+  /** The same without a user: for servers that know none yet, and what they tell everybody. */
+  Member stranger(String host) {
+    return member(host, null);
+  }
+
+  private Member member(String host, @Nullable MongoCredential credential) {
     ConnectionString given = new ConnectionString(url);
     MongoClientSettings.Builder settings =
         MongoClientSettings.builder()
@@ -73,7 +82,6 @@ public final class Access {
                     ssl.context(TrustedAuthority.read(authority).context());
                   }
                 });
-    MongoCredential credential = given.getCredential();
     if (credential != null) {
       settings.credential(credential);
     }

@@ -34,13 +34,12 @@ final class CopyCommand {
           files,
           source.files().keySet().stream().map(file -> file + "\n").collect(Collectors.joining()));
       process =
-          new ProcessBuilder(
+          ResyncPlan.process(
                   "sh",
                   "-c",
                   ResyncPlan.filled(command, target)
                       .replace("{source}", ResyncPlan.quoted(source.path().toString()))
                       .replace("{files}", ResyncPlan.quoted(files.toString())))
-              .redirectErrorStream(true)
               .redirectOutput(output.toFile())
               .start();
       while (!process.waitFor(POLL_MILLIS, TimeUnit.MILLISECONDS)) {

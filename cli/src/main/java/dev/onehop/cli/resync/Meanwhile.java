@@ -5,6 +5,7 @@ import com.mongodb.ReadPreference;
 import com.mongodb.client.MongoCollection;
 import com.mongodb.client.model.Filters;
 import dev.onehop.cli.Failure;
+import dev.onehop.testbed.Watchdog;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.HdrHistogram.Histogram;
 import org.bson.Document;
@@ -14,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * What applications do while a member is made: one writes on the primary, one reads on the source.
  * Their latencies are counted apart for the time that the source is locked.
  */
-final class Meanwhile implements Resync.LockListener, AutoCloseable {
+final class Meanwhile implements Resync.Listener, AutoCloseable {
 
   static final String DATABASE = "meanwhile";
 
@@ -107,6 +108,12 @@ final class Meanwhile implements Resync.LockListener, AutoCloseable {
   @Override
   public void unlocked() {
     locked = false;
+  }
+
+  /** What is started for a measurement does not outlive it. */
+  @Override
+  public void started(ProcessHandle server) {
+    Watchdog.watch(server);
   }
 
   /** The key after that of the last document that was acknowledged. */

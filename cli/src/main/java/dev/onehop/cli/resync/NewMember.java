@@ -31,6 +31,10 @@ final class NewMember {
   private static final Duration SILENCE = Duration.ofSeconds(10);
 
   private static final long POLL_MILLIS = 50;
+
+  /** The state of a member that makes its initial sync. */
+  private static final int STARTUP2 = 5;
+
   private static final int OUTPUT_LINES = 5;
 
   /** ConfigurationInProgress, CurrentConfigNotCommittedYet: after a while it will do. */
@@ -83,9 +87,8 @@ final class NewMember {
               : dbpath.resolve(OUTPUT);
       process =
           // It goes on when this command ends, also by Ctrl-C.
-          new ProcessBuilder("setsid", "sh", "-c", ResyncPlan.filled(start, target))
+          ResyncPlan.process("setsid", "sh", "-c", ResyncPlan.filled(start, target))
               .redirectInput(Path.of("/dev/null").toFile())
-              .redirectErrorStream(true)
               .redirectOutput(output.toFile())
               .start();
       started = true;
@@ -136,7 +139,7 @@ final class NewMember {
     while (true) {
       requireRunning();
       try {
-        return set.member(target.host()).admin("buildInfo");
+        return set.stranger(target.host()).admin("buildInfo");
       } catch (MongoException e) {
         // While it starts it closes connections.
         if (System.nanoTime() - end > 0) {
@@ -194,14 +197,15 @@ final class NewMember {
 
   /** Waits until it is a secondary that has what the primary had when it became one. */
   void awaitCaughtUp() throws InterruptedException {
-    Member member = set.member(target.host());
+    // Before its initial sync it knows no users.
+    Member stranger = set.stranger(target.host());
     long end = System.nanoTime() + plan.patience().toNanos();
     long lastAnswer = System.nanoTime();
     long nextState = 0;
     while (true) {
       requireRunning();
       try {
-        Document hello = member.admin("hello");
+        Document hello = stranger.admin("hello");
         lastAnswer = System.nanoTime();
         answered = true;
         if (hello.getBoolean("secondary", false)) {
@@ -214,7 +218,7 @@ final class NewMember {
         }
         if (System.nanoTime() - nextState > 0) {
           nextState = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(500);
-          if (showState(member)) {
+          if (showState()) {
             end = System.nanoTime() + plan.patience().toNanos();
           }
         }
@@ -238,15 +242,18 @@ final class NewMember {
     }
   }
 
-  /** Shows how far an initial sync is, and returns whether it has moved on. */
-  private boolean showState(Member member) {
+  /** Shows how far an initial sync is, and returns whether it has moved on, or may have. */
+  private boolean showState() {
     Document status;
     try {
-      status = member.admin(new Document("replSetGetStatus", 1).append("initialSync", 1));
+      status =
+          set.member(target.host())
+              .admin(new Document("replSetGetStatus", 1).append("initialSync", 1));
     } catch (MongoException e) {
       // Without users yet, or no member yet.
-      progress.state(target.host() + " is not ready yet");
-      return false;
+      boolean syncing = isSyncing();
+      progress.state(target.host() + (syncing ? ": initial sync" : " is not ready yet"));
+      return syncing;
     }
     Document sync = status.get("initialSyncStatus", Document.class);
     if (sync == null || sync.get("approxTotalDataSize") == null) {
@@ -264,6 +271,19 @@ final class NewMember {
                 number(sync.get("approxTotalDataSize")) >> 20,
                 number(sync.get("appliedOps"))));
     return moved;
+  }
+
+  /** Whether it makes an initial sync, as the primary knows. */
+  private boolean isSyncing() {
+    try {
+      return set.states().stream()
+          .anyMatch(
+              member ->
+                  member.getString("name").equals(target.host())
+                      && member.getInteger("state") == STARTUP2);
+    } catch (Failure | MongoException e) {
+      return false; // There is no primary at the moment.
+    }
   }
 
   private static String memberState(Document status) {

@@ -22,26 +22,29 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Resync {
 
-  /** Told of the source's lock; does nothing by itself. */
-  public interface LockListener {
+  /** Told of what happens; does nothing by itself. */
+  public interface Listener {
     /** It is about to be locked. */
     default void locking() {}
 
     /** It has been unlocked. */
     default void unlocked() {}
+
+    /** A new member's server was started. */
+    default void started(ProcessHandle server) {}
   }
 
   private static final long POLL_MILLIS = 20;
 
   private final ResyncPlan plan;
   private final Progress progress;
-  private final LockListener listener;
+  private final Listener listener;
 
   /** The targets' folders that were not there before. */
   private final List<Path> made = new ArrayList<>();
 
   /** Nothing is done yet. */
-  public Resync(ResyncPlan plan, Progress progress, LockListener listener) {
+  public Resync(ResyncPlan plan, Progress progress, Listener listener) {
     this.plan = plan;
     this.progress = progress;
     this.listener = listener;
@@ -74,6 +77,10 @@ public final class Resync {
           NewMember member = new NewMember(set, plan, target, progress);
           members.add(member);
           member.start(byHand(checked, target));
+          ProcessHandle server = member.process();
+          if (server != null) {
+            listener.started(server);
+          }
         }
         for (int i = 0; i < members.size(); i++) {
           Target target = plan.targets().get(i);

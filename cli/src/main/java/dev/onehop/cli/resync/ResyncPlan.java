@@ -71,4 +71,14 @@ public record ResyncPlan(
   static String quoted(String word) {
     return "'" + word.replace("'", "'\\''") + "'";
   }
+
+  /**
+   * Runs a command of the user's: without the password, which a server would keep in its
+   * environment.
+   */
+  static ProcessBuilder process(String... command) {
+    ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
+    builder.environment().remove("ONEHOP_PASSWORD");
+    return builder;
+  }
 }

@@ -2,7 +2,6 @@ package dev.onehop.cli.resync;
 
 import com.mongodb.MongoException;
 import dev.onehop.cli.Failure;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -16,6 +15,7 @@ final class SetView implements AutoCloseable {
 
   private final Access access;
   private final Map<String, Member> members = new HashMap<>();
+  private final Map<String, Member> strangers = new HashMap<>();
   private String primary;
 
   /**
@@ -37,6 +37,11 @@ final class SetView implements AutoCloseable {
   /** A member by its name and port. */
   synchronized Member member(String host) {
     return members.computeIfAbsent(host, access::member);
+  }
+
+  /** A server that may know no users yet, for commands that everybody may run. */
+  synchronized Member stranger(String host) {
+    return strangers.computeIfAbsent(host, access::stranger);
   }
 
   /**
@@ -104,7 +109,9 @@ final class SetView implements AutoCloseable {
 
   @Override
   public synchronized void close() {
-    new ArrayList<>(members.values()).forEach(Member::close);
+    members.values().forEach(Member::close);
     members.clear();
+    strangers.values().forEach(Member::close);
+    strangers.clear();
   }
 }

@@ -14,6 +14,8 @@ import org.junit.jupiter.api.Test;
 
 class PromptsTest {
 
+  private static final List<Measurement> ALL = List.of(Measurement.values());
+
   private final ByteArrayOutputStream shown = new ByteArrayOutputStream();
 
   private Prompts answering(String answers) {
@@ -28,13 +30,17 @@ class PromptsTest {
 
   @Test
   void theMenuNamesAllMeasurements() {
-    assertThat(answering("4\n").measurements()).containsExactly(Measurement.BOOTSTRAP);
+    assertThat(answering("4\n").measurements(ALL)).containsExactly(Measurement.BOOTSTRAP);
     int number = 1;
     for (Measurement each : Measurement.values()) {
       assertThat(text()).contains(number++ + "  " + each.label());
     }
-    assertThat(answering("7\n").measurements()).containsExactly(Measurement.values());
-    assertThat(answering("\n").measurements()).containsExactly(Measurement.CLIENT_TO_CLIENT);
+    assertThat(answering("7\n").measurements(ALL)).containsExactly(Measurement.values());
+    assertThat(answering("\n").measurements(ALL)).containsExactly(Measurement.CLIENT_TO_CLIENT);
+
+    List<Measurement> some = List.of(Measurement.MONGO_TO_CLIENT, Measurement.CLIENT_TO_MONGO);
+    assertThat(answering("4\n3\n").measurements(some)).isEqualTo(some);
+    assertThat(text()).contains("A number from 1 to 3, please.");
   }
 
   @Test

@@ -104,13 +104,14 @@ class PropagateReportTest {
 
     List<String> charts = List.of(html.split("<svg class=\"chart ", -1));
     assertThat(charts).hasSize(1 + 2);
+    assertThat(html.split("class=\"legend\"", -1)).hasSize(1 + 2);
     assertThat(charts.subList(1, 3))
         .allSatisfy(
             chart -> assertThat(chart).contains("m-async", "m-direct-async", "m-targeted-async"));
     assertThat(html)
         .contains(
             "Time by objects per write, 1,000 objects, p50 of tests",
-            "Time by clients, 1,000 objects",
+            "Time by clients, 1,000 objects, p50 until live",
             "No-ops of idle servers: config 1.0 s; await time 1000 ms",
             "stand-in, not mongos")
         .doesNotContain("Unfinished", "were lost", "Clock of");

@@ -2,6 +2,7 @@ package dev.onehop.testbed.internal.process;
 
 import dev.onehop.testbed.ProcessFailure;
 import dev.onehop.testbed.TestbedException;
+import dev.onehop.testbed.Watchdog;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -12,7 +13,7 @@ import java.util.OptionalLong;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
-/** A running server: a child process with its log. Thread-safe. */
+/** A running server: a child process with its log. Ends with this JVM. Thread-safe. */
 public final class ServerProcess implements RunningServer {
   private static final int LOG_LINES = 12;
 
@@ -49,7 +50,9 @@ public final class ServerProcess implements RunningServer {
             .redirectInput(ProcessBuilder.Redirect.from(Path.of("/dev/null").toFile()))
             .redirectOutput(output.toFile());
     try {
-      return new ServerProcess(name, List.copyOf(command), builder.start(), log, output);
+      Process process = builder.start();
+      Watchdog.watch(process.toHandle());
+      return new ServerProcess(name, List.copyOf(command), process, log, output);
     } catch (IOException e) {
       throw new TestbedException("cannot start " + name + ": " + e.getMessage(), e);
     }
