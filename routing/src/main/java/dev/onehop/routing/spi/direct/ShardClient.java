@@ -128,7 +128,7 @@ public final class ShardClient {
             answer -> {
               BsonDocument reply = answer.document();
               if (!ErrorCodes.ok(reply) && ErrorCodes.isStale(ErrorCodes.of(reply))) {
-                transactions.refused(command);
+                transactions.refused(command, new StaleRoute(reply));
               }
             });
   }
@@ -142,7 +142,7 @@ public final class ShardClient {
     return run.onErrorResume(
         StaleRoute.class,
         stale -> {
-          transactions.refused(command);
+          transactions.refused(command, stale);
           return Mono.error(stale);
         });
   }
@@ -189,7 +189,12 @@ public final class ShardClient {
                         return Mono.delay(pause(tries)).then(catalog.refresh(namespace, table));
                       })
                   .flatMap(next -> attempt(namespace, next, attempt, tries + 1));
-            });
+            })
+        .onErrorResume(
+            failure -> failure.getCause() instanceof StaleRoute,
+            // A transaction that has to begin anew, under a newer table.
+            failure ->
+                catalog.refresh(namespace, table).onErrorComplete().then(Mono.error(failure)));
   }
 
   /** The shard may know of a move that the config server commits in a moment. */

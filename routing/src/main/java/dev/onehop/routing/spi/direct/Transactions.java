@@ -5,6 +5,7 @@ import dev.onehop.routing.spi.shard.CommandFailure;
 import dev.onehop.routing.spi.shard.ErrorCodes;
 import dev.onehop.routing.spi.shard.ReplicaSet;
 import dev.onehop.routing.spi.shard.ShardDirectory;
+import dev.onehop.routing.spi.shard.StaleRoute;
 import dev.onehop.routing.spi.shard.StaleRoutes;
 import dev.onehop.routing.spi.wire.OpMsg;
 import java.io.IOException;
@@ -216,22 +217,25 @@ public final class Transactions {
 
   /**
    * A shard refused a statement as stale. The first statement of a transaction can be sent anew, as
-   * nothing was done before; a later one fails.
+   * nothing was done before; a later one fails, and the refusal is the cause.
    */
-  void refused(OpMsg command) {
+  void refused(OpMsg command, StaleRoute refusal) {
     Transaction transaction = find(command);
     if (transaction == null) {
       return;
     }
     synchronized (transaction) {
       if (transaction.statements > 1) {
-        throw new CommandFailure(
-            ErrorCodes.NO_SUCH_TRANSACTION,
-            "NoSuchTransaction",
-            "Transaction "
-                + transaction.number
-                + " was aborted as its data has moved to another shard",
-            List.of(CommandFailure.TRANSIENT_TRANSACTION_ERROR));
+        CommandFailure aborted =
+            new CommandFailure(
+                ErrorCodes.NO_SUCH_TRANSACTION,
+                "NoSuchTransaction",
+                "Transaction "
+                    + transaction.number
+                    + " was aborted as its data has moved to another shard",
+                List.of(CommandFailure.TRANSIENT_TRANSACTION_ERROR));
+        aborted.initCause(refusal);
+        throw aborted;
       }
       transaction.abandoned.addAll(transaction.participants);
       transaction.participants.clear();
