@@ -175,4 +175,28 @@ class RefusedTransactionsTest {
         .last()
         .satisfies(sent -> assertThat(sent).containsEntry("txnNumber", new BsonInt64(2)));
   }
+
+  /** Statements after it would be told that there is no such transaction, which may be retried. */
+  @Test
+  void anErrorEndsAnUnorderedBatchOfATransaction() {
+    refuses(
+        "s1",
+        "update",
+        "{ok: 1, n: 0, writeErrors: [{index: 0, code: 11000, errmsg: 'there'}]}",
+        1);
+
+    BsonDocument reply =
+        cluster.execute(
+            inTransaction(
+                "update: 'c', ordered: false, updates: [{q: {x: 1}, u: {$inc: {n: 1}}, multi:"
+                    + " true}, {q: {_id: 5}, u: {$inc: {n: 1}}}]",
+                true));
+
+    assertThat(reply.getArray("writeErrors"))
+        .singleElement()
+        .satisfies(
+            error -> assertThat(error.asDocument()).containsEntry("code", new BsonInt32(11000)));
+    assertThat(cluster.seen("s0", "update")).isEmpty();
+    assertThat(cluster.seen("s1", "update")).hasSize(1);
+  }
 }

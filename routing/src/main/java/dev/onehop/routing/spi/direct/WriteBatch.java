@@ -196,6 +196,8 @@ final class WriteBatch {
             Mono.defer(
                 () ->
                     Flux.fromIterable(others)
+                        // An error has ended the transaction, and is what has to be told.
+                        .takeWhile(index -> !(Transactions.isPart(command) && result.isFinal(true)))
                         .concatMap(
                             index ->
                                 broadcast(
