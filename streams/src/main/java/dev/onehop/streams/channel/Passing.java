@@ -1,5 +1,6 @@
 package dev.onehop.streams.channel;
 
+import com.mongodb.MongoConnectionPoolClearedException;
 import com.mongodb.MongoException;
 import com.mongodb.MongoNodeIsRecoveringException;
 import com.mongodb.MongoNotPrimaryException;
@@ -18,6 +19,8 @@ final class Passing {
         || failure instanceof MongoTimeoutException
         || failure instanceof MongoNotPrimaryException
         || failure instanceof MongoNodeIsRecoveringException
+        // Of those that wait for a connection when another one is lost.
+        || failure instanceof MongoConnectionPoolClearedException
         || failure instanceof TimeoutException
         || (failure instanceof MongoException known && known.hasErrorLabel(RETRYABLE));
   }

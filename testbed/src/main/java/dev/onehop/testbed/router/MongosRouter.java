@@ -24,6 +24,7 @@ final class MongosRouter extends ClusterRouter {
   private final ClientTransactions transactions;
   private final ChangeStreams changeStreams;
   private final Ddl ddl;
+  private final MovedRanges movedRanges;
 
   /**
    * @param cluster taken over
@@ -42,6 +43,7 @@ final class MongosRouter extends ClusterRouter {
             cluster.clock(),
             waitingStreams);
     this.ddl = new Ddl(cluster);
+    this.movedRanges = new MovedRanges(cluster.config());
   }
 
   /** There is no other mongos to hand anything to. */
@@ -85,12 +87,15 @@ final class MongosRouter extends ClusterRouter {
     if (Transactions.isPart(command)) {
       return transactions.statement(command, onShards(command));
     }
-    BsonDocument readConcern =
+    BsonDocument asked =
         command.body().isDocument("readConcern")
-            ? Snapshots.timed(command.body().getDocument("readConcern"), cluster.clock())
-            : null;
+            ? command.body().getDocument("readConcern")
+            : new BsonDocument();
+    BsonDocument readConcern = Snapshots.timed(asked, cluster.clock());
     if (readConcern == null) {
-      return onShards(command);
+      return asked.isTimestamp("atClusterTime")
+          ? asOf(asked.getTimestamp("atClusterTime"), command)
+          : onShards(command);
     }
     // A snapshot read outside of transactions, which several shards may have to answer.
     BsonDocument body = new BsonDocument();
@@ -98,7 +103,11 @@ final class MongosRouter extends ClusterRouter {
     body.put("readConcern", readConcern);
     cluster.clock().gossip(body);
     BsonTimestamp time = readConcern.getTimestamp("atClusterTime");
-    return onShards(command.withBody(body)).map(reply -> Snapshots.withTime(time, reply));
+    return asOf(time, command.withBody(body)).map(reply -> Snapshots.withTime(time, reply));
+  }
+
+  private Mono<BsonDocument> asOf(BsonTimestamp time, OpMsg command) {
+    return onShards(command).flatMap(reply -> movedRanges.check(command, time, reply));
   }
 
   @Override

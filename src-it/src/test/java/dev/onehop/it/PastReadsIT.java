@@ -1,0 +1,82 @@
+package dev.onehop.it;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.mongodb.ClientSessionOptions;
+import com.mongodb.MongoCommandException;
+import com.mongodb.WriteConcern;
+import com.mongodb.client.ClientSession;
+import com.mongodb.client.MongoClient;
+import com.mongodb.client.MongoClients;
+import com.mongodb.client.MongoCollection;
+import com.mongodb.client.MongoDatabase;
+import dev.onehop.testbed.Testbed;
+import java.util.List;
+import java.util.stream.IntStream;
+import org.bson.BsonDocument;
+import org.bson.BsonInt32;
+import org.bson.BsonMinKey;
+import org.bson.BsonString;
+import org.bson.BsonTimestamp;
+import org.bson.Document;
+import org.junit.jupiter.api.Test;
+
+/** Reads as of a time before a range moved give all documents of then, or are refused. */
+class PastReadsIT {
+  private static final int DOCUMENTS = 100;
+  private static final int STALE_CHUNK_HISTORY = 239;
+
+  @Test
+  void noDocumentIsMissingAfterAMove() {
+    try (Testbed testbed = Testbed.builder(NearShards.topology("past-reads", 69, 2)).start();
+        MongoClient client = MongoClients.create(testbed.url())) {
+      testbed.shardCollection(
+          "data.c",
+          new BsonDocument("_id", new BsonInt32(1)),
+          List.of(new BsonDocument("_id", new BsonInt32(DOCUMENTS / 2))));
+      MongoDatabase database = client.getDatabase("data");
+      MongoCollection<Document> collection =
+          database.getCollection("c").withWriteConcern(WriteConcern.MAJORITY);
+      collection.insertMany(
+          IntStream.range(0, DOCUMENTS).mapToObj(i -> new Document("_id", i)).toList());
+      BsonTimestamp before = now(client);
+      assertThat(found(database, before)).isEqualTo(DOCUMENTS);
+
+      testbed.moveRange("data.c", new BsonDocument("_id", new BsonMinKey()), "two");
+
+      if (testbed.server().router().label().equals("mongos")) {
+        assertThat(found(database, before)).isEqualTo(DOCUMENTS);
+      } else {
+        assertThatThrownBy(() -> found(database, before))
+            .isInstanceOfSatisfying(
+                MongoCommandException.class,
+                refused -> assertThat(refused.getErrorCode()).isEqualTo(STALE_CHUNK_HISTORY));
+      }
+      assertThat(found(database, now(client))).isEqualTo(DOCUMENTS);
+    }
+  }
+
+  private static BsonTimestamp now(MongoClient client) {
+    try (ClientSession session =
+        client.startSession(ClientSessionOptions.builder().causallyConsistent(true).build())) {
+      assertThat(client.getDatabase("data").getCollection("c").find(session).first()).isNotNull();
+      return session.getOperationTime();
+    }
+  }
+
+  private static int found(MongoDatabase database, BsonTimestamp time) {
+    BsonDocument find =
+        new BsonDocument("find", new BsonString("c"))
+            .append("batchSize", new BsonInt32(2 * DOCUMENTS))
+            .append(
+                "readConcern",
+                new BsonDocument("level", new BsonString("snapshot"))
+                    .append("atClusterTime", time));
+    return database
+        .runCommand(find, BsonDocument.class)
+        .getDocument("cursor")
+        .getArray("firstBatch")
+        .size();
+  }
+}
