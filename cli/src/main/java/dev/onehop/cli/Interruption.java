@@ -2,6 +2,7 @@ package dev.onehop.cli;
 
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 /** Has a signal to stop interrupt a thread, and the JVM wait until that has cleaned up. */
 final class Interruption implements AutoCloseable {
@@ -10,10 +11,12 @@ final class Interruption implements AutoCloseable {
 
   private final Thread hook;
   private final CountDownLatch ended;
+  private final AtomicBoolean asked;
 
-  private Interruption(Thread hook, CountDownLatch ended) {
+  private Interruption(Thread hook, CountDownLatch ended, AtomicBoolean asked) {
     this.hook = hook;
     this.ended = ended;
+    this.asked = asked;
   }
 
   /**
@@ -23,9 +26,11 @@ final class Interruption implements AutoCloseable {
    */
   static Interruption of(Thread thread) {
     CountDownLatch ended = new CountDownLatch(1);
+    AtomicBoolean asked = new AtomicBoolean();
     Thread hook =
         new Thread(
             () -> {
+              asked.set(true);
               thread.interrupt();
               try {
                 boolean unused = ended.await(MOST_SECONDS, TimeUnit.SECONDS);
@@ -35,7 +40,12 @@ final class Interruption implements AutoCloseable {
             },
             "onehop-stop");
     Runtime.getRuntime().addShutdownHook(hook);
-    return new Interruption(hook, ended);
+    return new Interruption(hook, ended, asked);
+  }
+
+  /** What a run on its own servers failed with: these may end before the thread is interrupted. */
+  Failure failure(Exception cause) {
+    return asked.get() ? Failure.interrupted() : Failure.of(cause);
   }
 
   @Override

@@ -154,7 +154,7 @@ final class ResyncBenchCommand implements Callable<Integer> {
       try {
         bench.run();
       } catch (InterruptedException | RuntimeException e) {
-        failure = Failure.of(e);
+        failure = interruption.failure(e);
       }
       found = bench.results();
     } finally {
