@@ -157,7 +157,7 @@ public final class ShardedChangeStream {
   /**
    * The servers' events only, as these sent them, those of transactions one by one. Where one is
    * missing it fails: with an {@link EventTooLargeException}, and with a {@link
-   * HistoryLostException} whatever the {@link HistoryLostPolicy}.
+   * HistoryLostException} with every {@link HistoryLostPolicy}.
    */
   public Publisher<RawBsonDocument> documents() {
     return changes().map(StreamEvent.Change::document);

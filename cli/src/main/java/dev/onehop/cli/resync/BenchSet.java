@@ -1,6 +1,7 @@
 package dev.onehop.cli.resync;
 
 import com.mongodb.MongoException;
+import com.mongodb.client.MongoDatabase;
 import dev.onehop.cli.Failure;
 import dev.onehop.testbed.MongodProcess;
 import java.io.IOException;
@@ -10,8 +11,10 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Objects;
+import java.util.Set;
 import java.util.function.BooleanSupplier;
 import java.util.stream.Stream;
 import org.bson.BsonTimestamp;
@@ -113,6 +116,26 @@ final class BenchSet implements AutoCloseable {
   /** The source's data folder. */
   DataFolder sourceFolder() {
     return new DataFolder(folder.resolve("member1"));
+  }
+
+  /** The files of a database's collections and indexes, in the source's data folder. */
+  Set<Path> filesOf(String name) {
+    Set<Path> files = new HashSet<>();
+    MongoDatabase database = source().client().getDatabase(name);
+    for (String collection : database.listCollectionNames()) {
+      Document stats = database.runCommand(new Document("collStats", collection));
+      files.add(file(stats.get("wiredTiger", Document.class)));
+      for (Object index : stats.get("indexDetails", Document.class).values()) {
+        files.add(file((Document) index));
+      }
+    }
+    return files;
+  }
+
+  /** Of a table's statistics, whose {@code uri} is such as {@code statistics:table:index-3-45}. */
+  private static Path file(Document statistics) {
+    String uri = statistics.getString("uri");
+    return Path.of(uri.substring(uri.lastIndexOf(':') + 1) + ".wt");
   }
 
   /** Whether databases are the same on both members and a new one, by {@code dbHash}. */

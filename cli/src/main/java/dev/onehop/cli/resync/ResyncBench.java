@@ -28,7 +28,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.EnumMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -153,7 +152,7 @@ public final class ResyncBench {
         List.of(set.primary().host(), set.source().host()));
   }
 
-  private void measure(BenchSet set) throws IOException, InterruptedException {
+  private void measure(BenchSet set) throws InterruptedException {
     // The largest first: after that every oplog is as full as it gets.
     List<Integer> sizes = new ArrayList<>(plan.mebibytes());
     sizes.sort(Collections.reverseOrder());
@@ -176,9 +175,8 @@ public final class ResyncBench {
   private record Load(int indexes, int collections, long bytes, long documents) {}
 
   private Load load(BenchSet set, int indexes, int collections, long bytes)
-      throws IOException, InterruptedException {
+      throws InterruptedException {
     drop(set);
-    Set<Path> others = tables(set.sourceFolder());
     progress.state("writing");
     long written = 0;
     long documents = 0;
@@ -209,13 +207,12 @@ public final class ResyncBench {
       }
     }
     set.awaitCaughtUp(set.source());
-    ofData = tables(set.sourceFolder());
-    ofData.removeAll(others);
+    ofData = set.filesOf(DATABASE);
     return new Load(indexes, collections, written, documents);
   }
 
   /** Drops the data, and waits until its files are gone: they would be copied. */
-  private void drop(BenchSet set) throws IOException, InterruptedException {
+  private void drop(BenchSet set) throws InterruptedException {
     DataFolder folder = set.sourceFolder();
     set.primary().client().getDatabase(DATABASE).withWriteConcern(WriteConcern.W2).drop();
     set.await(
@@ -223,17 +220,11 @@ public final class ResyncBench {
         () -> {
           try {
             set.source().admin("fsync");
-            return Collections.disjoint(tables(folder), ofData);
+            return Collections.disjoint(folder.files().keySet(), ofData);
           } catch (IOException e) {
             return false;
           }
         });
-  }
-
-  private static Set<Path> tables(DataFolder folder) throws IOException {
-    Set<Path> tables = new HashSet<>(folder.files().keySet());
-    tables.removeIf(file -> !file.toString().endsWith(".wt"));
-    return tables;
   }
 
   private static void requireNotInterrupted() throws InterruptedException {

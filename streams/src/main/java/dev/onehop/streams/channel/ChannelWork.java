@@ -236,7 +236,7 @@ final class ChannelWork implements CoreSubscriber<StreamEvent> {
     while (!unfinished.isEmpty() && unfinished.element().done) {
       Entry entry = unfinished.remove();
       reached = entry.event.checkpoint();
-      demand.freed(1, entry.bytes);
+      demand.freed(entry.bytes);
     }
     int more = demand.more();
     boolean last = completed && unfinished.isEmpty();

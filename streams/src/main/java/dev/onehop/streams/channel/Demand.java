@@ -33,9 +33,9 @@ final class Demand {
     bytes += size;
   }
 
-  /** Events are no longer kept, of which all are so large. */
-  void freed(int events, long size) {
-    kept -= events;
+  /** An event of this size is no longer kept. */
+  void freed(long size) {
+    kept--;
     bytes -= size;
   }
 

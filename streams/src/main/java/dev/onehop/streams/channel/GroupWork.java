@@ -124,6 +124,11 @@ final class GroupWork {
       return !busy && entries.isEmpty();
     }
 
+    /** What is stored of it besides its place; null for nothing. */
+    @Nullable String reached() {
+      return ended ? LeaseStore.END : null;
+    }
+
     boolean isToBeFed() {
       return opened && !leaving && !lost && !ended;
     }
@@ -183,7 +188,7 @@ final class GroupWork {
     for (Slot slot : slots) {
       if (slot != null && !slot.lost) {
         end(slot);
-        String reached = slot.ended ? LeaseStore.END : null;
+        String reached = slot.reached();
         if (waiting && slot.fed && barrier instanceof StreamEvent.Change wide) {
           reached = wide.token();
         }
@@ -193,7 +198,7 @@ final class GroupWork {
     return holds;
   }
 
-  /** A channel that is at the end of the stream stays there, whatever another stream gives. */
+  /** A channel that is at the end of the stream stays there when the stream is read again. */
   private void end(Slot slot) {
     if (completed && barrier == null && held.isEmpty() && slot.fed && slot.isIdle()) {
       slot.done = new Done(slot.floor, position);
@@ -207,8 +212,7 @@ final class GroupWork {
     List<Hold> holds = new ArrayList<>();
     for (Slot slot : slots) {
       if (slot != null && slot.leaving && !slot.lost && !slot.busy) {
-        String reached = slot.ended ? LeaseStore.END : null;
-        holds.add(new Hold(slot.channel, slot.term, place(slot), reached));
+        holds.add(new Hold(slot.channel, slot.term, place(slot), slot.reached()));
       }
     }
     return holds;
@@ -478,11 +482,11 @@ final class GroupWork {
   }
 
   private void freed(StreamEvent event) {
-    demand.freed(1, Channels.bytes(event));
+    demand.freed(Channels.bytes(event));
   }
 
   private void freed(Collection<Entry> entries) {
-    entries.forEach(entry -> demand.freed(1, entry.bytes()));
+    entries.forEach(entry -> demand.freed(entry.bytes()));
   }
 
   /** Gives the channels what need not wait. */

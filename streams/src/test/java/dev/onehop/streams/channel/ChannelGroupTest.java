@@ -353,7 +353,7 @@ class ChannelGroupTest {
     sink.check(written, said ? 1 : 0);
   }
 
-  /** Where the channels are is not known any more: nobody may begin at the present. */
+  /** The places of the channels are lost. No member may begin at the present time. */
   @Test
   void leasesThatAreRemovedEndAllMembersAndThoseToCome() {
     ScriptedShards shards = new ScriptedShards(1, Duration.ZERO);
