@@ -1,6 +1,7 @@
 package dev.onehop.copy;
 
 import dev.onehop.copy.internal.Mapping;
+import dev.onehop.copy.internal.apply.Applier;
 import dev.onehop.copy.internal.cluster.ClusterEnd;
 import dev.onehop.copy.internal.cluster.Rights;
 import dev.onehop.copy.internal.cluster.Waits;
@@ -42,6 +43,7 @@ import org.bson.types.ObjectId;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import reactor.core.publisher.Flux;
 
 /** One run of a copy, phase by phase. */
 final class CopyRun {
@@ -203,7 +205,12 @@ final class CopyRun {
   private void prepare(ClusterEnd source, ClusterEnd destination, Job job)
       throws InterruptedException {
     if (job.get("replaces") instanceof BsonObjectId old) {
-      Fence.close(destination, ClusterCopy.STATE_DATABASE, old);
+      Waits.first(fence(destination, old).close(lanes(job)));
+      Waits.first(
+          Applier.shutOut(
+              destination.client(),
+              destination.database(ClusterCopy.STATE_DATABASE),
+              Following.name(settings.job(), old)));
     }
     if (job.get("oldPlan") instanceof BsonObjectId old) {
       new Plan(destination, ClusterCopy.STATE_DATABASE, old).remove();
@@ -340,8 +347,6 @@ final class CopyRun {
     }
     if (phase == CopyPhase.FULL && settings.phases().contains(CopyPhase.FULL)) {
       meter.phase(CopyPhase.FULL);
-      Fence fence =
-          new Fence(destination, ClusterCopy.STATE_DATABASE, job.incarnation(), job.term());
       new FullCopy(
               source,
               destination,
@@ -354,7 +359,7 @@ final class CopyRun {
                   settings.batchSize()),
               limits,
               counts)
-          .run(fence, planner);
+          .run(count -> lanes(destination, job, count), planner);
       BsonTimestamp read = source.clusterTime();
       job.set(new BsonDocument("readUntil", read == null ? start : read));
       phase = next(job, CopyPhase.INDEXES);
@@ -386,6 +391,32 @@ final class CopyRun {
       phase = next(job, CopyPhase.DONE);
     }
     meter.ended(phase);
+  }
+
+  /** All lanes that the job has ever had are taken over, and as many given as asked for. */
+  private static List<Fence.Lane> lanes(ClusterEnd destination, Job job, int count)
+      throws InterruptedException {
+    int all = Math.max(count, lanes(job));
+    job.set(new BsonDocument("lanes", new BsonInt32(all)));
+    Fence fence = fence(destination, job.incarnation());
+    List<Fence.Lane> raised =
+        Waits.one(
+            Flux.range(0, all)
+                .flatMapSequential(number -> fence.raise(number, job.term().getValue()))
+                .collectList());
+    raised.stream().skip(count).forEach(Fence.Lane::close);
+    return raised.subList(0, count);
+  }
+
+  private static int lanes(Job job) {
+    return job.get("lanes") instanceof BsonInt32 number ? number.getValue() : 0;
+  }
+
+  private static Fence fence(ClusterEnd destination, BsonObjectId incarnation) {
+    return new Fence(
+        destination.client(),
+        destination.database(ClusterCopy.STATE_DATABASE),
+        incarnation.getValue().toHexString());
   }
 
   private boolean isFollowing() {

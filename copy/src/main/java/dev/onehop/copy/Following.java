@@ -9,6 +9,7 @@ import dev.onehop.copy.progress.CopyException;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicReference;
+import org.bson.BsonObjectId;
 import org.bson.BsonTimestamp;
 import org.jspecify.annotations.Nullable;
 import reactor.core.Disposable;
@@ -40,10 +41,15 @@ final class Following {
             // Another job of this name begins anew.
             .state(
                 destination.database(ClusterCopy.STATE_DATABASE),
-                settings.job() + "." + job.incarnation().getValue().toHexString())
+                name(settings.job(), job.incarnation()))
             .mapping(settings.mapping())
             .operations(settings.operations())
             .build();
+  }
+
+  /** What a job is to its applier. */
+  static String name(String job, BsonObjectId incarnation) {
+    return job + "." + incarnation.getValue().toHexString();
   }
 
   /** Applies, and gives the cluster time before which all is applied when it ends. */

@@ -20,6 +20,7 @@ import dev.onehop.copy.internal.Mapping;
 import dev.onehop.copy.internal.apply.Applier;
 import dev.onehop.copy.internal.apply.ApplyStatus;
 import dev.onehop.copy.progress.CopyOperation;
+import dev.onehop.streams.event.Checkpoint;
 import dev.onehop.testbed.Testbed;
 import dev.onehop.testbed.TestbedException;
 import java.time.Duration;
@@ -195,7 +196,7 @@ class CopyApplyIT {
     assertThat(failures).isEmpty();
     MongoDatabase there = destination.getDatabase("kept");
     assertThat(documents(there, "docs").values())
-        .containsExactlyInAnyOrder("{\"_id\": 1, \"n\": 1}", "{\"_id\": 2, \"n\": 1}");
+        .containsExactlyInAnyOrder("{\"_id\": 1, \"n\": 1}", "{\"_id\": 2, \"n\": 2}");
     assertThat(names(there)).containsExactlyInAnyOrder("docs", "dropped");
   }
 
@@ -222,14 +223,14 @@ class CopyApplyIT {
         }
         Moves atDestination = new Moves(to, places(4));
         Process killed = CopyApplyMain.start(from.url(), to.url(), "d", start);
-        awaitBatches(destination, 5);
+        awaitApplied(source, destination);
         killed.destroyForcibly();
         Process stopped = CopyApplyMain.start(from.url(), to.url(), "d", start);
-        awaitBatches(destination, 5);
+        awaitApplied(source, destination);
         signal(stopped, "STOP");
         try (Running running = new Running(from.url(), to.url(), "d", start)) {
           // Its leases end before the other one can write.
-          awaitBatches(destination, 10);
+          awaitApplied(source, destination);
           signal(stopped, "CONT");
           ServerProcess.pause(TIME);
           writes.close();
@@ -364,22 +365,23 @@ class CopyApplyIT {
     }
   }
 
-  private static void awaitBatches(MongoClient destination, int more) {
-    long before = batches(destination);
-    await().atMost(TIMEOUT).until(() -> batches(destination) >= before + more);
+  /** Waits until some process has applied what the source has now. */
+  private static void awaitApplied(MongoClient source, MongoClient destination) {
+    BsonTimestamp now = now(source);
+    await().atMost(TIMEOUT).until(() -> applied(destination).compareTo(now) > 0);
   }
 
-  /** How many transactions were committed, of all processes. */
-  private static long batches(MongoClient destination) {
-    long all = 0;
-    for (BsonDocument lane :
+  private static BsonTimestamp applied(MongoClient destination) {
+    List<BsonDocument> leases =
         destination
             .getDatabase("onehop_copy")
-            .getCollection("places.d", BsonDocument.class)
-            .find()) {
-      all += lane.getInt64("batch").getValue();
-    }
-    return all;
+            .getCollection("leases", BsonDocument.class)
+            .find(Filters.and(Filters.eq("group", "d"), Filters.exists("channel")))
+            .into(new ArrayList<>());
+    return leases.stream()
+        .map(lease -> Checkpoint.parse(lease.getDocument("place")).clusterTime())
+        .min(BsonTimestamp::compareTo)
+        .orElse(new BsonTimestamp(0));
   }
 
   private static List<BsonDocument> places(int chunks) {

@@ -4,7 +4,6 @@ import static com.mongodb.client.model.Filters.and;
 import static com.mongodb.client.model.Filters.eq;
 
 import com.mongodb.MongoException;
-import com.mongodb.MongoServerException;
 import com.mongodb.ReadConcern;
 import com.mongodb.ReadPreference;
 import com.mongodb.TransactionOptions;
@@ -26,7 +25,6 @@ import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
-import java.util.function.Predicate;
 import org.bson.BsonArray;
 import org.bson.BsonDocument;
 import org.bson.BsonInt64;
@@ -34,13 +32,11 @@ import org.bson.BsonString;
 import org.bson.BsonValue;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Mono;
 import reactor.util.retry.Retry;
 
 /**
- * Writes what events say to MongoDB collections, each event exactly once.
+ * Writes what events say to a MongoDB collection, each event exactly once.
  *
  * <p>Each batch is one transaction. Its first statement changes the channel's document in a
  * collection of states, on the condition that the document has the batch's term and that the batch
@@ -52,9 +48,7 @@ import reactor.util.retry.Retry;
  * <p>While servers can't be reached, it tries on. Thread-safe.
  */
 public final class FencedSink implements ChannelSink {
-  private static final Logger log = LoggerFactory.getLogger(FencedSink.class);
   private static final long RAISING_SECONDS = 2;
-  private static final Duration SHORT = Duration.ofMillis(50);
   private static final int MAX_TIME_EXPIRED = 50;
 
   // What a statement fails with when the session is ended by a new owner.
@@ -67,8 +61,9 @@ public final class FencedSink implements ChannelSink {
           .build();
 
   private final MongoClient client;
+  private final MongoCollection<BsonDocument> target;
   private final MongoCollection<BsonDocument> states;
-  private final TransactionWriter writer;
+  private final Function<StreamEvent.Change, List<? extends WriteModel<BsonDocument>>> writes;
   private final Map<Integer, Tenure> tenures = new ConcurrentHashMap<>();
 
   /** A term of a channel here. Its transactions are those of one session, one after the other. */
@@ -102,38 +97,15 @@ public final class FencedSink implements ChannelSink {
       MongoCollection<?> target,
       MongoCollection<?> states,
       Function<StreamEvent.Change, List<? extends WriteModel<BsonDocument>>> writes) {
-    this(client, states, toCollection(target, writes));
-  }
-
-  private static TransactionWriter toCollection(
-      MongoCollection<?> collection,
-      Function<StreamEvent.Change, List<? extends WriteModel<BsonDocument>>> writes) {
-    MongoCollection<BsonDocument> target = collection.withDocumentClass(BsonDocument.class);
-    Objects.requireNonNull(writes, "writes");
-    return (session, batch) -> {
-      List<WriteModel<BsonDocument>> models = new ArrayList<>();
-      batch.events().forEach(event -> models.addAll(writes.apply(event)));
-      return models.isEmpty() ? Mono.empty() : Mono.from(target.bulkWrite(session, models)).then();
-    };
-  }
-
-  /**
-   * Sets up a sink that writes to several collections, or what depends on more than an event.
-   * Nothing is sent yet.
-   *
-   * @param client as of the other constructor
-   * @param states as of the other constructor
-   * @param writer writes the batches
-   */
-  public FencedSink(MongoClient client, MongoCollection<?> states, TransactionWriter writer) {
     this.client = Objects.requireNonNull(client, "client");
+    this.target = target.withDocumentClass(BsonDocument.class);
     this.states =
         states
             .withDocumentClass(BsonDocument.class)
             .withReadPreference(ReadPreference.primary())
             .withReadConcern(ReadConcern.MAJORITY)
             .withWriteConcern(WriteConcern.MAJORITY);
-    this.writer = Objects.requireNonNull(writer, "writer");
+    this.writes = Objects.requireNonNull(writes, "writes");
   }
 
   @Override
@@ -209,27 +181,28 @@ public final class FencedSink implements ChannelSink {
     if (tenure == null || tenure.term != batch.term()) {
       return Mono.error(new FencedException(batch.channel(), batch.term()));
     }
-    return Mono.defer(() -> attempt(tenure, batch))
-        .retryWhen(retry(FencedSink::isOvertaken, SHORT))
+    List<WriteModel<BsonDocument>> models = new ArrayList<>();
+    batch.events().forEach(event -> models.addAll(writes.apply(event)));
+    return Mono.defer(() -> attempt(tenure, models, batch.place()))
         .retryWhen(
             retry(
                 failure ->
                     has(failure, MongoException.TRANSIENT_TRANSACTION_ERROR_LABEL)
-                        || isOf(failure, INTERRUPTED)
-                        || Passing.is(failure)))
+                        || isOf(failure, INTERRUPTED)))
         .doOnSuccess(done -> tenure.batch++);
   }
 
-  private Mono<Void> attempt(Tenure tenure, ChannelBatch batch) {
+  private Mono<Void> attempt(
+      Tenure tenure, List<WriteModel<BsonDocument>> models, Checkpoint place) {
     ClientSession session = tenure.session;
     session.startTransaction(OPTIONS);
     Mono<Boolean> written =
-        claim(tenure, batch.place())
+        claim(tenure, place)
             .flatMap(
                 mine ->
-                    mine
-                        ? Mono.defer(() -> Mono.from(writer.write(session, batch))).thenReturn(true)
-                        : Mono.just(false));
+                    mine && !models.isEmpty()
+                        ? Mono.from(target.bulkWrite(session, models)).thenReturn(true)
+                        : Mono.just(mine));
     return written
         .onErrorResume(failure -> abort(session).then(Mono.error(failure)))
         .flatMap(
@@ -286,24 +259,9 @@ public final class FencedSink implements ChannelSink {
     return failure instanceof MongoException known && known.getCode() == code;
   }
 
-  /**
-   * Whether a server has refused a transaction for what happened since it began, such as a range
-   * that has moved. Who waits for long then meets the next one.
-   */
-  private static boolean isOvertaken(Throwable failure) {
-    return has(failure, MongoException.TRANSIENT_TRANSACTION_ERROR_LABEL)
-        && failure instanceof MongoServerException
-        && !Passing.is(failure);
-  }
-
-  private static Retry retry(Predicate<Throwable> passing) {
-    return retry(passing, Duration.ofSeconds(1));
-  }
-
-  private static Retry retry(Predicate<Throwable> passing, Duration longest) {
+  private static Retry retry(java.util.function.Predicate<Throwable> passing) {
     return Retry.backoff(Long.MAX_VALUE, Duration.ofMillis(10))
-        .maxBackoff(longest)
-        .filter(passing)
-        .doBeforeRetry(signal -> log.debug("it is tried again: {}", signal.failure().getMessage()));
+        .maxBackoff(Duration.ofSeconds(1))
+        .filter(passing);
   }
 }

@@ -1,10 +1,10 @@
 package dev.onehop.copy.internal.apply;
 
 import com.mongodb.MongoClientSettings;
-import com.mongodb.MongoCommandException;
 import com.mongodb.reactivestreams.client.MongoClient;
 import com.mongodb.reactivestreams.client.MongoDatabase;
 import dev.onehop.copy.internal.Mapping;
+import dev.onehop.copy.internal.state.Fence;
 import dev.onehop.copy.progress.CopyOperation;
 import dev.onehop.streams.ShardedChangeStream;
 import dev.onehop.streams.channel.ChannelGroup;
@@ -18,11 +18,10 @@ import org.bson.BsonDocument;
 import org.bson.BsonInt32;
 import org.bson.BsonTimestamp;
 import reactor.core.publisher.Mono;
-import reactor.util.retry.Retry;
 
 /**
  * Applies all events of a source from a time on to a destination, until it is cancelled: in order
- * for each document, each event once. Several processes may do so for the same job; they share the
+ * for each document. Several processes may do so for the same job; they share the
  * work, and when one ends the others take over.
  *
  * <p>The destination has to hold what was copied: of each document any state from the time on, and
@@ -35,28 +34,21 @@ public final class Applier {
   private static final Duration POLL = Duration.ofMillis(200);
   private static final int RENEWALS = 10;
 
-  private static final int NAMESPACE_EXISTS = 48;
-
   private final MongoClient sourceClient;
-  private final MongoDatabase state;
-  private final String job;
   private final SourceReads source;
   private final ApplySink sink;
-  private final LanePlaces places;
   private final ChannelGroup group;
 
   private Applier(Builder builder) {
     this.sourceClient = builder.sourceClient;
-    this.state = builder.state;
-    this.job = builder.job;
     this.source = new SourceReads(builder.sourceClient);
     Targets targets = new Targets(builder.destination);
     this.sink =
         new ApplySink(
-            builder.destination,
+            fence(builder.destination, builder.state, builder.job),
+            new BatchWriter(builder.destination),
             builder.lanes,
             builder.operations,
-            builder.state.getCollection("places." + builder.job),
             new Planner(builder.mapping, builder.operations, source, targets),
             source,
             targets,
@@ -64,11 +56,6 @@ public final class Applier {
                 builder.destination,
                 builder.state.getCollection("created." + builder.job, BsonDocument.class),
                 builder.mapping));
-    this.places =
-        new LanePlaces(
-            builder.destination,
-            builder.state.getCollection("places." + builder.job).getNamespace(),
-            builder.lanes);
     ShardedChangeStream stream =
         ShardedChangeStream.builder(builder.source)
             .cluster()
@@ -96,6 +83,15 @@ public final class Applier {
     return new Builder(source, start);
   }
 
+  private static Fence fence(MongoClient destination, MongoDatabase state, String job) {
+    return new Fence(destination, state, job + ".apply");
+  }
+
+  /** Shuts all processes out that apply events for a job that is no more. */
+  public static Mono<Void> shutOut(MongoClient destination, MongoDatabase state, String job) {
+    return fence(destination, state, job).close(Builder.LANES);
+  }
+
   /**
    * Applies events.
    *
@@ -103,23 +99,7 @@ public final class Applier {
    *     is finished in the background
    */
   public Mono<Void> run() {
-    // A transaction over several shards can't create them.
-    return create("leases", Mono.empty())
-        .then(create("places." + job, places.spread()))
-        .then(create("created." + job, Mono.empty()))
-        .then(Mono.defer(() -> Mono.from(group.process(sink))));
-  }
-
-  private Mono<Void> create(String collection, Mono<Void> andThen) {
-    return Mono.from(state.createCollection(collection))
-        .then(andThen)
-        .onErrorResume(
-            failure ->
-                failure instanceof MongoCommandException refused
-                    && refused.getErrorCode() == NAMESPACE_EXISTS,
-            exists -> Mono.empty())
-        .retryWhen(Retry.backoff(Long.MAX_VALUE, POLL).filter(SourceReads::isPassing))
-        .then();
+    return Mono.from(group.process(sink));
   }
 
   /** How far it is. Empty before it has begun. */
@@ -197,7 +177,7 @@ public final class Applier {
      * The clients, which stay the caller's.
      *
      * @param ofSource for reads of single documents
-     * @param ofDestination for the writes; its servers have transactions
+     * @param ofDestination for the writes
      */
     public Builder clients(MongoClient ofSource, MongoClient ofDestination) {
       this.sourceClient = ofSource;
@@ -235,7 +215,7 @@ public final class Applier {
       return this;
     }
 
-    /** How many events a transaction has at most; 500 by default. */
+    /** How many events a batch has at most; 500 by default. */
     public Builder maxBatch(int events) {
       this.batch = events;
       return this;

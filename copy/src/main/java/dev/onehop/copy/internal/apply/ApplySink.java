@@ -1,137 +1,147 @@
 package dev.onehop.copy.internal.apply;
 
-import com.mongodb.ErrorCategory;
-import com.mongodb.MongoBulkWriteException;
-import com.mongodb.MongoException;
-import com.mongodb.MongoNamespace;
-import com.mongodb.WriteConcern;
-import com.mongodb.client.model.BulkWriteOptions;
-import com.mongodb.client.model.WriteModel;
-import com.mongodb.reactivestreams.client.ClientSession;
-import com.mongodb.reactivestreams.client.MongoClient;
-import com.mongodb.reactivestreams.client.MongoCollection;
+import dev.onehop.copy.internal.apply.BatchWriter.OccupiedException;
+import dev.onehop.copy.internal.apply.BatchWriter.UnmatchedException;
+import dev.onehop.copy.internal.state.Fence;
+import dev.onehop.copy.progress.CopyException;
 import dev.onehop.copy.progress.CopyOperation;
 import dev.onehop.streams.channel.ChannelBatch;
 import dev.onehop.streams.channel.ChannelSink;
 import dev.onehop.streams.channel.Channels;
 import dev.onehop.streams.channel.FencedException;
-import dev.onehop.streams.channel.FencedSink;
 import dev.onehop.streams.event.Checkpoint;
 import dev.onehop.streams.event.StreamEvent;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import org.bson.BsonTimestamp;
 import org.bson.RawBsonDocument;
 import org.bson.codecs.BsonDocumentCodec;
-import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import reactor.core.Exceptions;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.util.retry.Retry;
 
 /**
- * Applies the batches of channels to the destination, each in one transaction with the place, so
- * that each event is applied once and a late owner's writes have no effect. Thread-safe.
+ * Applies the batches of channels to the destination. Each channel writes in a lane of the fence, so
+ * that a late owner's writes have no effect. Where it came to is stored with its lease: who goes on
+ * after it was killed applies some events again, to documents that have met them. Thread-safe.
  */
 final class ApplySink implements ChannelSink {
   private static final Logger log = LoggerFactory.getLogger(ApplySink.class);
-  private static final BulkWriteOptions UNORDERED = new BulkWriteOptions().ordered(false);
-  private static final BulkWriteOptions ORDERED = new BulkWriteOptions();
-
   private static final int SELDOM = 60;
 
-  /**
-   * Another lane may be about to free a value of a unique index. A shard may have an orphan with
-   * the same {@code _id}, which it removes by itself, after a quarter of an hour perhaps.
-   */
-  private static final Retry UNTIL_FREE =
-      Retry.backoff(Long.MAX_VALUE, Duration.ofMillis(20))
-          .maxBackoff(Duration.ofSeconds(1))
-          .filter(ApplySink::isDuplicate)
-          .doBeforeRetry(
-              retry -> {
-                if (retry.totalRetries() % SELDOM == SELDOM - 1) {
-                  log.warn("waits for a value of a unique index: {}", retry.failure().getMessage());
-                }
-              });
-
-  private final MongoClient destination;
   private final int channels;
   private final Set<CopyOperation> operations;
   private final Planner planner;
   private final SourceReads source;
   private final Targets targets;
   private final SchemaChanges schema;
-  private final Placements placements;
-  private final FencedSink fence;
-  private final Map<Integer, Lane> lanes = new ConcurrentHashMap<>();
-  private final Map<Integer, BatchPlan> plans = new ConcurrentHashMap<>();
+  private final BatchWriter writer;
+  private final Fence fence;
+  private final Map<Integer, Tenure> tenures = new ConcurrentHashMap<>();
   private final AtomicLong events = new AtomicLong();
   private final AtomicLong documentsRead = new AtomicLong();
 
-  /** Some documents that are changed were not as they have to be. */
-  private static final class UnmatchedException extends RuntimeException {
-    private static final long serialVersionUID = 1L;
-  }
+  /**
+   * A channel in one term.
+   *
+   * @param lane what is known of its documents
+   * @param writes where it writes
+   */
+  private record Tenure(Lane lane, Fence.Lane writes) {}
 
   ApplySink(
-      MongoClient destination,
+      Fence fence,
+      BatchWriter writer,
       int channels,
       Set<CopyOperation> operations,
-      MongoCollection<?> states,
       Planner planner,
       SourceReads source,
       Targets targets,
       SchemaChanges schema) {
-    this.destination = destination;
+    this.fence = fence;
+    this.writer = writer;
     this.channels = channels;
     this.operations = Set.copyOf(operations);
     this.planner = planner;
     this.source = source;
     this.targets = targets;
     this.schema = schema;
-    this.placements = new Placements(destination);
-    this.fence = new FencedSink(destination, states, this::write);
   }
 
   @Override
   public Publisher<Checkpoint> begin(int channel, long term) {
-    return Mono.from(fence.begin(channel, term))
-        .map(Optional::of)
-        .defaultIfEmpty(Optional.empty())
+    return fence
+        .raise(channel, term)
+        .onErrorMap(CopyException.class, lost -> fenced(channel, term, lost))
         .flatMap(
-            place ->
+            writes ->
                 source
                     .now()
-                    .doOnNext(now -> lanes.put(channel, new Lane(term, now)))
-                    .then(Mono.justOrEmpty(place)));
+                    .doOnNext(
+                        now -> {
+                          Tenure old =
+                              tenures.put(channel, new Tenure(new Lane(term, now), writes));
+                          if (old != null) {
+                            old.writes().close();
+                          }
+                        }))
+        .then(Mono.empty());
+  }
+
+  private static FencedException fenced(int channel, long term, Throwable lost) {
+    FencedException fenced = new FencedException(channel, term);
+    fenced.addSuppressed(lost);
+    return fenced;
   }
 
   @Override
   public Publisher<Void> write(ChannelBatch batch) {
-    Lane lane = lanes.get(batch.channel());
-    if (lane == null || lane.term() != batch.term()) {
+    Tenure tenure = tenures.get(batch.channel());
+    if (tenure == null || tenure.lane().term() != batch.term()) {
       return Mono.error(new FencedException(batch.channel(), batch.term()));
     }
+    return written(batch, tenure)
+        .onErrorMap(
+            CopyException.class, lost -> fenced(batch.channel(), batch.term(), lost))
+        .doOnSuccess(
+            done -> {
+              tenure.lane().reached(time(batch));
+              events.addAndGet(batch.events().size());
+            });
+  }
+
+  private Mono<Void> written(ChannelBatch batch, Tenure tenure) {
     StreamEvent.Change first = batch.events().get(0);
     if (DocumentEvent.of(first.document()) == null) {
       return operations.contains(CopyOperation.DDL)
-          ? schema
-              .apply(first, lane.isUncertain(time(batch)))
+          ? tenure
+              .writes()
+              .raise()
+              .then(
+                  Mono.defer(() -> schema.apply(first, tenure.lane().isUncertain(time(batch)))))
               .doOnSuccess(done -> targets.forget())
-              .flatMap(plan -> commit(batch, lane, plan))
-          : commit(batch, lane, BatchPlan.EMPTY);
+              .flatMap(plan -> write(tenure, plan))
+          : Mono.empty();
     }
-    return apply(batch, lane)
-        .onErrorResume(ApplySink::isDuplicate, taken -> piecemeal(batch, lane));
+    return planner
+        .plan(batch.events(), tenure.lane(), Set.of())
+        .flatMap(
+            plan ->
+                write(tenure, plan)
+                    .onErrorResume(
+                        UnmatchedException.class, unmatched -> again(batch, tenure, plan)))
+        .onErrorResume(OccupiedException.class, occupied -> piecemeal(batch, tenure));
   }
 
   /** Of an event that no server could send, the document is read. */
@@ -148,148 +158,104 @@ final class ApplySink implements ChannelSink {
             event,
             System.nanoTime(),
             large.checkpoint());
-    int channel = Channels.of(event, channels);
-    Lane lane = lanes.get(channel);
+    Tenure tenure = tenures.get(Channels.of(event, channels));
     DocumentEvent told = DocumentEvent.of(event);
-    if (lane == null || told == null) {
+    if (tenure == null || told == null) {
       return ChannelSink.super.notice(notice);
     }
-    ChannelBatch batch =
-        new ChannelBatch(channel, lane.term(), List.of(change), large.checkpoint());
     return planner
-        .plan(batch.events(), lane, Set.of(told.document()))
-        .flatMap(plan -> commit(batch, lane, plan));
+        .plan(List.of(change), tenure.lane(), Set.of(told.document()))
+        .flatMap(plan -> write(tenure, plan))
+        .doOnSuccess(done -> events.incrementAndGet());
   }
 
-  private Mono<Void> apply(ChannelBatch batch, Lane lane) {
-    return planner
-        .plan(batch.events(), lane, Set.of())
-        .flatMap(
-            plan ->
-                commit(batch, lane, plan)
-                    .onErrorResume(
-                        UnmatchedException.class, unmatched -> again(batch, lane, plan)));
+  private Mono<Void> write(Tenure tenure, BatchPlan plan) {
+    return writer
+        .write(tenure.writes(), plan)
+        .doOnSuccess(
+            done -> {
+              plan.read().forEach(tenure.lane()::wrote);
+              documentsRead.addAndGet(plan.documentsRead());
+            });
   }
 
   /** What is not as events say is read from the source. */
-  private Mono<Void> again(ChannelBatch batch, Lane lane, BatchPlan failed) {
+  private Mono<Void> again(ChannelBatch batch, Tenure tenure, BatchPlan failed) {
     log.debug("channel {} reads {} documents", batch.channel(), failed.updated().size());
     targets.forget();
     return planner
-        .plan(batch.events(), lane, new HashSet<>(failed.updated()))
-        .flatMap(plan -> commit(batch, lane, plan));
+        .plan(batch.events(), tenure.lane(), new HashSet<>(failed.updated()))
+        .flatMap(plan -> write(tenure, plan));
   }
 
-  /** A value of a unique index is taken: every event that can be applied is, one by one. */
-  private Mono<Void> piecemeal(ChannelBatch batch, Lane lane) {
-    log.debug("channel {} waits for a value of a unique index", batch.channel());
-    int last = batch.events().size() - 1;
-    return Flux.range(0, last + 1)
-        .concatMap(
-            index -> {
-              StreamEvent.Change change = batch.events().get(index);
-              ChannelBatch one =
-                  new ChannelBatch(
-                      batch.channel(),
-                      batch.term(),
-                      List.of(change),
-                      index == last ? batch.place() : change.checkpoint());
-              return Mono.defer(() -> apply(one, lane))
-                  .onErrorResume(
-                      ApplySink::isDuplicate,
-                      taken ->
-                          planner
-                              .plan(one.events(), lane, names(change))
-                              .flatMap(plan -> commit(one, lane, plan)))
-                  .retryWhen(UNTIL_FREE);
-            })
-        .then();
+  /**
+   * A value of a unique index is taken. Another lane may be about to free it; or a shard may have an
+   * orphan with the same {@code _id}, which it removes by itself, after a quarter of an hour
+   * perhaps. Meanwhile the batch's other documents are written, each as it is at the source, and
+   * those that wait are not at the destination, so that others can have their values.
+   */
+  private Mono<Void> piecemeal(ChannelBatch batch, Tenure tenure) {
+    Map<Lane.Document, List<StreamEvent.Change>> waiting = new LinkedHashMap<>();
+    for (StreamEvent.Change change : batch.events()) {
+      DocumentEvent event = DocumentEvent.of(change.document());
+      if (event != null) {
+        waiting.computeIfAbsent(event.document(), key -> new ArrayList<>()).add(change);
+      }
+    }
+    return Mono.defer(() -> pass(waiting, tenure))
+        .retryWhen(
+            Retry.backoff(Long.MAX_VALUE, Duration.ofMillis(20))
+                .maxBackoff(Duration.ofSeconds(1))
+                .filter(OccupiedException.class::isInstance)
+                .doBeforeRetry(
+                    retry -> {
+                      if (retry.totalRetries() % SELDOM == SELDOM - 1) {
+                        log.warn(
+                            "channel {} waits for a value of a unique index: {}",
+                            batch.channel(),
+                            retry.failure().getMessage());
+                      }
+                    }));
   }
 
-  private static Set<Lane.Document> names(StreamEvent.Change change) {
-    DocumentEvent event = DocumentEvent.of(change.document());
-    return event == null ? Set.of() : Set.of(event.document());
+  private Mono<Void> pass(
+      Map<Lane.Document, List<StreamEvent.Change>> waiting, Tenure tenure) {
+    return Flux.fromIterable(List.copyOf(waiting.keySet()))
+        .concatMapDelayError(
+            document ->
+                planner
+                    .plan(List.copyOf(waiting.get(document)), tenure.lane(), Set.of(document))
+                    .flatMap(
+                        plan ->
+                            write(tenure, plan)
+                                .onErrorResume(
+                                    OccupiedException.class,
+                                    occupied ->
+                                        writer
+                                            .write(tenure.writes(), plan.withdrawal())
+                                            .then(Mono.error(occupied))))
+                    .doOnSuccess(done -> waiting.remove(document)))
+        .then()
+        .onErrorMap(ApplySink::single);
   }
 
-  private static boolean isDuplicate(Throwable failure) {
-    return (failure instanceof MongoException known
-            && ErrorCategory.fromErrorCode(known.getCode()) == ErrorCategory.DUPLICATE_KEY)
-        || (failure instanceof MongoBulkWriteException bulk
-            && bulk.getWriteErrors().stream()
-                .anyMatch(error -> error.getCategory() == ErrorCategory.DUPLICATE_KEY));
-  }
-
-  private Mono<Void> commit(ChannelBatch batch, Lane lane, BatchPlan plan) {
-    plans.put(batch.channel(), plan);
-    return Flux.fromIterable(plan.rounds(true))
-        .concatMap(round -> write(null, round, UNORDERED).retryWhen(SourceReads.untilThere()))
-        .then(Mono.defer(() -> placements.before(plan.namespaces())))
-        .doOnNext(plan::placement)
-        .then(Mono.defer(() -> Mono.from(fence.write(batch))))
-        .doOnSuccess(
-            done -> {
-              plan.read().forEach(lane::wrote);
-              lane.reached(time(batch));
-              events.addAndGet(batch.events().size());
-              documentsRead.addAndGet(plan.documentsRead());
-            });
+  /** Of the failures of several documents, one that does not pass. */
+  private static Throwable single(Throwable failure) {
+    List<Throwable> all = Exceptions.unwrapMultiple(failure);
+    return all.stream()
+        .filter(each -> !(each instanceof OccupiedException))
+        .findFirst()
+        .orElse(all.get(0));
   }
 
   private static BsonTimestamp time(ChannelBatch batch) {
     return batch.events().get(batch.events().size() - 1).document().getTimestamp("clusterTime");
   }
 
-  private Publisher<Void> write(ClientSession session, ChannelBatch batch) {
-    BatchPlan plan = plans.getOrDefault(batch.channel(), BatchPlan.EMPTY);
-    // An error of one statement ends the transaction. Without order, the statements after it are
-    // sent all the same, and what is told then is that there is no such transaction.
-    BulkWriteOptions options = plan.isFirstTry() ? UNORDERED : ORDERED;
-    return Flux.fromIterable(plan.rounds(false))
-        .concatMap(round -> write(session, round, options))
-        .then(Mono.defer(() -> requireUnmoved(plan)));
-  }
-
-  private Mono<Void> requireUnmoved(BatchPlan plan) {
-    return placements
-        .now(plan.namespaces())
-        .flatMap(
-            now -> {
-              if (now.equals(plan.placement())) {
-                return Mono.empty();
-              }
-              plan.placement(now);
-              return Mono.error(Placements.moved());
-            });
-  }
-
-  /**
-   * @param session null for none
-   */
-  private Mono<Void> write(
-      @Nullable ClientSession session, BatchPlan.Round round, BulkWriteOptions options) {
-    MongoNamespace name = round.target().namespace();
-    MongoCollection<RawBsonDocument> collection =
-        destination
-            .getDatabase(name.getDatabaseName())
-            .getCollection(name.getCollectionName(), RawBsonDocument.class)
-            .withWriteConcern(WriteConcern.MAJORITY);
-    List<WriteModel<RawBsonDocument>> models =
-        round.statements().stream().map(Statement::model).toList();
-    return Mono.from(
-            session == null
-                ? collection.bulkWrite(models, options)
-                : collection.bulkWrite(session, models, options))
-        .flatMap(
-            result ->
-                result.getMatchedCount() + result.getUpserts().size() < round.expected()
-                    ? Mono.error(new UnmatchedException())
-                    : Mono.empty());
-  }
-
   /** The latest time from which on the documents of all channels are as at the source. */
   BsonTimestamp exactFrom() {
-    return lanes.values().stream()
-        .map(Lane::exactFrom)
+    return tenures.values().stream()
+        .map(tenure -> tenure.lane().exactFrom())
         .max(BsonTimestamp::compareTo)
         .orElse(new BsonTimestamp(0));
   }

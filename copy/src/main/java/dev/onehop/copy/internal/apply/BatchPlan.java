@@ -7,60 +7,34 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.stream.Collectors;
 import org.bson.BsonTimestamp;
-import org.bson.BsonValue;
 
 /**
- * What is written for a batch: rounds of statements, one round after the other. A round has at most
- * one statement for a document, and so no order in it.
+ * What is written for a batch: of each collection first what is removed, then what is put or
+ * changed. Not thread-safe.
  */
 final class BatchPlan {
-  static final BatchPlan EMPTY = new BatchPlan();
-
-  private final Map<Target, List<Round>> rounds = new LinkedHashMap<>();
+  private final Map<Target, Work> work = new LinkedHashMap<>();
   private final Map<Lane.Document, BsonTimestamp> read = new HashMap<>();
   private final Set<Lane.Document> updated = new HashSet<>();
-  private final AtomicBoolean tried = new AtomicBoolean();
-  private volatile Map<String, BsonValue> placement = Map.of();
   private int documentsRead;
 
-  /** Statements for one collection. */
-  static final class Round {
-    private final Target target;
-    private final List<Statement> statements = new ArrayList<>();
-
-    private Round(Target target) {
-      this.target = target;
-    }
-
-    Target target() {
-      return target;
-    }
-
-    List<Statement> statements() {
-      return statements;
-    }
-
-    /** How many documents match, or are inserted. */
-    long expected() {
-      return statements.stream()
-          .filter(statement -> statement.kind() != Statement.Kind.DELETE)
-          .count();
-    }
-  }
+  /**
+   * What is written to a collection.
+   *
+   * @param deletes of documents
+   * @param updates in an order that matters for those of the same document only
+   */
+  record Work(Target target, List<Statement> deletes, List<Statement> updates) {}
 
   /**
-   * @param statements for one document, in their order
+   * @param statements for one document, deletes first
    */
   void add(Target target, Lane.Document document, List<Statement> statements) {
-    List<Round> all = rounds.computeIfAbsent(target, key -> new ArrayList<>());
-    for (int i = 0; i < statements.size(); i++) {
-      if (i == all.size()) {
-        all.add(new Round(target));
-      }
-      all.get(i).statements.add(statements.get(i));
+    Work all =
+        work.computeIfAbsent(target, key -> new Work(key, new ArrayList<>(), new ArrayList<>()));
+    for (Statement statement : statements) {
+      (statement.isDelete() ? all.deletes() : all.updates()).add(statement);
     }
     if (statements.stream().anyMatch(Statement::isUpdate)) {
       updated.add(document);
@@ -78,46 +52,30 @@ final class BatchPlan {
     documentsRead++;
   }
 
-  /** The collections that a transaction writes to. */
-  Set<String> namespaces() {
-    return rounds.keySet().stream()
-        .filter(target -> !target.capped())
-        .map(target -> target.namespace().getFullName())
-        .collect(Collectors.toSet());
-  }
-
-  /** How the collections were placed before the transaction, see {@link Placements}. */
-  Map<String, BsonValue> placement() {
-    return placement;
-  }
-
-  void placement(Map<String, BsonValue> before) {
-    placement = before;
-  }
-
-  /** Whether nobody has asked this before. */
-  boolean isFirstTry() {
-    return tried.compareAndSet(false, true);
+  /** Removes the documents that this would put or change. */
+  BatchPlan withdrawal() {
+    BatchPlan removal = new BatchPlan();
+    work.forEach(
+        (target, all) -> {
+          List<Statement> deletes = new ArrayList<>();
+          for (Statement statement : all.updates()) {
+            Statement delete = target.deleteOthers(statement.id(), List.of());
+            if (delete != null) {
+              deletes.add(delete);
+            }
+          }
+          removal.work.put(target, new Work(target, deletes, List.of()));
+        });
+    return removal;
   }
 
   int documentsRead() {
     return documentsRead;
   }
 
-  /**
-   * The rounds in their order.
-   *
-   * @param capped those of collections that take no transactions, or the others
-   */
-  List<Round> rounds(boolean capped) {
-    List<Round> all = new ArrayList<>();
-    rounds.forEach(
-        (target, each) -> {
-          if (target.capped() == capped) {
-            all.addAll(each);
-          }
-        });
-    return all;
+  /** By collection. */
+  List<Work> work() {
+    return List.copyOf(work.values());
   }
 
   Map<Lane.Document, BsonTimestamp> read() {

@@ -58,6 +58,16 @@ record FieldChanges(
     return changes;
   }
 
+  /**
+   * Whether an update may be applied to a document that has met it, and events after it. When those
+   * were applied again, too, the document is as it was: what is set is set again, what a truncated
+   * array has lost comes again, and fields stay in their places. A field that is removed would come
+   * back behind others.
+   */
+  static boolean canBeRepeated(BsonDocument description) {
+    return description.getArray("removedFields", new BsonArray()).isEmpty();
+  }
+
   private static boolean isExpressible(String path) {
     for (String name : parts(path)) {
       if (name.isEmpty() || name.startsWith("$")) {

@@ -115,10 +115,12 @@ final class Planner {
       }
       case "delete" -> to.delete(event.key());
       default -> {
-        if (uncertain || mapping.needsWholeDocuments(namespace)) {
+        BsonDocument description = event.event().getDocument("updateDescription");
+        if (mapping.needsWholeDocuments(namespace)
+            || (uncertain && !FieldChanges.canBeRepeated(description))) {
           to.readAgain();
         } else {
-          to.update(event.key(), event.event().getDocument("updateDescription"));
+          to.update(event.key(), description);
         }
       }
     }

@@ -2,8 +2,6 @@ package dev.onehop.copy.internal.apply;
 
 import com.mongodb.MongoCommandException;
 import com.mongodb.MongoNamespace;
-import com.mongodb.client.model.ReplaceOneModel;
-import com.mongodb.client.model.ReplaceOptions;
 import com.mongodb.reactivestreams.client.MongoClient;
 import com.mongodb.reactivestreams.client.MongoCollection;
 import dev.onehop.copy.internal.Mapping;
@@ -76,7 +74,7 @@ final class SchemaChanges {
     BsonDocument name = event.getDocument("ns");
     String database = name.getString("db").getValue();
     if (event.getString("operationType").getValue().equals("dropDatabase")) {
-      return dropDatabase(database).thenReturn(BatchPlan.EMPTY);
+      return dropDatabase(database).thenReturn(new BatchPlan());
     }
     if (!name.containsKey("coll")) {
       return ignored(event);
@@ -88,32 +86,32 @@ final class SchemaChanges {
       return rename(change, namespace, to, event.getDocument("to"), uncertain);
     }
     if (to == null) {
-      return Mono.just(BatchPlan.EMPTY);
+      return Mono.just(new BatchPlan());
     }
     MongoNamespace target = new MongoNamespace(to);
     return switch (event.getString("operationType").getValue()) {
       case "create" ->
           create(target, namespace, description).thenReturn(creation(change, namespace));
-      case "drop" -> drop(change, namespace, target).thenReturn(BatchPlan.EMPTY);
+      case "drop" -> drop(change, namespace, target).thenReturn(new BatchPlan());
       case "createIndexes" ->
-          createIndexes(target, description, uncertain).thenReturn(BatchPlan.EMPTY);
-      case "dropIndexes" -> dropIndexes(target, description).thenReturn(BatchPlan.EMPTY);
+          createIndexes(target, description, uncertain).thenReturn(new BatchPlan());
+      case "dropIndexes" -> dropIndexes(target, description).thenReturn(new BatchPlan());
       case "modify" ->
-          modify(target, namespace, description, uncertain).thenReturn(BatchPlan.EMPTY);
+          modify(target, namespace, description, uncertain).thenReturn(new BatchPlan());
       case "shardCollection" ->
-          shard(target, description, "shardCollection", uncertain).thenReturn(BatchPlan.EMPTY);
+          shard(target, description, "shardCollection", uncertain).thenReturn(new BatchPlan());
       case "refineCollectionShardKey" ->
           shard(target, description, "refineCollectionShardKey", uncertain)
-              .thenReturn(BatchPlan.EMPTY);
+              .thenReturn(new BatchPlan());
       case "reshardCollection" ->
-          shard(target, description, "reshardCollection", uncertain).thenReturn(BatchPlan.EMPTY);
+          shard(target, description, "reshardCollection", uncertain).thenReturn(new BatchPlan());
       default -> ignored(event);
     };
   }
 
   private static Mono<BatchPlan> ignored(BsonDocument event) {
     log.warn("not applied: {} of {}", event.get("operationType"), event.get("ns"));
-    return Mono.just(BatchPlan.EMPTY);
+    return Mono.just(new BatchPlan());
   }
 
   // --- Collections that come and go.
@@ -194,18 +192,13 @@ final class SchemaChanges {
         new BsonDocument("_id", new BsonString(namespace))
             .append("uuid", change.document().get("collectionUUID", BsonNull.VALUE))
             .append("shard", new BsonString(change.shard()));
+    Target target = new Target(created.getNamespace(), List.of(), false);
     BatchPlan plan = new BatchPlan();
     plan.add(
-        new Target(created.getNamespace(), List.of(), false, false),
+        target,
         new Lane.Document(created.getNamespace(), Ids.key(new BsonString(namespace))),
         List.of(
-            new Statement(
-                new BsonString(namespace),
-                new ReplaceOneModel<>(
-                    new BsonDocument("_id", new BsonString(namespace)),
-                    new RawBsonDocument(remembered, new BsonDocumentCodec()),
-                    new ReplaceOptions().upsert(true)),
-                Statement.Kind.PUT)));
+            target.put(new RawBsonDocument(remembered, new BsonDocumentCodec()))));
     return plan;
   }
 
@@ -218,7 +211,7 @@ final class SchemaChanges {
     String to = toName.getString("db").getValue() + "." + toName.getString("coll").getValue();
     String toHere = mapping.destination(to);
     if (fromHere == null && toHere == null) {
-      return Mono.just(BatchPlan.EMPTY);
+      return Mono.just(new BatchPlan());
     }
     if (fromHere == null) {
       return Mono.error(
@@ -226,7 +219,7 @@ final class SchemaChanges {
               from + " was renamed to " + to + ", which is copied: begin the copy anew"));
     }
     if (toHere == null) {
-      return drop(new MongoNamespace(fromHere)).thenReturn(BatchPlan.EMPTY);
+      return drop(new MongoNamespace(fromHere)).thenReturn(new BatchPlan());
     }
     MongoNamespace old = new MongoNamespace(fromHere);
     MongoNamespace renamed = new MongoNamespace(toHere);

@@ -1,15 +1,6 @@
 package dev.onehop.copy.internal.apply;
 
 import com.mongodb.MongoNamespace;
-import com.mongodb.client.model.Collation;
-import com.mongodb.client.model.DeleteManyModel;
-import com.mongodb.client.model.DeleteOneModel;
-import com.mongodb.client.model.DeleteOptions;
-import com.mongodb.client.model.ReplaceOneModel;
-import com.mongodb.client.model.ReplaceOptions;
-import com.mongodb.client.model.UpdateOneModel;
-import com.mongodb.client.model.UpdateOptions;
-import com.mongodb.client.model.WriteModel;
 import dev.onehop.core.bson.BsonPath;
 import java.util.ArrayList;
 import java.util.List;
@@ -29,28 +20,17 @@ import org.jspecify.annotations.Nullable;
  * @param namespace its name
  * @param shardKey the fields of its shard key; none if it is not sharded
  * @param collated whether strings of filters are compared by a collation of the collection
- * @param capped whether it is capped, and so takes no transactions
  */
-record Target(MongoNamespace namespace, List<String> shardKey, boolean collated, boolean capped) {
+record Target(MongoNamespace namespace, List<String> shardKey, boolean collated) {
   private static final String ID = "_id";
-  private static final Collation SIMPLE = Collation.builder().locale("simple").build();
 
   Target {
     shardKey = List.copyOf(shardKey);
   }
 
-  /** The collation of filters: shard keys are compared by their bytes. */
-  private @Nullable Collation collation() {
-    return collated && !shardKey.isEmpty() ? SIMPLE : null;
-  }
-
-  /** Options of all updates. */
-  UpdateOptions updates() {
-    return new UpdateOptions().collation(collation());
-  }
-
-  private DeleteOptions deletes() {
-    return new DeleteOptions().collation(collation());
+  /** Whether filters need the simple collation: shard keys are compared by their bytes. */
+  boolean isSimple() {
+    return collated && !shardKey.isEmpty();
   }
 
   /** Whether all documents of an {@code _id} are in one place. */
@@ -84,10 +64,16 @@ record Target(MongoNamespace namespace, List<String> shardKey, boolean collated,
 
   /** Removes the document of an event. */
   Statement delete(BsonDocument documentKey) {
-    return new Statement(
+    return Statement.delete(
         id(documentKey),
-        new DeleteOneModel<>(filter(documentKey), deletes()),
-        Statement.Kind.DELETE);
+        filter(documentKey),
+        isSimple(),
+        isPlacedBy(documentKey) ? Statement.Kind.DELETE : Statement.Kind.SWEEP);
+  }
+
+  /** Removes a document that was found. */
+  Statement deleteFound(RawBsonDocument found) {
+    return Statement.delete(id(found), exactly(found), isSimple(), Statement.Kind.DELETE);
   }
 
   static BsonValue id(BsonDocument documentKey) {
@@ -100,21 +86,21 @@ record Target(MongoNamespace namespace, List<String> shardKey, boolean collated,
 
   /** Puts a document there, whatever there was. */
   Statement put(RawBsonDocument document) {
-    BsonValue id = id(document);
-    BsonDocument filter = byId(id);
-    placement(document).forEach(filter::put);
-    return new Statement(id, put(filter, document), Statement.Kind.PUT);
+    // As a replacement it would be taken for operators, or refused.
+    BsonValue update =
+        hasOperatorName(document)
+            ? new BsonArray(
+                List.of(
+                    new BsonDocument("$replaceWith", new BsonDocument("$literal", document))))
+            : document;
+    return Statement.update(
+        id(document), exactly(document), isSimple(), update, Statement.Kind.PUT);
   }
 
-  private WriteModel<RawBsonDocument> put(BsonDocument filter, RawBsonDocument document) {
-    // As a replacement it would be taken for operators, or refused.
-    return hasOperatorName(document)
-        ? new UpdateOneModel<>(
-            filter,
-            List.of(new BsonDocument("$replaceWith", new BsonDocument("$literal", document))),
-            updates().upsert(true))
-        : new ReplaceOneModel<>(
-            filter, document, new ReplaceOptions().upsert(true).collation(collation()));
+  private BsonDocument exactly(RawBsonDocument document) {
+    BsonDocument filter = byId(id(document));
+    placement(document).forEach(filter::put);
+    return filter;
   }
 
   private static boolean hasOperatorName(RawBsonDocument document) {
@@ -150,16 +136,21 @@ record Target(MongoNamespace namespace, List<String> shardKey, boolean collated,
    */
   @Nullable Statement deleteOthers(BsonValue id, List<RawBsonDocument> documents) {
     if (documents.isEmpty()) {
-      return new Statement(id, new DeleteManyModel<>(byId(id), deletes()), Statement.Kind.DELETE);
+      return Statement.delete(
+          id,
+          byId(id),
+          isSimple(),
+          isPlacedById() ? Statement.Kind.DELETE : Statement.Kind.SWEEP);
     }
     if (isPlacedById()) {
       return null;
     }
     List<BsonDocument> places = new ArrayList<>();
     documents.forEach(document -> places.add(placement(document)));
-    return new Statement(
+    return Statement.delete(
         id,
-        new DeleteManyModel<>(byId(id).append("$nor", new BsonArray(places)), deletes()),
-        Statement.Kind.DELETE);
+        byId(id).append("$nor", new BsonArray(places)),
+        isSimple(),
+        Statement.Kind.SWEEP);
   }
 }

@@ -40,8 +40,7 @@ final class Targets {
                 new Target(
                     name,
                     shardKey,
-                    options.containsKey("collation"),
-                    options.getBoolean("capped", BsonBoolean.FALSE).getValue()))
+                    options.containsKey("collation")))
         .retryWhen(SourceReads.untilThere())
         .doOnNext(target -> known.put(namespace, target));
   }

@@ -1,6 +1,5 @@
 package dev.onehop.copy.internal.apply;
 
-import com.mongodb.client.model.UpdateOneModel;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
@@ -14,7 +13,6 @@ import org.bson.BsonDocument;
 import org.bson.BsonInt32;
 import org.bson.BsonString;
 import org.bson.BsonValue;
-import org.bson.conversions.Bson;
 
 /**
  * Makes the statements that change the fields of a document as update events say, to the same
@@ -112,10 +110,8 @@ final class UpdateStatements {
   private void flush() {
     if (!stages.isEmpty()) {
       statements.add(
-          new Statement(
-              id,
-              new UpdateOneModel<>(filter, List.copyOf(stages), target.updates()),
-              Statement.Kind.UPDATE));
+          Statement.update(
+              id, filter, target.isSimple(), new BsonArray(stages), Statement.Kind.UPDATE));
       stages = new ArrayList<>();
       removed.clear();
     }
@@ -170,11 +166,13 @@ final class UpdateStatements {
     operator.accept(update);
     List<String> nested =
         changes.told() ? List.of() : paths.stream().filter(path -> path.contains(".")).toList();
-    Bson guarded = nested.isEmpty() ? filter : guarded(nested);
+    BsonDocument guarded = nested.isEmpty() ? filter : guarded(nested);
     statements.add(
-        new Statement(
+        Statement.update(
             id,
-            new UpdateOneModel<>(guarded, update, target.updates()),
+            guarded,
+            target.isSimple(),
+            update,
             nested.isEmpty() ? Statement.Kind.UPDATE : Statement.Kind.GUARDED_UPDATE));
   }
 

@@ -1,11 +1,7 @@
 package dev.onehop.copy.internal.full;
 
-import com.mongodb.MongoBulkWriteException;
-import com.mongodb.MongoException;
 import com.mongodb.client.model.Filters;
-import com.mongodb.client.model.InsertManyOptions;
 import com.mongodb.client.model.Projections;
-import com.mongodb.reactivestreams.client.ClientSession;
 import com.mongodb.reactivestreams.client.MongoCollection;
 import dev.onehop.copy.internal.Mapping;
 import dev.onehop.copy.internal.cluster.ClusterEnd;
@@ -22,18 +18,16 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.function.Function;
+import org.bson.BsonArray;
+import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
 import org.bson.BsonNull;
+import org.bson.BsonString;
 import org.bson.BsonValue;
 import org.bson.RawBsonDocument;
 import org.bson.codecs.BsonDocumentCodec;
 import org.bson.conversions.Bson;
-import org.reactivestreams.Publisher;
-import reactor.core.publisher.Flux;
-import reactor.core.publisher.Mono;
 
 /**
  * Writes copied documents, each unless it is there already. What is there is never older than what
@@ -44,10 +38,9 @@ import reactor.core.publisher.Mono;
 final class CopyWriter {
   private static final int DUPLICATE_KEY = 11000;
   private static final BsonDocumentCodec CODEC = new BsonDocumentCodec();
-  private static final InsertManyOptions UNORDERED =
-      new InsertManyOptions().ordered(false).bypassDocumentValidation(true);
-  private static final InsertManyOptions IN_ORDER =
-      new InsertManyOptions().bypassDocumentValidation(true);
+
+  /** With what is around the documents it is less than a document may have. */
+  private static final long MOST_BYTES = 12_000_000;
 
   private final Mapping mapping;
   private final ClusterEnd source;
@@ -62,31 +55,67 @@ final class CopyWriter {
   /** Writes a batch for good, with a majority. */
   void write(Fence.Lane lane, CollectionSpec spec, List<RawBsonDocument> documents)
       throws InterruptedException {
-    MongoCollection<RawBsonDocument> target = collection(spec);
-    if (spec.isCapped()) {
-      writeCapped(lane, target, documents);
+    List<RawBsonDocument> missing = spec.isCapped() ? missing(spec, documents) : documents;
+    List<RawBsonDocument> refused = insert(lane, spec, missing);
+    if (refused.isEmpty()) {
       return;
     }
-    try {
-      lane.write(insertion(target, documents));
-    } catch (MongoException failure) {
-      if (!isDuplicate(failure)) {
-        throw failure;
+    // The batch came a second time, in part at least.
+    for (RawBsonDocument document : missing(spec, refused)) {
+      if (!insert(lane, spec, List.of(document)).isEmpty()) {
+        replaceOccupants(lane, spec, document);
       }
-      writeMissing(lane, spec, target, documents);
     }
   }
 
   /**
-   * Inserts in a transaction, which ends with the first error. Without order, what the driver sends
-   * after it is refused, as there is no such transaction, and that is what it tells. So another try
-   * is in order, and ends with the error itself.
+   * Inserts, without an order but in capped collections, whose order is that of insertion.
+   *
+   * @return those for which a value of a unique index is taken
    */
-  private static Function<ClientSession, Publisher<?>> insertion(
-      MongoCollection<RawBsonDocument> target, List<RawBsonDocument> documents) {
-    AtomicBoolean tried = new AtomicBoolean();
-    return session ->
-        target.insertMany(session, documents, tried.getAndSet(true) ? IN_ORDER : UNORDERED);
+  private List<RawBsonDocument> insert(
+      Fence.Lane lane, CollectionSpec spec, List<RawBsonDocument> documents)
+      throws InterruptedException {
+    String namespace = spec.storedThere();
+    String database = Mapping.databaseOf(namespace);
+    List<RawBsonDocument> refused = new ArrayList<>();
+    int from = 0;
+    while (from < documents.size()) {
+      List<RawBsonDocument> part = documents.subList(from, end(documents, from));
+      BsonDocument insert =
+          new BsonDocument("insert", new BsonString(namespace.substring(database.length() + 1)))
+              .append("documents", new BsonArray(part))
+              .append("ordered", BsonBoolean.valueOf(spec.isCapped()))
+              .append("bypassDocumentValidation", BsonBoolean.TRUE);
+      BsonDocument reply = Waits.one(lane.write(database, insert));
+      int next = from + part.size();
+      for (BsonValue each : reply.getArray("writeErrors", new BsonArray())) {
+        BsonDocument error = each.asDocument();
+        int index = error.getNumber("index").intValue();
+        if (error.getNumber("code").intValue() != DUPLICATE_KEY) {
+          throw new CopyException(
+              "%s: %s".formatted(namespace, error.getString("errmsg").getValue()), null);
+        }
+        refused.add(part.get(index));
+        next = spec.isCapped() ? from + index + 1 : next;
+      }
+      from = next;
+    }
+    return refused;
+  }
+
+  /** A command has to fit into a document. */
+  private static int end(List<RawBsonDocument> documents, int from) {
+    long bytes = 0;
+    int end = from;
+    while (end < documents.size()) {
+      bytes += documents.get(end).getByteBuffer().remaining();
+      if (bytes > MOST_BYTES && end > from) {
+        return end;
+      }
+      end++;
+    }
+    return end;
   }
 
   private MongoCollection<RawBsonDocument> collection(CollectionSpec spec) {
@@ -97,43 +126,8 @@ final class CopyWriter {
         .getCollection(namespace.substring(database.length() + 1), RawBsonDocument.class);
   }
 
-  private static boolean isDuplicate(MongoException failure) {
-    return failure.getCode() == DUPLICATE_KEY
-        || (failure instanceof MongoBulkWriteException bulk
-            && bulk.getWriteErrors().stream().anyMatch(error -> error.getCode() == DUPLICATE_KEY));
-  }
-
-  /** The batch came a second time, in part at least. */
-  private void writeMissing(
-      Fence.Lane lane,
-      CollectionSpec spec,
-      MongoCollection<RawBsonDocument> target,
-      List<RawBsonDocument> documents)
-      throws InterruptedException {
-    Set<ByteBuffer> there = identities(spec, there(spec, target, documents));
-    List<RawBsonDocument> missing = new ArrayList<>();
-    for (RawBsonDocument document : documents) {
-      if (!there.contains(identity(spec, document))) {
-        missing.add(document);
-      }
-    }
-    if (missing.isEmpty()) {
-      return;
-    }
-    try {
-      lane.write(insertion(target, missing));
-    } catch (MongoException failure) {
-      if (!isDuplicate(failure)) {
-        throw failure;
-      }
-      for (RawBsonDocument document : missing) {
-        writeOne(lane, spec, target, document);
-      }
-    }
-  }
-
-  private List<RawBsonDocument> there(
-      CollectionSpec spec, MongoCollection<RawBsonDocument> target, List<RawBsonDocument> documents)
+  /** Those that are not there. */
+  private List<RawBsonDocument> missing(CollectionSpec spec, List<RawBsonDocument> documents)
       throws InterruptedException {
     List<BsonValue> ids = new ArrayList<>();
     documents.forEach(document -> ids.add(idOf(document)));
@@ -141,18 +135,20 @@ final class CopyWriter {
     if (spec.sharding() != null) {
       fields.addAll(spec.sharding().key().keySet());
     }
-    return destination.all(
-        target.find(Filters.in("_id", ids)).projection(Projections.include(fields)));
+    Set<ByteBuffer> there = new HashSet<>();
+    destination
+        .all(
+            collection(spec)
+                .find(Filters.in("_id", ids))
+                .projection(Projections.include(fields)))
+        .forEach(document -> there.add(identity(spec, document)));
+    return documents.stream()
+        .filter(document -> !there.contains(identity(spec, document)))
+        .toList();
   }
 
   private static BsonValue idOf(BsonDocument document) {
     return document.get("_id", BsonNull.VALUE);
-  }
-
-  private static Set<ByteBuffer> identities(CollectionSpec spec, List<RawBsonDocument> documents) {
-    Set<ByteBuffer> identities = new HashSet<>();
-    documents.forEach(document -> identities.add(identity(spec, document)));
-    return identities;
   }
 
   /** What tells a document from others: in a sharded collection the {@code _id} alone does not. */
@@ -165,22 +161,6 @@ final class CopyWriter {
     return ByteBuffer.allocate(id.length + key.length).put(id).put(key).flip();
   }
 
-  private void writeOne(
-      Fence.Lane lane,
-      CollectionSpec spec,
-      MongoCollection<RawBsonDocument> target,
-      RawBsonDocument document)
-      throws InterruptedException {
-    try {
-      lane.write(session -> target.insertMany(session, List.of(document), UNORDERED));
-    } catch (MongoException failure) {
-      if (!isDuplicate(failure)) {
-        throw failure;
-      }
-      replaceOccupants(lane, spec, target, document);
-    }
-  }
-
   /**
    * Another document has a unique value of this one: the same {@code _id} or the same shard key. At
    * the source it has gone or changed since it was copied, as that has this one now. So all of them
@@ -189,10 +169,10 @@ final class CopyWriter {
   private void replaceOccupants(
       Fence.Lane lane,
       CollectionSpec spec,
-      MongoCollection<RawBsonDocument> target,
       RawBsonDocument document)
       throws InterruptedException {
-    List<RawBsonDocument> occupants = destination.all(target.find(occupying(spec, document)));
+    List<RawBsonDocument> occupants =
+        destination.all(collection(spec).find(occupying(spec, document)));
     MongoCollection<RawBsonDocument> origin =
         source
             .database(Mapping.databaseOf(spec.stored()))
@@ -218,16 +198,38 @@ final class CopyWriter {
         current.put(identity(spec, now), now);
       }
     }
-    List<RawBsonDocument> inserts = List.copyOf(current.values());
-    lane.write(
-        session ->
-            Flux.fromIterable(occupants)
-                .concatMap(occupant -> target.deleteOne(session, exactly(spec, occupant)))
-                .thenMany(
-                    inserts.isEmpty()
-                        ? Flux.empty()
-                        : target.insertMany(session, inserts, UNORDERED))
-                .then());
+    delete(lane, spec, occupants);
+    for (RawBsonDocument occupied : insert(lane, spec, List.copyOf(current.values()))) {
+      if (!missing(spec, List.of(occupied)).isEmpty()) {
+        // It was taken again, by one that changes now.
+        replaceOccupants(lane, spec, occupied);
+      }
+    }
+  }
+
+  /** Who is killed after this leaves documents out that an event concerns: they have changed. */
+  private void delete(Fence.Lane lane, CollectionSpec spec, List<RawBsonDocument> documents)
+      throws InterruptedException {
+    if (documents.isEmpty()) {
+      return;
+    }
+    String namespace = spec.storedThere();
+    String database = Mapping.databaseOf(namespace);
+    BsonArray statements = new BsonArray();
+    for (RawBsonDocument document : documents) {
+      statements.add(
+          new BsonDocument("q", exactly(spec, document)).append("limit", new BsonInt32(1)));
+    }
+    BsonDocument reply =
+        Waits.one(
+            lane.write(
+                database,
+                new BsonDocument(
+                        "delete", new BsonString(namespace.substring(database.length() + 1)))
+                    .append("deletes", statements)));
+    if (reply.containsKey("writeErrors")) {
+      throw new CopyException(namespace + ": " + reply.getArray("writeErrors").get(0), null);
+    }
   }
 
   /** Documents as they are written. */
@@ -254,10 +256,10 @@ final class CopyWriter {
     return Filters.or(either);
   }
 
-  private static Bson exactly(CollectionSpec spec, BsonDocument document) {
-    return spec.sharding() == null
-        ? Filters.eq("_id", idOf(document))
-        : Filters.and(Filters.eq("_id", idOf(document)), keyOf(spec, document));
+  private static BsonDocument exactly(CollectionSpec spec, BsonDocument document) {
+    BsonDocument filter = keyOf(spec, document);
+    filter.put("_id", new BsonDocument("$eq", idOf(document)));
+    return filter;
   }
 
   /** The fields of the shard key as the document has them. */
@@ -271,45 +273,5 @@ final class CopyWriter {
           .forEach((path, value) -> key.append(path, new BsonDocument("$eq", value)));
     }
     return key;
-  }
-
-  /**
-   * A capped collection takes no transactions, and its order is that of insertion. Only one thread
-   * writes to it.
-   */
-  private void writeCapped(
-      Fence.Lane lane, MongoCollection<RawBsonDocument> target, List<RawBsonDocument> documents)
-      throws InterruptedException {
-    Set<ByteBuffer> there = new HashSet<>();
-    List<BsonValue> ids = new ArrayList<>();
-    documents.forEach(document -> ids.add(idOf(document)));
-    for (RawBsonDocument each :
-        destination.all(
-            target.find(Filters.in("_id", ids)).projection(Projections.include("_id")))) {
-      there.add(ByteBuffer.wrap(SortableKey.encode(idOf(each))));
-    }
-    List<RawBsonDocument> missing = new ArrayList<>();
-    for (RawBsonDocument document : documents) {
-      if (!there.contains(ByteBuffer.wrap(SortableKey.encode(idOf(document))))) {
-        missing.add(document);
-      }
-    }
-    lane.write(session -> Mono.empty());
-    List<RawBsonDocument> rest = missing;
-    for (int tries = 1; !rest.isEmpty(); tries++) {
-      try {
-        Waits.first(target.insertMany(rest, IN_ORDER));
-        return;
-      } catch (MongoException failure) {
-        if (isDuplicate(failure) && failure instanceof MongoBulkWriteException bulk) {
-          // Of a try without an answer.
-          rest = rest.subList(bulk.getWriteErrors().get(0).getIndex() + 1, rest.size());
-        } else if (Waits.isPassing(failure)) {
-          Waits.pause("the destination", failure, tries);
-        } else {
-          throw failure;
-        }
-      }
-    }
   }
 }

@@ -55,8 +55,15 @@ public final class FullCopy {
     this.counts = counts;
   }
 
+  /** Gives lanes to write in. */
+  @FunctionalInterface
+  public interface Lanes {
+    /** As many as asked for. */
+    List<Fence.Lane> raise(int count) throws InterruptedException;
+  }
+
   /** Plans what is not planned yet, and copies. */
-  public void run(Fence fence, RangePlanner planner) throws InterruptedException {
+  public void run(Lanes lanes, RangePlanner planner) throws InterruptedException {
     List<CopiedCollection> collections = new ArrayList<>();
     List<KeyRange> open = new ArrayList<>();
     for (CopiedCollection stored : plan.collections()) {
@@ -73,11 +80,11 @@ public final class FullCopy {
     for (KeyRange range : open) {
       queues.computeIfAbsent(range.shard(), shard -> new ConcurrentLinkedQueue<>()).add(range);
     }
-    copy(fence, collections, queues);
+    copy(lanes, collections, queues);
   }
 
   private void copy(
-      Fence fence, List<CopiedCollection> collections, Map<String, Queue<KeyRange>> queues)
+      Lanes given, List<CopiedCollection> collections, Map<String, Queue<KeyRange>> queues)
       throws InterruptedException {
     RangeReader reader = new RangeReader(source, mapping, settings.start(), settings.batchSize());
     CopyWriter writer = new CopyWriter(source, destination, mapping);
@@ -91,7 +98,7 @@ public final class FullCopy {
                 ofReaders.add(queue);
               }
             });
-    List<Fence.Lane> lanes = fence.raise(ofReaders.size());
+    List<Fence.Lane> lanes = given.raise(ofReaders.size());
     AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
     List<Thread> threads = new ArrayList<>();
     for (int i = 0; i < ofReaders.size(); i++) {

@@ -1,248 +1,250 @@
 package dev.onehop.copy.internal.state;
 
-import static dev.onehop.copy.internal.state.Expressions.literal;
-import static dev.onehop.copy.internal.state.Expressions.operator;
-
 import com.mongodb.MongoException;
-import com.mongodb.ReadConcern;
-import com.mongodb.ReadPreference;
-import com.mongodb.TransactionOptions;
-import com.mongodb.WriteConcern;
-import com.mongodb.client.model.Filters;
-import com.mongodb.client.model.FindOneAndUpdateOptions;
-import com.mongodb.client.model.ReturnDocument;
-import com.mongodb.client.model.Updates;
 import com.mongodb.reactivestreams.client.ClientSession;
-import com.mongodb.reactivestreams.client.MongoCollection;
-import dev.onehop.copy.internal.cluster.ClusterEnd;
+import com.mongodb.reactivestreams.client.MongoClient;
+import com.mongodb.reactivestreams.client.MongoDatabase;
 import dev.onehop.copy.internal.cluster.Waits;
-import java.util.ArrayList;
+import dev.onehop.copy.internal.state.FencePlaces.Places;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
-import java.util.function.Function;
+import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.atomic.AtomicLong;
 import org.bson.BsonArray;
+import org.bson.BsonBinary;
+import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
 import org.bson.BsonInt64;
-import org.bson.BsonObjectId;
 import org.bson.BsonString;
-import org.bson.conversions.Bson;
-import org.reactivestreams.Publisher;
+import org.bson.BsonValue;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.util.retry.Retry;
 
 /**
- * Writes that have no effect once another process has the job. Each is a transaction which ends
- * with a change of its lane's document, on the condition that this has the writer's term. A new
- * owner of the job first raises the terms of all lanes. So an old owner's transaction has committed
- * before that, or it fails as a whole, whenever it may go on.
+ * Writes that have no effect once another process has the job.
  *
- * <p>Thread-safe; a lane is for one thread at a time.
+ * <p>A <em>lane</em> sends retryable writes under a session whose id is the lane's own, in whatever
+ * process. Their transaction numbers begin with the owner's term. A new owner first writes a
+ * document on every shard in each lane. From then on each shard refuses all that an older owner
+ * sends in these lanes, whenever it arrives: a server refuses a number below the highest that a
+ * session has had there ({@code TransactionTooOld}; {@code beginOrContinue} in {@code
+ * src/mongo/db/transaction_participant.cpp}). That number is in {@code config.transactions}, so
+ * that it holds after an election, too.
+ *
+ * <p>Servers forget a session that was not used for half an hour: who stood still for longer than
+ * that, after the job had ended, is not refused. Sessions of different users are different.
+ *
+ * <p>Thread-safe.
  */
 public final class Fence {
-  private static final long RAISING_SECONDS = 2;
-  private static final int MAX_TIME_EXPIRED = 50;
+  private static final Logger log = LoggerFactory.getLogger(Fence.class);
+  private static final int TRANSACTION_TOO_OLD = 225;
 
-  // What a statement fails with when a new owner ends the session.
-  private static final int INTERRUPTED = 11601;
-  private static final TransactionOptions OPTIONS =
-      TransactionOptions.builder()
-          .readConcern(ReadConcern.LOCAL)
-          .readPreference(ReadPreference.primary())
-          .writeConcern(WriteConcern.MAJORITY)
-          .build();
+  /** The term comes before the number of the command. */
+  private static final int NUMBER_BITS = 40;
 
-  private final ClusterEnd destination;
-  private final MongoCollection<BsonDocument> lanes;
-  private final BsonObjectId incarnation;
-  private final BsonInt64 term;
+  /** How often it is looked whether there are new shards. */
+  private static final long LOOK_NANOS = Duration.ofSeconds(5).toNanos();
 
-  /**
-   * @param incarnation which job it is
-   * @param term under which this process has it
-   */
-  public Fence(ClusterEnd destination, String database, BsonObjectId incarnation, BsonInt64 term) {
-    this.destination = destination;
-    this.lanes = destination.database(database).getCollection("lanes", BsonDocument.class);
-    this.incarnation = incarnation;
-    this.term = term;
+  private static final int AT_ONCE = 8;
+  private static final BsonDocument MAJORITY = new BsonDocument("w", new BsonString("majority"));
+  private static final Retry PATIENTLY =
+      Retry.backoff(Long.MAX_VALUE, Duration.ofMillis(10))
+          .maxBackoff(Duration.ofSeconds(1))
+          .filter(Waits::isPassing)
+          .doBeforeRetry(
+              signal ->
+                  log.debug("it is sent again: {}", Waits.reason(signal.failure())));
+
+  private final MongoClient destination;
+  private final String database;
+  private final String name;
+  private final FencePlaces places;
+  private final AtomicLong lookedNanos = new AtomicLong(System.nanoTime());
+  private volatile Set<String> shards = Set.of();
+
+  /** Shards of the destination that a lane is not raised on yet. */
+  private static final class MovedException extends RuntimeException {
+    private static final long serialVersionUID = 1L;
+
+    MovedException() {
+      super("the places of the fence have moved", null, false, false);
+    }
   }
 
   /**
-   * Shuts everybody else out of all lanes, those that were there before and the first ones.
+   * Sets up a fence. Nothing is sent yet.
    *
-   * @return the first lanes
+   * @param state where its documents are
+   * @param name of the lanes: the same in all processes that have the job, and of no other job
    */
-  public List<Lane> raise(int count) throws InterruptedException {
-    List<Lane> raised = new ArrayList<>();
-    // The first one before the others are looked for, and looked at again after them: of two
-    // processes that are at this at the same time, one sees the lanes of the other, or that it is
-    // shut out.
-    end(destination.all(lanes.find(Filters.eq(id(0)))));
-    raised.add(raise(id(0)));
-    List<BsonDocument> before =
-        destination.all(lanes.find(Filters.and(ofJob(), Filters.gt("_id.lane", 0))));
-    end(before);
-    int most =
-        before.stream()
-            .mapToInt(lane -> lane.getDocument("_id").getInt32("lane").getValue() + 1)
-            .max()
-            .orElse(0);
-    for (int number = 1; number < Math.max(count, most); number++) {
-      raised.add(raise(id(number)));
-    }
-    BsonDocument first =
-        Waits.persistently(
-            "the destination", () -> Waits.one(lanes.find(Filters.eq(id(0))).first()));
-    if (!term.equals(first.get("term"))) {
-      throw Job.lost(null);
-    }
-    raised.stream().skip(count).forEach(Lane::close);
-    return raised.subList(0, Math.min(count, raised.size()));
+  public Fence(MongoClient destination, MongoDatabase state, String name) {
+    this.destination = destination;
+    this.database = state.getName();
+    this.name = name;
+    this.places = new FencePlaces(destination, database + ".fences");
   }
 
-  private Bson ofJob() {
-    return Filters.eq("incarnation", incarnation);
+  /**
+   * Shuts older owners out of a lane.
+   *
+   * @param number of the lane, from 0
+   * @param term of the owner, below 2^22; greater than those of all owners before
+   * @return the lane; a {@link dev.onehop.copy.progress.CopyException} if there is a later owner
+   */
+  public Mono<Lane> raise(int number, long term) {
+    return Mono.from(destination.startSession())
+        .flatMap(
+            session -> {
+              Lane lane = new Lane(number, term, session);
+              return lane.raise().thenReturn(lane).doOnError(failure -> lane.close());
+            });
   }
 
-  /** Shuts everybody out of all lanes of a job that is no more. */
-  public static void close(ClusterEnd destination, String database, BsonObjectId incarnation)
-      throws InterruptedException {
-    var unused =
-        new Fence(destination, database, incarnation, new BsonInt64(Long.MAX_VALUE)).raise(0);
+  /** Shuts everybody out of the lanes below a number. */
+  public Mono<Void> close(int lanes) {
+    return Flux.range(0, lanes)
+        .flatMap(number -> raise(number, (1L << (Long.SIZE - 1 - NUMBER_BITS)) - 1), AT_ONCE)
+        .doOnNext(Lane::close)
+        .then();
   }
 
-  private BsonDocument id(int number) {
-    return new BsonDocument("incarnation", incarnation).append("lane", new BsonInt32(number));
-  }
-
-  /** Without this, an old owner's open transaction would be waited for. */
-  private void end(List<BsonDocument> old) throws InterruptedException {
-    if (old.isEmpty()) {
-      return;
+  /** The shards that lanes have to be raised on. */
+  private Mono<Set<String>> shards() {
+    long last = lookedNanos.get();
+    long now = System.nanoTime();
+    if (!shards.isEmpty()
+        && (now - last < LOOK_NANOS || !lookedNanos.compareAndSet(last, now))) {
+      return Mono.just(shards);
     }
-    BsonDocument kill =
-        new BsonDocument(
-            "killSessions",
-            new BsonArray(old.stream().map(lane -> lane.getDocument("session")).toList()));
-    try {
-      destination.run("admin", kill);
-    } catch (RuntimeException refused) {
-      // The server ends it by itself, a minute later.
-    }
-  }
-
-  private Lane raise(BsonDocument id) throws InterruptedException {
-    ClientSession session = Waits.one(destination.client().startSession());
-    BsonString stored = new BsonString("$term");
-    BsonDocument fields =
-        new BsonDocument("incarnation", literal(incarnation))
-            .append("term", operator("$max", stored, term))
-            .append(
-                "session",
-                operator(
-                    "$cond",
-                    operator("$gt", stored, term),
-                    new BsonString("$session"),
-                    literal(session.getServerSession().getIdentifier())));
-    for (int tries = 1; ; tries++) {
-      try {
-        BsonDocument now =
-            Waits.one(
-                lanes.findOneAndUpdate(
-                    Filters.eq(id),
-                    List.of(new BsonDocument("$set", fields)),
-                    new FindOneAndUpdateOptions()
-                        .upsert(true)
-                        .returnDocument(ReturnDocument.AFTER)
-                        .maxTime(RAISING_SECONDS, TimeUnit.SECONDS)));
-        if (!term.equals(now.get("term"))) {
-          throw Job.lost(null);
-        }
-        return new Lane(id, session);
-      } catch (MongoException failure) {
-        if (failure.getCode() != MAX_TIME_EXPIRED && !Waits.isPassing(failure)) {
-          session.close();
-          throw failure;
-        }
-        Waits.pause("the lanes of the job", failure, tries);
-      }
-    }
+    return places.shards().doOnNext(found -> shards = found);
   }
 
   /** One line of writes, each done before the next. */
   public final class Lane implements AutoCloseable {
-    private final Bson mine;
     private final ClientSession session;
+    private final ClientSession named;
+    private long number;
+    private volatile Set<String> raisedOn = Set.of();
 
-    private Lane(BsonDocument id, ClientSession session) {
-      this.mine = Filters.and(Filters.eq(id), Filters.eq("term", term));
+    private Lane(int lane, long term, ClientSession session) {
+      UUID id = UUID.nameUUIDFromBytes((name + "." + lane).getBytes(StandardCharsets.UTF_8));
       this.session = session;
+      this.named = LaneSession.of(session, new BsonDocument("id", new BsonBinary(id)));
+      this.number = term << NUMBER_BITS;
     }
 
     /**
-     * Writes in a transaction, again while servers can't be reached. When no answer tells that it
-     * was committed it may be done twice, the second time after the first.
+     * Runs an {@code insert}, {@code update} or {@code delete}, again with the same number while
+     * servers can't be reached. Each statement is carried out once. The next one has to wait for
+     * the end of this.
      *
-     * @param writes what is done with the session
-     * @throws dev.onehop.copy.progress.CopyException if another process has the job
+     * @param command without a write concern, which is the majority; its statements concern one
+     *     document each
+     * @return the answer with errors of statements; fails with a {@link
+     *     dev.onehop.copy.progress.CopyException} if another process has the job
      */
-    public void write(Function<ClientSession, ? extends Publisher<?>> writes)
-        throws InterruptedException {
-      for (int tries = 1; ; tries++) {
-        try {
-          attempt(writes);
-          return;
-        } catch (RuntimeException failure) {
-          if (!Waits.isPassing(failure) && !isInterrupted(failure)) {
-            throw failure;
-          }
-          Waits.pause("the destination", failure, tries);
+    public Mono<BsonDocument> write(String inDatabase, BsonDocument command) {
+      return shards()
+          .flatMap(
+              now ->
+                  raisedOn.containsAll(now)
+                      ? Mono.<BsonDocument>empty()
+                      : raise().then(Mono.<BsonDocument>empty()))
+          .switchIfEmpty(Mono.defer(() -> send(inDatabase, command, ++number)));
+    }
+
+    /**
+     * Makes sure that the job is still this process's, as far as can be said before something that
+     * can't be fenced.
+     *
+     * @return a {@link dev.onehop.copy.progress.CopyException} if another process has the job
+     */
+    public Mono<Void> raise() {
+      return Mono.defer(
+              () ->
+                  places
+                      .get()
+                      .flatMap(
+                          before ->
+                              raise(before)
+                                  .then(Mono.defer(places::get))
+                                  .flatMap(after -> confirm(before, after))))
+          .retryWhen(
+              Retry.backoff(Long.MAX_VALUE, Duration.ofMillis(50))
+                  .maxBackoff(Duration.ofSeconds(1))
+                  .filter(MovedException.class::isInstance));
+    }
+
+    private Mono<Void> raise(Places at) {
+      long mine = ++number;
+      return Flux.fromIterable(at.ids().values())
+          .flatMap(id -> send(database, touch(id), mine), AT_ONCE)
+          .then();
+    }
+
+    private Mono<Void> confirm(Places before, Places after) {
+      if (!before.equals(after)) {
+        return Mono.error(new MovedException());
+      }
+      raisedOn = Set.copyOf(before.ids().keySet());
+      return Mono.empty();
+    }
+
+    private BsonDocument touch(BsonInt32 id) {
+      BsonDocument statement =
+          new BsonDocument("q", new BsonDocument("_id", id))
+              .append(
+                  "u",
+                  new BsonDocument(
+                      "$inc", new BsonDocument("raised", new BsonInt64(1))))
+              .append("upsert", BsonBoolean.TRUE);
+      return new BsonDocument("update", new BsonString("fences"))
+          .append("updates", new BsonArray(List.of(statement)));
+    }
+
+    private Mono<BsonDocument> send(String inDatabase, BsonDocument command, long as) {
+      BsonDocument numbered = new BsonDocument();
+      numbered.putAll(command);
+      numbered.append("txnNumber", new BsonInt64(as)).append("writeConcern", MAJORITY);
+      return Mono.defer(
+              () ->
+                  Mono.from(
+                      destination
+                          .getDatabase(inDatabase)
+                          .runCommand(named, numbered, BsonDocument.class)))
+          .flatMap(Lane::settled)
+          .retryWhen(PATIENTLY)
+          .onErrorMap(
+              failure ->
+                  failure instanceof MongoException known
+                      && known.getCode() == TRANSACTION_TOO_OLD,
+              Job::lost);
+    }
+
+    /** An answer that says that some of it is to be sent again is a failure. */
+    private static Mono<BsonDocument> settled(BsonDocument reply) {
+      for (BsonValue each : reply.getArray("writeErrors", new BsonArray())) {
+        MongoException error = error(each.asDocument());
+        if (Waits.isPassing(error) || error.getCode() == TRANSACTION_TOO_OLD) {
+          return Mono.error(error);
         }
       }
+      return reply.get("writeConcernError") instanceof BsonDocument error
+          ? Mono.error(error(error))
+          : Mono.just(reply);
     }
 
-    private void attempt(Function<ClientSession, ? extends Publisher<?>> writes)
-        throws InterruptedException {
-      session.startTransaction(OPTIONS);
-      try {
-        // First what is copied: a transaction goes by way of the mongos beside the shard that its
-        // first statement is for, and those of the lanes are all on one shard.
-        Waits.first(writes.apply(session));
-        long matched =
-            Waits.one(lanes.updateOne(session, mine, Updates.inc("writes", 1L))).getMatchedCount();
-        if (matched == 0) {
-          throw Job.lost(null);
-        }
-      } catch (RuntimeException | InterruptedException | Error failure) {
-        abort();
-        throw failure;
-      }
-      commit();
-    }
-
-    private void abort() throws InterruptedException {
-      try {
-        Waits.first(session.abortTransaction());
-      } catch (RuntimeException failure) {
-        // It is ended by the server, or by the next one of the session.
-      }
-    }
-
-    private void commit() throws InterruptedException {
-      for (int tries = 1; ; tries++) {
-        try {
-          Waits.first(session.commitTransaction());
-          return;
-        } catch (MongoException failure) {
-          if (!failure.hasErrorLabel(MongoException.UNKNOWN_TRANSACTION_COMMIT_RESULT_LABEL)) {
-            throw failure;
-          }
-          Waits.pause("the destination", failure, tries);
-        }
-      }
-    }
-
-    private boolean isInterrupted(RuntimeException failure) {
-      return failure instanceof MongoException known && known.getCode() == INTERRUPTED;
+    private static MongoException error(BsonDocument error) {
+      return new MongoException(
+          error.getNumber("code").intValue(),
+          error.getString("errmsg", new BsonString("")).getValue());
     }
 
     @Override

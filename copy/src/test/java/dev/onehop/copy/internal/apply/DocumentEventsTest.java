@@ -15,7 +15,7 @@ class DocumentEventsTest {
 
   private static DocumentEvents events(String... shardKey) {
     return new DocumentEvents(
-        new Target(NAMESPACE, List.of(shardKey), false, false), new BsonInt32(1));
+        new Target(NAMESPACE, List.of(shardKey), false), new BsonInt32(1));
   }
 
   private static RawBsonDocument raw(String json) {
@@ -46,7 +46,7 @@ class DocumentEventsTest {
     events.put(KEY, raw("{_id: 1}"), false);
     events.update(KEY, BsonDocument.parse("{updatedFields: {d: 1}}"));
     events.delete(KEY);
-    assertThat(statements(events)).containsExactly("delete one {\"_id\": 1}");
+    assertThat(statements(events)).containsExactly("delete {\"_id\": 1}");
   }
 
   /** The two parts of a transaction on two shards come in any order. */
@@ -60,7 +60,7 @@ class DocumentEventsTest {
     events.update(moved, BsonDocument.parse("{updatedFields: {a: 1}}"));
     assertThat(statements(events))
         .containsExactly(
-            "delete one {\"k\": 1, \"_id\": 1}",
+            "delete {\"k\": 1, \"_id\": 1}",
             "put {\"_id\": 1} {\"_id\": 1, \"k\": 2}",
             "update {\"k\": 2, \"_id\": 1} {\"$set\": {\"a\": 1}}");
   }
@@ -81,7 +81,7 @@ class DocumentEventsTest {
     events.put(KEY, raw("{_id: 1, k: 2}"), true);
     assertThat(statements(events))
         .containsExactly(
-            "delete all {\"_id\": 1, \"$nor\": [{\"k\": 2}]}",
+            "sweep {\"_id\": 1, \"$nor\": [{\"k\": 2}]}",
             "put {\"_id\": 1, \"k\": 2} {\"_id\": 1, \"k\": 2}");
     DocumentEvents sure = events("k");
     sure.put(KEY, raw("{_id: 1, k: 2}"), false);
@@ -115,12 +115,12 @@ class DocumentEventsTest {
   @Test
   void whatWasReadReplacesAllThatThereIs() {
     assertThat(StatementText.of(events().statements(List.of())))
-        .containsExactly("delete all {\"_id\": 1}");
+        .containsExactly("delete {\"_id\": 1}");
     assertThat(StatementText.of(events("_id").statements(List.of(raw("{_id: 1, a: 1}")))))
         .containsExactly("put {\"_id\": 1} {\"_id\": 1, \"a\": 1}");
     assertThat(StatementText.of(events("k").statements(List.of(raw("{_id: 1, k: {a: 1}}")))))
         .containsExactly(
-            "delete all {\"_id\": 1, \"$nor\": [{\"k\": {\"$eq\": {\"a\": 1}}}]}",
+            "sweep {\"_id\": 1, \"$nor\": [{\"k\": {\"$eq\": {\"a\": 1}}}]}",
             "put {\"_id\": 1, \"k\": {\"$eq\": {\"a\": 1}}} {\"_id\": 1, \"k\": {\"a\": 1}}");
   }
 

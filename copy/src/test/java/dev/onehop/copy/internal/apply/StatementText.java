@@ -1,12 +1,8 @@
 package dev.onehop.copy.internal.apply;
 
-import com.mongodb.client.model.DeleteManyModel;
-import com.mongodb.client.model.DeleteOneModel;
-import com.mongodb.client.model.ReplaceOneModel;
-import com.mongodb.client.model.UpdateOneModel;
-import com.mongodb.client.model.WriteModel;
 import java.util.List;
-import org.bson.RawBsonDocument;
+import java.util.Locale;
+import org.bson.BsonDocument;
 
 /** Statements to read: what is done, the filter, and what is written. */
 final class StatementText {
@@ -17,19 +13,13 @@ final class StatementText {
   }
 
   private static String of(Statement statement) {
-    WriteModel<RawBsonDocument> model = statement.model();
-    String kind = statement.kind().name().toLowerCase(java.util.Locale.ROOT);
-    if (model instanceof DeleteOneModel<RawBsonDocument> delete) {
-      return kind + " one " + delete.getFilter();
+    BsonDocument body = BsonDocument.parse(statement.body().toJson());
+    String kind = statement.kind().name().toLowerCase(Locale.ROOT);
+    String collation = body.containsKey("collation") ? " simple" : "";
+    if (statement.isDelete()) {
+      return kind + " " + body.get("q") + collation;
     }
-    if (model instanceof DeleteManyModel<RawBsonDocument> delete) {
-      return kind + " all " + delete.getFilter();
-    }
-    if (model instanceof ReplaceOneModel<RawBsonDocument> replace) {
-      return kind + " " + replace.getFilter() + " " + replace.getReplacement().toJson();
-    }
-    UpdateOneModel<RawBsonDocument> update = (UpdateOneModel<RawBsonDocument>) model;
-    Object what = update.getUpdate() == null ? update.getUpdatePipeline() : update.getUpdate();
-    return kind + " " + update.getFilter() + " " + what;
+    Object what = body.isArray("u") ? body.getArray("u").getValues() : body.get("u");
+    return kind + " " + body.get("q") + " " + what + collation;
   }
 }

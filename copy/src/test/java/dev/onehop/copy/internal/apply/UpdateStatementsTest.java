@@ -15,7 +15,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class UpdateStatementsTest {
   private static final BsonDocument FILTER = BsonDocument.parse("{_id: 1}");
   private static final Target TARGET =
-      new Target(new MongoNamespace("d.c"), List.of(), false, false);
+      new Target(new MongoNamespace("d.c"), List.of(), false);
 
   /**
    * @param descriptions without what is empty
