@@ -506,7 +506,7 @@ class CopyApplyIT {
     Map<String, String> documents = new TreeMap<>();
     for (RawBsonDocument document : of.getCollection(name, RawBsonDocument.class).find()) {
       String twice = documents.put(document.get("_id").toString(), document.toJson());
-      assertThat(twice).as("the same _id: %s", document).isNull();
+      assertThat(twice).as("the same _id in %s of %s: %s", name, of.getName(), document).isNull();
     }
     return documents;
   }

@@ -34,7 +34,7 @@ public final class CopyApplyMain {
             database,
             Long.toString(start.getValue()))
         .redirectErrorStream(true)
-        .redirectOutput(Path.of(System.getProperty("java.io.tmpdir"), "copy-apply.log").toFile())
+        .redirectOutput(Path.of(System.getProperty("java.io.tmpdir"), "copy-apply." + System.nanoTime() + ".log").toFile())
         .start();
   }
 

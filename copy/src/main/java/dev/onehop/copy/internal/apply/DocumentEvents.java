@@ -65,7 +65,10 @@ final class DocumentEvents {
   }
 
   void delete(BsonDocument documentKey) {
-    begin(documentKey).document = null;
+    Changes changes = begin(documentKey);
+    changes.document = null;
+    // It may come back elsewhere.
+    changes.moved |= !target.isPlacedBy(documentKey);
   }
 
   private Changes begin(BsonDocument documentKey) {

@@ -92,6 +92,17 @@ class DocumentEventsTest {
   }
 
   @Test
+  void aDocumentThatComesBackElsewhereIsRemovedWhereItWas() {
+    DocumentEvents events = events("k");
+    events.delete(KEY);
+    events.put(KEY, raw("{_id: 1, k: 2}"), false);
+    assertThat(statements(events))
+        .containsExactly(
+            "sweep {\"_id\": 1, \"$nor\": [{\"k\": 2}]}",
+            "put {\"_id\": 1, \"k\": 2} {\"_id\": 1, \"k\": 2}");
+  }
+
+  @Test
   void anUpdateOfAShardKeyIsReadAgain() {
     BsonDocument change = BsonDocument.parse("{updatedFields: {k: 2}}");
     DocumentEvents atSource = events();
