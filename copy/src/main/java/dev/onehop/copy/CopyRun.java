@@ -1,5 +1,6 @@
 package dev.onehop.copy;
 
+import com.mongodb.MongoCredential;
 import dev.onehop.copy.internal.Mapping;
 import dev.onehop.copy.internal.apply.Applier;
 import dev.onehop.copy.internal.cluster.ClusterEnd;
@@ -135,6 +136,9 @@ final class CopyRun {
   private void begin(ClusterEnd source, ClusterEnd destination, Job job)
       throws InterruptedException {
     BsonDocument known = job.read();
+    if (known != null && settings.begin() != ClusterCopy.Begin.NEW) {
+      requireUser(destination, known);
+    }
     if (settings.begin() == ClusterCopy.Begin.RESUME) {
       if (known == null) {
         throw new CopyException("the destination has no job " + settings.job(), null);
@@ -176,6 +180,7 @@ final class CopyRun {
             .append("incarnation", new BsonObjectId(new ObjectId()))
             .append("phase", new BsonString(CopyPhase.START.name()))
             .append("source", identity(source))
+            .append("user", user(destination))
             .append("place", place.toDocument())
             .append("start", place.clusterTime())
             .append("mapping", mapping(settings))
@@ -278,6 +283,24 @@ final class CopyRun {
               + " was begun with other collections, names, filters or operations: give the same",
           null);
     }
+  }
+
+  /** Another user's sessions would not shut out those of this one. */
+  private void requireUser(ClusterEnd destination, BsonDocument known) {
+    BsonString begun = known.getString("user", new BsonString(""));
+    if (!begun.equals(user(destination))) {
+      throw new CopyException(
+          "the job %s was begun by the user %s of the destination: use the same"
+              .formatted(settings.job(), begun.getValue().isEmpty() ? "(none)" : begun.getValue()),
+          null);
+    }
+  }
+
+  private static BsonString user(ClusterEnd destination) {
+    MongoCredential credential = destination.settings().getCredential();
+    String name = credential == null ? null : credential.getUserName();
+    return new BsonString(
+        credential == null || name == null ? "" : name + "@" + credential.getSource());
   }
 
   private static Set<String> sorted(BsonDocument mapping) {

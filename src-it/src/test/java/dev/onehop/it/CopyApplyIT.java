@@ -1,6 +1,7 @@
 package dev.onehop.it;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import com.mongodb.MongoNamespace;
@@ -19,6 +20,8 @@ import com.mongodb.client.model.ValidationOptions;
 import dev.onehop.copy.internal.Mapping;
 import dev.onehop.copy.internal.apply.Applier;
 import dev.onehop.copy.internal.apply.ApplyStatus;
+import dev.onehop.copy.internal.state.Fence;
+import dev.onehop.copy.progress.CopyException;
 import dev.onehop.copy.progress.CopyOperation;
 import dev.onehop.streams.event.Checkpoint;
 import dev.onehop.testbed.Testbed;
@@ -38,8 +41,11 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
+import org.bson.BsonArray;
+import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
+import org.bson.BsonString;
 import org.bson.BsonTimestamp;
 import org.bson.Document;
 import org.bson.RawBsonDocument;
@@ -255,6 +261,51 @@ class CopyApplyIT {
             documents(destination.getDatabase("d"), collection));
       }
     }
+  }
+
+  /** Whatever the old owner sends later, to any shard, and by whatever router. */
+  @Test
+  void whoIsShutOutWritesNothing() {
+    try (var old = reactive(to.url());
+        var later = reactive(to.url());
+        MongoClient destination = MongoClients.create(to.url())) {
+      to.shardCollection("f.docs", BsonDocument.parse("{_id: 1}"), List.of(new BsonDocument("_id", new BsonInt32(5))));
+      Fence.Lane before = lane(old, 1);
+      assertThat(insert(before, 1, 6).getInt32("n").getValue()).isEqualTo(2);
+      assertThat(insert(before, 1, 7).getArray("writeErrors")).hasSize(1);
+      Fence.Lane after = lane(later, 2);
+      for (int[] ids : new int[][] {{2, 8}, {2}, {8}}) {
+        assertThatThrownBy(() -> insert(before, ids))
+            .isInstanceOf(CopyException.class)
+            .hasMessageContaining("another process has taken the job over");
+      }
+      assertThatThrownBy(() -> lane(old, 1)).isInstanceOf(CopyException.class);
+      assertThat(insert(after, 3, 9).getInt32("n").getValue()).isEqualTo(2);
+      assertThat(documents(destination.getDatabase("f"), "docs")).hasSize(5);
+    }
+  }
+
+  private static com.mongodb.reactivestreams.client.MongoClient reactive(String url) {
+    return com.mongodb.reactivestreams.client.MongoClients.create(url);
+  }
+
+  private static Fence.Lane lane(com.mongodb.reactivestreams.client.MongoClient client, long term) {
+    return new Fence(client, client.getDatabase("onehop_copy"), "shut-out")
+        .raise(0, term)
+        .block(TIMEOUT);
+  }
+
+  private static BsonDocument insert(Fence.Lane lane, int... ids) {
+    BsonArray documents = new BsonArray();
+    for (int id : ids) {
+      documents.add(new BsonDocument("_id", new BsonInt32(id)));
+    }
+    return lane.write(
+            "f",
+            new BsonDocument("insert", new BsonString("docs"))
+                .append("documents", documents)
+                .append("ordered", BsonBoolean.FALSE))
+        .block(TIMEOUT);
   }
 
   /** Each as an application or an operator makes it, while documents are written. */

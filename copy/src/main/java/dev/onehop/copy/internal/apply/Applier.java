@@ -21,8 +21,8 @@ import reactor.core.publisher.Mono;
 
 /**
  * Applies all events of a source from a time on to a destination, until it is cancelled: in order
- * for each document. Several processes may do so for the same job; they share the
- * work, and when one ends the others take over.
+ * for each document. Several processes may do so for the same job; they share the work, and when
+ * one ends the others take over.
  *
  * <p>The destination has to hold what was copied: of each document any state from the time on, and
  * no document that was deleted before. Updates of documents whose state is not known are not

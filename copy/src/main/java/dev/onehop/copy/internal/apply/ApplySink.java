@@ -32,9 +32,9 @@ import reactor.core.publisher.Mono;
 import reactor.util.retry.Retry;
 
 /**
- * Applies the batches of channels to the destination. Each channel writes in a lane of the fence, so
- * that a late owner's writes have no effect. Where it came to is stored with its lease: who goes on
- * after it was killed applies some events again, to documents that have met them. Thread-safe.
+ * Applies the batches of channels to the destination. Each channel writes in a lane of the fence,
+ * so that a late owner's writes have no effect. Where it came to is stored with its lease: who goes
+ * on after it was killed applies some events again, to documents that have met them. Thread-safe.
  */
 final class ApplySink implements ChannelSink {
   private static final Logger log = LoggerFactory.getLogger(ApplySink.class);
@@ -112,8 +112,7 @@ final class ApplySink implements ChannelSink {
       return Mono.error(new FencedException(batch.channel(), batch.term()));
     }
     return written(batch, tenure)
-        .onErrorMap(
-            CopyException.class, lost -> fenced(batch.channel(), batch.term(), lost))
+        .onErrorMap(CopyException.class, lost -> fenced(batch.channel(), batch.term(), lost))
         .doOnSuccess(
             done -> {
               tenure.lane().reached(time(batch));
@@ -128,8 +127,7 @@ final class ApplySink implements ChannelSink {
           ? tenure
               .writes()
               .raise()
-              .then(
-                  Mono.defer(() -> schema.apply(first, tenure.lane().isUncertain(time(batch)))))
+              .then(Mono.defer(() -> schema.apply(first, tenure.lane().isUncertain(time(batch)))))
               .doOnSuccess(done -> targets.forget())
               .flatMap(plan -> write(tenure, plan))
           : Mono.empty();
@@ -189,8 +187,8 @@ final class ApplySink implements ChannelSink {
   }
 
   /**
-   * A value of a unique index is taken. Another lane may be about to free it; or a shard may have an
-   * orphan with the same {@code _id}, which it removes by itself, after a quarter of an hour
+   * A value of a unique index is taken. Another lane may be about to free it; or a shard may have
+   * an orphan with the same {@code _id}, which it removes by itself, after a quarter of an hour
    * perhaps. Meanwhile the batch's other documents are written, each as it is at the source, and
    * those that wait are not at the destination, so that others can have their values.
    */
@@ -218,8 +216,7 @@ final class ApplySink implements ChannelSink {
                     }));
   }
 
-  private Mono<Void> pass(
-      Map<Lane.Document, List<StreamEvent.Change>> waiting, Tenure tenure) {
+  private Mono<Void> pass(Map<Lane.Document, List<StreamEvent.Change>> waiting, Tenure tenure) {
     return Flux.fromIterable(List.copyOf(waiting.keySet()))
         .concatMapDelayError(
             document ->

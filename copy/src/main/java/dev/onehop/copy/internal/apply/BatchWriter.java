@@ -58,8 +58,8 @@ final class BatchWriter {
   /**
    * Writes for good.
    *
-   * @return an {@link UnmatchedException} or an {@link OccupiedException} if some of it could not be
-   *     written; the rest is
+   * @return an {@link UnmatchedException} or an {@link OccupiedException} if some of it could not
+   *     be written; the rest is
    */
   Mono<Void> write(Fence.Lane lane, BatchPlan plan) {
     return Flux.fromIterable(plan.work())

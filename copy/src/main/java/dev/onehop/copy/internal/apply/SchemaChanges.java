@@ -197,8 +197,7 @@ final class SchemaChanges {
     plan.add(
         target,
         new Lane.Document(created.getNamespace(), Ids.key(new BsonString(namespace))),
-        List.of(
-            target.put(new RawBsonDocument(remembered, new BsonDocumentCodec()))));
+        List.of(target.put(new RawBsonDocument(remembered, new BsonDocumentCodec()))));
     return plan;
   }
 

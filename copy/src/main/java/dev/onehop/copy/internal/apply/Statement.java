@@ -16,8 +16,7 @@ import org.bson.codecs.BsonDocumentCodec;
  * @param kind what is expected of it
  */
 record Statement(BsonValue id, RawBsonDocument body, Kind kind) {
-  private static final BsonDocument SIMPLE =
-      new BsonDocument("locale", new BsonString("simple"));
+  private static final BsonDocument SIMPLE = new BsonDocument("locale", new BsonString("simple"));
 
   enum Kind {
     /** Removes the document if there is one. */

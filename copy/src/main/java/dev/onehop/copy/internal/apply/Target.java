@@ -90,8 +90,7 @@ record Target(MongoNamespace namespace, List<String> shardKey, boolean collated)
     BsonValue update =
         hasOperatorName(document)
             ? new BsonArray(
-                List.of(
-                    new BsonDocument("$replaceWith", new BsonDocument("$literal", document))))
+                List.of(new BsonDocument("$replaceWith", new BsonDocument("$literal", document))))
             : document;
     return Statement.update(
         id(document), exactly(document), isSimple(), update, Statement.Kind.PUT);
@@ -137,10 +136,7 @@ record Target(MongoNamespace namespace, List<String> shardKey, boolean collated)
   @Nullable Statement deleteOthers(BsonValue id, List<RawBsonDocument> documents) {
     if (documents.isEmpty()) {
       return Statement.delete(
-          id,
-          byId(id),
-          isSimple(),
-          isPlacedById() ? Statement.Kind.DELETE : Statement.Kind.SWEEP);
+          id, byId(id), isSimple(), isPlacedById() ? Statement.Kind.DELETE : Statement.Kind.SWEEP);
     }
     if (isPlacedById()) {
       return null;
@@ -148,9 +144,6 @@ record Target(MongoNamespace namespace, List<String> shardKey, boolean collated)
     List<BsonDocument> places = new ArrayList<>();
     documents.forEach(document -> places.add(placement(document)));
     return Statement.delete(
-        id,
-        byId(id).append("$nor", new BsonArray(places)),
-        isSimple(),
-        Statement.Kind.SWEEP);
+        id, byId(id).append("$nor", new BsonArray(places)), isSimple(), Statement.Kind.SWEEP);
   }
 }

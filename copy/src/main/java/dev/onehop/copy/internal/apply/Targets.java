@@ -36,11 +36,7 @@ final class Targets {
     return options(name)
         .zipWith(
             shardKey(namespace),
-            (options, shardKey) ->
-                new Target(
-                    name,
-                    shardKey,
-                    options.containsKey("collation")))
+            (options, shardKey) -> new Target(name, shardKey, options.containsKey("collation")))
         .retryWhen(SourceReads.untilThere())
         .doOnNext(target -> known.put(namespace, target));
   }

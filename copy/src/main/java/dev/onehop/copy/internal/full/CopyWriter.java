@@ -137,10 +137,7 @@ final class CopyWriter {
     }
     Set<ByteBuffer> there = new HashSet<>();
     destination
-        .all(
-            collection(spec)
-                .find(Filters.in("_id", ids))
-                .projection(Projections.include(fields)))
+        .all(collection(spec).find(Filters.in("_id", ids)).projection(Projections.include(fields)))
         .forEach(document -> there.add(identity(spec, document)));
     return documents.stream()
         .filter(document -> !there.contains(identity(spec, document)))
@@ -166,10 +163,7 @@ final class CopyWriter {
    * the source it has gone or changed since it was copied, as that has this one now. So all of them
    * are written anew as they are at the source.
    */
-  private void replaceOccupants(
-      Fence.Lane lane,
-      CollectionSpec spec,
-      RawBsonDocument document)
+  private void replaceOccupants(Fence.Lane lane, CollectionSpec spec, RawBsonDocument document)
       throws InterruptedException {
     List<RawBsonDocument> occupants =
         destination.all(collection(spec).find(occupying(spec, document)));

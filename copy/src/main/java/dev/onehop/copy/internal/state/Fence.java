@@ -59,8 +59,7 @@ public final class Fence {
           .maxBackoff(Duration.ofSeconds(1))
           .filter(Waits::isPassing)
           .doBeforeRetry(
-              signal ->
-                  log.debug("it is sent again: {}", Waits.reason(signal.failure())));
+              signal -> log.debug("it is sent again: {}", Waits.reason(signal.failure())));
 
   private final MongoClient destination;
   private final String database;
@@ -119,8 +118,7 @@ public final class Fence {
   private Mono<Set<String>> shards() {
     long last = lookedNanos.get();
     long now = System.nanoTime();
-    if (!shards.isEmpty()
-        && (now - last < LOOK_NANOS || !lookedNanos.compareAndSet(last, now))) {
+    if (!shards.isEmpty() && (now - last < LOOK_NANOS || !lookedNanos.compareAndSet(last, now))) {
       return Mono.just(shards);
     }
     return places.shards().doOnNext(found -> shards = found);
@@ -200,10 +198,7 @@ public final class Fence {
     private BsonDocument touch(BsonInt32 id) {
       BsonDocument statement =
           new BsonDocument("q", new BsonDocument("_id", id))
-              .append(
-                  "u",
-                  new BsonDocument(
-                      "$inc", new BsonDocument("raised", new BsonInt64(1))))
+              .append("u", new BsonDocument("$inc", new BsonDocument("raised", new BsonInt64(1))))
               .append("upsert", BsonBoolean.TRUE);
       return new BsonDocument("update", new BsonString("fences"))
           .append("updates", new BsonArray(List.of(statement)));
@@ -223,8 +218,7 @@ public final class Fence {
           .retryWhen(PATIENTLY)
           .onErrorMap(
               failure ->
-                  failure instanceof MongoException known
-                      && known.getCode() == TRANSACTION_TOO_OLD,
+                  failure instanceof MongoException known && known.getCode() == TRANSACTION_TOO_OLD,
               Job::lost);
     }
 

@@ -201,8 +201,7 @@ final class FencePlaces {
             .getDatabase("config")
             .getCollection(collection, BsonDocument.class)
             .withReadConcern(ReadConcern.MAJORITY);
-    return Flux.from(entries.find(filter)
-            .sort(new BsonDocument(ID, new BsonInt32(1))))
+    return Flux.from(entries.find(filter).sort(new BsonDocument(ID, new BsonInt32(1))))
         .collectList();
   }
 

@@ -14,8 +14,7 @@ class DocumentEventsTest {
   private static final BsonDocument KEY = BsonDocument.parse("{_id: 1}");
 
   private static DocumentEvents events(String... shardKey) {
-    return new DocumentEvents(
-        new Target(NAMESPACE, List.of(shardKey), false), new BsonInt32(1));
+    return new DocumentEvents(new Target(NAMESPACE, List.of(shardKey), false), new BsonInt32(1));
   }
 
   private static RawBsonDocument raw(String json) {
