@@ -1,21 +1,16 @@
 package dev.onehop.cli;
 
-import dev.onehop.cli.bench.Progress;
 import dev.onehop.cli.copybench.CopyBench;
 import dev.onehop.cli.copybench.CopyBenchPlan;
 import dev.onehop.cli.report.CopyBenchReport;
 import dev.onehop.cli.report.CopyBenchTable;
 import dev.onehop.cli.results.CopyBenchResults;
 import dev.onehop.cli.results.CopyBenchRun;
-import dev.onehop.cli.results.ResultsFile;
-import java.io.PrintWriter;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
-import java.util.Objects;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParseResult;
@@ -31,7 +26,7 @@ final class CopyBenchOptions {
           "--measure",
           "--records",
           "--in",
-          "--operations",
+          "--changes",
           "--write-rate",
           "--duration",
           "--rounds",
@@ -43,7 +38,7 @@ final class CopyBenchOptions {
   private static final int MOST_RECORDS = 100_000_000;
 
   /** More would not fit into the oplogs. */
-  private static final int MOST_OPERATIONS = 500_000;
+  private static final int MOST_CHANGES = 500_000;
 
   private static final int MOST_RATE = 100_000;
   private static final int MOST_ROUNDS = 100;
@@ -59,7 +54,7 @@ final class CopyBenchOptions {
       description =
           "Start two clusters on this machine, and measure how fast, how late and how rightly the one"
               + " is copied to the other, beside a copy that goes by way of one router. What follows"
-              + " goes with this.")
+              + " goes with this; --json with a copy, too.")
   boolean bench;
 
   @Option(
@@ -86,11 +81,11 @@ final class CopyBenchOptions {
   @Nullable List<Integer> collections;
 
   @Option(
-      names = "--operations",
+      names = "--changes",
       paramLabel = "N",
       description =
           "Inserts and updates of a backlog, 500000 at most. Default: 100000 (--quick: 10000).")
-  @Nullable Integer operations;
+  @Nullable Integer changes;
 
   @Option(
       names = "--write-rate",
@@ -115,23 +110,7 @@ final class CopyBenchOptions {
   @Option(names = "--quick", description = "Small and few copies, under two minutes.")
   boolean quick;
 
-  @Option(
-      names = "--mongod",
-      paramLabel = "PATH",
-      description = "The mongod to run (also: ONEHOP_MONGOD). Default: found or fetched.")
-  @Nullable Path mongod;
-
-  @Option(
-      names = "--mongos",
-      paramLabel = "PATH",
-      description = "The mongos to run (also: ONEHOP_MONGOS). Default: found, or a stand-in.")
-  @Nullable Path mongos;
-
-  @Option(
-      names = "--out",
-      paramLabel = "DIR",
-      description = "Where results.json and report.html go. Default: onehop-results/<time>.")
-  @Nullable Path out;
+  @Mixin ProgramOptions programs = new ProgramOptions();
 
   /**
    * Whether it is asked for.
@@ -152,58 +131,25 @@ final class CopyBenchOptions {
   }
 
   /** Measures. */
-  int run(boolean json) {
+  int run(ResultsOptions results) {
     CopyBenchPlan plan = plan();
-    Path folder = ResultsFolder.create(out);
-    Failure failure = null;
-    CopyBenchResults results;
-    Interruption interruption = Interruption.of(Thread.currentThread());
-    try (Progress progress = Progress.start(Terminal.detect())) {
-      CopyBench copies =
-          new CopyBench(
-              plan,
-              progress,
-              folder,
-              Home.folder(),
-              Shell.commandLine(spec.commandLine().getParseResult().originalArgs()));
-      try {
-        copies.run();
-      } catch (InterruptedException | RuntimeException e) {
-        failure = interruption.failure(e);
-      }
-      results = copies.results();
-    } finally {
-      interruption.close();
-    }
-    if (results != null && !results.runs().isEmpty()) {
-      show(results, folder, json);
-    } else {
-      ResultsFolder.removeIfEmpty(folder);
-    }
-    if (failure != null) {
-      throw failure;
-    }
-    if (Objects.requireNonNull(results).faults() > 0) {
-      throw Failure.run(results.faults() + " copies differ from their source; see the table", null);
+    long faults =
+        results
+            .<CopyBenchResults>run(
+                results.folder(),
+                (context, progress) -> new CopyBench(plan, progress, context),
+                CopyBenchReport::write,
+                CopyBenchTable::render)
+            .faults();
+    if (faults > 0) {
+      throw Failure.run(faults + " copies differ from their source; see the table", null);
     }
     return 0;
   }
 
-  private void show(CopyBenchResults results, Path folder, boolean json) {
-    Path report = CopyBenchReport.write(folder, results);
-    PrintWriter stdout = spec.commandLine().getOut();
-    if (json) {
-      stdout.print(ResultsFile.toJson(results));
-    } else {
-      stdout.print(CopyBenchTable.render(results));
-      stdout.println("Results: " + folder.resolve(ResultsFile.NAME));
-      stdout.println("Report:  " + report);
-    }
-    stdout.flush();
-  }
-
   /** What the options ask for. */
   CopyBenchPlan plan() {
+    programs.check();
     List<String> wanted = kinds == null ? KINDS : kinds;
     for (String kind : wanted) {
       if (!KINDS.contains(kind)) {
@@ -221,12 +167,12 @@ final class CopyBenchOptions {
         KINDS.stream().filter(wanted::contains).toList(),
         checked("--records", records, quick ? 20_000 : 300_000, LEAST, MOST_RECORDS),
         List.copyOf(new TreeSet<>(split)),
-        checked("--operations", operations, quick ? 10_000 : 100_000, LEAST, MOST_OPERATIONS),
+        checked("--changes", changes, quick ? 10_000 : 100_000, LEAST, MOST_CHANGES),
         checked("--write-rate", rate, quick ? 300 : 1_000, 1, MOST_RATE),
         time,
         checked("--rounds", rounds, quick ? 2 : 5, 1, MOST_ROUNDS),
-        program("--mongod", mongod, "ONEHOP_MONGOD"),
-        program("--mongos", mongos, "ONEHOP_MONGOS"));
+        programs.mongod,
+        programs.mongos);
   }
 
   private static int checked(
@@ -236,15 +182,5 @@ final class CopyBenchOptions {
       throw Failure.usage(option + " " + value + ": must be from " + least + " to " + most);
     }
     return value;
-  }
-
-  // Not as the options' default, which would count as given.
-  private static @Nullable Path program(String option, @Nullable Path given, String variable) {
-    String environment = System.getenv(variable);
-    Path path = given == null && environment != null ? Path.of(environment) : given;
-    if (path != null && !Files.isExecutable(path)) {
-      throw Failure.usage(option + " " + path + " is no program");
-    }
-    return path;
   }
 }

@@ -1,31 +1,25 @@
 package dev.onehop.cli.copybench;
 
-import com.mongodb.MongoException;
 import com.mongodb.client.MongoDatabase;
-import dev.onehop.cli.Failure;
-import dev.onehop.cli.bench.BenchSession;
-import dev.onehop.cli.bench.Machine;
 import dev.onehop.cli.bench.Progress;
+import dev.onehop.cli.bench.RunContext;
+import dev.onehop.cli.bench.StandaloneRun;
 import dev.onehop.cli.copybench.Sampler.Written;
 import dev.onehop.cli.results.CopyBenchResults;
 import dev.onehop.cli.results.CopyBenchRun;
 import dev.onehop.cli.results.LatencySummary;
-import dev.onehop.cli.results.MachineFacts;
-import dev.onehop.cli.results.ResultsFile;
 import dev.onehop.cli.results.RunFacts;
 import dev.onehop.cli.results.ServerFacts;
 import dev.onehop.cli.results.TopologyFacts;
 import dev.onehop.cli.results.TopologyFacts.HostFacts;
 import dev.onehop.copy.ClusterCopy;
 import dev.onehop.copy.ClusterCopy.Begin;
-import dev.onehop.copy.progress.CopyException;
 import dev.onehop.copy.progress.CopyPhase;
 import dev.onehop.copy.verify.ClusterVerification;
 import dev.onehop.copy.verify.VerifyReport;
 import dev.onehop.testbed.MongodProcess;
 import dev.onehop.testbed.ServerInfo;
 import dev.onehop.testbed.Testbed;
-import dev.onehop.testbed.TestbedException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -49,7 +43,7 @@ import org.jspecify.annotations.Nullable;
  * Copies from a cluster of its own to another one by both ways, one after the other, in turns.
  * Writes {@code results.json} after each copy.
  */
-public final class CopyBench {
+public final class CopyBench extends StandaloneRun<CopyBenchResults> {
   private static final int SOURCE_NETWORK = 69;
   private static final int DESTINATION_NETWORK = 70;
   private static final int RANGES = 48;
@@ -60,59 +54,25 @@ public final class CopyBench {
 
   private final CopyBenchPlan plan;
   private final Progress progress;
-  private final Path out;
-  private final MachineFacts machine;
-  private final String command;
-  private final String started = BenchSession.now();
   private final List<CopyBenchRun> runs = new ArrayList<>(); // guarded by this
-  private @Nullable String stopReason; // guarded by this
   private volatile @Nullable ServerInfo server;
 
   /**
    * Prepares it.
    *
-   * @param out where results go
-   * @param home the project's folder, for its revision
-   * @param command the command line that repeats it
+   * @param context what results say besides
    */
-  public CopyBench(CopyBenchPlan plan, Progress progress, Path out, Path home, String command) {
+  public CopyBench(CopyBenchPlan plan, Progress progress, RunContext context) {
+    super(context);
     this.plan = plan;
     this.progress = progress;
-    this.out = out;
-    this.machine = Machine.facts(home);
-    this.command = command;
   }
 
-  /**
-   * Runs it.
-   *
-   * @throws Failure if it ends before its last copy
-   */
-  public void run() throws InterruptedException {
-    try {
-      sharded();
-      if (plan.kinds().contains(CopyBenchRun.FULL)) {
-        replicaSets();
-      }
-    } catch (InterruptedException e) {
-      stopped("interrupted");
-      throw e;
-    } catch (MongoException
-        | CopyException
-        | TestbedException
-        | IOException
-        | IllegalStateException
-        | Failure e) {
-      stopped(Failure.firstLine(e));
-      throw e instanceof CopyException ? Failure.run(Failure.firstLine(e), e) : Failure.of(e);
-    }
-  }
-
-  private synchronized void stopped(String why) {
-    stopReason = why;
-    CopyBenchResults results = results();
-    if (results != null && !runs.isEmpty()) {
-      ResultsFile.write(out, results);
+  @Override
+  public void run() throws IOException, InterruptedException {
+    sharded();
+    if (plan.kinds().contains(CopyBenchRun.FULL)) {
+      replicaSets();
     }
   }
 
@@ -182,7 +142,7 @@ public final class CopyBench {
                       way,
                       one ? source.urlOfOne() : source.url(),
                       one ? destination.urlOfOne() : destination.url()),
-                  out.resolve("logs/" + setup.replace(' ', '-') + "-" + way.label())));
+                  context().out().resolve("logs/" + setup.replace(' ', '-') + "-" + way.label())));
         }
       } catch (IOException | RuntimeException e) {
         close();
@@ -508,7 +468,7 @@ public final class CopyBench {
   private synchronized void add(CopyBenchRun run) {
     if (run.round() > 0 || !run.equal()) {
       runs.add(run);
-      ResultsFile.write(out, Objects.requireNonNull(results()));
+      write();
     }
   }
 
@@ -519,10 +479,10 @@ public final class CopyBench {
     return points * Way.values().length * plan.rounds();
   }
 
-  /** What was found so far; null before there were servers. */
+  @Override
   public synchronized @Nullable CopyBenchResults results() {
     ServerInfo known = server;
-    if (known == null) {
+    if (known == null || runs.isEmpty()) {
       return null;
     }
     List<HostFacts> hosts = new ArrayList<>();
@@ -540,10 +500,10 @@ public final class CopyBench {
     }
     return new CopyBenchResults(
         new RunFacts(
-            started,
-            command,
-            runs.size() == planned(),
-            stopReason,
+            context().started(),
+            context().command(),
+            runs.stream().filter(run -> run.round() > 0).count() == planned(),
+            stopReason(),
             planned(),
             plan.records(),
             "documents as of YCSB, ten fields of 100 bytes; inserts and updates 70 to 30, zipfian",
@@ -564,7 +524,7 @@ public final class CopyBench {
             known.mongodVersion(),
             new ServerFacts.Router(known.router().label(), known.routerVersion()),
             known.featureCompatibilityVersion()),
-        machine,
+        context().machine(),
         List.copyOf(runs));
   }
 }

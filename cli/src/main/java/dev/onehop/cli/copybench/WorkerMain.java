@@ -1,14 +1,11 @@
 package dev.onehop.cli.copybench;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.onehop.cli.Failure;
-import dev.onehop.cli.consume.ChildProcess;
+import dev.onehop.cli.consume.ChildMain;
 import dev.onehop.cli.consume.ProcessUse;
 import java.io.BufferedReader;
 import java.io.IOException;
-import java.io.InputStreamReader;
 import java.io.PrintStream;
-import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.ExecutionException;
@@ -35,13 +32,12 @@ public final class WorkerMain {
   }
 
   /** Does what its standard input says. */
-  public static void main(String[] args) throws IOException {
-    PrintStream out = System.out;
-    System.setOut(System.err); // What libraries print is no part of the answers.
-    BufferedReader in =
-        new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
-    int exitCode = 0;
-    WorkerTask task = JSON.readValue(in.readLine(), WorkerTask.class);
+  public static void main(String[] args) {
+    ChildMain.run(WorkerTask.class, WorkerMain::run);
+  }
+
+  private static void run(WorkerTask task, BufferedReader in, PrintStream out)
+      throws IOException, InterruptedException, ExecutionException {
     try (Work work = task.way() == Way.ONE ? new OneRouterWork(task) : new OurWork(task)) {
       WorkerMain worker = new WorkerMain(work);
       String line;
@@ -49,12 +45,7 @@ public final class WorkerMain {
         out.println(worker.answer(line));
         out.flush();
       }
-    } catch (IOException | InterruptedException | ExecutionException | RuntimeException e) {
-      System.err.println(ChildProcess.FAILED + Failure.firstLine(e));
-      e.printStackTrace();
-      exitCode = 1;
     }
-    System.exit(exitCode); // Ends threads that a client may have left.
   }
 
   private String answer(String command)
