@@ -2,6 +2,7 @@ package dev.onehop.cli;
 
 import dev.onehop.cli.copybench.CopyBench;
 import dev.onehop.cli.copybench.CopyBenchPlan;
+import dev.onehop.cli.copybench.Setup;
 import dev.onehop.cli.report.CopyBenchReport;
 import dev.onehop.cli.report.CopyBenchTable;
 import dev.onehop.cli.results.CopyBenchResults;
@@ -24,6 +25,7 @@ final class CopyBenchOptions {
   private static final List<String> OF_BENCH =
       List.of(
           "--measure",
+          "--between",
           "--records",
           "--in",
           "--changes",
@@ -67,6 +69,15 @@ final class CopyBenchOptions {
   @Nullable List<String> kinds;
 
   @Option(
+      names = "--between",
+      split = ",",
+      paramLabel = "PAIR",
+      description =
+          "sharded, replica-set, replica-set-to-sharded, sharded-to-replica-set: from what to what."
+              + " Default: sharded,replica-set (--quick: sharded).")
+  @Nullable List<String> setups;
+
+  @Option(
       names = "--records",
       paramLabel = "N",
       description = "Documents of all collections together. Default: 300000 (--quick: 20000).")
@@ -84,7 +95,7 @@ final class CopyBenchOptions {
       names = "--changes",
       paramLabel = "N",
       description =
-          "Inserts and updates of a backlog, 500000 at most. Default: 100000 (--quick: 10000).")
+          "Inserts and updates of a backlog, 500000 at most. Default: 100000 (--quick: 5000).")
   @Nullable Integer changes;
 
   @Option(
@@ -98,16 +109,16 @@ final class CopyBenchOptions {
       names = "--duration",
       paramLabel = "TIME",
       converter = DurationConverter.class,
-      description = "How long that is, each time. Default: 20s (--quick: 3s).")
+      description = "How long that is, each time. Default: 20s (--quick: 2s).")
   @Nullable Duration duration;
 
   @Option(
       names = "--rounds",
       paramLabel = "N",
-      description = "How often each way is measured. Default: 5 (--quick: 2).")
+      description = "How often each way is measured. Default: 5 (--quick: 1).")
   @Nullable Integer rounds;
 
-  @Option(names = "--quick", description = "Small and few copies, under two minutes.")
+  @Option(names = "--quick", description = "Small and few copies, under a minute.")
   boolean quick;
 
   @Mixin ProgramOptions programs = new ProgramOptions();
@@ -156,21 +167,27 @@ final class CopyBenchOptions {
         throw Failure.usage("--measure takes full, incremental and lag, and not '" + kind + "'");
       }
     }
-    Duration time = duration == null ? Duration.ofSeconds(quick ? 3 : 20) : duration;
+    Duration time = duration == null ? Duration.ofSeconds(quick ? 2 : 20) : duration;
     if (time.compareTo(LEAST_TIME) < 0 || time.compareTo(MOST_TIME) > 0) {
       throw Failure.usage("--duration must be from 1s to 1h");
     }
     List<Integer> usual = quick ? List.of(1) : List.of(1, 5);
     List<Integer> split = collections == null ? usual : collections;
     split.forEach(count -> checked("--in", count, 0, 1, MOST_COLLECTIONS));
+    List<Setup> pairs =
+        setups == null
+            ? quick ? List.of(Setup.SHARDED) : List.of(Setup.SHARDED, Setup.REPLICA_SET)
+            : setups.stream().map(Setup::named).distinct().toList();
     return new CopyBenchPlan(
+        pairs,
         KINDS.stream().filter(wanted::contains).toList(),
         checked("--records", records, quick ? 20_000 : 300_000, LEAST, MOST_RECORDS),
         List.copyOf(new TreeSet<>(split)),
-        checked("--changes", changes, quick ? 10_000 : 100_000, LEAST, MOST_CHANGES),
+        checked("--changes", changes, quick ? 5_000 : 100_000, LEAST, MOST_CHANGES),
         checked("--write-rate", rate, quick ? 300 : 1_000, 1, MOST_RATE),
         time,
-        checked("--rounds", rounds, quick ? 2 : 5, 1, MOST_ROUNDS),
+        checked("--rounds", rounds, quick ? 1 : 5, 1, MOST_ROUNDS),
+        quick,
         programs.mongod,
         programs.mongos);
   }

@@ -27,7 +27,6 @@ final class LagWatch implements AutoCloseable {
   private final Histogram micros = new ConcurrentHistogram(LONGEST_MICROS, 3);
   private final AtomicLong from = new AtomicLong(Long.MAX_VALUE);
   private final AtomicLong to = new AtomicLong(Long.MAX_VALUE);
-  private volatile boolean seen;
   private volatile boolean closed;
   private volatile @Nullable RuntimeException failure;
 
@@ -63,7 +62,6 @@ final class LagWatch implements AutoCloseable {
         BsonDocument event = cursor.tryNext();
         long now = Workload.micros();
         if (event != null && issued(event) instanceof BsonInt64 issued) {
-          seen = true;
           long time = issued.getValue();
           if (time >= from.get() && time < to.get()) {
             micros.recordValue(Math.min(LONGEST_MICROS, Math.max(0, now - time)));
@@ -87,11 +85,6 @@ final class LagWatch implements AutoCloseable {
             .getDocument("updatedFields", new BsonDocument())
             .get(Workload.ISSUED)
         : null;
-  }
-
-  /** Whether anything has come. */
-  boolean hasSeen() {
-    return seen;
   }
 
   /** What is issued from now on is measured. */

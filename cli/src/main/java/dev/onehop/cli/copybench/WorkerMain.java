@@ -6,6 +6,7 @@ import dev.onehop.cli.consume.ProcessUse;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.PrintStream;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.ExecutionException;
@@ -23,6 +24,7 @@ public final class WorkerMain {
 
   private static final ObjectMapper JSON = new ObjectMapper();
   private static final long LOOK_MILLIS = 10;
+  private static final Duration PATIENCE = Duration.ofSeconds(60);
 
   private final Work work;
   private long cpuNanos = ProcessUse.cpuNanos();
@@ -48,6 +50,23 @@ public final class WorkerMain {
     }
   }
 
+  private void await(long wanted) throws InterruptedException {
+    long applied = 0;
+    long since = System.nanoTime();
+    while (applied < wanted) {
+      Thread.sleep(LOOK_MILLIS);
+      long now = work.applied();
+      if (now > applied) {
+        applied = now;
+        since = System.nanoTime();
+      } else if (System.nanoTime() - since > PATIENCE.toNanos()) {
+        throw new IllegalStateException(
+            "%d of %d changes were applied, and no more for %d s"
+                .formatted(applied, wanted, PATIENCE.toSeconds()));
+      }
+    }
+  }
+
   private String answer(String command)
       throws IOException, InterruptedException, ExecutionException {
     List<String> words = Arrays.asList(command.split(" ", -1));
@@ -55,9 +74,7 @@ public final class WorkerMain {
       case "full" -> work.full(words.subList(1, words.size()));
       case "follow" -> work.follow(new BsonTimestamp(Long.parseLong(words.get(1))));
       case "await" -> {
-        while (work.applied() < Long.parseLong(words.get(1))) {
-          Thread.sleep(LOOK_MILLIS);
-        }
+        await(Long.parseLong(words.get(1)));
       }
       case "unfollow" -> work.unfollow();
       case "use" -> {
