@@ -42,8 +42,9 @@ public final class CopyBench extends StandaloneRun<CopyBenchResults> {
   public void run() throws IOException, InterruptedException {
     try (Sides sides = new Sides(plan, progress)) {
       for (Setup setup : plan.setups()) {
-        Side source = sides.source(setup.fromSharded());
-        Side destination = sides.destination(setup.toSharded());
+        sides.start(setup);
+        Side source = sides.from(setup);
+        Side destination = sides.to(setup);
         know(source, "source");
         know(destination, "destination");
         try (Workers workers =
@@ -67,10 +68,8 @@ public final class CopyBench extends StandaloneRun<CopyBenchResults> {
   }
 
   private synchronized void add(CopyBenchRun run) {
-    if (run.round() > 0 || !run.equal()) {
-      runs.add(run);
-      write();
-    }
+    runs.add(run);
+    write();
   }
 
   private int planned() {
@@ -89,7 +88,7 @@ public final class CopyBench extends StandaloneRun<CopyBenchResults> {
         new RunFacts(
             context().started(),
             context().command(),
-            runs.stream().filter(run -> run.round() > 0).count() == planned(),
+            runs.size() == planned(),
             stopReason(),
             planned(),
             plan.records(),

@@ -16,8 +16,8 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Set;
 import java.util.function.Consumer;
+import java.util.function.UnaryOperator;
 import java.util.stream.IntStream;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
@@ -43,10 +43,13 @@ final class PairBench {
   private final Consumer<CopyBenchRun> found;
   private final Workload workload;
 
+  /** Whether both ways have copied all documents once: then processes and routers are quick. */
+  private boolean warm;
+
   /**
    * Prepares it.
    *
-   * @param found is given each copy, that of round 0, which counts only if it is not equal, too
+   * @param found is given each copy that is measured
    */
   PairBench(
       CopyBenchPlan plan,
@@ -67,14 +70,14 @@ final class PairBench {
   }
 
   void run() throws InterruptedException {
+    if (plan.kinds().contains(CopyBenchRun.INCREMENTAL)
+        || plan.kinds().contains(CopyBenchRun.LAG)) {
+      changes();
+    }
     if (plan.kinds().contains(CopyBenchRun.FULL)) {
       for (int collections : plan.collections()) {
         full(collections);
       }
-    }
-    if (plan.kinds().contains(CopyBenchRun.INCREMENTAL)
-        || plan.kinds().contains(CopyBenchRun.LAG)) {
-      changes();
     }
     source.drop(Workload.DATABASE);
   }
@@ -104,28 +107,24 @@ final class PairBench {
 
   private void full(int collections) throws InterruptedException {
     try (RangeMover mover = load(collections)) {
-      String work = "full " + String.join(" ", names(collections));
       long documents = (long) (plan.records() / collections) * collections;
-      // Round 0 is not measured: processes and routers are as quick as they are after a while.
-      for (int round = 0; round <= plan.rounds(); round++) {
+      for (int round = warm ? 1 : 0; round <= plan.rounds(); round++) {
         for (Way way : order(round)) {
           Copy copy = new Copy(CopyBenchRun.FULL, collections, way, round);
           show(copy);
-          prepare(way, EnumSet.of(CopyPhase.STRUCTURE));
-          Worker worker = workers.of(way);
-          CopyBenchRun result =
-              measure(
-                  copy,
-                  mover,
-                  () -> {
-                    worker.run(work);
-                    return documents;
-                  });
+          create(way);
+          measure(
+              copy,
+              mover,
+              () -> {
+                copyAll(way, collections);
+                return documents;
+              });
           destination.drop(way.label());
-          found.accept(result);
         }
       }
     }
+    warm = true;
   }
 
   /** A copy that is measured. */
@@ -148,11 +147,20 @@ final class PairBench {
   }
 
   /** The same for both ways: the destination is as OneHop makes it. */
-  private void prepare(Way way, Set<CopyPhase> phases) throws InterruptedException {
+  private void create(Way way) throws InterruptedException {
     try (ClusterCopy copy =
-        OurWork.copy(way, source.url(), destination.url(), Begin.OVERWRITE, phases)) {
+        OurWork.copy(
+            way,
+            source.url(),
+            destination.url(),
+            Begin.OVERWRITE,
+            EnumSet.of(CopyPhase.STRUCTURE))) {
       copy.run();
     }
+  }
+
+  private void copyAll(Way way, int collections) throws InterruptedException {
+    workers.of(way).run("full " + String.join(" ", names(collections)));
   }
 
   /** What is measured. */
@@ -162,7 +170,14 @@ final class PairBench {
     long run() throws InterruptedException;
   }
 
-  private CopyBenchRun measure(Copy copy, @Nullable RangeMover mover, Task task)
+  /** Measures a copy, and looks whether it is right; of round 0 nothing is kept. */
+  private void measure(Copy copy, @Nullable RangeMover mover, Task task)
+      throws InterruptedException {
+    measure(copy, mover, task, run -> run);
+  }
+
+  private void measure(
+      Copy copy, @Nullable RangeMover mover, Task task, UnaryOperator<CopyBenchRun> finish)
       throws InterruptedException {
     Worker worker = workers.of(copy.way());
     var unused = worker.use();
@@ -186,7 +201,10 @@ final class PairBench {
     WorkerUse use = worker.use();
     Side.Counts given = source.counts().since(sourceBefore);
     Side.Counts taken = destination.counts().since(destinationBefore);
-    return new CopyBenchRun(
+    if (copy.round() == 0) {
+      return;
+    }
+    CopyBenchRun run = new CopyBenchRun(
         copy.kind(),
         setup.label(),
         copy.collections(),
@@ -207,6 +225,7 @@ final class PairBench {
         isEqual(copy.way()),
         null,
         written.series());
+    found.accept(finish.apply(run));
   }
 
   private boolean isEqual(Way way) throws InterruptedException {
@@ -236,9 +255,11 @@ final class PairBench {
   private void changes() throws InterruptedException {
     try (RangeMover mover = load(1)) {
       for (Way way : Way.values()) {
-        progress.phase("copying for " + way.label());
-        prepare(way, EnumSet.of(CopyPhase.STRUCTURE, CopyPhase.FULL));
+        progress.phase("copying by way of " + way.label() + ", unmeasured");
+        create(way);
+        copyAll(way, 1);
       }
+      warm = true;
       if (plan.kinds().contains(CopyBenchRun.INCREMENTAL)) {
         backlogs(mover);
       }
@@ -260,16 +281,15 @@ final class PairBench {
         Copy copy = new Copy(CopyBenchRun.INCREMENTAL, 1, way, round);
         show(copy);
         Worker worker = workers.of(way);
-        found.accept(
-            measure(
-                copy,
-                mover,
-                () -> {
-                  worker.run("follow " + start.getValue());
-                  worker.run("await " + plan.operations());
-                  worker.run("unfollow");
-                  return plan.operations();
-                }));
+        measure(
+            copy,
+            mover,
+            () -> {
+              worker.run("follow " + start.getValue());
+              worker.run("await " + plan.operations());
+              worker.run("unfollow");
+              return plan.operations();
+            });
       }
     }
   }
@@ -330,10 +350,13 @@ final class PairBench {
                 way,
                 Objects.requireNonNull(places.get(way)),
                 Objects.requireNonNull(behind.get(way)));
-        CopyBenchRun measured = measure(copy, mover, lags::run);
+        measure(
+            copy,
+            mover,
+            lags::run,
+            run -> run.withLag(plan.rate(), Objects.requireNonNull(lags.summary)));
         places.put(way, source.now());
         behind.replaceAll((each, missed) -> each == way ? 0 : missed + lags.written);
-        found.accept(measured.withLag(plan.rate(), Objects.requireNonNull(lags.summary)));
       }
     }
   }

@@ -1,28 +1,36 @@
 package dev.onehop.cli.copybench;
 
+import dev.onehop.cli.Failure;
 import dev.onehop.cli.bench.Progress;
 import dev.onehop.testbed.MongodProcess;
 import dev.onehop.testbed.Testbed;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.Deque;
-import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** Sources and destinations, each started when it is first asked for, and kept until the end. */
+/** Sources and destinations, each started when it is first needed, and kept until the end. */
 final class Sides implements AutoCloseable {
   private static final int SOURCE_NETWORK = 69;
   private static final int DESTINATION_NETWORK = 70;
+  private static final long ENDING_SECONDS = 30;
 
   private final CopyBenchPlan plan;
   private final Progress progress;
-  private final Map<String, Side> started = new HashMap<>();
-  private final Deque<Side> toClose = new ArrayDeque<>();
+  private final Map<String, Side> started = new ConcurrentHashMap<>();
   private @Nullable Path folder;
 
   Sides(CopyBenchPlan plan, Progress progress) {
@@ -30,28 +38,57 @@ final class Sides implements AutoCloseable {
     this.progress = progress;
   }
 
+  /** Starts what is not there yet, source and destination at the same time. */
+  void start(Setup setup) throws IOException, InterruptedException {
+    List<Callable<Void>> missing = new ArrayList<>();
+    if (!started.containsKey(source(setup))) {
+      missing.add(() -> start(source(setup), setup.fromSharded(), SOURCE_NETWORK, 1));
+    }
+    if (!started.containsKey(destination(setup))) {
+      missing.add(() -> start(destination(setup), setup.toSharded(), DESTINATION_NETWORK, 3));
+    }
+    if (missing.isEmpty()) {
+      return;
+    }
+    progress.phase("starting servers");
+    folder = folder == null ? Files.createTempDirectory("onehop-copy") : folder;
+    ExecutorService threads = Executors.newFixedThreadPool(missing.size());
+    try {
+      for (Future<Void> each : threads.invokeAll(missing)) {
+        each.get();
+      }
+    } catch (ExecutionException e) {
+      throw e.getCause() instanceof RuntimeException failure
+          ? failure
+          : Failure.run(Failure.firstLine(Objects.requireNonNullElse(e.getCause(), e)), e);
+    } finally {
+      threads.shutdownNow();
+      boolean unused = threads.awaitTermination(ENDING_SECONDS, TimeUnit.SECONDS);
+    }
+  }
+
+  private static String source(Setup setup) {
+    return "source" + (setup.fromSharded() ? "" : "-set");
+  }
+
+  private static String destination(Setup setup) {
+    return "destination" + (setup.toSharded() ? "" : "-set");
+  }
+
   /** The source: a sharded cluster with one router, or a replica set. */
-  Side source(boolean sharded) throws IOException, InterruptedException {
-    return get("source", sharded, SOURCE_NETWORK, 1);
+  Side from(Setup setup) {
+    return Objects.requireNonNull(started.get(source(setup)));
   }
 
   /** The destination: a sharded cluster with a router beside each shard, or a replica set. */
-  Side destination(boolean sharded) throws IOException, InterruptedException {
-    return get("destination", sharded, DESTINATION_NETWORK, 3);
+  Side to(Setup setup) {
+    return Objects.requireNonNull(started.get(destination(setup)));
   }
 
-  private Side get(String name, boolean sharded, int network, int routers)
-      throws IOException, InterruptedException {
-    String key = name + (sharded ? ", sharded" : ", replica set");
-    Side known = started.get(key);
-    if (known != null) {
-      return known;
-    }
-    progress.phase("starting the " + key);
-    Side side = sharded ? sharded(name, network, routers) : replicaSet(name, network);
-    started.put(key, side);
-    toClose.push(side);
-    return side;
+  private @Nullable Void start(String name, boolean sharded, int network, int routers)
+      throws InterruptedException {
+    started.put(name, sharded ? sharded(name, network, routers) : replicaSet(name, network));
+    return null;
   }
 
   private Side sharded(String name, int network, int routers) {
@@ -64,19 +101,18 @@ final class Sides implements AutoCloseable {
             .start());
   }
 
-  private Side replicaSet(String name, int network) throws IOException, InterruptedException {
-    Path mongod = MongodProcess.find(plan.mongod(), progress::note);
-    Path data = folder == null ? Files.createTempDirectory("onehop-copy") : folder;
-    folder = data;
-    return Side.replicaSet(mongod, name, "127." + network + ".0.9", data.resolve(name));
+  private Side replicaSet(String name, int network) throws InterruptedException {
+    return Side.replicaSet(
+        MongodProcess.find(plan.mongod(), progress::note),
+        name,
+        "127." + network + ".0.9",
+        Objects.requireNonNull(folder).resolve(name));
   }
 
   @Override
   public void close() throws IOException {
     try {
-      while (!toClose.isEmpty()) {
-        toClose.pop().close();
-      }
+      started.values().forEach(Side::close);
     } finally {
       if (folder != null) {
         delete(folder);
