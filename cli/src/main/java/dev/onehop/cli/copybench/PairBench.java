@@ -319,15 +319,16 @@ final class PairBench {
       Worker worker = workers.of(way);
       worker.run("follow " + start.getValue());
       worker.run("await " + missed);
-      try (LagWatch watch =
-          new LagWatch(destination, way.label(), Workload.collection(0), destination.now())) {
+      LagWatch watch =
+          new LagWatch(destination, way.label(), Workload.collection(0), destination.now());
+      try (watch) {
         written = workload.write(plan.rate(), plan.quick() ? QUICK_WARM_UP : WARM_UP);
         watch.begin();
         written += workload.write(plan.rate(), plan.duration());
         watch.end();
         worker.run("await " + (missed + written));
-        summary = LatencySummary.of(watch.lags());
       }
+      summary = LatencySummary.of(watch.lags());
       worker.run("unfollow");
       return missed + written;
     }
