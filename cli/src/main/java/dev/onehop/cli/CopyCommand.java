@@ -223,22 +223,19 @@ final class CopyCommand implements Callable<Integer> {
               + " Default: ${DEFAULT-VALUE}.")
   private Duration timeout;
 
-  @Option(
-      names = "--json",
-      description = "Print the result as JSON on standard output, in place of text.")
-  boolean json;
-
   @Mixin CopyBenchOptions bench = new CopyBenchOptions();
+
+  @Mixin private ResultsOptions results = new ResultsOptions();
 
   @Override
   public Integer call() {
     if (bench.isWanted()) {
-      return bench.run(json);
+      return bench.run(results);
     }
     try (ClusterCopy copy = copy()) {
       CopyProgress done = run(copy);
       PrintWriter out = spec.commandLine().getOut();
-      if (json) {
+      if (results.json) {
         out.println(toJson(done));
       } else {
         print(out, done);

@@ -3,6 +3,7 @@ package dev.onehop.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.onehop.cli.copybench.CopyBenchPlan;
+import dev.onehop.cli.copybench.Setup;
 import dev.onehop.cli.results.CopyBenchRun;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -32,6 +33,10 @@ class CopyCommandTest {
     assertThat(plan().collections()).containsExactly(1, 5);
     assertThat(plan("--measure", "lag,full").kinds())
         .containsExactly(CopyBenchRun.FULL, CopyBenchRun.LAG);
+    assertThat(plan().setups()).containsExactly(Setup.SHARDED, Setup.REPLICA_SET);
+    assertThat(plan("--quick").setups()).containsExactly(Setup.SHARDED);
+    assertThat(plan("--between", "sharded-to-replica-set").setups())
+        .containsExactly(Setup.SHARDED_TO_REPLICA_SET);
     assertThat(plan("--quick").records()).isLessThan(plan().records());
     assertThat(plan("--quick", "--records", "5000").records()).isEqualTo(5_000);
   }
@@ -46,9 +51,11 @@ class CopyCommandTest {
         "--bench --resume | --resume and --bench exclude each other",
         "--bench --records 10 | --records 10: must be from 1000",
         "--bench --rounds 0 | --rounds 0: must be from 1",
-        "--bench --operations 600000 | --operations 600000: must be from 1000 to 500000",
+        "--bench --changes 600000 | --changes 600000: must be from 1000 to 500000",
         "--bench --measure speed | --measure takes full, incremental and lag, and not 'speed'",
-        "--bench --mongod /nowhere | --mongod /nowhere is no program",
+        "--bench --between moon | --between takes sharded, replica-set, replica-set-to-sharded,"
+            + " sharded-to-replica-set, and not 'moon'",
+        "--bench --mongod /nowhere | --mongod /nowhere: no such file",
         "--from mongodb://a | --from and --to are needed"
       })
   void whatDoesNotGoTogetherIsSaid(String args, String message) {

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("alone")
 class CopyBenchIT {
   private static final long RECORDS = 3_000;
-  private static final long OPERATIONS = 2_000;
+  private static final long CHANGES = 2_000;
 
   @Test
   void bothWaysCopyEverythingAndAreMeasured(@TempDir Path folder) throws Exception {
@@ -35,8 +35,8 @@ class CopyBenchIT {
                 "--bench",
                 "--records",
                 String.valueOf(RECORDS),
-                "--operations",
-                String.valueOf(OPERATIONS),
+                "--changes",
+                String.valueOf(CHANGES),
                 "--in",
                 "1",
                 "--rounds",
@@ -72,7 +72,7 @@ class CopyBenchIT {
         assertThat(run.path("documents").asLong()).isEqualTo(RECORDS);
         assertThat(written).isGreaterThanOrEqualTo(RECORDS);
       } else if (kind.equals("incremental")) {
-        assertThat(run.path("documents").asLong()).isEqualTo(OPERATIONS);
+        assertThat(run.path("documents").asLong()).isEqualTo(CHANGES);
         assertThat(written).isPositive();
       } else {
         assertThat(run.path("lag").path("count").asLong()).isPositive();

@@ -6,6 +6,7 @@ import com.mongodb.client.model.Aggregates;
 import com.mongodb.client.model.Projections;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.HdrHistogram.ConcurrentHistogram;
 import org.HdrHistogram.Histogram;
@@ -22,12 +23,14 @@ import org.jspecify.annotations.Nullable;
 final class LagWatch implements AutoCloseable {
   private static final long LONGEST_MICROS = 3_600_000_000L;
 
+  /** How long a server waits for an event before it says that there is none. */
+  private static final long AWAIT_MILLIS = 300;
+
   private final List<Thread> threads = new ArrayList<>();
   private final List<MongoCursor<BsonDocument>> cursors = new ArrayList<>();
   private final Histogram micros = new ConcurrentHistogram(LONGEST_MICROS, 3);
   private final AtomicLong from = new AtomicLong(Long.MAX_VALUE);
   private final AtomicLong to = new AtomicLong(Long.MAX_VALUE);
-  private volatile boolean seen;
   private volatile boolean closed;
   private volatile @Nullable RuntimeException failure;
 
@@ -49,6 +52,7 @@ final class LagWatch implements AutoCloseable {
                               "fullDocument." + Workload.ISSUED,
                               "updateDescription.updatedFields." + Workload.ISSUED))))
               .startAtOperationTime(start)
+              .maxAwaitTime(AWAIT_MILLIS, TimeUnit.MILLISECONDS)
               .withDocumentClass(BsonDocument.class)
               .iterator();
       cursors.add(cursor);
@@ -59,11 +63,15 @@ final class LagWatch implements AutoCloseable {
 
   private void watch(MongoCursor<BsonDocument> cursor) {
     try {
-      while (!closed) {
+      while (true) {
+        // What was written before it is closed is still seen.
+        boolean last = closed;
         BsonDocument event = cursor.tryNext();
+        if (event == null && last) {
+          return;
+        }
         long now = Workload.micros();
         if (event != null && issued(event) instanceof BsonInt64 issued) {
-          seen = true;
           long time = issued.getValue();
           if (time >= from.get() && time < to.get()) {
             micros.recordValue(Math.min(LONGEST_MICROS, Math.max(0, now - time)));
@@ -71,9 +79,7 @@ final class LagWatch implements AutoCloseable {
         }
       }
     } catch (RuntimeException e) {
-      if (!closed) {
-        failure = e;
-      }
+      failure = e;
     }
   }
 
@@ -89,11 +95,6 @@ final class LagWatch implements AutoCloseable {
         : null;
   }
 
-  /** Whether anything has come. */
-  boolean hasSeen() {
-    return seen;
-  }
-
   /** What is issued from now on is measured. */
   void begin() {
     from.set(Workload.micros());
@@ -104,7 +105,7 @@ final class LagWatch implements AutoCloseable {
     to.set(Workload.micros());
   }
 
-  /** The lags, in microseconds. */
+  /** The lags, in microseconds; once it is closed. */
   Histogram lags() {
     RuntimeException failed = failure;
     if (failed != null) {
@@ -113,6 +114,7 @@ final class LagWatch implements AutoCloseable {
     return micros;
   }
 
+  /** Ends once everything that was written until now is seen. */
   @Override
   public void close() {
     closed = true;

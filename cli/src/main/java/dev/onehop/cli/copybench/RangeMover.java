@@ -1,5 +1,6 @@
 package dev.onehop.cli.copybench;
 
+import com.mongodb.MongoException;
 import dev.onehop.testbed.Testbed;
 import dev.onehop.testbed.TestbedException;
 import java.util.ArrayList;
@@ -77,10 +78,11 @@ final class RangeMover implements AutoCloseable {
           testbed.moveRange(range.namespace, range.min, shards.get(next));
           range.shard = next;
           moved.incrementAndGet();
-        } catch (TestbedException e) {
+        } catch (TestbedException | MongoException e) {
           // The shard has not removed its old documents of the range yet: another one.
+        } finally {
+          end();
         }
-        end();
         Thread.sleep(PAUSE_MILLIS);
       }
     } catch (InterruptedException e) {

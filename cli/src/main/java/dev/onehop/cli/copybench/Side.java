@@ -6,7 +6,10 @@ import com.mongodb.MongoClientSettings;
 import com.mongodb.client.ClientSession;
 import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoClients;
+import dev.onehop.cli.results.ServerFacts;
+import dev.onehop.cli.results.TopologyFacts.HostFacts;
 import dev.onehop.testbed.MongodProcess;
+import dev.onehop.testbed.ServerInfo;
 import dev.onehop.testbed.Testbed;
 import dev.onehop.testbed.Topology;
 import java.nio.file.Path;
@@ -30,6 +33,7 @@ final class Side implements AutoCloseable {
           .append("wiredTiger", new BsonInt32(0))
           .append("tcmalloc", new BsonInt32(0));
 
+  private static final String REGION = "here";
   private static final int OPLOG_MEBIBYTES = 4_096;
 
   private final String url;
@@ -183,6 +187,59 @@ final class Side implements AutoCloseable {
   /** The cluster; null for a replica set. */
   @Nullable Testbed testbed() {
     return testbed;
+  }
+
+  /** What runs where. */
+  List<HostFacts> hosts(String side) {
+    if (testbed == null) {
+      return List.of(new HostFacts(side, REGION, List.of("replica set")));
+    }
+    List<HostFacts> hosts = new ArrayList<>();
+    for (String shard : shards.keySet()) {
+      List<String> roles = new ArrayList<>(List.of(shard));
+      if (hosts.isEmpty()) {
+        roles.add("config");
+      }
+      if (hosts.size() < routers.size()) {
+        roles.add("router");
+      }
+      hosts.add(new HostFacts(side + " " + (hosts.size() + 1), REGION, roles));
+    }
+    return hosts;
+  }
+
+  /** Which servers run. */
+  ServerFacts facts() {
+    if (testbed != null) {
+      ServerInfo server = testbed.server();
+      return new ServerFacts(
+          server.mongodVersion(),
+          new ServerFacts.Router(server.router().label(), server.routerVersion()),
+          server.featureCompatibilityVersion());
+    }
+    BsonDocument parameter =
+        new BsonDocument("getParameter", new BsonInt32(1))
+            .append("featureCompatibilityVersion", new BsonInt32(1));
+    return new ServerFacts(
+        run(client, new BsonDocument("buildInfo", new BsonInt32(1)))
+            .getString("version")
+            .getValue(),
+        new ServerFacts.Router(ServerFacts.Router.NONE, ""),
+        run(client, parameter)
+            .getDocument("featureCompatibilityVersion")
+            .getString("version")
+            .getValue());
+  }
+
+  /** Drops all collections of a database. */
+  void drop(String database) {
+    for (String collection : client.getDatabase(database).listCollectionNames()) {
+      if (testbed == null) {
+        client.getDatabase(database).getCollection(collection).drop();
+      } else {
+        testbed.dropCollection(database + "." + collection);
+      }
+    }
   }
 
   /** A cluster time that has been reached. */

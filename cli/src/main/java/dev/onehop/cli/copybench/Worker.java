@@ -23,13 +23,14 @@ final class Worker implements AutoCloseable {
   /**
    * Starts one.
    *
+   * @param options of its JVM
    * @param folder for its complaints
    */
-  static Worker start(WorkerTask task, Path folder) throws IOException {
+  static Worker start(WorkerTask task, List<String> options, Path folder) throws IOException {
     return new Worker(
         ChildProcess.start(
             "the copy by way of " + task.way().label(),
-            List.of(),
+            options,
             WorkerMain.class,
             JSON.writeValueAsString(task),
             folder,

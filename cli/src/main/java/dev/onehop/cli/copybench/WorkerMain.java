@@ -1,14 +1,12 @@
 package dev.onehop.cli.copybench;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.onehop.cli.Failure;
-import dev.onehop.cli.consume.ChildProcess;
+import dev.onehop.cli.consume.ChildMain;
 import dev.onehop.cli.consume.ProcessUse;
 import java.io.BufferedReader;
 import java.io.IOException;
-import java.io.InputStreamReader;
 import java.io.PrintStream;
-import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.ExecutionException;
@@ -26,6 +24,7 @@ public final class WorkerMain {
 
   private static final ObjectMapper JSON = new ObjectMapper();
   private static final long LOOK_MILLIS = 10;
+  private static final Duration PATIENCE = Duration.ofSeconds(60);
 
   private final Work work;
   private long cpuNanos = ProcessUse.cpuNanos();
@@ -35,13 +34,12 @@ public final class WorkerMain {
   }
 
   /** Does what its standard input says. */
-  public static void main(String[] args) throws IOException {
-    PrintStream out = System.out;
-    System.setOut(System.err); // What libraries print is no part of the answers.
-    BufferedReader in =
-        new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
-    int exitCode = 0;
-    WorkerTask task = JSON.readValue(in.readLine(), WorkerTask.class);
+  public static void main(String[] args) {
+    ChildMain.run(WorkerTask.class, WorkerMain::run);
+  }
+
+  private static void run(WorkerTask task, BufferedReader in, PrintStream out)
+      throws IOException, InterruptedException, ExecutionException {
     try (Work work = task.way() == Way.ONE ? new OneRouterWork(task) : new OurWork(task)) {
       WorkerMain worker = new WorkerMain(work);
       String line;
@@ -49,12 +47,24 @@ public final class WorkerMain {
         out.println(worker.answer(line));
         out.flush();
       }
-    } catch (IOException | InterruptedException | ExecutionException | RuntimeException e) {
-      System.err.println(ChildProcess.FAILED + Failure.firstLine(e));
-      e.printStackTrace();
-      exitCode = 1;
     }
-    System.exit(exitCode); // Ends threads that a client may have left.
+  }
+
+  private void await(long wanted) throws InterruptedException {
+    long applied = 0;
+    long since = System.nanoTime();
+    while (applied < wanted) {
+      Thread.sleep(LOOK_MILLIS);
+      long now = work.applied();
+      if (now > applied) {
+        applied = now;
+        since = System.nanoTime();
+      } else if (System.nanoTime() - since > PATIENCE.toNanos()) {
+        throw new IllegalStateException(
+            "%d of %d changes were applied, and no more for %d s"
+                .formatted(applied, wanted, PATIENCE.toSeconds()));
+      }
+    }
   }
 
   private String answer(String command)
@@ -64,9 +74,7 @@ public final class WorkerMain {
       case "full" -> work.full(words.subList(1, words.size()));
       case "follow" -> work.follow(new BsonTimestamp(Long.parseLong(words.get(1))));
       case "await" -> {
-        while (work.applied() < Long.parseLong(words.get(1))) {
-          Thread.sleep(LOOK_MILLIS);
-        }
+        await(Long.parseLong(words.get(1)));
       }
       case "unfollow" -> work.unfollow();
       case "use" -> {

@@ -6,10 +6,8 @@ import dev.onehop.cli.results.CopyBenchRun;
 import dev.onehop.cli.results.LatencySummary;
 import dev.onehop.cli.results.ResyncCell;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
 import java.util.Objects;
 import java.util.function.Function;
 import java.util.function.ToDoubleFunction;
@@ -208,11 +206,11 @@ public final class CopyBenchTable {
   /** What comparing both ways says. */
   static List<String> sentences(CopyBenchResults results) {
     List<String> sentences = new ArrayList<>();
-    Map<String, String> titles = new LinkedHashMap<>();
-    results.runs().forEach(run -> titles.put(run.title(), run.kind()));
-    titles.forEach(
-        (title, kind) -> {
-          boolean lag = kind.equals(CopyBenchRun.LAG);
+    results
+        .titles()
+        .forEach(
+        title -> {
+          boolean lag = results.runs().stream().anyMatch(run -> run.title().equals(title) && run.lag() != null);
           results
               .ratio(title, lag ? run -> lag(run, LatencySummary::p99) : CopyBenchRun::perSecond)
               .ifPresent(

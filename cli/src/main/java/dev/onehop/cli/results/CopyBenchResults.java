@@ -2,6 +2,7 @@ package dev.onehop.cli.results;
 
 import com.fasterxml.jackson.annotation.JsonIgnore;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.ToDoubleFunction;
@@ -44,10 +45,14 @@ public record CopyBenchResults(
     this(COMMAND, run, topology, server, machine, runs);
   }
 
-  /** What was measured, each once, in the order it ran. */
+  /** What was measured, each once: full copies first, otherwise in the order it ran. */
   @JsonIgnore
   public List<String> titles() {
-    return runs.stream().map(CopyBenchRun::title).distinct().toList();
+    return runs.stream()
+        .sorted(Comparator.comparing(run -> !run.kind().equals(CopyBenchRun.FULL)))
+        .map(CopyBenchRun::title)
+        .distinct()
+        .toList();
   }
 
   /** The runs of a way, in the order of their rounds. */

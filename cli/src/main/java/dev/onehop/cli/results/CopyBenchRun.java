@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * One copy of {@code onehop copy --bench}.
  *
  * @param kind {@link #FULL}, {@link #INCREMENTAL} or {@link #LAG}
- * @param setup {@link #SHARDED} or {@link #REPLICA_SET}
+ * @param setup {@link #SHARDED}, {@link #REPLICA_SET}, or from which of both to which
  * @param collections how many collections share the documents
  * @param way {@link #ONE} or {@link #OURS}
  * @param round the round, from 1 on; both ways are in each
@@ -84,6 +84,35 @@ public record CopyBenchRun(
     written = written == null ? Map.of() : written;
     routed = routed == null ? Map.of() : routed;
     series = series == null ? List.of() : List.copyOf(series);
+  }
+
+  /**
+   * The same as one of {@link #LAG}.
+   *
+   * @param rate at which it was written
+   */
+  public CopyBenchRun withLag(double rate, LatencySummary measured) {
+    return new CopyBenchRun(
+        kind,
+        setup,
+        collections,
+        way,
+        round,
+        documents,
+        startSeconds,
+        seconds,
+        rate,
+        read,
+        written,
+        routed,
+        toolCpuSeconds,
+        routersCpuSeconds,
+        serversCpuSeconds,
+        memoryBytes,
+        moves,
+        equal,
+        measured,
+        series);
   }
 
   /** What it is one of several runs of, in words. */
