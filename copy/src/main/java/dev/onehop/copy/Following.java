@@ -68,6 +68,9 @@ final class Following {
         }
       } finally {
         running.dispose();
+        if (failure.get() == null) {
+          Waits.first(applier.left());
+        }
       }
     }
   }
