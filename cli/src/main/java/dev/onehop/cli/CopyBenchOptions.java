@@ -144,16 +144,17 @@ final class CopyBenchOptions {
   /** Measures. */
   int run(ResultsOptions results) {
     CopyBenchPlan plan = plan();
-    long faults =
-        results
-            .<CopyBenchResults>run(
-                results.folder(),
-                (context, progress) -> new CopyBench(plan, progress, context),
-                CopyBenchReport::write,
-                CopyBenchTable::render)
-            .faults();
-    if (faults > 0) {
-      throw Failure.run(faults + " copies differ from their source; see the table", null);
+    CopyBenchResults found =
+        results.run(
+            results.folder(),
+            (context, progress) -> new CopyBench(plan, progress, context),
+            CopyBenchReport::write,
+            CopyBenchTable::render);
+    if (found.faults() > 0) {
+      throw Failure.run(
+          "%d of %d copies differ from their source; see the table"
+              .formatted(found.faults(), found.runs().size()),
+          null);
     }
     return 0;
   }

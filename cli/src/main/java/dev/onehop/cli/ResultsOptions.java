@@ -40,8 +40,8 @@ final class ResultsOptions {
   }
 
   /**
-   * Runs what starts its own servers, until it ends or the JVM gets a signal to stop, and shows what
-   * it has found.
+   * Runs what starts its own servers, until it ends or the JVM gets a signal to stop, and shows
+   * what it has found.
    *
    * @param folder of {@link #folder}
    * @param prepare makes the run

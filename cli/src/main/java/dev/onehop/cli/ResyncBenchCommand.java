@@ -15,9 +15,7 @@ import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Spec;
 
 /** {@code onehop resync bench}. */
 @Command(
@@ -61,8 +59,6 @@ final class ResyncBenchCommand implements Callable<Integer> {
 
   /** After that a quick run measures no cell again. */
   private static final Duration QUICK = Duration.ofSeconds(75);
-
-  @Spec private CommandSpec spec;
 
   @Option(
       names = "--method",

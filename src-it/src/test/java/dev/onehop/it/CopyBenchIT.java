@@ -17,8 +17,8 @@ import org.junit.jupiter.api.io.TempDir;
 /** Small copies of all kinds by both ways, between clusters of its own. */
 @Tag("alone")
 class CopyBenchIT {
-  private static final long RECORDS = 3_000;
-  private static final long CHANGES = 2_000;
+  private static final long RECORDS = 2_000;
+  private static final long CHANGES = 1_000;
 
   @Test
   void bothWaysCopyEverythingAndAreMeasured(@TempDir Path folder) throws Exception {
@@ -33,14 +33,15 @@ class CopyBenchIT {
             .execute(
                 "copy",
                 "--bench",
+                "--quick",
                 "--records",
                 String.valueOf(RECORDS),
                 "--changes",
                 String.valueOf(CHANGES),
                 "--in",
                 "1",
-                "--rounds",
-                "1",
+                "--between",
+                "sharded,replica-set",
                 "--write-rate",
                 "100",
                 "--duration",
@@ -84,6 +85,10 @@ class CopyBenchIT {
             "full, sharded, ours",
             "full, replica set, one",
             "full, replica set, ours",
+            "incremental, replica set, one",
+            "incremental, replica set, ours",
+            "lag, replica set, one",
+            "lag, replica set, ours",
             "incremental, sharded, one",
             "incremental, sharded, ours",
             "lag, sharded, one",

@@ -204,27 +204,28 @@ final class PairBench {
     if (copy.round() == 0) {
       return;
     }
-    CopyBenchRun run = new CopyBenchRun(
-        copy.kind(),
-        setup.label(),
-        copy.collections(),
-        copy.way().label(),
-        copy.round(),
-        documents,
-        written.startSeconds(),
-        written.seconds(),
-        documents * (1 - 2 * Sampler.MARGIN) / written.seconds(),
-        given.returned(),
-        taken.written(),
-        taken.routed(),
-        use.cpuNanos() / PER_SECOND,
-        given.routersCpu().plus(taken.routersCpu()).toNanos() / PER_SECOND,
-        given.mongodsCpu().plus(taken.mongodsCpu()).toNanos() / PER_SECOND,
-        use.memoryBytes(),
-        mover == null ? 0 : mover.moved(),
-        isEqual(copy.way()),
-        null,
-        written.series());
+    CopyBenchRun run =
+        new CopyBenchRun(
+            copy.kind(),
+            setup.label(),
+            copy.collections(),
+            copy.way().label(),
+            copy.round(),
+            documents,
+            written.startSeconds(),
+            written.seconds(),
+            documents * (1 - 2 * Sampler.MARGIN) / written.seconds(),
+            given.returned(),
+            taken.written(),
+            taken.routed(),
+            use.cpuNanos() / PER_SECOND,
+            given.routersCpu().plus(taken.routersCpu()).toNanos() / PER_SECOND,
+            given.mongodsCpu().plus(taken.mongodsCpu()).toNanos() / PER_SECOND,
+            use.memoryBytes(),
+            mover == null ? 0 : mover.moved(),
+            isEqual(copy.way()),
+            null,
+            written.series());
     found.accept(finish.apply(run));
   }
 

@@ -38,7 +38,8 @@ public enum Setup {
         .orElseThrow(
             () ->
                 Failure.usage(
-                    "--between takes %s, and not '%s'".formatted(String.join(", ", options()), option)));
+                    "--between takes %s, and not '%s'"
+                        .formatted(String.join(", ", options()), option)));
   }
 
   private static List<String> options() {

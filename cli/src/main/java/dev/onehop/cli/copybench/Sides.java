@@ -21,6 +21,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.LoggerFactory;
 
 /** Sources and destinations, each started when it is first needed, and kept until the end. */
 final class Sides implements AutoCloseable {
@@ -52,6 +53,8 @@ final class Sides implements AutoCloseable {
     }
     progress.phase("starting servers");
     folder = folder == null ? Files.createTempDirectory("onehop-copy") : folder;
+    // Two threads that log first, at the same time, make the log complain.
+    Object unusedLog = LoggerFactory.getILoggerFactory();
     ExecutorService threads = Executors.newFixedThreadPool(missing.size());
     try {
       for (Future<Void> each : threads.invokeAll(missing)) {

@@ -81,7 +81,12 @@ public final class CopyBenchReport {
               + (run.stopped() == null ? "." : " (" + run.stopped() + ")."));
     }
     if (results.faults() > 0) {
-      Page.notice(html, results.faults() + " copies differ from their source; see the table.");
+      Page.notice(
+          html,
+          results.faults()
+              + " of "
+              + results.runs().size()
+              + " copies differ from their source; see the table.");
     }
   }
 

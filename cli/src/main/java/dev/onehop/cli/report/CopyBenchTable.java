@@ -203,39 +203,39 @@ public final class CopyBenchTable {
     return String.format(Locale.ROOT, "%,.1f", value);
   }
 
-  /** What comparing both ways says. */
+  /** What comparing both ways says, one for each of what was measured. */
   static List<String> sentences(CopyBenchResults results) {
     List<String> sentences = new ArrayList<>();
-    results
-        .titles()
-        .forEach(
-        title -> {
-          boolean lag = results.runs().stream().anyMatch(run -> run.title().equals(title) && run.lag() != null);
-          results
-              .ratio(title, lag ? run -> lag(run, LatencySummary::p99) : CopyBenchRun::perSecond)
-              .ifPresent(
-                  beside ->
-                      sentences.add(
-                          "%s: OneHop has %s of the one router's %s (%s)."
-                              .formatted(
-                                  title,
-                                  times(beside.ratio()),
-                                  lag ? "p99" : "documents per second",
-                                  interval(beside))));
-          if (!lag) {
-            results
-                .ratio(title, CopyBenchRun::cpuPer1000)
-                .ifPresent(
-                    beside ->
-                        sentences.add(
-                            "%s: a document costs %s of its processor time, servers included (%s)."
-                                .formatted(title, times(beside.ratio()), interval(beside))));
-          }
-        });
+    for (String title : results.titles()) {
+      boolean lag =
+          results.runs(title, CopyBenchRun.OURS).stream().anyMatch(run -> run.lag() != null);
+      results
+          .ratio(title, lag ? run -> lag(run, LatencySummary::p99) : CopyBenchRun::perSecond)
+          .ifPresent(
+              beside ->
+                  sentences.add(
+                      "%s: OneHop has %s of the one router's %s (%s)%s."
+                          .formatted(
+                              title,
+                              times(beside.ratio()),
+                              lag ? "p99" : "documents per second",
+                              interval(beside),
+                              lag ? "" : cost(results, title))));
+    }
     if (results.server().router().isStandIn()) {
       sentences.add(STAND_IN);
     }
     return sentences;
+  }
+
+  private static String cost(CopyBenchResults results, String title) {
+    return results
+        .ratio(title, CopyBenchRun::cpuPer1000)
+        .map(
+            beside ->
+                ", for %s of its processor time, servers included (%s)"
+                    .formatted(times(beside.ratio()), interval(beside)))
+        .orElse("");
   }
 
   private static String times(double ratio) {

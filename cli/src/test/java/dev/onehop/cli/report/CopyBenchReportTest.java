@@ -25,11 +25,20 @@ class CopyBenchReportTest {
     assertThat(CopyBenchTable.render(results))
         .contains(
             "full, sharded, 1 collection: OneHop has 2.00 times of the one router's documents per"
-                + " second (2.00 to 2.00 in 3 rounds).",
+                + " second (2.00 to 2.00 in 3 rounds), for 0.68 times of its processor time, servers"
+                + " included (0.68 to 0.68 in 3 rounds).",
             "incremental, sharded, 1 collection: OneHop has 1.50 times",
             "lag, sharded, 1 collection: OneHop has 0.50 times of the one router's p99",
             "by router/s",
             "lag p50");
+  }
+
+  @Test
+  void aCopyThatDiffersIsShown() {
+    CopyBenchResults wrong = SampleCopyBenchResults.withOneThatDiffers();
+    assertThat(wrong.faults()).isEqualTo(1);
+    assertThat(CopyBenchTable.render(wrong)).contains(" NO\n");
+    assertThat(CopyBenchReport.html(wrong)).contains("1 of 2 copies differ from their source");
   }
 
   @Test

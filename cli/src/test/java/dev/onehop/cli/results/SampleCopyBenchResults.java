@@ -26,6 +26,14 @@ public final class SampleCopyBenchResults {
     return of(runs);
   }
 
+  /** Two copies, of which the other's is wrong. */
+  public static CopyBenchResults withOneThatDiffers() {
+    return of(
+        List.of(
+            run(CopyBenchRun.FULL, CopyBenchRun.ONE, 1, 100, null, false),
+            run(CopyBenchRun.FULL, CopyBenchRun.OURS, 1, 100, null, true)));
+  }
+
   /** A run with these copies. */
   static CopyBenchResults of(List<CopyBenchRun> runs) {
     return new CopyBenchResults(
@@ -58,6 +66,11 @@ public final class SampleCopyBenchResults {
   /** A copy of 100,000 documents over three routers, or one. */
   static CopyBenchRun run(
       String kind, String way, int round, double perSecond, @Nullable Long p99) {
+    return run(kind, way, round, perSecond, p99, true);
+  }
+
+  private static CopyBenchRun run(
+      String kind, String way, int round, double perSecond, @Nullable Long p99, boolean equal) {
     boolean ours = way.equals(CopyBenchRun.OURS);
     Map<String, Long> even = Map.of("shard-1", 33_000L, "shard-2", 34_000L, "shard-3", 33_000L);
     return new CopyBenchRun(
@@ -80,7 +93,7 @@ public final class SampleCopyBenchResults {
         8,
         300L << 20,
         12,
-        true,
+        equal,
         p99 == null
             ? null
             : new LatencySummary(
