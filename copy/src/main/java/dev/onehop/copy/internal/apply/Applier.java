@@ -73,8 +73,7 @@ public final class Applier {
             .startAtOperationTime(builder.start)
             .build();
     this.group =
-        ChannelGroup.builder(
-                stream, builder.lanes, builder.job, leases)
+        ChannelGroup.builder(stream, builder.lanes, builder.job, leases)
             .maxBatch(builder.batch)
             .lease(builder.lease, builder.lease.dividedBy(RENEWALS))
             .build();
@@ -118,8 +117,7 @@ public final class Applier {
    */
   public Mono<Void> left() {
     Bson held =
-        Filters.and(
-            Filters.eq("group", job), Filters.exists("channel"), Filters.ne("owner", null));
+        Filters.and(Filters.eq("group", job), Filters.exists("channel"), Filters.ne("owner", null));
     return Mono.from(leases.find(held).first())
         .hasElement()
         .filter(still -> !still)

@@ -23,19 +23,30 @@ final class BatchPlan {
    * What is written to a collection.
    *
    * @param deletes of documents
+   * @param inserts of documents, before their updates
    * @param updates in an order that matters for those of the same document only
    */
-  record Work(Target target, List<Statement> deletes, List<Statement> updates) {}
+  record Work(
+      Target target, List<Statement> deletes, List<Statement> inserts, List<Statement> updates) {
+    private Work(Target target) {
+      this(target, new ArrayList<>(), new ArrayList<>(), new ArrayList<>());
+    }
+
+    private List<Statement> of(Statement.Kind kind) {
+      return switch (kind) {
+        case DELETE, SWEEP -> deletes;
+        case INSERT -> inserts;
+        case PUT, UPDATE, GUARDED_UPDATE -> updates;
+      };
+    }
+  }
 
   /**
    * @param statements for one document, deletes first
    */
   void add(Target target, Lane.Document document, List<Statement> statements) {
-    Work all =
-        work.computeIfAbsent(target, key -> new Work(key, new ArrayList<>(), new ArrayList<>()));
-    for (Statement statement : statements) {
-      (statement.isDelete() ? all.deletes() : all.updates()).add(statement);
-    }
+    Work all = work.computeIfAbsent(target, Work::new);
+    statements.forEach(statement -> all.of(statement.kind()).add(statement));
     if (statements.stream().anyMatch(Statement::isUpdate)) {
       updated.add(document);
     }
@@ -57,14 +68,15 @@ final class BatchPlan {
     BatchPlan removal = new BatchPlan();
     work.forEach(
         (target, all) -> {
-          List<Statement> deletes = new ArrayList<>();
-          for (Statement statement : all.updates()) {
-            Statement delete = target.deleteOthers(statement.id(), List.of());
-            if (delete != null) {
-              deletes.add(delete);
+          Work there = removal.work.computeIfAbsent(target, Work::new);
+          for (List<Statement> some : List.of(all.inserts(), all.updates())) {
+            for (Statement statement : some) {
+              Statement delete = target.deleteOthers(statement.id(), List.of());
+              if (delete != null) {
+                there.deletes().add(delete);
+              }
             }
           }
-          removal.work.put(target, new Work(target, deletes, List.of()));
         });
     return removal;
   }

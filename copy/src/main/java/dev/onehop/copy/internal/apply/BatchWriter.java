@@ -8,19 +8,21 @@ import com.mongodb.reactivestreams.client.MongoClient;
 import dev.onehop.copy.internal.state.Fence;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import org.bson.BsonArray;
 import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
 import org.bson.BsonString;
+import org.bson.BsonValue;
 import org.bson.RawBsonDocument;
 import org.bson.conversions.Bson;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
- * Writes what is planned for batches, with one command for what is removed from a collection and
- * one for the rest. Commands are unordered, so that shards work side by side; a shard carries out
- * the statements for a document, which are all its own, in their order. Thread-safe.
+ * Writes what is planned for batches, with one command each for what is removed from a collection,
+ * inserted and changed. Commands are unordered, so that shards work side by side; a shard carries
+ * out the statements for a document, which are all its own, in their order. Thread-safe.
  */
 final class BatchWriter {
   /** With what is around the statements it is less than a document may have. */
@@ -29,6 +31,8 @@ final class BatchWriter {
   private static final int MOST_STATEMENTS = 5_000;
   private static final int SWEPT_AT_ONCE = 100;
   private static final int DUPLICATE_KEY = 11000;
+  private static final Map<String, String> COMMANDS =
+      Map.of("deletes", "delete", "documents", "insert", "updates", "update");
   private static final Collation SIMPLE = Collation.builder().locale("simple").build();
 
   private final MongoClient destination;
@@ -66,10 +70,15 @@ final class BatchWriter {
         .concatMap(
             work ->
                 found(work)
-                    .flatMap(deletes -> send(lane, work.target(), "delete", "deletes", deletes))
-                    .then(
-                        Mono.defer(
-                            () -> send(lane, work.target(), "update", "updates", work.updates()))))
+                    .flatMapMany(deletes -> send(lane, work.target(), "deletes", deletes))
+                    .thenMany(
+                        Flux.defer(() -> send(lane, work.target(), "documents", work.inserts())))
+                    .map(work.target()::put)
+                    .collectList()
+                    // Others are there already.
+                    .flatMapMany(puts -> send(lane, work.target(), "updates", puts))
+                    .thenMany(
+                        Flux.defer(() -> send(lane, work.target(), "updates", work.updates()))))
         .then();
   }
 
@@ -111,22 +120,28 @@ final class BatchWriter {
         .flatMapIterable(all -> all);
   }
 
-  private static Mono<Void> send(
-      Fence.Lane lane, Target target, String command, String list, List<Statement> statements) {
+  /**
+   * Sends statements of one kind.
+   *
+   * @param list how the command names them
+   * @return documents that could not be inserted as there are some of the same {@code _id}
+   */
+  private static Flux<RawBsonDocument> send(
+      Fence.Lane lane, Target target, String list, List<Statement> statements) {
     return Flux.fromIterable(parts(statements))
         .concatMap(
             part -> {
+              String command = COMMANDS.get(list);
               BsonDocument body =
                   new BsonDocument(command, new BsonString(target.namespace().getCollectionName()))
                       .append(list, new BsonArray(part.stream().map(Statement::body).toList()))
                       .append("ordered", BsonBoolean.FALSE);
-              if (command.equals("update")) {
+              if (!command.equals("delete")) {
                 body.append("bypassDocumentValidation", BsonBoolean.TRUE);
               }
               return lane.write(target.namespace().getDatabaseName(), body)
-                  .flatMap(reply -> check(reply, part));
-            })
-        .then();
+                  .flatMapMany(reply -> check(reply, part));
+            });
   }
 
   private static List<List<Statement>> parts(List<Statement> statements) {
@@ -143,22 +158,28 @@ final class BatchWriter {
     return parts;
   }
 
-  private static Mono<Void> check(BsonDocument reply, List<Statement> statements) {
+  private static Flux<RawBsonDocument> check(BsonDocument reply, List<Statement> statements) {
+    List<RawBsonDocument> there = new ArrayList<>();
     RuntimeException why = null;
-    for (var each : reply.getArray("writeErrors", new BsonArray())) {
+    for (BsonValue each : reply.getArray("writeErrors", new BsonArray())) {
       BsonDocument error = each.asDocument();
+      Statement refused = statements.get(error.getNumber("index").intValue());
+      boolean duplicate = error.getNumber("code").intValue() == DUPLICATE_KEY;
       String message = error.getString("errmsg").getValue();
-      if (error.getNumber("code").intValue() == DUPLICATE_KEY) {
-        return Mono.error(new OccupiedException(message));
+      if (duplicate && refused.kind() == Statement.Kind.INSERT) {
+        there.add(refused.body());
+      } else if (duplicate) {
+        return Flux.error(new OccupiedException(message));
+      } else {
+        why = new UnmatchedException(message);
       }
-      why = new UnmatchedException(message);
     }
     if (why != null) {
-      return Mono.error(why);
+      return Flux.error(why);
     }
     long expected = statements.stream().filter(statement -> !statement.isDelete()).count();
-    return expected > 0 && reply.getNumber("n").longValue() < expected
-        ? Mono.error(new UnmatchedException("documents are missing"))
-        : Mono.empty();
+    return expected > 0 && reply.getNumber("n").longValue() + there.size() < expected
+        ? Flux.error(new UnmatchedException("documents are missing"))
+        : Flux.fromIterable(there);
   }
 }

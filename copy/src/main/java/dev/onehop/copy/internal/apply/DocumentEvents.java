@@ -27,6 +27,7 @@ final class DocumentEvents {
   private static final class Changes {
     private boolean whole;
     private @Nullable RawBsonDocument document;
+    private boolean inserted;
     private boolean moved;
     private final List<FieldChanges> updates = new ArrayList<>();
   }
@@ -56,10 +57,13 @@ final class DocumentEvents {
   /**
    * An event has the whole document.
    *
+   * @param inserted whether the event is its insert
    * @param perhapsMoved whether there may be an older version of it elsewhere
    */
-  void put(BsonDocument documentKey, RawBsonDocument document, boolean perhapsMoved) {
+  void put(
+      BsonDocument documentKey, RawBsonDocument document, boolean inserted, boolean perhapsMoved) {
     Changes changes = begin(documentKey);
+    changes.inserted = inserted;
     changes.document = document;
     changes.moved |= perhapsMoved && !target.isPlacedBy(documentKey);
   }
@@ -108,7 +112,7 @@ final class DocumentEvents {
             if (changes.moved) {
               add(target.deleteOthers(id, List.of(document)), deletes);
             }
-            others.add(target.put(document));
+            others.add(changes.inserted ? target.insert(document) : target.put(document));
           } else if (changes.whole) {
             deletes.add(target.delete(key));
           }

@@ -110,7 +110,8 @@ final class Planner {
             to.delete(event.key());
           }
         } else {
-          to.put(event.key(), raw(changed), uncertain || event.type().equals("replace"));
+          boolean inserted = event.type().equals("insert");
+          to.put(event.key(), raw(changed), inserted, uncertain || !inserted);
         }
       }
       case "delete" -> to.delete(event.key());

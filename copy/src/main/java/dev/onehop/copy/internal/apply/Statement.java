@@ -23,6 +23,8 @@ record Statement(BsonValue id, RawBsonDocument body, Kind kind) {
     DELETE,
     /** Removes all that match, wherever they are: they have to be found first. */
     SWEEP,
+    /** Inserts a document; one that is there is replaced. The body is the document. */
+    INSERT,
     /** Puts a whole document there. */
     PUT,
     /** Changes a document that is there. */

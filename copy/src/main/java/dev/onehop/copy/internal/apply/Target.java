@@ -96,6 +96,13 @@ record Target(MongoNamespace namespace, List<String> shardKey, boolean collated)
         id(document), exactly(document), isSimple(), update, Statement.Kind.PUT);
   }
 
+  /** Puts a document there that is not expected to be there. Inserts cost servers less. */
+  Statement insert(RawBsonDocument document) {
+    return hasOperatorName(document)
+        ? put(document)
+        : new Statement(id(document), document, Statement.Kind.INSERT);
+  }
+
   private BsonDocument exactly(RawBsonDocument document) {
     BsonDocument filter = byId(id(document));
     placement(document).forEach(filter::put);

@@ -29,9 +29,9 @@ class DocumentEventsTest {
   void theLastWholeDocumentCounts() {
     DocumentEvents events = events();
     events.update(KEY, BsonDocument.parse("{updatedFields: {a: 1}}"));
-    events.put(KEY, raw("{_id: 1, b: 1}"), false);
+    events.put(KEY, raw("{_id: 1, b: 1}"), false, false);
     events.delete(KEY);
-    events.put(KEY, raw("{_id: 1, c: 1}"), false);
+    events.put(KEY, raw("{_id: 1, c: 1}"), false, false);
     events.update(KEY, BsonDocument.parse("{updatedFields: {d: 1}}"));
     assertThat(statements(events))
         .containsExactly(
@@ -42,7 +42,7 @@ class DocumentEventsTest {
   @Test
   void aDeleteRemovesWhatWasBefore() {
     DocumentEvents events = events();
-    events.put(KEY, raw("{_id: 1}"), false);
+    events.put(KEY, raw("{_id: 1}"), false, false);
     events.update(KEY, BsonDocument.parse("{updatedFields: {d: 1}}"));
     events.delete(KEY);
     assertThat(statements(events)).containsExactly("delete {\"_id\": 1}");
@@ -54,7 +54,7 @@ class DocumentEventsTest {
     DocumentEvents events = events();
     BsonDocument old = BsonDocument.parse("{k: 1, _id: 1}");
     BsonDocument moved = BsonDocument.parse("{k: 2, _id: 1}");
-    events.put(moved, raw("{_id: 1, k: 2}"), false);
+    events.put(moved, raw("{_id: 1, k: 2}"), false, false);
     events.delete(old);
     events.update(moved, BsonDocument.parse("{updatedFields: {a: 1}}"));
     assertThat(statements(events))
@@ -67,7 +67,8 @@ class DocumentEventsTest {
   @Test
   void aPutGoesWhereTheShardKeySays() {
     DocumentEvents events = events("s.k", "l", "_id");
-    events.put(BsonDocument.parse("{'s.k': 3, l: null, _id: 1}"), raw("{_id: 1, s: {k: 3}}"), true);
+    events.put(
+        BsonDocument.parse("{'s.k': 3, l: null, _id: 1}"), raw("{_id: 1, s: {k: 3}}"), false, true);
     assertThat(statements(events))
         .containsExactly(
             "put {\"_id\": 1, \"s.k\": 3, \"l\": null} {\"_id\": 1, \"s\": {\"k\": 3}}");
@@ -77,16 +78,16 @@ class DocumentEventsTest {
   @Test
   void aPutThatMayHaveMovedAtTheDestinationRemovesTheOld() {
     DocumentEvents events = events("k");
-    events.put(KEY, raw("{_id: 1, k: 2}"), true);
+    events.put(KEY, raw("{_id: 1, k: 2}"), false, true);
     assertThat(statements(events))
         .containsExactly(
             "sweep {\"_id\": 1, \"$nor\": [{\"k\": 2}]}",
             "put {\"_id\": 1, \"k\": 2} {\"_id\": 1, \"k\": 2}");
     DocumentEvents sure = events("k");
-    sure.put(KEY, raw("{_id: 1, k: 2}"), false);
+    sure.put(KEY, raw("{_id: 1, k: 2}"), false, false);
     assertThat(statements(sure)).hasSize(1);
     DocumentEvents told = events("k");
-    told.put(BsonDocument.parse("{_id: 1, k: 2}"), raw("{_id: 1, k: 2}"), true);
+    told.put(BsonDocument.parse("{_id: 1, k: 2}"), raw("{_id: 1, k: 2}"), false, true);
     assertThat(statements(told)).hasSize(1);
   }
 
@@ -94,7 +95,7 @@ class DocumentEventsTest {
   void aDocumentThatComesBackElsewhereIsRemovedWhereItWas() {
     DocumentEvents events = events("k");
     events.delete(KEY);
-    events.put(KEY, raw("{_id: 1, k: 2}"), false);
+    events.put(KEY, raw("{_id: 1, k: 2}"), false, false);
     assertThat(statements(events))
         .containsExactly(
             "sweep {\"_id\": 1, \"$nor\": [{\"k\": 2}]}",
@@ -134,11 +135,21 @@ class DocumentEventsTest {
             "put {\"_id\": 1, \"k\": {\"$eq\": {\"a\": 1}}} {\"_id\": 1, \"k\": {\"a\": 1}}");
   }
 
+  @Test
+  void whatIsInsertedIsInserted() {
+    DocumentEvents events = events("k");
+    events.put(KEY, raw("{_id: 1, k: 2}"), true, false);
+    events.update(KEY, BsonDocument.parse("{updatedFields: {a: 1}}"));
+    assertThat(statements(events))
+        .containsExactly(
+            "insert {\"_id\": 1, \"k\": 2}", "update {\"_id\": 1} {\"$set\": {\"a\": 1}}");
+  }
+
   /** A replacement can't have such names. */
   @Test
   void aDocumentWithADollarNameIsALiteral() {
     DocumentEvents events = events();
-    events.put(KEY, raw("{_id: 1, a: 1, $b: 1}"), false);
+    events.put(KEY, raw("{_id: 1, a: 1, $b: 1}"), false, false);
     assertThat(statements(events))
         .containsExactly(
             "put {\"_id\": 1} [{\"$replaceWith\": "

@@ -15,6 +15,9 @@ final class StatementText {
   private static String of(Statement statement) {
     BsonDocument body = BsonDocument.parse(statement.body().toJson());
     String kind = statement.kind().name().toLowerCase(Locale.ROOT);
+    if (statement.kind() == Statement.Kind.INSERT) {
+      return kind + " " + body;
+    }
     String collation = body.containsKey("collation") ? " simple" : "";
     if (statement.isDelete()) {
       return kind + " " + body.get("q") + collation;
