@@ -16,6 +16,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** Small copies of all kinds by both ways, between clusters of its own. */
 @Tag("alone")
+@Tag("nightly")
 class CopyBenchIT {
   private static final long RECORDS = 2_000;
   private static final long CHANGES = 1_000;

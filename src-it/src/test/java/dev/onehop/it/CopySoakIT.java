@@ -44,6 +44,7 @@ import org.junit.jupiter.api.io.TempDir;
  * its choices.
  */
 @Tag("alone")
+@Tag("nightly")
 class CopySoakIT {
   private static final int KILLS = Integer.getInteger("onehop.it.copy.soak.kills", 2);
   private static final int SECONDS = Integer.getInteger("onehop.it.copy.soak.seconds", 4);
