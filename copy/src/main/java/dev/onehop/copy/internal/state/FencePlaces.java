@@ -12,6 +12,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.atomic.AtomicReference;
+import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
 import org.bson.BsonString;
@@ -32,6 +33,7 @@ final class FencePlaces {
           .maxBackoff(Duration.ofSeconds(1))
           .filter(Waits::isPassing);
 
+  private static final BsonDocument NOT_TRUE = new BsonDocument("$ne", BsonBoolean.TRUE);
   private static final int TRIES = 20;
   private static final Duration PAUSE = Duration.ofMillis(100);
 
@@ -84,13 +86,16 @@ final class FencePlaces {
         });
   }
 
-  /** The shards that there are now; of a replica set one name. */
+  /**
+   * The shards that there are now; of a replica set one name. One that is about to be removed is
+   * none: the balancer would move its chunk away.
+   */
   Mono<Set<String>> shards() {
     return isSharded()
         .flatMap(
             sharded ->
                 sharded
-                    ? all("shards", new BsonDocument())
+                    ? all("shards", new BsonDocument("draining", NOT_TRUE))
                         .map(
                             found -> {
                               Set<String> names = new TreeSet<>();
@@ -145,8 +150,7 @@ final class FencePlaces {
               found
                   .getT2()
                   .forEach(chunk -> ids.put(chunk.getString("shard").getValue(), within(chunk)));
-              ids.keySet().retainAll(found.getT1());
-              return ids.size() == found.getT1().size()
+              return ids.keySet().containsAll(found.getT1())
                   ? Mono.just(new Places(ids, found.getT2()))
                   : Mono.error(new MissingException());
             });
