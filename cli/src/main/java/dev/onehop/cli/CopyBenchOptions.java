@@ -31,7 +31,7 @@ final class CopyBenchOptions {
           "--measure",
           "--records",
           "--in",
-          "--operations",
+          "--changes",
           "--write-rate",
           "--duration",
           "--rounds",
@@ -86,11 +86,11 @@ final class CopyBenchOptions {
   @Nullable List<Integer> collections;
 
   @Option(
-      names = "--operations",
+      names = "--changes",
       paramLabel = "N",
       description =
           "Inserts and updates of a backlog, 500000 at most. Default: 100000 (--quick: 10000).")
-  @Nullable Integer operations;
+  @Nullable Integer changes;
 
   @Option(
       names = "--write-rate",
@@ -221,7 +221,7 @@ final class CopyBenchOptions {
         KINDS.stream().filter(wanted::contains).toList(),
         checked("--records", records, quick ? 20_000 : 300_000, LEAST, MOST_RECORDS),
         List.copyOf(new TreeSet<>(split)),
-        checked("--operations", operations, quick ? 10_000 : 100_000, LEAST, MOST_OPERATIONS),
+        checked("--changes", changes, quick ? 10_000 : 100_000, LEAST, MOST_OPERATIONS),
         checked("--write-rate", rate, quick ? 300 : 1_000, 1, MOST_RATE),
         time,
         checked("--rounds", rounds, quick ? 2 : 5, 1, MOST_ROUNDS),

@@ -46,7 +46,7 @@ class CopyCommandTest {
         "--bench --resume | --resume and --bench exclude each other",
         "--bench --records 10 | --records 10: must be from 1000",
         "--bench --rounds 0 | --rounds 0: must be from 1",
-        "--bench --operations 600000 | --operations 600000: must be from 1000 to 500000",
+        "--bench --changes 600000 | --changes 600000: must be from 1000 to 500000",
         "--bench --measure speed | --measure takes full, incremental and lag, and not 'speed'",
         "--bench --mongod /nowhere | --mongod /nowhere is no program",
         "--from mongodb://a | --from and --to are needed"

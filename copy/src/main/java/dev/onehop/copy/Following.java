@@ -50,6 +50,7 @@ final class Following {
   BsonTimestamp untilFinish() throws InterruptedException {
     while (true) {
       if (job.isPaused()) {
+        tellProgress();
         Thread.sleep(LOOK_MILLIS);
         continue;
       }
@@ -58,6 +59,8 @@ final class Following {
       try {
         BsonTimestamp finished = whileRunning();
         if (finished != null) {
+          running.dispose();
+          Waits.first(applier.ended());
           return finished;
         }
       } finally {
@@ -103,6 +106,7 @@ final class Following {
           status.exactFrom().compareTo(readUntil) > 0 ? status.exactFrom() : readUntil;
       meter.applied(
           status.events(),
+          status.applied(),
           status.lag(),
           status.applied().compareTo(exactFrom) > 0 ? exactFrom : null);
     }

@@ -35,7 +35,7 @@ class CopyBenchIT {
                 "--bench",
                 "--records",
                 String.valueOf(RECORDS),
-                "--operations",
+                "--changes",
                 String.valueOf(OPERATIONS),
                 "--in",
                 "1",
