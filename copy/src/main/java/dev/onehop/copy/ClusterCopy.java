@@ -279,12 +279,12 @@ public final class ClusterCopy implements AutoCloseable {
     }
 
     /**
-     * Reads, and so inserts, the documents of collections that have this index in its order, instead
-     * of that of their shard key or of {@code _id}. Other ranges may be read at the same time. When
-     * the job goes on, it keeps its order.
+     * Reads, and so inserts, the documents of collections that have this index in its order,
+     * instead of that of their shard key or of {@code _id}. Other ranges may be read at the same
+     * time. When the job goes on, it keeps its order.
      *
-     * @param index its name, or its key as JSON; not one that is sparse, partial, hidden, hashed, of
-     *     arrays or with a collation
+     * @param index its name, or its key as JSON; not one that is sparse, partial, hidden, hashed,
+     *     of arrays or with a collation
      * @throws IllegalArgumentException if it is neither
      */
     public Builder orderBy(String index) {
@@ -329,8 +329,7 @@ public final class ClusterCopy implements AutoCloseable {
         throw new IllegalArgumentException(
             "without updates, a document that moves in the index while it is read would be missing");
       }
-      if (reverse
-          && (!mapping.equals(Mapping.ALL) || begin == Begin.OVERWRITE || order != null)) {
+      if (reverse && (!mapping.equals(Mapping.ALL) || begin == Begin.OVERWRITE || order != null)) {
         throw new IllegalArgumentException(
             "a copy back drops nothing, and takes what it copies from the job that was finished");
       }

@@ -209,8 +209,7 @@ final class CopyRun {
                   + " what they have changed may differ")
               .formatted(written));
     }
-    for (CollectionSpec spec :
-        new SourceStructure(source, settings.mapping(), this::note).read()) {
+    for (CollectionSpec spec : new SourceStructure(source, settings.mapping(), this::note).read()) {
       if (spec.kind() == CollectionSpec.Kind.TIME_SERIES) {
         note("changes of " + spec.namespace() + ", a time series, are in no change stream");
       }
@@ -232,15 +231,15 @@ final class CopyRun {
             .append("phase", new BsonString(CopyPhase.START.name()))
             .append("source", identity(source))
             .append("mapping", mapping(settings))
-            .append(
-                "transformed", BsonBoolean.valueOf(settings.mapping().transformation() != null))
+            .append("transformed", BsonBoolean.valueOf(settings.mapping().transformation() != null))
             // What its processes may still write, and what is stored of it.
             .append(
                 "replaces",
                 known == null ? BsonNull.VALUE : known.get("incarnation", BsonNull.VALUE))
             .append("oldPlan", known == null ? BsonNull.VALUE : known.get("plan", BsonNull.VALUE));
     for (String ofRun :
-        List.of("orderBy", "reverses", "paused", "finish", "progress", "finishedAt", "finishedThere")) {
+        List.of(
+            "orderBy", "reverses", "paused", "finish", "progress", "finishedAt", "finishedThere")) {
       fields.append(ofRun, BsonNull.VALUE);
     }
     return fields;
@@ -275,9 +274,7 @@ final class CopyRun {
     }
     boolean reverse = job.get("reverses") instanceof BsonObjectId;
     List<CollectionSpec> specs =
-        reverse
-            ? List.of()
-            : new SourceStructure(source, settings.mapping(), this::note).read();
+        reverse ? List.of() : new SourceStructure(source, settings.mapping(), this::note).read();
     DestinationStructure there =
         new DestinationStructure(destination, settings.mapping(), this::note);
     if (!reverse) {
@@ -320,9 +317,7 @@ final class CopyRun {
             .append("renamed", renamed)
             .append("filters", filters)
             .append("operations", strings(settings.operations().stream().map(Enum::name).toList()));
-    return mapping.inverse()
-        ? document.append("inverse", strings(List.of("inverse")))
-        : document;
+    return mapping.inverse() ? document.append("inverse", strings(List.of("inverse"))) : document;
   }
 
   private static BsonArray strings(List<String> values) {

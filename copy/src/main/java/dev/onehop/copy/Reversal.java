@@ -49,8 +49,7 @@ record Reversal(String name, BsonObjectId job, BsonTimestamp start, BsonTimestam
                 .append("nameOnly", BsonBoolean.TRUE));
     BsonTimestamp time = reply.getDocument("$clusterTime").getTimestamp("clusterTime");
     BsonTimestamp operation = reply.getTimestamp("operationTime", time);
-    return new BsonTimestamp(
-        (operation.compareTo(time) > 0 ? operation : time).getValue() + 1);
+    return new BsonTimestamp((operation.compareTo(time) > 0 ? operation : time).getValue() + 1);
   }
 
   /** The way back: of the job that goes on, or of the one that was finished. */

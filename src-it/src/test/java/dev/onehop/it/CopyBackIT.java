@@ -142,7 +142,9 @@ class CopyBackIT {
         "behind.docs", BsonDocument.parse("{_id: 1}"), Numbered.splitAt(200, 400));
     MongoCollection<Document> docs = from.getDatabase("behind").getCollection("docs");
     docs.insertMany(
-        IntStream.range(0, DOCUMENTS).mapToObj(i -> new Document("_id", i).append("n", i)).toList());
+        IntStream.range(0, DOCUMENTS)
+            .mapToObj(i -> new Document("_id", i).append("n", i))
+            .toList());
     try (CopyControl control = CopyControl.connect(two.url(), settings -> {}, "behind")) {
       try (Running running = new Running(following("behind"))) {
         await(running, control, phase(CopyPhase.INCREMENTAL).and(behind(0)));
@@ -177,6 +179,34 @@ class CopyBackIT {
       }
     }
     CopyIT.assertSame(from.getDatabase("behind"), to.getDatabase("behind"));
+  }
+
+  @Test
+  void aUserWhoMayNotReadOplogsIsToldThatOperationsAreNotCounted() throws Exception {
+    try (RealMongod set = RealMongod.startWithAuthentication();
+        MongoClient admin =
+            MongoClients.create(CopyIT.as(set, RealMongod.ADMIN, RealMongod.PASSWORD))) {
+      admin.getDatabase("uncounted").getCollection("docs").insertOne(new Document("_id", 1));
+      admin
+          .getDatabase("admin")
+          .runCommand(
+              Document.parse(
+                  "{createUser: 'reader', pwd: 'a secret', roles: ['readAnyDatabase']}"));
+      try (Running running =
+          new Running(
+              ClusterCopy.builder(CopyIT.as(set, "reader", "a secret"), two.url())
+                  .job("uncounted")
+                  .include(List.of("uncounted"))
+                  .phases(EnumSet.allOf(CopyPhase.class)))) {
+        finish(running, two.url(), "uncounted");
+        assertThat(running.copy.progress().lagOperations()).isNull();
+        assertThat(running.copy.progress().notes())
+            .contains(
+                "how many operations the destination is behind is not known: the user lacks find on"
+                    + " local.oplog.rs at the source");
+      }
+      CopyIT.assertSame(admin.getDatabase("uncounted"), to.getDatabase("uncounted"));
+    }
   }
 
   private static ClusterCopy.Builder reverse(String job, String from, String to) {
@@ -246,8 +276,7 @@ class CopyBackIT {
       }
       now.getCollection("ranged").updateMany(Filters.lt("n", 50), Updates.inc("k", 1));
       refused(reverse("go", two.url(), three.url()), "in phase INCREMENTAL: resume it");
-      try (Running again =
-          new Running(reverse("go", two.url(), three.url()).begin(Begin.RESUME))) {
+      try (Running again = new Running(reverse("go", two.url(), three.url()).begin(Begin.RESUME))) {
         await(again, control, behind(0));
         now.getCollection("plain").insertOne(new Document("_id", "last").append("n", 99_999));
         control.finish();
@@ -315,7 +344,8 @@ class CopyBackIT {
       }
       refused(reverse("filtered", set.url(), three.url()), "left out or changed");
       refused(reverse("short", set.url(), other.url()), "not the cluster that the job short");
-      assertThatThrownBy(() -> reverse("short", set.url(), three.url()).include(List.of("a")).build())
+      assertThatThrownBy(
+              () -> reverse("short", set.url(), three.url()).include(List.of("a")).build())
           .isInstanceOf(IllegalArgumentException.class);
 
       byte[] large = new byte[1 << 20];
@@ -378,8 +408,10 @@ class CopyBackIT {
     MongoCollection<Document> moving = ordered.getCollection("moving");
     // The ends of the index.
     moving.insertOne(new Document("_id", "none"));
-    moving.insertOne(new Document("_id", "first").append("k", new MinKey()).append("n", new MaxKey()));
-    moving.insertOne(new Document("_id", "last").append("k", new MaxKey()).append("n", new MinKey()));
+    moving.insertOne(
+        new Document("_id", "first").append("k", new MinKey()).append("n", new MaxKey()));
+    moving.insertOne(
+        new Document("_id", "last").append("k", new MaxKey()).append("n", new MinKey()));
     AtomicBoolean going = new AtomicBoolean(true);
     AtomicInteger moved = new AtomicInteger();
     CompletableFuture<Void> moves =
@@ -471,7 +503,10 @@ class CopyBackIT {
     assertThat(to.getDatabase("indexed").listCollectionNames()).isEmpty();
     assertThatThrownBy(
             () ->
-                following("indexed").orderBy("x").operations(EnumSet.of(CopyOperation.INSERT)).build())
+                following("indexed")
+                    .orderBy("x")
+                    .operations(EnumSet.of(CopyOperation.INSERT))
+                    .build())
         .isInstanceOf(IllegalArgumentException.class);
   }
 }

@@ -638,7 +638,7 @@ class CopyIT {
     }
   }
 
-  private static String as(RealMongod mongod, String user, String password) {
+  static String as(RealMongod mongod, String user, String password) {
     return mongod
         .url()
         .replace(

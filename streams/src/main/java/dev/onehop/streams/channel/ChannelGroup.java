@@ -167,8 +167,7 @@ public final class ChannelGroup {
         .read()
         .filter(
             view ->
-                view.leases().stream()
-                    .allMatch(lease -> lease.owner() == null || lease.expired()))
+                view.leases().stream().allMatch(lease -> lease.owner() == null || lease.expired()))
         .repeatWhenEmpty(polls -> polls.delayElements(Builder.LEAST))
         .then();
   }

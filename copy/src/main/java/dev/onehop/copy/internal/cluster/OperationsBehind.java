@@ -182,8 +182,7 @@ public final class OperationsBehind implements AutoCloseable {
                               between(counted, until),
                               new BsonDocument(
                                   "$match",
-                                  BsonDocument.parse(
-                                      OPERATIONS.formatted(Mapping.STATE_DATABASE))),
+                                  BsonDocument.parse(OPERATIONS.formatted(Mapping.STATE_DATABASE))),
                               BsonDocument.parse(COUNT))))
                   .append("cursor", new BsonDocument()));
       if (!remembers(servers, counted)) {
@@ -209,8 +208,7 @@ public final class OperationsBehind implements AutoCloseable {
 
   private static BsonDocument between(BsonTimestamp after, BsonTimestamp until) {
     return new BsonDocument(
-        "$match",
-        new BsonDocument("ts", new BsonDocument("$gt", after).append("$lte", until)));
+        "$match", new BsonDocument("ts", new BsonDocument("$gt", after).append("$lte", until)));
   }
 
   /** Whether nothing after a time was removed. */

@@ -162,8 +162,7 @@ public final class DestinationStructure {
 
   /** Does what is to be done at the end, when the destination is as the source. */
   public void finish(CollectionSpec spec) throws InterruptedException {
-    List<BsonDocument> late =
-        spec.indexes().stream().filter(DestinationStructure::isLate).toList();
+    List<BsonDocument> late = spec.indexes().stream().filter(DestinationStructure::isLate).toList();
     if (!late.isEmpty()) {
       alterExpiry(spec, late);
     }
