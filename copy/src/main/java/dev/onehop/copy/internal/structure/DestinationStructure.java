@@ -187,9 +187,8 @@ public final class DestinationStructure {
                 .getCollection(name)
                 .listIndexes(BsonDocument.class))) {
       for (BsonDocument index : wanted) {
-        if (index.get("name").equals(there.get("name"))
+        if (index.getString("name").equals(there.get("name"))
             && index.containsKey(EXPIRES)
-            && there.containsKey(EXPIRES)
             && !index.get(EXPIRES).equals(there.get(EXPIRES))) {
           destination.runPersistently(
               databaseOf(spec),

@@ -122,7 +122,7 @@ public final class ReadOrder {
     }
     BsonDocument index =
         spec.indexes().stream()
-            .filter(each -> each.get("name").equals(used.get("name")))
+            .filter(each -> each.getString("name").equals(used.get("name")))
             .findFirst()
             .orElseThrow();
     if (index.getBoolean("sparse", BsonBoolean.FALSE).getValue()) {
