@@ -2,6 +2,7 @@ package dev.onehop.copy;
 
 import com.mongodb.MongoClientSettings;
 import dev.onehop.copy.internal.Mapping;
+import dev.onehop.copy.internal.structure.ReadOrder;
 import dev.onehop.copy.progress.CopyException;
 import dev.onehop.copy.progress.CopyOperation;
 import dev.onehop.copy.progress.CopyPhase;
@@ -43,7 +44,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class ClusterCopy implements AutoCloseable {
   /** Where the state is kept. It can be dropped when the copy is done. */
-  public static final String STATE_DATABASE = "onehop_copy";
+  public static final String STATE_DATABASE = Mapping.STATE_DATABASE;
 
   private final CopyRun run;
 
@@ -120,6 +121,8 @@ public final class ClusterCopy implements AutoCloseable {
     private double documentsPerSecond = Double.POSITIVE_INFINITY;
     private double bytesPerSecond = Double.POSITIVE_INFINITY;
     private Duration lease = Duration.ofSeconds(10);
+    private boolean reverse;
+    private @Nullable ReadOrder order;
 
     private Builder(String from, String to) {
       this.from = Objects.requireNonNull(from, "from");
@@ -275,6 +278,31 @@ public final class ClusterCopy implements AutoCloseable {
       return this;
     }
 
+    /**
+     * Reads, and so inserts, the documents of collections that have this index in its order,
+     * instead of that of their shard key or of {@code _id}. Other ranges may be read at the same
+     * time. When the job goes on, it keeps its order.
+     *
+     * @param index its name, or its key as JSON; not one that is sparse, partial, hidden, hashed,
+     *     of arrays or with a collation
+     * @throws IllegalArgumentException if it is neither
+     */
+    public Builder orderBy(String index) {
+      this.order = new ReadOrder(index);
+      return this;
+    }
+
+    /**
+     * Carries changes back: the source is the destination of a job of this name that was finished,
+     * and the destination is where that one came from, to which nobody has written since. What
+     * changed since the job was finished is applied, until this one is finished. What is copied and
+     * what is renamed is as in that job. Nothing is dropped.
+     */
+    public Builder reverse() {
+      this.reverse = true;
+      return this;
+    }
+
     private static int between(String name, int value, int most) {
       if (value < 1 || value > most) {
         throw new IllegalArgumentException(name + " is from 1 to " + most + ", not " + value);
@@ -296,6 +324,15 @@ public final class ClusterCopy implements AutoCloseable {
      *     string is malformed
      */
     public ClusterCopy build() {
+      Mapping mapping = new Mapping(included, excluded, renamed, filters, transformation);
+      if (order != null && !operations.contains(CopyOperation.UPDATE)) {
+        throw new IllegalArgumentException(
+            "without updates, a document that moves in the index while it is read would be missing");
+      }
+      if (reverse && (!mapping.equals(Mapping.ALL) || begin == Begin.OVERWRITE || order != null)) {
+        throw new IllegalArgumentException(
+            "a copy back drops nothing, and takes what it copies from the job that was finished");
+      }
       return new ClusterCopy(
           new CopySettings(
               from,
@@ -304,15 +341,17 @@ public final class ClusterCopy implements AutoCloseable {
               toSettings,
               job,
               begin,
-              phases,
-              new Mapping(included, excluded, renamed, filters, transformation),
+              reverse ? EnumSet.of(CopyPhase.INCREMENTAL) : phases,
+              mapping,
               operations,
               readersPerShard,
               batchSize,
               rangeBytes,
               documentsPerSecond,
               bytesPerSecond,
-              lease));
+              lease,
+              reverse,
+              order));
     }
   }
 }

@@ -7,6 +7,7 @@ import dev.onehop.copy.progress.CopyException;
 import java.time.Duration;
 import java.util.function.Consumer;
 import org.bson.BsonDocument;
+import org.bson.BsonNull;
 
 /**
  * Asks a job to rest, to go on or to finish, whichever process works on it; it sees that when it
@@ -77,7 +78,7 @@ public final class CopyControl implements AutoCloseable {
     BsonDocument status = new BsonDocument("job", known.get("_id"));
     for (String field :
         new String[] {"phase", "term", "paused", "finish", "progress", "finishedAt"}) {
-      if (known.containsKey(field)) {
+      if (!known.get(field, BsonNull.VALUE).isNull()) {
         status.append(field, known.get(field));
       }
     }

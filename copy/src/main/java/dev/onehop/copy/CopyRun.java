@@ -4,6 +4,7 @@ import com.mongodb.MongoCredential;
 import dev.onehop.copy.internal.Mapping;
 import dev.onehop.copy.internal.apply.Applier;
 import dev.onehop.copy.internal.cluster.ClusterEnd;
+import dev.onehop.copy.internal.cluster.OperationsBehind;
 import dev.onehop.copy.internal.cluster.Rights;
 import dev.onehop.copy.internal.cluster.Waits;
 import dev.onehop.copy.internal.full.CopiedCollection;
@@ -17,6 +18,7 @@ import dev.onehop.copy.internal.state.Fence;
 import dev.onehop.copy.internal.state.Job;
 import dev.onehop.copy.internal.structure.CollectionSpec;
 import dev.onehop.copy.internal.structure.DestinationStructure;
+import dev.onehop.copy.internal.structure.ReadOrder;
 import dev.onehop.copy.internal.structure.SourceStructure;
 import dev.onehop.copy.progress.CopyException;
 import dev.onehop.copy.progress.CopyOperation;
@@ -33,6 +35,7 @@ import java.util.TreeSet;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import org.bson.BsonArray;
+import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
 import org.bson.BsonNull;
@@ -49,11 +52,11 @@ import reactor.core.publisher.Flux;
 /** One run of a copy, phase by phase. */
 final class CopyRun {
   private static final Logger log = LoggerFactory.getLogger(CopyRun.class);
-  private static final int FORMAT = 1;
+  static final int FORMAT = 1;
   private static final int THREADS = 2;
   private static final Set<String> OF_SERVERS = Set.of("admin", "config", "local");
 
-  private final CopySettings settings;
+  private volatile CopySettings settings;
   private final Counts counts = new Counts();
   private final Limits limits;
   private final ProgressMeter meter;
@@ -109,12 +112,15 @@ final class CopyRun {
     if (!same.isEmpty()) {
       throw new CopyException("source and destination are the same cluster", null);
     }
+    if (settings.reverse()) {
+      settings = settings.with(Reversal.mapping(source, destination, settings));
+    }
     checkRights(source, destination);
     Job job = new Job(destination, ClusterCopy.STATE_DATABASE, settings.job(), settings.lease());
     begin(source, destination, job);
     try {
       new LeaseKeeping(job, settings.lease(), limits, meter)
-          .during(() -> phases(source, destination, job));
+          .during(() -> counted(source, destination, job));
       // Not before: nobody can keep a job that was given up.
       release(job);
     } catch (InterruptedException e) {
@@ -154,6 +160,10 @@ final class CopyRun {
       }
       return;
     }
+    if (settings.reverse()) {
+      beginReversal(source, destination, job, known);
+      return;
+    }
     if (known != null && settings.begin() == ClusterCopy.Begin.NEW) {
       throw new CopyException(
           "the destination has the job %s already, in phase %s: resume it, or overwrite it"
@@ -172,23 +182,77 @@ final class CopyRun {
                   occupied.size() > 3 ? " and " + (occupied.size() - 3) + " more" : ""),
           null);
     }
+    ReadOrder order = settings.order();
+    if (order != null) {
+      order.check(source, specs, this::note);
+    }
     if (isFollowing()) {
       new Forecast(source).check(specs, settings.documentsPerSecond(), settings.bytesPerSecond());
     }
+    create(
+        job,
+        fields(source, destination, known)
+            .append("orderBy", orderBy())
+            .append("place", place.toDocument())
+            .append("start", place.clusterTime()));
+  }
+
+  private BsonValue orderBy() {
+    ReadOrder order = settings.order();
+    return order == null ? BsonNull.VALUE : new BsonString(order.toString());
+  }
+
+  /** Begins where the job that was finished has ended. */
+  private void beginReversal(
+      ClusterEnd source, ClusterEnd destination, Job job, @Nullable BsonDocument known)
+      throws InterruptedException {
+    Reversal reversal = Reversal.of(source, destination, settings);
+    reversal.check(known);
+    long written = reversal.written(destination);
+    if (written > 0) {
+      note(
+          ("the destination has had %d inserts, updates and deletes since the job was finished;"
+                  + " what they have changed may differ")
+              .formatted(written));
+    }
+    for (CollectionSpec spec : new SourceStructure(source, settings.mapping(), this::note).read()) {
+      if (spec.kind() == CollectionSpec.Kind.TIME_SERIES) {
+        note("changes of " + spec.namespace() + ", a time series, are in no change stream");
+      }
+    }
+    create(
+        job,
+        fields(source, destination, known)
+            .append("reverses", reversal.job())
+            .append("start", reversal.start())
+            .append("readUntil", reversal.start()));
+  }
+
+  /** What every new job has. */
+  private BsonDocument fields(ClusterEnd source, ClusterEnd destination, @Nullable BsonDocument known)
+      throws InterruptedException {
     BsonDocument fields =
         new BsonDocument("format", new BsonInt32(FORMAT))
             .append("incarnation", new BsonObjectId(new ObjectId()))
             .append("phase", new BsonString(CopyPhase.START.name()))
             .append("source", identity(source))
             .append("user", user(destination))
-            .append("place", place.toDocument())
-            .append("start", place.clusterTime())
             .append("mapping", mapping(settings))
+            .append("transformed", BsonBoolean.valueOf(settings.mapping().transformation() != null))
             // What its processes may still write, and what is stored of it.
             .append(
                 "replaces",
                 known == null ? BsonNull.VALUE : known.get("incarnation", BsonNull.VALUE))
             .append("oldPlan", known == null ? BsonNull.VALUE : known.get("plan", BsonNull.VALUE));
+    for (String ofRun :
+        List.of(
+            "orderBy", "reverses", "paused", "finish", "progress", "finishedAt", "finishedThere")) {
+      fields.append(ofRun, BsonNull.VALUE);
+    }
+    return fields;
+  }
+
+  private void create(Job job, BsonDocument fields) throws InterruptedException {
     if (!job.create(fields)) {
       throw new CopyException("another process works on the job " + settings.job(), null);
     }
@@ -198,7 +262,7 @@ final class CopyRun {
     Set<String> databases = new SourceStructure(source, settings.mapping(), this::note).databases();
     Set<String> there = new TreeSet<>();
     for (String database : databases) {
-      there.add(settings.mapping().renamed().getOrDefault(database, database));
+      there.addAll(settings.mapping().databases(database));
     }
     Rights rights = new Rights();
     rights.ofSource(source, databases);
@@ -206,8 +270,8 @@ final class CopyRun {
     rights.check();
   }
 
-  /** Removes what is in the way, and takes note of what there is to copy. */
-  private void prepare(ClusterEnd source, ClusterEnd destination, Job job)
+  /** Removes what is in the way, takes note of what there is to copy, and gives the next phase. */
+  private CopyPhase prepare(ClusterEnd source, ClusterEnd destination, Job job)
       throws InterruptedException {
     if (job.get("replaces") instanceof BsonObjectId old) {
       Waits.first(fence(destination, old).close(lanes(job)));
@@ -220,21 +284,26 @@ final class CopyRun {
     if (job.get("oldPlan") instanceof BsonObjectId old) {
       new Plan(destination, ClusterCopy.STATE_DATABASE, old).remove();
     }
-    List<CollectionSpec> specs = new SourceStructure(source, settings.mapping(), this::note).read();
+    boolean reverse = job.get("reverses") instanceof BsonObjectId;
+    List<CollectionSpec> specs =
+        reverse ? List.of() : new SourceStructure(source, settings.mapping(), this::note).read();
     DestinationStructure there =
         new DestinationStructure(destination, settings.mapping(), this::note);
-    for (Map.Entry<String, BsonDocument> each : occupied(destination, specs).entrySet()) {
-      // Whoever stood still here drops nothing that was made since.
-      job.renew();
-      there.drop(each.getKey(), each.getValue());
+    if (!reverse) {
+      for (Map.Entry<String, BsonDocument> each : occupied(destination, specs).entrySet()) {
+        // Whoever stood still here drops nothing that was made since.
+        job.renew();
+        there.drop(each.getKey(), each.getValue());
+      }
     }
     BsonObjectId plan = new BsonObjectId();
     new Plan(destination, ClusterCopy.STATE_DATABASE, plan).store(specs);
-    job.set(
-        new BsonDocument("plan", plan).append("phase", new BsonString(CopyPhase.STRUCTURE.name())));
+    CopyPhase next = reverse ? CopyPhase.INCREMENTAL : CopyPhase.STRUCTURE;
+    job.set(new BsonDocument("plan", plan).append("phase", new BsonString(next.name())));
+    return next;
   }
 
-  private static BsonArray identity(ClusterEnd source) throws InterruptedException {
+  static BsonArray identity(ClusterEnd source) throws InterruptedException {
     return new BsonArray(new TreeSet<>(source.identity()).stream().map(BsonString::new).toList());
   }
 
@@ -254,11 +323,13 @@ final class CopyRun {
                 filters.add(
                     new BsonArray(
                         List.of(new BsonString(namespace), new BsonString(filter.toJson())))));
-    return new BsonDocument("included", strings(mapping.included()))
-        .append("excluded", strings(mapping.excluded()))
-        .append("renamed", renamed)
-        .append("filters", filters)
-        .append("operations", strings(settings.operations().stream().map(Enum::name).toList()));
+    BsonDocument document =
+        new BsonDocument("included", strings(mapping.included()))
+            .append("excluded", strings(mapping.excluded()))
+            .append("renamed", renamed)
+            .append("filters", filters)
+            .append("operations", strings(settings.operations().stream().map(Enum::name).toList()));
+    return mapping.inverse() ? document.append("inverse", strings(List.of("inverse"))) : document;
   }
 
   private static BsonArray strings(List<String> values) {
@@ -270,10 +341,17 @@ final class CopyRun {
       throw new CopyException(
           "the job " + settings.job() + " was begun by another version of this program", null);
     }
-    BsonArray now = identity(source);
-    if (source.isSharded()
-        ? !known.getArray("source").equals(now)
-        : known.getArray("source").stream().noneMatch(now::contains)) {
+    boolean reverse = known.get("reverses") instanceof BsonObjectId;
+    if (reverse != settings.reverse()) {
+      throw new CopyException(
+          "the job %s is %s: resume it as such"
+              .formatted(settings.job(), reverse ? "a copy back" : "no copy back"),
+          null);
+    }
+    if (settings.order() != null && !orderBy().equals(known.get("orderBy"))) {
+      throw new CopyException("the job " + settings.job() + " was begun in another order", null);
+    }
+    if (!isCopyOf(source, known)) {
       throw new CopyException("the job " + settings.job() + " is a copy of another source", null);
     }
     if (!sorted(known.getDocument("mapping")).equals(sorted(mapping(settings)))) {
@@ -301,6 +379,13 @@ final class CopyRun {
     String name = credential == null ? null : credential.getUserName();
     return new BsonString(
         credential == null || name == null ? "" : name + "@" + credential.getSource());
+  }
+
+  /** Whether a job copies from a cluster. */
+  static boolean isCopyOf(ClusterEnd cluster, BsonDocument job) throws InterruptedException {
+    BsonArray now = identity(cluster);
+    BsonArray then = job.getArray("source");
+    return cluster.isSharded() ? then.equals(now) : then.stream().anyMatch(now::contains);
   }
 
   private static Set<String> sorted(BsonDocument mapping) {
@@ -339,19 +424,41 @@ final class CopyRun {
     return occupied;
   }
 
+  private void counted(ClusterEnd source, ClusterEnd destination, Job job)
+      throws InterruptedException {
+    if (!isFollowing()) {
+      phases(source, destination, job);
+      return;
+    }
+    BsonTimestamp applied =
+        job.get("progress") instanceof BsonDocument progress
+                && progress.get("applied") instanceof BsonTimestamp known
+            ? known
+            : (BsonTimestamp) job.required("start");
+    try (OperationsBehind operations = new OperationsBehind(source, applied, this::note)) {
+      meter.counting(operations, applied);
+      phases(source, destination, job);
+    }
+  }
+
   private void phases(ClusterEnd source, ClusterEnd destination, Job job)
       throws InterruptedException {
     CopyPhase phase = CopyPhase.valueOf(((BsonString) job.required("phase")).getValue());
     if (phase == CopyPhase.START) {
-      prepare(source, destination, job);
-      phase = CopyPhase.STRUCTURE;
+      phase = prepare(source, destination, job);
     }
     Plan plan =
         new Plan(destination, ClusterCopy.STATE_DATABASE, (BsonObjectId) job.required("plan"));
     BsonTimestamp start = (BsonTimestamp) job.required("start");
     DestinationStructure structure =
         new DestinationStructure(destination, settings.mapping(), this::note);
-    RangePlanner planner = new RangePlanner(source, settings.rangeBytes());
+    RangePlanner planner =
+        new RangePlanner(
+            source,
+            settings.rangeBytes(),
+            job.get("orderBy") instanceof BsonString index
+                ? new ReadOrder(index.getValue())
+                : null);
     List<CopiedCollection> collections = plan.collections();
     meter.began(collections.size(), start);
     if (phase == CopyPhase.STRUCTURE) {
@@ -410,8 +517,11 @@ final class CopyRun {
       note(
           "the destination has all that happened at the source before the cluster time "
               + text(until));
-      job.set(new BsonDocument("finishedAt", until));
-      phase = next(job, CopyPhase.DONE);
+      phase = CopyPhase.DONE;
+      job.set(
+          new BsonDocument("finishedAt", until)
+              .append("finishedThere", Reversal.startNow(destination))
+              .append("phase", new BsonString(phase.name())));
     }
     meter.ended(phase);
   }

@@ -56,6 +56,7 @@ final class Following {
   BsonTimestamp untilFinish() throws InterruptedException {
     while (true) {
       if (job.isPaused()) {
+        tellProgress();
         Thread.sleep(LOOK_MILLIS);
         continue;
       }
@@ -64,6 +65,8 @@ final class Following {
       try {
         BsonTimestamp finished = whileRunning();
         if (finished != null) {
+          running.dispose();
+          Waits.first(applier.ended());
           return finished;
         }
       } finally {
@@ -112,6 +115,7 @@ final class Following {
           status.exactFrom().compareTo(readUntil) > 0 ? status.exactFrom() : readUntil;
       meter.applied(
           status.events(),
+          status.applied(),
           status.lag(),
           status.applied().compareTo(exactFrom) > 0 ? exactFrom : null);
     }

@@ -1,5 +1,6 @@
 package dev.onehop.copy;
 
+import dev.onehop.copy.internal.cluster.OperationsBehind;
 import dev.onehop.copy.internal.full.Counts;
 import dev.onehop.copy.progress.CopyPhase;
 import dev.onehop.copy.progress.CopyProgress;
@@ -10,7 +11,9 @@ import java.util.LinkedHashSet;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.bson.BsonDocument;
+import org.bson.BsonDouble;
 import org.bson.BsonInt64;
+import org.bson.BsonNull;
 import org.bson.BsonString;
 import org.bson.BsonTimestamp;
 import org.jspecify.annotations.Nullable;
@@ -29,6 +32,8 @@ final class ProgressMeter {
   private @Nullable BsonTimestamp start;
   private long events;
   private @Nullable Duration lag;
+  private @Nullable BsonTimestamp applied;
+  private @Nullable OperationsBehind operations;
   private @Nullable BsonTimestamp consistentFrom;
 
   private record Sample(long nanos, long documents, long bytes) {}
@@ -47,6 +52,16 @@ final class ProgressMeter {
     start = time;
   }
 
+  /**
+   * Operations of the source are counted.
+   *
+   * @param time up to which all events are applied
+   */
+  synchronized void counting(OperationsBehind counted, BsonTimestamp time) {
+    operations = counted;
+    applied = time;
+  }
+
   synchronized void phase(CopyPhase now) {
     phase = now;
     samples.clear();
@@ -63,11 +78,14 @@ final class ProgressMeter {
   /**
    * How far events are applied.
    *
+   * @param time up to which all are
    * @param behind how far the destination is behind
    * @param exactFrom as of {@link CopyProgress#consistentFrom}
    */
-  synchronized void applied(long number, Duration behind, @Nullable BsonTimestamp exactFrom) {
+  synchronized void applied(
+      long number, BsonTimestamp time, Duration behind, @Nullable BsonTimestamp exactFrom) {
     events = number;
+    applied = time;
     lag = behind;
     consistentFrom = exactFrom;
   }
@@ -101,6 +119,7 @@ final class ProgressMeter {
         counts.rangesReadAgain(),
         events,
         lag(),
+        lagOperations(),
         consistentFrom,
         phase == CopyPhase.FULL && rate > 0
             ? Duration.ofSeconds((long) Math.ceil(Math.max(0, left) / rate))
@@ -120,15 +139,25 @@ final class ProgressMeter {
     return Duration.ofSeconds(Math.max(0, seconds));
   }
 
+  private @Nullable Long lagOperations() {
+    return operations == null || applied == null ? null : operations.since(applied);
+  }
+
   /** What others read of it in the job's document. */
-  BsonDocument document() {
+  synchronized BsonDocument document() {
     CopyProgress now = progress();
+    Long behind = now.lagOperations();
+    BsonTimestamp time = applied;
     return new BsonDocument("phase", new BsonString(now.phase().name()))
         .append("ranges", new BsonInt64(now.ranges()))
         .append("rangesDone", new BsonInt64(now.rangesDone()))
         .append("documents", new BsonInt64(now.documents()))
         .append("documentsDone", new BsonInt64(now.documentsDone()))
         .append("bytesDone", new BsonInt64(now.bytesDone()))
-        .append("rangesReadAgain", new BsonInt64(now.rangesReadAgain()));
+        .append("rangesReadAgain", new BsonInt64(now.rangesReadAgain()))
+        .append("eventsApplied", new BsonInt64(now.eventsApplied()))
+        .append("lagSeconds", new BsonDouble(now.lag().toMillis() / 1_000.0))
+        .append("lagOperations", behind == null ? BsonNull.VALUE : new BsonInt64(behind))
+        .append("applied", time == null ? BsonNull.VALUE : time);
   }
 }

@@ -108,7 +108,7 @@ class CopyIT {
     };
   }
 
-  private static List<BsonDocument> documents(int count) {
+  static List<BsonDocument> documents(int count) {
     Random random = new Random(count);
     List<BsonDocument> documents = new ArrayList<>();
     for (int i = 0; i < count; i++) {
@@ -141,7 +141,7 @@ class CopyIT {
     return all;
   }
 
-  private static void assertSame(MongoDatabase one, MongoDatabase other) {
+  static void assertSame(MongoDatabase one, MongoDatabase other) {
     Map<String, Document> collections = new TreeMap<>();
     one.listCollections().forEach(each -> collections.put(each.getString("name"), each));
     Map<String, Document> others = new TreeMap<>();
@@ -437,9 +437,9 @@ class CopyIT {
   }
 
   /** What a command printed, and its exit code. */
-  private record Printed(int exitCode, String out, String err) {}
+  record Printed(int exitCode, String out, String err) {}
 
-  private static Printed onehop(String... arguments) {
+  static Printed onehop(String... arguments) {
     java.io.StringWriter out = new java.io.StringWriter();
     java.io.StringWriter err = new java.io.StringWriter();
     int exitCode =
@@ -638,7 +638,7 @@ class CopyIT {
     }
   }
 
-  private static String as(RealMongod mongod, String user, String password) {
+  static String as(RealMongod mongod, String user, String password) {
     return mongod
         .url()
         .replace(

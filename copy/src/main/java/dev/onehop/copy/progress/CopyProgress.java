@@ -23,6 +23,9 @@ import org.jspecify.annotations.Nullable;
  * @param eventsApplied how many change events were applied
  * @param lag how far the destination is behind the source: in the full phase since the copy's start
  *     time, of which no event is applied; then since the last time up to which all are
+ * @param lagOperations how many inserts, updates and deletes of documents happened at the source,
+ *     in all its databases, after what is applied, as of a second ago; null if that is not known,
+ *     and if changes are not applied at all
  * @param consistentFrom the cluster time of the source from which on the destination is as the
  *     source was at some later time; null before that
  * @param left an estimate of the time until the phase ends; null if there is none
@@ -43,6 +46,7 @@ public record CopyProgress(
     long rangesReadAgain,
     long eventsApplied,
     Duration lag,
+    @Nullable Long lagOperations,
     @Nullable BsonTimestamp consistentFrom,
     @Nullable Duration left,
     List<String> notes) {

@@ -156,6 +156,22 @@ public final class ChannelGroup {
                     .orElseThrow());
   }
 
+  /**
+   * Completes when no channel has an owner, so that nothing is being written, or the owners' leases
+   * have expired.
+   */
+  public Publisher<Void> released() {
+    return settings
+        .leases
+        .apply(settings.times.lease())
+        .read()
+        .filter(
+            view ->
+                view.leases().stream().allMatch(lease -> lease.owner() == null || lease.expired()))
+        .repeatWhenEmpty(polls -> polls.delayElements(Builder.LEAST))
+        .then();
+  }
+
   /** Collects how a group works. Not thread-safe. */
   public static final class Builder {
     private static final Duration DEFAULT_LEASE = Duration.ofSeconds(10);

@@ -155,6 +155,11 @@ public final class Applier {
     return source.now().flatMap(this::applied);
   }
 
+  /** Completes when a {@link #run} that was cancelled, and any other one, writes nothing more. */
+  public Mono<Void> ended() {
+    return Mono.from(group.released()).retryWhen(SourceReads.untilThere());
+  }
+
   private Mono<BsonTimestamp> applied(BsonTimestamp time) {
     return tick()
         .then(Mono.from(group.place()).retryWhen(SourceReads.untilThere()))

@@ -7,6 +7,7 @@ import dev.onehop.copy.internal.structure.CollectionSpec;
 import dev.onehop.copy.internal.structure.DestinationStructure;
 import dev.onehop.copy.internal.structure.KeySamples;
 import dev.onehop.copy.internal.structure.KeySamples.Size;
+import dev.onehop.copy.internal.structure.ReadOrder;
 import dev.onehop.core.table.Chunk;
 import dev.onehop.core.table.RoutingTable;
 import dev.onehop.core.table.ShardKeyPattern;
@@ -35,14 +36,18 @@ public final class RangePlanner {
   private final ClusterEnd source;
   private final KeySamples samples;
   private final long rangeBytes;
+  private final @Nullable ReadOrder order;
 
   /**
    * @param rangeBytes about how many bytes a range is to have
+   * @param order of the collections that have the index; null for that of their shard key, or of
+   *     {@code _id}
    */
-  public RangePlanner(ClusterEnd source, long rangeBytes) {
+  public RangePlanner(ClusterEnd source, long rangeBytes, @Nullable ReadOrder order) {
     this.source = source;
     this.samples = new KeySamples(source);
     this.rangeBytes = rangeBytes;
+    this.order = order;
   }
 
   /**
@@ -60,13 +65,20 @@ public final class RangePlanner {
     if (documents == 0) {
       return List.of();
     }
+    return points(spec.stored(), pattern, sizes, points);
+  }
+
+  private List<BsonDocument> points(
+      String namespace, ShardKeyPattern pattern, Map<String, Size> sizes, int points)
+      throws InterruptedException {
+    long documents = sizes.values().stream().mapToLong(Size::documents).sum();
+    int all = (int) Math.min(MOST_SAMPLES, (long) points * SAMPLES_PER_RANGE);
     // As many of each shard as it has documents.
     TreeMap<byte[], BsonDocument> keys = new TreeMap<>(Arrays::compareUnsigned);
     for (Map.Entry<String, Size> shard : sizes.entrySet()) {
-      int share =
-          (int) ((long) points * SAMPLES_PER_RANGE * shard.getValue().documents() / documents) + 1;
+      int share = (int) ((long) all * shard.getValue().documents() / Math.max(1, documents)) + 1;
       if (shard.getValue().documents() > 0) {
-        for (BsonDocument sample : samples.keys(spec.stored(), shard.getKey(), pattern, share)) {
+        for (BsonDocument sample : samples.keys(namespace, shard.getKey(), pattern, share)) {
           keys.put(pattern.keyOfBound(sample), sample);
         }
       }
@@ -103,6 +115,12 @@ public final class RangePlanner {
     if (sizes.isEmpty()) {
       // Its database was dropped.
       return new Planned(collection.planned(BY_ID, INDEX_OF_ID, 0), List.of());
+    }
+    BsonDocument wanted = order == null ? null : order.of(spec);
+    if (wanted != null) {
+      BsonDocument key = wanted.getDocument("key");
+      return new Planned(
+          collection.planned(key, wanted, documents), inOrder(collection, key, sizes));
     }
     RoutingTable table = table(spec.stored());
     if (spec.isCapped()) {
@@ -167,6 +185,36 @@ public final class RangePlanner {
     bounds.add(KeyRange.highest(BY_ID));
     for (BsonDocument to : bounds) {
       ranges.add(new KeyRange(collection.number(), ranges.size(), shard, from, to, false));
+      from = to;
+    }
+    return ranges;
+  }
+
+  /** Each of them may have documents on all shards; they are dealt to these in turn. */
+  private List<KeyRange> inOrder(
+      CopiedCollection collection, BsonDocument key, Map<String, Size> sizes)
+      throws InterruptedException {
+    ShardKeyPattern pattern = ShardKeyPattern.of(key);
+    List<String> shards = List.copyOf(sizes.keySet());
+    int wanted = ranges(sizes.values().stream().reduce(new Size(0, 0), Size::plus));
+    List<BsonDocument> bounds =
+        new ArrayList<>(
+            wanted == 1
+                ? List.of()
+                : points(collection.spec().stored(), pattern, sizes, wanted - 1));
+    bounds.removeIf(bound -> KeyRange.isLowest(bound) || KeyRange.isHighest(bound));
+    bounds.add(KeyRange.highest(key));
+    List<KeyRange> ranges = new ArrayList<>();
+    BsonDocument from = KeyRange.lowest(key);
+    for (BsonDocument to : bounds) {
+      ranges.add(
+          new KeyRange(
+              collection.number(),
+              ranges.size(),
+              shards.get(ranges.size() % shards.size()),
+              from,
+              to,
+              false));
       from = to;
     }
     return ranges;

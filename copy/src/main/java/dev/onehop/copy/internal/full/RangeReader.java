@@ -4,6 +4,7 @@ import dev.onehop.copy.internal.Mapping;
 import dev.onehop.copy.internal.cluster.ClusterEnd;
 import dev.onehop.copy.internal.cluster.Waits;
 import dev.onehop.core.table.RoutingTable;
+import dev.onehop.core.table.ShardKeyException;
 import dev.onehop.core.table.ShardKeyPattern;
 import dev.onehop.routing.spi.cursor.CursorReplies;
 import dev.onehop.routing.spi.shard.CommandFailure;
@@ -297,10 +298,16 @@ final class RangeReader {
       }
       boolean highest = KeyRange.isHighest(part.min());
       if (highest) {
-        part.min()
+        collection
+            .key()
             .forEach(
-                (field, value) ->
-                    filters.add(new BsonDocument(field, new BsonDocument("$eq", value))));
+                (field, direction) ->
+                    filters.add(
+                        new BsonDocument(
+                            field,
+                            new BsonDocument(
+                                "$eq",
+                                isDescending(direction) ? new BsonMinKey() : new BsonMaxKey()))));
       }
       if (!filters.isEmpty()) {
         find.append("filter", new BsonDocument("$and", new BsonArray(filters)));
@@ -427,7 +434,7 @@ final class RangeReader {
           if (!documents.isEmpty()) {
             sink.take(documents);
             if (ordered && collection.index() != null && !called.withoutIndex()) {
-              from = pattern.keyDocumentOf(documents.get(documents.size() - 1));
+              from = after(documents.get(documents.size() - 1));
             }
           }
         } catch (RuntimeException | InterruptedException | Error failure) {
@@ -440,6 +447,15 @@ final class RangeReader {
           return;
         }
         cursor = Waits.one(Mono.fromFuture(next));
+      }
+    }
+
+    /** Where a document's key may be several, what was read before it does not count. */
+    private BsonDocument after(RawBsonDocument last) {
+      try {
+        return pattern.keyDocumentOf(last);
+      } catch (ShardKeyException array) {
+        return from;
       }
     }
 
@@ -481,15 +497,17 @@ final class RangeReader {
         PRIMARY_STEPPED_DOWN, "PrimarySteppedDown", "another primary was elected", List.of());
   }
 
+  private static boolean isDescending(BsonValue direction) {
+    return direction.isNumber() && direction.asNumber().doubleValue() < 0;
+  }
+
   /** A bound of an index that has more fields than the key: before all that begin with it. */
   private static BsonDocument extended(BsonDocument bound, BsonDocument index) {
     BsonDocument extended = new BsonDocument();
     for (Map.Entry<String, BsonValue> field : index.entrySet()) {
       BsonValue value = bound.get(field.getKey());
       if (value == null) {
-        boolean descending =
-            field.getValue().isNumber() && field.getValue().asNumber().doubleValue() < 0;
-        value = descending ? new BsonMaxKey() : new BsonMinKey();
+        value = isDescending(field.getValue()) ? new BsonMaxKey() : new BsonMinKey();
       }
       extended.append(field.getKey(), value);
     }

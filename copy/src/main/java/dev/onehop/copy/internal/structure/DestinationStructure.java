@@ -141,7 +141,7 @@ public final class DestinationStructure {
   }
 
   /** The fields of a pattern in order, 1 in whatever type. */
-  private static List<BsonDocument> fields(BsonDocument pattern) {
+  static List<BsonDocument> fields(BsonDocument pattern) {
     List<BsonDocument> fields = new ArrayList<>();
     pattern.forEach(
         (name, kind) ->
@@ -162,13 +162,43 @@ public final class DestinationStructure {
 
   /** Does what is to be done at the end, when the destination is as the source. */
   public void finish(CollectionSpec spec) throws InterruptedException {
-    build(spec, spec.indexes().stream().filter(DestinationStructure::isLate).toList());
+    List<BsonDocument> late = spec.indexes().stream().filter(DestinationStructure::isLate).toList();
+    if (!late.isEmpty()) {
+      alterExpiry(spec, late);
+    }
+    build(spec, late);
     BsonValue expires = spec.options().get(EXPIRES);
     if (expires != null) {
       destination.runPersistently(
           databaseOf(spec),
           new BsonDocument("collMod", new BsonString(CollectionSpec.nameOf(spec.destination())))
               .append(EXPIRES, expires));
+    }
+  }
+
+  /** Of indexes that are there already, as in a copy back. */
+  private void alterExpiry(CollectionSpec spec, List<BsonDocument> wanted)
+      throws InterruptedException {
+    String name = CollectionSpec.nameOf(spec.destination());
+    for (BsonDocument there :
+        destination.all(
+            destination
+                .database(databaseOf(spec))
+                .getCollection(name)
+                .listIndexes(BsonDocument.class))) {
+      for (BsonDocument index : wanted) {
+        if (index.getString("name").equals(there.get("name"))
+            && index.containsKey(EXPIRES)
+            && !index.get(EXPIRES).equals(there.get(EXPIRES))) {
+          destination.runPersistently(
+              databaseOf(spec),
+              new BsonDocument("collMod", new BsonString(name))
+                  .append(
+                      "index",
+                      new BsonDocument("name", index.get("name"))
+                          .append(EXPIRES, index.get(EXPIRES))));
+        }
+      }
     }
   }
 
