@@ -229,7 +229,8 @@ final class CopyRun {
   }
 
   /** What every new job has. */
-  private BsonDocument fields(ClusterEnd source, ClusterEnd destination, @Nullable BsonDocument known)
+  private BsonDocument fields(
+      ClusterEnd source, ClusterEnd destination, @Nullable BsonDocument known)
       throws InterruptedException {
     BsonDocument fields =
         new BsonDocument("format", new BsonInt32(FORMAT))

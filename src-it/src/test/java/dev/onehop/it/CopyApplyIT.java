@@ -269,7 +269,10 @@ class CopyApplyIT {
     try (var old = reactive(to.url());
         var later = reactive(to.url());
         MongoClient destination = MongoClients.create(to.url())) {
-      to.shardCollection("f.docs", BsonDocument.parse("{_id: 1}"), List.of(new BsonDocument("_id", new BsonInt32(5))));
+      to.shardCollection(
+          "f.docs",
+          BsonDocument.parse("{_id: 1}"),
+          List.of(new BsonDocument("_id", new BsonInt32(5))));
       Fence.Lane before = lane(old, 1);
       assertThat(insert(before, 1, 6).getInt32("n").getValue()).isEqualTo(2);
       assertThat(insert(before, 1, 7).getArray("writeErrors")).hasSize(1);

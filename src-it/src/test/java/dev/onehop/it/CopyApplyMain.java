@@ -34,7 +34,11 @@ public final class CopyApplyMain {
             database,
             Long.toString(start.getValue()))
         .redirectErrorStream(true)
-        .redirectOutput(Path.of(System.getProperty("java.io.tmpdir"), "copy-apply." + System.nanoTime() + ".log").toFile())
+        .redirectOutput(
+            Path.of(
+                    System.getProperty("java.io.tmpdir"),
+                    "copy-apply." + System.nanoTime() + ".log")
+                .toFile())
         .start();
   }
 

@@ -8,7 +8,6 @@ import com.mongodb.reactivestreams.client.MongoClient;
 import dev.onehop.copy.internal.state.Fence;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import org.bson.BsonArray;
 import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
@@ -31,11 +30,24 @@ final class BatchWriter {
   private static final int MOST_STATEMENTS = 5_000;
   private static final int SWEPT_AT_ONCE = 100;
   private static final int DUPLICATE_KEY = 11000;
-  private static final Map<String, String> COMMANDS =
-      Map.of("deletes", "delete", "documents", "insert", "updates", "update");
   private static final Collation SIMPLE = Collation.builder().locale("simple").build();
 
   private final MongoClient destination;
+
+  /** The commands, which name their statements each in its way. */
+  private enum Command {
+    DELETE("delete", "deletes"),
+    INSERT("insert", "documents"),
+    UPDATE("update", "updates");
+
+    private final String text;
+    private final String list;
+
+    Command(String text, String list) {
+      this.text = text;
+      this.list = list;
+    }
+  }
 
   BatchWriter(MongoClient destination) {
     this.destination = destination;
@@ -70,15 +82,16 @@ final class BatchWriter {
         .concatMap(
             work ->
                 found(work)
-                    .flatMapMany(deletes -> send(lane, work.target(), "deletes", deletes))
+                    .flatMapMany(deletes -> send(lane, work.target(), Command.DELETE, deletes))
                     .thenMany(
-                        Flux.defer(() -> send(lane, work.target(), "documents", work.inserts())))
+                        Flux.defer(() -> send(lane, work.target(), Command.INSERT, work.inserts())))
                     .map(work.target()::put)
                     .collectList()
                     // Others are there already.
-                    .flatMapMany(puts -> send(lane, work.target(), "updates", puts))
+                    .flatMapMany(puts -> send(lane, work.target(), Command.UPDATE, puts))
                     .thenMany(
-                        Flux.defer(() -> send(lane, work.target(), "updates", work.updates()))))
+                        Flux.defer(
+                            () -> send(lane, work.target(), Command.UPDATE, work.updates()))))
         .then();
   }
 
@@ -123,20 +136,20 @@ final class BatchWriter {
   /**
    * Sends statements of one kind.
    *
-   * @param list how the command names them
    * @return documents that could not be inserted as there are some of the same {@code _id}
    */
   private static Flux<RawBsonDocument> send(
-      Fence.Lane lane, Target target, String list, List<Statement> statements) {
+      Fence.Lane lane, Target target, Command command, List<Statement> statements) {
     return Flux.fromIterable(parts(statements))
         .concatMap(
             part -> {
-              String command = COMMANDS.get(list);
               BsonDocument body =
-                  new BsonDocument(command, new BsonString(target.namespace().getCollectionName()))
-                      .append(list, new BsonArray(part.stream().map(Statement::body).toList()))
+                  new BsonDocument(
+                          command.text, new BsonString(target.namespace().getCollectionName()))
+                      .append(
+                          command.list, new BsonArray(part.stream().map(Statement::body).toList()))
                       .append("ordered", BsonBoolean.FALSE);
-              if (!command.equals("delete")) {
+              if (command != Command.DELETE) {
                 body.append("bypassDocumentValidation", BsonBoolean.TRUE);
               }
               return lane.write(target.namespace().getDatabaseName(), body)
