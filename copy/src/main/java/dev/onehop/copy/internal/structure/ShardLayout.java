@@ -24,6 +24,7 @@ import org.bson.BsonValue;
  */
 final class ShardLayout {
   private static final int TRIES = 5;
+  private static final int CONFLICTING_OPERATION = 117;
 
   private final ClusterEnd destination;
   private final Consumer<String> notes;
@@ -74,10 +75,11 @@ final class ShardLayout {
     for (BsonDocument point : points) {
       RoutingTable before = table(namespace);
       byte[] key = before.shardKeyPattern().keyOfBound(point);
-      if (!before.chunk(before.chunkIndexOf(key)).min().equals(point)) {
-        attempt(
-            namespace,
-            new BsonDocument("split", new BsonString(namespace)).append("middle", point));
+      if (!before.chunk(before.chunkIndexOf(key)).min().equals(point)
+          && !attempt(
+              namespace,
+              new BsonDocument("split", new BsonString(namespace)).append("middle", point))) {
+        return;
       }
     }
     RoutingTable table = table(namespace);
@@ -89,12 +91,13 @@ final class ShardLayout {
       Chunk chunk = table.chunk(i);
       List<String> allowed = allowed(table.shardKeyPattern(), chunk, zones, ofZones, all);
       String shard = allowed.get(i % allowed.size());
-      if (!shard.equals(chunk.shard())) {
-        attempt(
-            namespace,
-            new BsonDocument("moveChunk", new BsonString(namespace))
-                .append("bounds", new BsonArray(List.of(chunk.min(), chunk.max())))
-                .append("to", new BsonString(shard)));
+      if (!shard.equals(chunk.shard())
+          && !attempt(
+              namespace,
+              new BsonDocument("moveChunk", new BsonString(namespace))
+                  .append("bounds", new BsonArray(List.of(chunk.min(), chunk.max())))
+                  .append("to", new BsonString(shard)))) {
+        return;
       }
     }
   }
@@ -127,20 +130,35 @@ final class ShardLayout {
                     .flatMap(known -> destination.servers().table(namespace, known))));
   }
 
-  /** The balancer may be at it, too; a layout that is not quite even harms nothing. */
-  private void attempt(String namespace, BsonDocument command) throws InterruptedException {
+  /**
+   * The balancer may be at it, too, all the time; a layout that is not quite even harms nothing.
+   *
+   * @return whether it was done
+   */
+  private boolean attempt(String namespace, BsonDocument command) throws InterruptedException {
+    int refusals = 0;
     for (int tries = 1; ; tries++) {
       try {
-        destination.runPersistently("admin", command);
-        return;
-      } catch (MongoCommandException refused) {
-        if (tries == TRIES) {
-          notes.accept(
-              "%s is not laid out quite evenly: %s".formatted(namespace, Waits.reason(refused)));
-          return;
+        destination.run("admin", command);
+        return true;
+      } catch (RuntimeException failure) {
+        boolean unreachable = Waits.isPassing(failure) && !isBusy(failure);
+        if (!unreachable && !(failure instanceof MongoCommandException)) {
+          throw failure;
         }
-        Waits.pause("the layout of " + namespace, refused, tries);
+        refusals += unreachable ? 0 : 1;
+        if (refusals == TRIES) {
+          notes.accept(
+              "%s is not laid out quite evenly: %s".formatted(namespace, Waits.reason(failure)));
+          return false;
+        }
+        Waits.pause("the layout of " + namespace, failure, tries);
       }
     }
+  }
+
+  private static boolean isBusy(RuntimeException failure) {
+    return failure instanceof MongoCommandException refused
+        && refused.getErrorCode() == CONFLICTING_OPERATION;
   }
 }
