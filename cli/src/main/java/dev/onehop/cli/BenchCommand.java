@@ -475,7 +475,7 @@ final class BenchCommand implements Callable<Integer> {
     if (!routerCost.equals("real")) {
       throw Failure.usage("--router-cost takes own or real, and not '" + routerCost + "'");
     }
-    if (where.servers.mongos != null) {
+    if (where.servers.programs.mongos != null) {
       throw Failure.usage(
           "--router-cost real is for stand-in routers, and --mongos gives a real one");
     }

@@ -19,6 +19,7 @@ import picocli.CommandLine.Spec;
     subcommands = {
       BenchCommand.class,
       ConsumeCommand.class,
+      CopyCommand.class,
       PropagateCommand.class,
       VerifyCommand.class,
       ReportCommand.class,
@@ -32,6 +33,8 @@ import picocli.CommandLine.Spec;
       "Examples:",
       "  onehop bench --quick       what would shard-aware routing buy me?",
       "  onehop consume --quick     how fast and how late are change events, in order?",
+      "  onehop copy --from ... --to ...",
+      "                             copy a cluster while it lives",
       "  onehop propagate           how long does a write take to be seen elsewhere?",
       "  onehop verify --from ... --to ...",
       "                             do two clusters have the same in them?",

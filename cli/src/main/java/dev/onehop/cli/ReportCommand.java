@@ -2,6 +2,8 @@ package dev.onehop.cli;
 
 import dev.onehop.cli.report.ConsumeReport;
 import dev.onehop.cli.report.ConsumeTable;
+import dev.onehop.cli.report.CopyBenchReport;
+import dev.onehop.cli.report.CopyBenchTable;
 import dev.onehop.cli.report.PropagateReport;
 import dev.onehop.cli.report.PropagateTable;
 import dev.onehop.cli.report.Report;
@@ -9,6 +11,7 @@ import dev.onehop.cli.report.ResultsTable;
 import dev.onehop.cli.report.ResyncReport;
 import dev.onehop.cli.report.ResyncTable;
 import dev.onehop.cli.results.ConsumeResults;
+import dev.onehop.cli.results.CopyBenchResults;
 import dev.onehop.cli.results.PropagateResults;
 import dev.onehop.cli.results.Results;
 import dev.onehop.cli.results.ResultsFile;
@@ -53,6 +56,8 @@ final class ReportCommand implements Callable<Integer> {
         ResultsFile.read(folder, PropagateResults.class, PropagateResults.COMMAND);
     Optional<ResyncResults> resynced =
         ResultsFile.read(folder, ResyncResults.class, ResyncResults.COMMAND);
+    Optional<CopyBenchResults> copied =
+        ResultsFile.read(folder, CopyBenchResults.class, CopyBenchResults.COMMAND);
     Path file;
     String table;
     if (consumed.isPresent()) {
@@ -64,6 +69,9 @@ final class ReportCommand implements Callable<Integer> {
     } else if (resynced.isPresent()) {
       file = ResyncReport.write(folder, resynced.get());
       table = ResyncTable.render(resynced.get());
+    } else if (copied.isPresent()) {
+      file = CopyBenchReport.write(folder, copied.get());
+      table = CopyBenchTable.render(copied.get());
     } else {
       Results results = ResultsFile.read(folder);
       file = Report.write(folder, results);

@@ -1,6 +1,5 @@
 package dev.onehop.cli;
 
-import dev.onehop.cli.bench.Progress;
 import dev.onehop.cli.report.ResyncReport;
 import dev.onehop.cli.report.ResyncTable;
 import dev.onehop.cli.results.ResyncResults;
@@ -16,9 +15,7 @@ import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Spec;
 
 /** {@code onehop resync bench}. */
 @Command(
@@ -62,8 +59,6 @@ final class ResyncBenchCommand implements Callable<Integer> {
 
   /** After that a quick run measures no cell again. */
   private static final Duration QUICK = Duration.ofSeconds(75);
-
-  @Spec private CommandSpec spec;
 
   @Option(
       names = "--method",
@@ -139,32 +134,14 @@ final class ResyncBenchCommand implements Callable<Integer> {
   @Override
   public Integer call() {
     ResyncBenchPlan plan = plan();
-    Path folder = results.folder();
-    Failure failure = null;
-    ResyncResults found;
-    Interruption interruption = Interruption.of(Thread.currentThread());
-    try (Progress progress = Progress.start(Terminal.detect())) {
-      ResyncBench bench =
-          new ResyncBench(
-              plan,
-              progress,
-              folder,
-              Home.folder(),
-              Shell.commandLine(spec.commandLine().getParseResult().originalArgs()));
-      try {
-        bench.run();
-      } catch (InterruptedException | RuntimeException e) {
-        failure = interruption.failure(e);
-      }
-      found = bench.results();
-    } finally {
-      interruption.close();
-    }
-    if (found != null && found.cells().isEmpty()) {
-      found = null;
-    }
     long faults =
-        results.end(folder, found, failure, ResyncReport::write, ResyncTable::render).faults();
+        results
+            .<ResyncResults>run(
+                results.folder(),
+                (context, progress) -> new ResyncBench(plan, progress, context),
+                ResyncReport::write,
+                ResyncTable::render)
+            .faults();
     if (faults > 0) {
       throw Failure.run(
           faults + " cells are not proved, not equal, or lost writes; see the table", null);

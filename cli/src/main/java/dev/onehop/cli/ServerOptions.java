@@ -3,8 +3,6 @@ package dev.onehop.cli;
 import dev.onehop.testbed.Testbed;
 import dev.onehop.testbed.Topology;
 import dev.onehop.testbed.TopologyException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -21,21 +19,7 @@ final class ServerOptions {
               + " file of your own. Default: ${DEFAULT-VALUE}.")
   String topology = "us-2014";
 
-  @Option(
-      names = "--mongod",
-      paramLabel = "PATH",
-      defaultValue = "${env:ONEHOP_MONGOD}",
-      description = "The mongod to run (also: ONEHOP_MONGOD). Default: found or fetched.")
-  @Nullable Path mongod;
-
-  @Option(
-      names = "--mongos",
-      paramLabel = "PATH",
-      defaultValue = "${env:ONEHOP_MONGOS}",
-      description =
-          "The mongos to run (also: ONEHOP_MONGOS). Default: found or fetched; where there is none,"
-              + " a stand-in router, announced.")
-  @Nullable Path mongos;
+  @Mixin ProgramOptions programs = new ProgramOptions();
 
   @Option(
       names = "--fcv",
@@ -57,15 +41,7 @@ final class ServerOptions {
     if (fcv != null && !fcv.matches("\\d+\\.\\d+")) {
       throw Failure.usage("--fcv " + fcv + ": write it as X.Y, such as 6.0");
     }
-    requireProgram("--mongod", mongod);
-    requireProgram("--mongos", mongos);
-  }
-
-  private static void requireProgram(String option, @Nullable Path path) {
-    if (path != null && !(Files.isRegularFile(path) && Files.isExecutable(path))) {
-      throw Failure.usage(
-          option + " " + path + (Files.exists(path) ? " is no program" : ": no such file"));
-    }
+    programs.check();
   }
 
   /**
@@ -84,7 +60,10 @@ final class ServerOptions {
   /** How to start a topology on these servers. */
   Testbed.Builder testbed(Topology resolved) {
     Testbed.Builder builder =
-        Testbed.builder(resolved).mongod(mongod).mongos(mongos).featureCompatibilityVersion(fcv);
+        Testbed.builder(resolved)
+            .mongod(programs.mongod)
+            .mongos(programs.mongos)
+            .featureCompatibilityVersion(fcv);
     return existing ? builder.existing(existingOptions.servers()) : builder;
   }
 }

@@ -1,4 +1,4 @@
-/** Compares two clusters, also while one follows the other. */
+/** Copies a cluster while it is written to, and compares two clusters. */
 @NullMarked
 package dev.onehop.copy;
 

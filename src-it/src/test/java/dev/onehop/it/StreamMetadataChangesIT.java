@@ -81,34 +81,9 @@ class StreamMetadataChangesIT {
         .getTimestamp("operationTime");
   }
 
-  private static String primary(String database) {
-    return entry(database).getString("primary");
-  }
-
-  private static Document entry(String database) {
-    return config
-        .getDatabase("config")
-        .getCollection("databases")
-        .find(new Document("_id", database))
-        .first();
-  }
-
-  /** As a mongos has it done. */
   private static void movePrimary(String database, String shard) {
-    Document entry = entry(database);
-    String address = testbed.shardHosts().get(entry.getString("primary")).replaceFirst(".*/", "");
-    try (MongoClient direct =
-        MongoClients.create("mongodb://" + address + "/?directConnection=true")) {
-      var unused =
-          direct
-              .getDatabase("admin")
-              .runCommand(
-                  new Document("_shardsvrMovePrimary", database)
-                      .append("to", shard)
-                      .append("databaseVersion", entry.get("version"))
-                      .append("writeConcern", new Document("w", "majority")));
-    }
-    assertThat(primary(database)).isEqualTo(shard);
+    PrimaryShards.move(testbed, database, shard);
+    assertThat(PrimaryShards.of(testbed, database)).isEqualTo(shard);
   }
 
   private static void onConfig(Document command) {
@@ -205,7 +180,7 @@ class StreamMetadataChangesIT {
     VersionedWrites writes = new VersionedWrites(client, database + ".c", SLOTS, 1);
     try (writes) {
       assertGoesOn(writes);
-      String first = primary(database);
+      String first = PrimaryShards.of(testbed, database);
       List<String> homes = new ArrayList<>(List.of("one", "two", "three"));
       homes.remove(first);
       homes.add(first);

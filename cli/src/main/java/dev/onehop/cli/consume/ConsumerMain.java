@@ -1,12 +1,9 @@
 package dev.onehop.cli.consume;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.onehop.cli.Failure;
 import java.io.BufferedReader;
 import java.io.IOException;
-import java.io.InputStreamReader;
 import java.io.PrintStream;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Objects;
@@ -39,21 +36,8 @@ public final class ConsumerMain {
   }
 
   /** Does what its standard input says. */
-  public static void main(String[] args) throws IOException {
-    PrintStream out = System.out;
-    System.setOut(System.err); // What libraries print is no part of the answers.
-    BufferedReader in =
-        new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
-    int exitCode = 0;
-    try {
-      new ConsumerMain(JSON.readValue(in.readLine(), ConsumerTask.class), out).run(in);
-    } catch (IOException | RuntimeException e) {
-      System.err.println(FAILED + Failure.firstLine(e));
-      e.printStackTrace();
-      exitCode = 1;
-    }
-    out.flush();
-    System.exit(exitCode); // Ends threads that a client may have left.
+  public static void main(String[] args) {
+    ChildMain.run(ConsumerTask.class, (task, in, out) -> new ConsumerMain(task, out).run(in));
   }
 
   private void run(BufferedReader in) throws IOException {

@@ -7,14 +7,14 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /** What this process uses of the machine. */
-final class ProcessUse {
+public final class ProcessUse {
 
   private static final Path STATUS = Path.of("/proc/self/status");
 
   private ProcessUse() {}
 
   /** Processor time so far; 0 where that is not known. */
-  static long cpuNanos() {
+  public static long cpuNanos() {
     return ManagementFactory.getOperatingSystemMXBean() instanceof OperatingSystemMXBean os
         ? Math.max(0, os.getProcessCpuTime())
         : 0;
@@ -22,9 +22,18 @@ final class ProcessUse {
 
   /** Memory in use (RSS); 0 where that is not known. */
   static long memoryBytes() {
+    return status("VmRSS:");
+  }
+
+  /** The most memory that was in use (RSS); 0 where that is not known. */
+  public static long mostMemoryBytes() {
+    return status("VmHWM:");
+  }
+
+  private static long status(String name) {
     try {
       for (String line : Files.readAllLines(STATUS)) {
-        if (line.startsWith("VmRSS:")) {
+        if (line.startsWith(name)) {
           return Long.parseLong(line.replaceAll("\\D", "")) * 1024;
         }
       }

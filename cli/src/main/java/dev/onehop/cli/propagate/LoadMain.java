@@ -1,17 +1,14 @@
 package dev.onehop.cli.propagate;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
-import dev.onehop.cli.Failure;
 import dev.onehop.cli.bench.ClusterUrl;
-import dev.onehop.cli.consume.ChildProcess;
+import dev.onehop.cli.consume.ChildMain;
 import dev.onehop.cli.consume.Connections;
 import dev.onehop.cli.consume.HashRanges;
 import dev.onehop.cli.consume.RowCollection;
 import java.io.BufferedReader;
 import java.io.IOException;
-import java.io.InputStreamReader;
 import java.io.PrintStream;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -41,20 +38,7 @@ public final class LoadMain {
 
   /** Does what its standard input says. */
   public static void main(String[] args) {
-    PrintStream out = System.out;
-    System.setOut(System.err); // What libraries print is no part of the answers.
-    BufferedReader in =
-        new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
-    int exitCode = 0;
-    try {
-      run(JSON.readValue(in.readLine(), LoadTask.class), in, out);
-    } catch (IOException | InterruptedException | RuntimeException e) {
-      System.err.println(ChildProcess.FAILED + Failure.firstLine(e));
-      e.printStackTrace();
-      exitCode = 1;
-    }
-    out.flush();
-    System.exit(exitCode); // Ends threads that a client may have left.
+    ChildMain.run(LoadTask.class, LoadMain::run);
   }
 
   private static void run(LoadTask task, BufferedReader in, PrintStream out)

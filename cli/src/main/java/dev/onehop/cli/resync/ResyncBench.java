@@ -1,17 +1,14 @@
 package dev.onehop.cli.resync;
 
-import com.mongodb.MongoException;
 import com.mongodb.WriteConcern;
 import com.mongodb.client.MongoCollection;
 import com.mongodb.client.model.Indexes;
 import com.mongodb.client.model.InsertManyOptions;
 import dev.onehop.cli.Failure;
-import dev.onehop.cli.bench.BenchSession;
-import dev.onehop.cli.bench.Machine;
 import dev.onehop.cli.bench.Progress;
+import dev.onehop.cli.bench.RunContext;
+import dev.onehop.cli.bench.StandaloneRun;
 import dev.onehop.cli.results.LatencySummary;
-import dev.onehop.cli.results.MachineFacts;
-import dev.onehop.cli.results.ResultsFile;
 import dev.onehop.cli.results.ResyncCell;
 import dev.onehop.cli.results.ResyncResults;
 import dev.onehop.cli.results.RunFacts;
@@ -19,7 +16,6 @@ import dev.onehop.cli.results.ServerFacts;
 import dev.onehop.cli.results.TopologyFacts;
 import dev.onehop.cli.results.TopologyFacts.HostFacts;
 import dev.onehop.testbed.MongodProcess;
-import dev.onehop.testbed.TestbedException;
 import java.io.IOException;
 import java.nio.file.FileStore;
 import java.nio.file.Files;
@@ -43,7 +39,7 @@ import org.jspecify.annotations.Nullable;
  * round makes a member of it by each method, in random order. Writes {@code results.json} after
  * each cell.
  */
-public final class ResyncBench {
+public final class ResyncBench extends StandaloneRun<ResyncResults> {
 
   private static final String DATABASE = "data";
   private static final int BATCH = 1_000;
@@ -55,14 +51,9 @@ public final class ResyncBench {
 
   private final ResyncBenchPlan plan;
   private final Progress progress;
-  private final Path out;
-  private final MachineFacts machine;
-  private final String command;
-  private final String started = BenchSession.now();
   private final long begun = System.nanoTime();
   private final Random random;
   private final List<ResyncCell> cells = new ArrayList<>(); // guarded by this
-  private @Nullable String stopReason; // guarded by this
   private volatile @Nullable Facts facts;
   private Set<Path> ofData = Set.of();
   private int nextWrite;
@@ -74,25 +65,17 @@ public final class ResyncBench {
   /**
    * Prepares it.
    *
-   * @param out where results go
-   * @param home the project's folder, for its revision
-   * @param command the command line that repeats it
+   * @param context what results say besides
    */
-  public ResyncBench(ResyncBenchPlan plan, Progress progress, Path out, Path home, String command) {
+  public ResyncBench(ResyncBenchPlan plan, Progress progress, RunContext context) {
+    super(context);
     this.plan = plan;
     this.progress = progress;
-    this.out = out;
-    this.machine = Machine.facts(home);
-    this.command = command;
     this.random = new Random(plan.seed());
   }
 
-  /**
-   * Runs it.
-   *
-   * @throws Failure if it ends before its last cell
-   */
-  public void run() throws InterruptedException {
+  @Override
+  public void run() throws IOException, InterruptedException {
     Path folder = null;
     try {
       Path mongod = MongodProcess.find(plan.mongod(), progress::note);
@@ -103,24 +86,10 @@ public final class ResyncBench {
         facts = facts(set);
         measure(set);
       }
-    } catch (InterruptedException e) {
-      stopped("interrupted");
-      throw e;
-    } catch (MongoException | TestbedException | IOException | Failure e) {
-      stopped(Failure.firstLine(e));
-      throw Failure.of(e);
     } finally {
       if (folder != null) {
         BenchSet.delete(folder);
       }
-    }
-  }
-
-  private synchronized void stopped(String why) {
-    stopReason = why;
-    ResyncResults results = results();
-    if (results != null && !cells.isEmpty()) {
-      ResultsFile.write(out, results);
     }
   }
 
@@ -261,7 +230,7 @@ public final class ResyncBench {
     }
     synchronized (this) {
       runs.forEach((method, its) -> cells.add(cell(method, load, its)));
-      ResultsFile.write(out, Objects.requireNonNull(results()));
+      write();
     }
   }
 
@@ -357,18 +326,18 @@ public final class ResyncBench {
     return histogram.getTotalCount() == 0 ? null : LatencySummary.of(histogram);
   }
 
-  /** What was found so far; null before there was a replica set. */
+  @Override
   public synchronized @Nullable ResyncResults results() {
     Facts known = facts;
-    if (known == null) {
+    if (known == null || cells.isEmpty()) {
       return null;
     }
     return ResyncResults.of(
         new RunFacts(
-            started,
-            command,
+            context().started(),
+            context().command(),
             cells.size() == plan.cells(),
-            stopReason,
+            stopReason(),
             plan.cells(),
             cells.stream().mapToLong(ResyncCell::documents).max().orElse(0),
             "documents as of POCDriver, with nested arrays and texts; oplogs of "
@@ -393,7 +362,7 @@ public final class ResyncBench {
             known.version(),
             new ServerFacts.Router(ServerFacts.Router.NONE, ""),
             known.compatibility()),
-        machine,
+        context().machine(),
         List.copyOf(cells));
   }
 }

@@ -5,6 +5,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.function.BiFunction;
 import java.util.regex.Pattern;
 import org.bson.BsonDocument;
@@ -31,15 +32,22 @@ import org.jspecify.annotations.Nullable;
  *     write instead, or to null for none; null if documents stay as they are. It keeps the {@code
  *     _id} and the fields of the shard key, and gives the same for the same. With it, updates have
  *     to be applied as whole documents
+ * @param inverse whether it leads back: all else is that of a mapping from the destination to the
+ *     source
  */
 public record Mapping(
     List<String> included,
     List<String> excluded,
     Map<String, String> renamed,
     Map<String, BsonDocument> filters,
-    @Nullable BiFunction<String, RawBsonDocument, @Nullable BsonDocument> transformation) {
+    @Nullable BiFunction<String, RawBsonDocument, @Nullable BsonDocument> transformation,
+    boolean inverse) {
+  /** Where copies keep their state, which is never copied. */
+  public static final String STATE_DATABASE = "onehop_copy";
+
   private static final String BUCKETS = "system.buckets.";
-  private static final Set<String> OF_THE_SERVERS = Set.of("admin", "config", "local");
+  private static final Set<String> NEVER_COPIED =
+      Set.of("admin", "config", "local", STATE_DATABASE);
 
   /** All collections, under their own names. */
   public static final Mapping ALL = new Mapping(List.of(), List.of(), Map.of(), Map.of(), null);
@@ -69,6 +77,21 @@ public record Mapping(
         });
   }
 
+  /** One that does not lead back. */
+  public Mapping(
+      List<String> included,
+      List<String> excluded,
+      Map<String, String> renamed,
+      Map<String, BsonDocument> filters,
+      @Nullable BiFunction<String, RawBsonDocument, @Nullable BsonDocument> transformation) {
+    this(included, excluded, renamed, filters, transformation, false);
+  }
+
+  /** The other way round. A collection that two become goes back to the first of them. */
+  public Mapping inverted() {
+    return new Mapping(included, excluded, renamed, filters, transformation, !inverse);
+  }
+
   private static void checkPattern(String pattern) {
     if (pattern.isEmpty() || pattern.startsWith(".") || pattern.endsWith(".")) {
       throw new IllegalArgumentException(
@@ -94,8 +117,8 @@ public record Mapping(
               + to
               + "': name two databases, or two times database.collection");
     }
-    if (OF_THE_SERVERS.contains(databaseOf(to))) {
-      throw new IllegalArgumentException("'" + to + "' belongs to the servers");
+    if (NEVER_COPIED.contains(databaseOf(to))) {
+      throw new IllegalArgumentException("'" + to + "' is not for what is copied");
     }
   }
 
@@ -104,7 +127,8 @@ public record Mapping(
    *
    * @param namespace of the source
    * @return its name at the destination; null if it is not copied, as those of {@code admin},
-   *     {@code config} and {@code local}, and system collections other than buckets
+   *     {@code config}, {@code local} and {@value #STATE_DATABASE}, and system collections other
+   *     than buckets
    */
   public @Nullable String destination(String namespace) {
     String database = databaseOf(namespace);
@@ -113,7 +137,13 @@ public record Mapping(
       String series = destination(database + "." + collection.substring(BUCKETS.length()));
       return series == null ? null : buckets(series);
     }
-    if (OF_THE_SERVERS.contains(database)
+    return inverse ? origin(namespace) : forward(namespace);
+  }
+
+  private @Nullable String forward(String namespace) {
+    String database = databaseOf(namespace);
+    String collection = namespace.substring(Math.min(database.length() + 1, namespace.length()));
+    if (NEVER_COPIED.contains(database)
         || collection.isEmpty()
         || collection.startsWith("system.")
         || !matches(namespace)) {
@@ -123,12 +153,67 @@ public record Mapping(
     return own != null ? own : renamed.getOrDefault(database, database) + "." + collection;
   }
 
+  /** What becomes this collection; what was renamed before what has its name. */
+  private @Nullable String origin(String namespace) {
+    String database = databaseOf(namespace);
+    List<String> candidates = new ArrayList<>();
+    renamed.forEach(
+        (from, to) -> {
+          if (to.equals(namespace)) {
+            candidates.add(0, from);
+          } else if (to.equals(database)) {
+            candidates.add(from + namespace.substring(database.length()));
+          }
+        });
+    candidates.add(namespace);
+    return candidates.stream()
+        .filter(each -> namespace.equals(forward(each)))
+        .findFirst()
+        .orElse(null);
+  }
+
+  /** The databases to which the collections of a database may go. */
+  public Set<String> databases(String database) {
+    if (inverse) {
+      return origins(database);
+    }
+    Set<String> databases = new TreeSet<>();
+    databases.add(renamed.getOrDefault(database, database));
+    renamed.forEach(
+        (from, to) -> {
+          if (from.startsWith(database + ".")) {
+            databases.add(databaseOf(to));
+          }
+        });
+    return databases;
+  }
+
+  /** The databases whose collections may come to a database. */
+  private Set<String> origins(String database) {
+    Set<String> origins = new TreeSet<>();
+    if (!renamed.containsKey(database)) {
+      origins.add(database);
+    }
+    renamed.forEach(
+        (from, to) -> {
+          if (databaseOf(to).equals(database)) {
+            origins.add(databaseOf(from));
+          }
+        });
+    origins.removeIf(origin -> !concernsForward(origin));
+    return origins;
+  }
+
   /**
    * Whether there can be copied collections in a database, and so whether it is copied when it is
    * empty or dropped.
    */
   public boolean concerns(String database) {
-    return !OF_THE_SERVERS.contains(database)
+    return inverse ? !origins(database).isEmpty() : concernsForward(database);
+  }
+
+  private boolean concernsForward(String database) {
+    return !NEVER_COPIED.contains(database)
         && excluded.stream().noneMatch(pattern -> !pattern.contains(".") && fits(pattern, database))
         && (included.isEmpty()
             || included.stream().anyMatch(pattern -> fits(databaseOf(pattern), database)));
@@ -136,6 +221,16 @@ public record Mapping(
 
   /** Whether collections of one database may go to several, or only some of them are copied. */
   public boolean splits(String database) {
+    if (inverse) {
+      Set<String> origins = origins(database);
+      return origins.size() != 1
+          || renamed.values().stream().anyMatch(to -> to.startsWith(database + "."))
+          || splitsForward(origins.iterator().next());
+    }
+    return splitsForward(database);
+  }
+
+  private boolean splitsForward(String database) {
     return (!included.isEmpty() && included.stream().noneMatch(pattern -> fits(pattern, database)))
         || excluded.stream()
             .anyMatch(pattern -> pattern.contains(".") && fits(databaseOf(pattern), database))

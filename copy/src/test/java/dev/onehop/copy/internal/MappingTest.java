@@ -91,4 +91,43 @@ class MappingTest {
                 new Mapping(List.of(), List.of(), Map.of(), Map.of("a", new BsonDocument()), null))
         .isInstanceOf(IllegalArgumentException.class);
   }
+
+  @Test
+  void theWayBackLeadsWhereItCameFrom() {
+    Mapping there =
+        new Mapping(
+            List.of("shop*", "a"),
+            List.of("shop.tmp*", "a.secret"),
+            Map.of("shop", "store", "shop.orders", "archive.old"),
+            Map.of(),
+            null);
+    Mapping back = there.inverted();
+    for (String name : List.of("shop.people", "shop.orders", "shopping.c", "a.b")) {
+      String renamed = there.destination(name);
+      assertThat(renamed).isNotNull();
+      assertThat(back.destination(renamed)).isEqualTo(name);
+      assertThat(back.concerns(Mapping.databaseOf(renamed))).isTrue();
+      assertThat(back.databases(Mapping.databaseOf(renamed))).contains(Mapping.databaseOf(name));
+      assertThat(there.databases(Mapping.databaseOf(name))).contains(Mapping.databaseOf(renamed));
+    }
+    for (String none :
+        List.of("shop.people", "store.orders", "store.tmp1", "a.secret", "archive.new", "b.c")) {
+      assertThat(back.destination(none)).as(none).isNull();
+    }
+    assertThat(back.destination("store.system.buckets.t")).isEqualTo("shop.system.buckets.t");
+    assertThat(back.concerns("shop")).isFalse();
+    assertThat(back.concerns("b")).isFalse();
+    assertThat(back.splits("store")).isTrue();
+    // There may be a store at the source, too.
+    assertThat(renaming(Map.of("shop", "store")).inverted().splits("store")).isTrue();
+    assertThat(renaming(Map.of("shop", "store")).inverted().splits("shopping")).isFalse();
+    assertThat(back.inverted()).isEqualTo(there);
+  }
+
+  @Test
+  void theStateOfCopiesIsNeverCopied() {
+    assertThat(Mapping.ALL.destination("onehop_copy.jobs")).isNull();
+    assertThat(Mapping.ALL.concerns("onehop_copy")).isFalse();
+    assertThat(Mapping.ALL.inverted().concerns("onehop_copy")).isFalse();
+  }
 }

@@ -136,6 +136,42 @@ public final class ChannelGroup {
         });
   }
 
+  /**
+   * The place up to which all channels are done, as their owners have stored it with the last
+   * renewal. Never ahead of what is written.
+   *
+   * @return empty before the group has begun
+   */
+  public Publisher<Checkpoint> place() {
+    return settings
+        .leases
+        .apply(settings.times.lease())
+        .read()
+        .filter(view -> view.leases().size() == settings.channels)
+        .map(
+            view ->
+                view.leases().stream()
+                    .map(LeaseStore.Lease::place)
+                    .reduce(Checkpoint::intersection)
+                    .orElseThrow());
+  }
+
+  /**
+   * Completes when no channel has an owner, so that nothing is being written, or the owners' leases
+   * have expired.
+   */
+  public Publisher<Void> released() {
+    return settings
+        .leases
+        .apply(settings.times.lease())
+        .read()
+        .filter(
+            view ->
+                view.leases().stream().allMatch(lease -> lease.owner() == null || lease.expired()))
+        .repeatWhenEmpty(polls -> polls.delayElements(Builder.LEAST))
+        .then();
+  }
+
   /** Collects how a group works. Not thread-safe. */
   public static final class Builder {
     private static final Duration DEFAULT_LEASE = Duration.ofSeconds(10);

@@ -25,6 +25,7 @@ import reactor.core.publisher.Mono;
 final class Ddl {
   private static final Set<String> ON_EVERY_OWNER =
       Set.of("createIndexes", "dropIndexes", "collMod");
+  private static final int NAMESPACE_EXISTS = 48;
   private static final BsonDocument MAJORITY = new BsonDocument("w", new BsonString("majority"));
 
   private final ConfigServer config;
@@ -67,19 +68,26 @@ final class Ddl {
     return client.retryWhileStale(
         namespace,
         table ->
-            client
-                .send(table, table.primaryShard(), command)
-                .flatMap(ShardClient::refuseStale)
-                .map(Answer::document));
+            table.isSharded()
+                ? Mono.error(
+                    new CommandFailure(
+                        NAMESPACE_EXISTS,
+                        "NamespaceExists",
+                        "Collection already exists. NS: " + namespace))
+                : client
+                    .send(table, table.primaryShard(), command)
+                    .flatMap(ShardClient::refuseStale)
+                    .map(Answer::document));
   }
 
   Mono<BsonDocument> drop(OpMsg command, String database) {
     String collection = command.body().getString("drop").getValue();
     String namespace = database + "." + collection;
-    return onPrimary(
-            database,
-            new BsonDocument("_shardsvrDropCollection", new BsonString(collection)),
-            CommandFailure.notFound(namespace))
+    BsonDocument drop = new BsonDocument("_shardsvrDropCollection", new BsonString(collection));
+    if (command.body().containsKey("collectionUUID")) {
+      drop.append("collectionUUID", command.body().get("collectionUUID"));
+    }
+    return onPrimary(database, drop, CommandFailure.notFound(namespace))
         .doOnTerminate(() -> cluster.forget(namespace));
   }
 

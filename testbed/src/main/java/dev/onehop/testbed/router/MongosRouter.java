@@ -24,6 +24,7 @@ final class MongosRouter extends ClusterRouter {
   private final ClientTransactions transactions;
   private final ChangeStreams changeStreams;
   private final Ddl ddl;
+  private final Sharding sharding;
   private final MovedRanges movedRanges;
 
   /**
@@ -43,6 +44,7 @@ final class MongosRouter extends ClusterRouter {
             cluster.clock(),
             waitingStreams);
     this.ddl = new Ddl(cluster);
+    this.sharding = new Sharding(cluster);
     this.movedRanges = new MovedRanges(cluster.config());
   }
 
@@ -76,7 +78,10 @@ final class MongosRouter extends ClusterRouter {
       case "abortTransaction" -> transactions.abort(command);
       case "listDatabases" -> listDatabases(command);
       case "renameCollection" -> ddl.rename(command);
-      default -> ChangeStreams.isOne(command) ? changeStreams.open(command) : onData(command);
+      default ->
+          Sharding.isOne(command)
+              ? sharding.run(command)
+              : ChangeStreams.isOne(command) ? changeStreams.open(command) : onData(command);
     };
   }
 

@@ -4,6 +4,9 @@ import com.mongodb.MongoClientSettings;
 import com.mongodb.UnixServerAddress;
 import com.mongodb.connection.ClusterConnectionMode;
 import com.mongodb.connection.TransportSettings;
+import dev.onehop.core.table.RoutingTable;
+import dev.onehop.routing.internal.catalog.RoutingCatalog;
+import dev.onehop.routing.internal.catalog.UnknownNamespaceException;
 import dev.onehop.routing.internal.router.Losses;
 import dev.onehop.routing.internal.router.MonitoredServers;
 import dev.onehop.routing.internal.router.ProxiedChannels;
@@ -12,6 +15,7 @@ import dev.onehop.routing.internal.wire.Connections;
 import dev.onehop.routing.internal.wire.WireSettings;
 import dev.onehop.routing.internal.zones.PreferredZones;
 import dev.onehop.routing.spi.shard.ClusterClock;
+import dev.onehop.routing.spi.shard.CommandFailure;
 import dev.onehop.routing.spi.shard.ConfigServer;
 import dev.onehop.routing.spi.shard.ReplicaSet;
 import dev.onehop.routing.spi.shard.ServerSet;
@@ -23,6 +27,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
 
 /**
  * Connections to the servers of a cluster, or of a replica set, as direct mode has them, without a
@@ -41,6 +46,7 @@ public final class ClusterServers implements AutoCloseable {
   private final ReplicaSet seedServers;
   private final ConfigServer config;
   private final ShardDirectory shards;
+  private final RoutingCatalog catalog;
 
   private ClusterServers(
       EventLoopGroup group,
@@ -57,6 +63,7 @@ public final class ClusterServers implements AutoCloseable {
     this.watcher =
         MonitoredServers.replicaSets(watching.settings(), mapping, PreferredZones.NONE, losses);
     this.shards = new ShardDirectory(config, watcher, connections.onEventLoops(), clock);
+    this.catalog = RoutingCatalog.forShards(config, RoutingCatalog.RefreshListener.NONE);
   }
 
   /**
@@ -115,6 +122,20 @@ public final class ClusterServers implements AutoCloseable {
   /** The shards. */
   public ShardDirectory shards() {
     return shards;
+  }
+
+  /**
+   * The routing table of a collection, which is read once and again after a shard has refused it.
+   *
+   * @param namespace database and collection; of a time series its bucket collection
+   * @param refused the table that a shard has refused as stale; null if any will do
+   * @return the table; a {@link CommandFailure} "ns not found" if the cluster has no such database
+   */
+  public Mono<RoutingTable> table(String namespace, @Nullable RoutingTable refused) {
+    Mono<RoutingTable> table =
+        refused == null ? catalog.table(namespace) : catalog.refresh(namespace, refused);
+    return table.onErrorMap(
+        UnknownNamespaceException.class, e -> CommandFailure.notFound(namespace));
   }
 
   /**

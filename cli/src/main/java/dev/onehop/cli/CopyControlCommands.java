@@ -1,0 +1,159 @@
+package dev.onehop.cli;
+
+import com.mongodb.MongoException;
+import dev.onehop.cli.bench.ClusterUrl;
+import dev.onehop.copy.CopyControl;
+import dev.onehop.copy.progress.CopyException;
+import dev.onehop.testbed.TrustedAuthority;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.concurrent.Callable;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/** {@code onehop copy pause}, {@code continue}, {@code finish} and {@code status}. */
+final class CopyControlCommands {
+  private CopyControlCommands() {}
+
+  /** Which job. */
+  static final class Options {
+    @Option(
+        names = "--to",
+        required = true,
+        paramLabel = "URL",
+        description =
+            "The destination of the copy. A user's password is taken from ONEHOP_TO_PASSWORD.")
+    private String to;
+
+    @Option(
+        names = "--job",
+        paramLabel = "NAME",
+        defaultValue = "copy",
+        description = "The name of the job. Default: ${DEFAULT-VALUE}.")
+    private String job;
+
+    @Option(
+        names = "--tls-ca",
+        paramLabel = "FILE",
+        defaultValue = "${env:ONEHOP_TLS_CA}",
+        description = "PEM file of the authority to trust (ONEHOP_TLS_CA).")
+    @Nullable Path authority;
+
+    @Option(
+        names = "--timeout",
+        paramLabel = "TIME",
+        converter = DurationConverter.class,
+        defaultValue = "30s",
+        description = "How long to wait for a server. Default: ${DEFAULT-VALUE}.")
+    private Duration timeout;
+
+    /** Does something with the job. */
+    int with(Asking asking) {
+      TrustedAuthority trusted = authority == null ? null : TrustedAuthority.read(authority);
+      try (CopyControl control =
+          CopyControl.connect(
+              ClusterUrl.secret(
+                  "--to", to, "ONEHOP_TO_PASSWORD", System.getenv("ONEHOP_TO_PASSWORD")),
+              client -> {
+                client.applyToClusterSettings(
+                    cluster ->
+                        cluster.serverSelectionTimeout(timeout.toMillis(), TimeUnit.MILLISECONDS));
+                if (trusted != null) {
+                  client.applyToSslSettings(tls -> tls.context(trusted.context()));
+                }
+              },
+              job)) {
+        asking.ask(control);
+        return 0;
+      } catch (InterruptedException e) {
+        throw Failure.of(e);
+      } catch (IllegalArgumentException e) {
+        throw Failure.usage(Failure.firstLine(e));
+      } catch (CopyException | MongoException | IllegalStateException e) {
+        throw Failure.run(Failure.firstLine(e), e);
+      }
+    }
+  }
+
+  /** What is done with a job. */
+  interface Asking {
+    /** Does it. */
+    void ask(CopyControl control) throws InterruptedException;
+  }
+
+  /** {@code onehop copy pause}. */
+  @Command(
+      name = "pause",
+      mixinStandardHelpOptions = true,
+      versionProvider = Version.class,
+      header = "Have a copy rest.")
+  static final class Pause implements Callable<Integer> {
+    @Mixin private Options options = new Options();
+
+    @Override
+    public Integer call() {
+      return options.with(CopyControl::pause);
+    }
+  }
+
+  /** {@code onehop copy continue}. */
+  @Command(
+      name = "continue",
+      mixinStandardHelpOptions = true,
+      versionProvider = Version.class,
+      header = "Have a copy that rests go on.")
+  static final class Continue implements Callable<Integer> {
+    @Mixin private Options options = new Options();
+
+    @Override
+    public Integer call() {
+      return options.with(CopyControl::proceed);
+    }
+  }
+
+  /** {@code onehop copy finish}. */
+  @Command(
+      name = "finish",
+      mixinStandardHelpOptions = true,
+      versionProvider = Version.class,
+      header = "Have a copy end as soon as it has caught up.",
+      description = {
+        "",
+        "Stop the writes to the source first. The copy then applies what the source has, builds"
+            + " unique and expiring indexes, says the cluster time, and ends.",
+        ""
+      })
+  static final class Finish implements Callable<Integer> {
+    @Mixin private Options options = new Options();
+
+    @Override
+    public Integer call() {
+      return options.with(CopyControl::finish);
+    }
+  }
+
+  /** {@code onehop copy status}. */
+  @Command(
+      name = "status",
+      mixinStandardHelpOptions = true,
+      versionProvider = Version.class,
+      header = "Print how far a copy is, as JSON.")
+  static final class Status implements Callable<Integer> {
+    @Spec private CommandSpec spec;
+    @Mixin private Options options = new Options();
+
+    @Override
+    public Integer call() {
+      return options.with(
+          control -> {
+            spec.commandLine().getOut().println(control.status().toJson());
+            spec.commandLine().getOut().flush();
+          });
+    }
+  }
+}

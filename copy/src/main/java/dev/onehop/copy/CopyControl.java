@@ -1,0 +1,92 @@
+package dev.onehop.copy;
+
+import com.mongodb.MongoClientSettings;
+import dev.onehop.copy.internal.cluster.ClusterEnd;
+import dev.onehop.copy.internal.state.Job;
+import dev.onehop.copy.progress.CopyException;
+import java.time.Duration;
+import java.util.function.Consumer;
+import org.bson.BsonDocument;
+import org.bson.BsonNull;
+
+/**
+ * Asks a job to rest, to go on or to finish, whichever process works on it; it sees that when it
+ * renews its lease. Thread-safe.
+ */
+public final class CopyControl implements AutoCloseable {
+  private final ClusterEnd destination;
+  private final String name;
+  private final Job job;
+
+  private CopyControl(ClusterEnd destination, String name) {
+    this.destination = destination;
+    this.name = name;
+    this.job = new Job(destination, ClusterCopy.STATE_DATABASE, name, Duration.ofSeconds(10));
+  }
+
+  /**
+   * Connects to the destination of a job.
+   *
+   * @param to its connection string
+   * @param settings changes the driver's settings
+   * @param job the job's name
+   * @throws CopyException if it can't be reached
+   */
+  public static CopyControl connect(
+      String to, Consumer<MongoClientSettings.Builder> settings, String job)
+      throws InterruptedException {
+    return new CopyControl(ClusterEnd.connect("destination", to, settings, false, 1), job);
+  }
+
+  /** Has it rest: nothing is read or written, until {@link #proceed}. */
+  public void pause() throws InterruptedException {
+    ask("paused", true);
+  }
+
+  /** Has it go on. */
+  public void proceed() throws InterruptedException {
+    ask("paused", false);
+  }
+
+  /**
+   * Has it end as soon as everything is applied that the source has when it sees this. Whoever asks
+   * has stopped the writes to the source before, if the destination is to take its place.
+   */
+  public void finish() throws InterruptedException {
+    ask("finish", true);
+  }
+
+  private void ask(String what, boolean yes) throws InterruptedException {
+    if (!job.ask(what, yes)) {
+      throw unknown();
+    }
+  }
+
+  private CopyException unknown() {
+    return new CopyException("the destination has no job " + name, null);
+  }
+
+  /**
+   * What is stored of it: {@code phase}, {@code term}, which grows with each process, {@code
+   * paused}, {@code finish}, and {@code progress} as of the last renewal.
+   */
+  public BsonDocument status() throws InterruptedException {
+    BsonDocument known = job.read();
+    if (known == null) {
+      throw unknown();
+    }
+    BsonDocument status = new BsonDocument("job", known.get("_id"));
+    for (String field :
+        new String[] {"phase", "term", "paused", "finish", "progress", "finishedAt"}) {
+      if (!known.get(field, BsonNull.VALUE).isNull()) {
+        status.append(field, known.get(field));
+      }
+    }
+    return status;
+  }
+
+  @Override
+  public void close() {
+    destination.close();
+  }
+}

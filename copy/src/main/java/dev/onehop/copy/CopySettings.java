@@ -1,0 +1,61 @@
+package dev.onehop.copy;
+
+import com.mongodb.ConnectionString;
+import com.mongodb.MongoClientSettings;
+import dev.onehop.copy.internal.Mapping;
+import dev.onehop.copy.internal.structure.ReadOrder;
+import dev.onehop.copy.progress.CopyOperation;
+import dev.onehop.copy.progress.CopyPhase;
+import java.time.Duration;
+import java.util.Set;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/** What {@link ClusterCopy.Builder} has collected. */
+record CopySettings(
+    String from,
+    String to,
+    Consumer<MongoClientSettings.Builder> fromSettings,
+    Consumer<MongoClientSettings.Builder> toSettings,
+    String job,
+    ClusterCopy.Begin begin,
+    Set<CopyPhase> phases,
+    Mapping mapping,
+    Set<CopyOperation> operations,
+    int readersPerShard,
+    int batchSize,
+    long rangeBytes,
+    double documentsPerSecond,
+    double bytesPerSecond,
+    Duration lease,
+    boolean reverse,
+    @Nullable ReadOrder order) {
+  CopySettings {
+    phases = Set.copyOf(phases);
+    operations = Set.copyOf(operations);
+    var unusedFrom = new ConnectionString(from);
+    var unusedTo = new ConnectionString(to);
+  }
+
+  /** The same of other collections or names. */
+  CopySettings with(Mapping other) {
+    return new CopySettings(
+        from,
+        to,
+        fromSettings,
+        toSettings,
+        job,
+        begin,
+        phases,
+        other,
+        operations,
+        readersPerShard,
+        batchSize,
+        rangeBytes,
+        documentsPerSecond,
+        bytesPerSecond,
+        lease,
+        reverse,
+        order);
+  }
+}

@@ -1,0 +1,123 @@
+package dev.onehop.copy;
+
+import dev.onehop.copy.internal.apply.Applier;
+import dev.onehop.copy.internal.apply.ApplyStatus;
+import dev.onehop.copy.internal.cluster.ClusterEnd;
+import dev.onehop.copy.internal.cluster.Waits;
+import dev.onehop.copy.internal.state.Job;
+import dev.onehop.copy.progress.CopyException;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicReference;
+import org.bson.BsonObjectId;
+import org.bson.BsonTimestamp;
+import org.jspecify.annotations.Nullable;
+import reactor.core.Disposable;
+import reactor.core.publisher.Mono;
+
+/** Applies what changes at the source, until somebody asks the job to finish. */
+final class Following {
+  private static final long LOOK_MILLIS = 500;
+  private static final Duration STATUS_TIMEOUT = Duration.ofSeconds(10);
+
+  private final Applier applier;
+  private final Job job;
+  private final ProgressMeter meter;
+  private final BsonTimestamp readUntil;
+  private final AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
+
+  Following(
+      ClusterEnd source,
+      ClusterEnd destination,
+      CopySettings settings,
+      Job job,
+      ProgressMeter meter) {
+    this.job = job;
+    this.meter = meter;
+    this.readUntil = (BsonTimestamp) job.required("readUntil");
+    this.applier =
+        Applier.builder(source.settings(), (BsonTimestamp) job.required("start"))
+            .clients(source.client(), destination.client())
+            // Another job of this name begins anew.
+            .state(
+                destination.database(ClusterCopy.STATE_DATABASE),
+                name(settings.job(), job.incarnation()))
+            .mapping(settings.mapping())
+            .operations(settings.operations())
+            .build();
+  }
+
+  /** What a job is to its applier. */
+  static String name(String job, BsonObjectId incarnation) {
+    return job + "." + incarnation.getValue().toHexString();
+  }
+
+  /** Applies, and gives the cluster time before which all is applied when it ends. */
+  BsonTimestamp untilFinish() throws InterruptedException {
+    while (true) {
+      if (job.isPaused()) {
+        tellProgress();
+        Thread.sleep(LOOK_MILLIS);
+        continue;
+      }
+      failure.set(null);
+      Disposable running = applier.run().subscribe(nothing -> {}, failure::set);
+      try {
+        BsonTimestamp finished = whileRunning();
+        if (finished != null) {
+          running.dispose();
+          Waits.first(applier.ended());
+          return finished;
+        }
+      } finally {
+        running.dispose();
+        if (failure.get() == null) {
+          Waits.first(applier.left());
+        }
+      }
+    }
+  }
+
+  /** Null if it is to rest. */
+  private @Nullable BsonTimestamp whileRunning() throws InterruptedException {
+    CompletableFuture<BsonTimestamp> finished = null;
+    while (true) {
+      Throwable failed = failure.get();
+      if (failed != null) {
+        throw new CopyException("changes can't be applied: " + Waits.reason(failed), failed);
+      }
+      if (job.isPaused()) {
+        return null;
+      }
+      tellProgress();
+      if (finished == null && job.isToFinish()) {
+        finished = applier.finish().toFuture();
+      }
+      if (finished != null && finished.isDone()) {
+        return Waits.one(Mono.fromFuture(finished));
+      }
+      Thread.sleep(LOOK_MILLIS);
+    }
+  }
+
+  private void tellProgress() throws InterruptedException {
+    ApplyStatus status;
+    try {
+      status = Waits.first(applier.status().timeout(STATUS_TIMEOUT));
+    } catch (RuntimeException failed) {
+      if (Waits.isPassing(failed)) {
+        return;
+      }
+      throw failed;
+    }
+    if (status != null) {
+      BsonTimestamp exactFrom =
+          status.exactFrom().compareTo(readUntil) > 0 ? status.exactFrom() : readUntil;
+      meter.applied(
+          status.events(),
+          status.applied(),
+          status.lag(),
+          status.applied().compareTo(exactFrom) > 0 ? exactFrom : null);
+    }
+  }
+}

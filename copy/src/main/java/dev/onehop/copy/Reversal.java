@@ -1,0 +1,247 @@
+package dev.onehop.copy;
+
+import dev.onehop.copy.internal.Mapping;
+import dev.onehop.copy.internal.cluster.ClusterEnd;
+import dev.onehop.copy.internal.cluster.OperationsBehind;
+import dev.onehop.copy.internal.cluster.Waits;
+import dev.onehop.copy.internal.state.Job;
+import dev.onehop.copy.progress.CopyException;
+import dev.onehop.copy.progress.CopyOperation;
+import dev.onehop.copy.progress.CopyPhase;
+import dev.onehop.routing.spi.cursor.CursorReplies;
+import dev.onehop.routing.spi.shard.CommandFailure;
+import dev.onehop.routing.spi.shard.ReplicaSet;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.bson.BsonArray;
+import org.bson.BsonBoolean;
+import org.bson.BsonDocument;
+import org.bson.BsonInt32;
+import org.bson.BsonInt64;
+import org.bson.BsonObjectId;
+import org.bson.BsonString;
+import org.bson.BsonTimestamp;
+import org.bson.BsonValue;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a copy back goes by.
+ *
+ * @param name of the job
+ * @param job which job was finished
+ * @param start the cluster time of its destination from which on changes are others' than its own
+ * @param finished the cluster time of its source up to which it has all
+ */
+record Reversal(String name, BsonObjectId job, BsonTimestamp start, BsonTimestamp finished) {
+  private static final long LOOK_MILLIS = 100;
+  private static final int LOOKS = 50;
+  private static final int HISTORY_LOST = 286;
+  private static final int STREAM_FATAL = 280;
+
+  /** A time of a cluster after everything that has happened on any of its shards. */
+  static BsonTimestamp startNow(ClusterEnd cluster) throws InterruptedException {
+    // Each shard is asked.
+    BsonDocument reply =
+        cluster.runPersistently(
+            "admin",
+            new BsonDocument("listDatabases", new BsonInt32(1))
+                .append("nameOnly", BsonBoolean.TRUE));
+    BsonTimestamp time = reply.getDocument("$clusterTime").getTimestamp("clusterTime");
+    BsonTimestamp operation = reply.getTimestamp("operationTime", time);
+    return new BsonTimestamp((operation.compareTo(time) > 0 ? operation : time).getValue() + 1);
+  }
+
+  /** The way back: of the job that goes on, or of the one that was finished. */
+  static Mapping mapping(ClusterEnd source, ClusterEnd destination, CopySettings settings)
+      throws InterruptedException {
+    if (settings.begin() != ClusterCopy.Begin.RESUME) {
+      return parsed(finished(source, destination, settings).getDocument("mapping")).inverted();
+    }
+    BsonDocument known = jobs(destination, settings).read();
+    // If there is none, that is said later.
+    return known == null ? Mapping.ALL : parsed(known.getDocument("mapping"));
+  }
+
+  private static Job jobs(ClusterEnd end, CopySettings settings) {
+    return new Job(end, ClusterCopy.STATE_DATABASE, settings.job(), settings.lease());
+  }
+
+  private static Mapping parsed(BsonDocument stored) {
+    Map<String, String> renamed = new HashMap<>();
+    for (BsonValue pair : stored.getArray("renamed")) {
+      renamed.put(string(pair.asArray().get(0)), string(pair.asArray().get(1)));
+    }
+    return new Mapping(
+        strings(stored.getArray("included")),
+        strings(stored.getArray("excluded")),
+        renamed,
+        Map.of(),
+        null,
+        stored.containsKey("inverse"));
+  }
+
+  private static List<String> strings(BsonArray values) {
+    return values.stream().map(Reversal::string).toList();
+  }
+
+  private static String string(BsonValue value) {
+    return value.asString().getValue();
+  }
+
+  /**
+   * Reads what was finished.
+   *
+   * @throws CopyException if it can't be reversed
+   */
+  static Reversal of(ClusterEnd source, ClusterEnd destination, CopySettings settings)
+      throws InterruptedException {
+    BsonDocument finished = finished(source, destination, settings);
+    Reversal reversal =
+        new Reversal(
+            settings.job(),
+            finished.getObjectId("incarnation"),
+            finished.getTimestamp("finishedThere"),
+            finished.getTimestamp("finishedAt"));
+    requireTwoWays(destination, settings.mapping().inverted());
+    for (Map.Entry<String, ReplicaSet> shard : source.shards().entrySet()) {
+      requireHistory(source, shard.getKey(), shard.getValue(), reversal.start());
+    }
+    return reversal;
+  }
+
+  private static BsonDocument finished(
+      ClusterEnd source, ClusterEnd destination, CopySettings settings)
+      throws InterruptedException {
+    BsonDocument job = jobs(source, settings).read();
+    String name = "the job " + settings.job();
+    if (job == null) {
+      throw new CopyException(
+          "the source has no job " + settings.job() + ", so nothing was copied to it", null);
+    }
+    if (!new BsonInt32(CopyRun.FORMAT).equals(job.get("format"))) {
+      throw new CopyException(name + " was begun by another version of this program", null);
+    }
+    if (!new BsonString(CopyPhase.DONE.name()).equals(job.get("phase"))
+        || !(job.get("finishedThere") instanceof BsonTimestamp)) {
+      throw new CopyException(name + " was not finished: use onehop copy finish", null);
+    }
+    if (!CopyRun.isCopyOf(destination, job)) {
+      throw new CopyException(
+          "the destination is not the cluster that " + name + " was a copy of", null);
+    }
+    if (!job.getDocument("mapping").getArray("filters").isEmpty()
+        || job.getBoolean("transformed", BsonBoolean.FALSE).getValue()
+        || job.getDocument("mapping").getArray("operations").size()
+            < CopyOperation.values().length) {
+      throw new CopyException(
+          name
+              + " left out or changed some documents (by a filter, a transformation or operations),"
+              + " so it can't be reversed",
+          null);
+    }
+    return job;
+  }
+
+  /** Whether every collection that is copied from an end comes back to itself. */
+  private static void requireTwoWays(ClusterEnd end, Mapping mapping) throws InterruptedException {
+    Mapping back = mapping.inverted();
+    for (BsonDocument database :
+        end.all(end.client().listDatabases(BsonDocument.class).nameOnly(true))) {
+      String of = database.getString("name").getValue();
+      if (!mapping.concerns(of)) {
+        continue;
+      }
+      for (BsonDocument collection :
+          end.all(end.database(of).listCollections(BsonDocument.class))) {
+        String namespace = of + "." + collection.getString("name").getValue();
+        String there = mapping.destination(namespace);
+        if (there != null && !namespace.equals(back.destination(there))) {
+          throw new CopyException(
+              "names can't be reversed: %s and %s both become %s"
+                  .formatted(namespace, back.destination(there), there),
+              null);
+        }
+      }
+    }
+  }
+
+  /** Whether a shard's oplog goes back to the start. A change stream says so at once. */
+  private static void requireHistory(
+      ClusterEnd source, String shard, ReplicaSet servers, BsonTimestamp start)
+      throws InterruptedException {
+    BsonDocument stream =
+        new BsonDocument("allChangesForCluster", BsonBoolean.TRUE)
+            .append("startAtOperationTime", start);
+    BsonDocument open =
+        new BsonDocument("aggregate", new BsonInt32(1))
+            .append(
+                "pipeline",
+                new BsonArray(
+                    List.of(
+                        new BsonDocument("$changeStream", stream),
+                        BsonDocument.parse("{$project: {_id: 1}}"))))
+            .append("cursor", new BsonDocument());
+    try {
+      long cursor =
+          CursorReplies.id(
+              Waits.persistently(
+                  "the source", () -> Waits.one(source.send(servers, "admin", open))));
+      Waits.first(
+          source
+              .send(
+                  servers,
+                  "admin",
+                  new BsonDocument("killCursors", new BsonString("$cmd.aggregate"))
+                      .append("cursors", new BsonArray(List.of(new BsonInt64(cursor)))))
+              .onErrorComplete());
+    } catch (CommandFailure refused) {
+      if (refused.code() == HISTORY_LOST || refused.code() == STREAM_FATAL) {
+        throw new CopyException(
+            "the oplog of the source%s no longer goes back to when the job was finished"
+                .formatted(shard.equals(ClusterEnd.ALONE) ? "" : "'s shard " + shard),
+            refused);
+      }
+      throw refused;
+    }
+  }
+
+  /**
+   * How much was written to the destination after all was copied from it.
+   *
+   * @return operations in all its databases; 0 also if it can't be told
+   */
+  long written(ClusterEnd destination) throws InterruptedException {
+    try (OperationsBehind writes = new OperationsBehind(destination, finished, why -> {})) {
+      for (int look = 0; look < LOOKS; look++) {
+        Long count = writes.since(finished);
+        if (count != null) {
+          return count;
+        }
+        Thread.sleep(LOOK_MILLIS);
+      }
+    }
+    return 0;
+  }
+
+  /**
+   * Refuses to replace a job.
+   *
+   * @param known the job of that name at the destination; null if there is none
+   * @throws CopyException if it is not done, or was this one
+   */
+  void check(@Nullable BsonDocument known) {
+    if (known == null) {
+      return;
+    }
+    if (!new BsonString(CopyPhase.DONE.name()).equals(known.get("phase"))) {
+      throw new CopyException(
+          "the destination has the job %s already, in phase %s: resume it"
+              .formatted(name, known.getString("phase", new BsonString("none")).getValue()),
+          null);
+    }
+    if (job.equals(known.get("reverses"))) {
+      throw new CopyException("the job " + name + " was reversed already", null);
+    }
+  }
+}

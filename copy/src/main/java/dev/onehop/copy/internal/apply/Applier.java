@@ -1,0 +1,270 @@
+package dev.onehop.copy.internal.apply;
+
+import com.mongodb.MongoClientSettings;
+import com.mongodb.client.model.Filters;
+import com.mongodb.reactivestreams.client.MongoClient;
+import com.mongodb.reactivestreams.client.MongoCollection;
+import com.mongodb.reactivestreams.client.MongoDatabase;
+import dev.onehop.copy.internal.Mapping;
+import dev.onehop.copy.internal.state.Fence;
+import dev.onehop.copy.progress.CopyOperation;
+import dev.onehop.streams.ShardedChangeStream;
+import dev.onehop.streams.channel.ChannelGroup;
+import dev.onehop.streams.event.Checkpoint;
+import dev.onehop.streams.event.Order;
+import java.time.Duration;
+import java.util.EnumSet;
+import java.util.Objects;
+import java.util.Set;
+import org.bson.BsonDocument;
+import org.bson.BsonInt32;
+import org.bson.BsonTimestamp;
+import org.bson.conversions.Bson;
+import reactor.core.publisher.Mono;
+
+/**
+ * Applies all events of a source from a time on to a destination, until it is cancelled: in order
+ * for each document. Several processes may do so for the same job; they share the work, and when
+ * one ends the others take over.
+ *
+ * <p>The destination has to hold what was copied: of each document any state from the time on, and
+ * no document that was deleted before. Updates of documents whose state is not known are not
+ * applied; such documents are read from the source again.
+ *
+ * <p>Thread-safe.
+ */
+public final class Applier {
+  private static final Duration POLL = Duration.ofMillis(200);
+  private static final Duration LEAVING = Duration.ofSeconds(5);
+  private static final int RENEWALS = 10;
+
+  private final MongoClient sourceClient;
+  private final String job;
+  private final MongoCollection<BsonDocument> leases;
+  private final SourceReads source;
+  private final ApplySink sink;
+  private final ChannelGroup group;
+
+  private Applier(Builder builder) {
+    this.sourceClient = builder.sourceClient;
+    this.job = builder.job;
+    this.leases = builder.state.getCollection("leases", BsonDocument.class);
+    this.source = new SourceReads(builder.sourceClient);
+    Targets targets = new Targets(builder.destination);
+    this.sink =
+        new ApplySink(
+            fence(builder.destination, builder.state, builder.job),
+            new BatchWriter(builder.destination),
+            builder.lanes,
+            builder.operations,
+            new Planner(builder.mapping, builder.operations, source, targets),
+            source,
+            targets,
+            new SchemaChanges(
+                builder.destination,
+                builder.state.getCollection("created." + builder.job, BsonDocument.class),
+                builder.mapping));
+    ShardedChangeStream stream =
+        ShardedChangeStream.builder(builder.source)
+            .cluster()
+            .showExpandedEvents(true)
+            // A document that changes its shard key is in the streams of two shards.
+            .order(Order.TOTAL)
+            .startAtOperationTime(builder.start)
+            .build();
+    this.group =
+        ChannelGroup.builder(stream, builder.lanes, builder.job, leases)
+            .maxBatch(builder.batch)
+            .lease(builder.lease, builder.lease.dividedBy(RENEWALS))
+            .build();
+  }
+
+  /**
+   * Begins.
+   *
+   * @param source settings of the source's connections, also to its shards
+   * @param start a cluster time of the source, before anything was read of it; when the job goes
+   *     on, it does so from its own place
+   */
+  public static Builder builder(MongoClientSettings source, BsonTimestamp start) {
+    return new Builder(source, start);
+  }
+
+  private static Fence fence(MongoClient destination, MongoDatabase state, String job) {
+    return new Fence(destination, state, job + ".apply");
+  }
+
+  /** Shuts all processes out that apply events for a job that is no more. */
+  public static Mono<Void> shutOut(MongoClient destination, MongoDatabase state, String job) {
+    return fence(destination, state, job).close(Builder.LANES);
+  }
+
+  /**
+   * Applies events.
+   *
+   * @return cold; ends with an error if it can't go on. When it is cancelled, what is being written
+   *     is finished in the background
+   */
+  public Mono<Void> run() {
+    return Mono.from(group.process(sink));
+  }
+
+  /**
+   * Waits until the lanes are given up after {@link #run} was cancelled. Then the next process goes
+   * on at once, where this one came to.
+   *
+   * @return completes after some seconds at the latest
+   */
+  public Mono<Void> left() {
+    Bson held =
+        Filters.and(Filters.eq("group", job), Filters.exists("channel"), Filters.ne("owner", null));
+    return Mono.from(leases.find(held).first())
+        .hasElement()
+        .filter(still -> !still)
+        .repeatWhenEmpty(polls -> polls.delayElements(POLL))
+        .timeout(LEAVING)
+        .onErrorComplete()
+        .then();
+  }
+
+  /** How far it is. Empty before it has begun. */
+  public Mono<ApplyStatus> status() {
+    return Mono.from(group.place())
+        .map(Checkpoint::clusterTime)
+        .flatMap(
+            applied ->
+                source
+                    .now()
+                    .map(
+                        now ->
+                            new ApplyStatus(
+                                sink.events(),
+                                sink.documentsRead(),
+                                applied,
+                                now,
+                                sink.exactFrom())));
+  }
+
+  /**
+   * Waits until everything is applied that the source has now, and what the destination has is
+   * exact. Meanwhile {@link #run} has to go on, here or elsewhere.
+   *
+   * @return the cluster time before which all events were applied, later than that of the call
+   */
+  public Mono<BsonTimestamp> finish() {
+    return source.now().flatMap(this::applied);
+  }
+
+  /** Completes when a {@link #run} that was cancelled, and any other one, writes nothing more. */
+  public Mono<Void> ended() {
+    return Mono.from(group.released()).retryWhen(SourceReads.untilThere());
+  }
+
+  private Mono<BsonTimestamp> applied(BsonTimestamp time) {
+    return tick()
+        .then(Mono.from(group.place()).retryWhen(SourceReads.untilThere()))
+        .map(Checkpoint::clusterTime)
+        .filter(reached -> reached.compareTo(time) > 0 && reached.compareTo(sink.exactFrom()) > 0)
+        .repeatWhenEmpty(polls -> polls.delayElements(POLL));
+  }
+
+  /**
+   * Shards where nothing happens say so every ten seconds only, unless they have something to say.
+   */
+  private Mono<Void> tick() {
+    BsonDocument note =
+        new BsonDocument("appendOplogNote", new BsonInt32(1))
+            .append("data", new BsonDocument("onehop", new BsonInt32(1)));
+    return Mono.from(sourceClient.getDatabase("admin").runCommand(note)).onErrorComplete().then();
+  }
+
+  /** Collects what an applier is made of. Not thread-safe. */
+  public static final class Builder {
+    /** As many for each of two, three, four or six shards. */
+    private static final int LANES = 12;
+
+    private static final int BATCH = 500;
+
+    private final MongoClientSettings source;
+    private final BsonTimestamp start;
+    private MongoClient sourceClient;
+    private MongoClient destination;
+    private MongoDatabase state;
+    private String job = "copy";
+    private Mapping mapping = Mapping.ALL;
+    private Set<CopyOperation> operations = EnumSet.allOf(CopyOperation.class);
+    private int lanes = LANES;
+    private int batch = BATCH;
+    private Duration lease = Duration.ofSeconds(10);
+
+    @SuppressWarnings("NullAway.Init") // Checked when it is built.
+    private Builder(MongoClientSettings source, BsonTimestamp start) {
+      this.source = Objects.requireNonNull(source, "source");
+      this.start = Objects.requireNonNull(start, "start");
+    }
+
+    /**
+     * The clients, which stay the caller's.
+     *
+     * @param ofSource for reads of single documents
+     * @param ofDestination for the writes
+     */
+    public Builder clients(MongoClient ofSource, MongoClient ofDestination) {
+      this.sourceClient = ofSource;
+      this.destination = ofDestination;
+      return this;
+    }
+
+    /**
+     * Where the state is kept, at the destination.
+     *
+     * @param database of the client of the destination
+     * @param name of the job
+     */
+    public Builder state(MongoDatabase database, String name) {
+      this.state = database;
+      this.job = name;
+      return this;
+    }
+
+    /** Which collections, and where to; all by default. */
+    public Builder mapping(Mapping wanted) {
+      this.mapping = wanted;
+      return this;
+    }
+
+    /** Which kinds of events are applied; all by default. */
+    public Builder operations(Set<CopyOperation> wanted) {
+      this.operations = EnumSet.copyOf(wanted);
+      return this;
+    }
+
+    /** In how many lanes documents are written at once, 1 to 128; 12 by default. */
+    public Builder lanes(int count) {
+      this.lanes = count;
+      return this;
+    }
+
+    /** How many events a batch has at most; 500 by default. */
+    public Builder maxBatch(int events) {
+      this.batch = events;
+      return this;
+    }
+
+    /**
+     * How long a lane is a process's own after it last said so, at least a second; 10 seconds by
+     * default. When a process is killed, another one waits that long for its lanes.
+     */
+    public Builder lease(Duration time) {
+      this.lease = time;
+      return this;
+    }
+
+    /** Nothing begins yet. */
+    public Applier build() {
+      Objects.requireNonNull(sourceClient, "clients");
+      Objects.requireNonNull(state, "state");
+      return new Applier(this);
+    }
+  }
+}

@@ -1,0 +1,101 @@
+package dev.onehop.copy.internal.apply;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.bson.BsonTimestamp;
+
+/**
+ * What is written for a batch: of each collection first what is removed, then what is put or
+ * changed. Not thread-safe.
+ */
+final class BatchPlan {
+  private final Map<Target, Work> work = new LinkedHashMap<>();
+  private final Map<Lane.Document, BsonTimestamp> read = new HashMap<>();
+  private final Set<Lane.Document> updated = new HashSet<>();
+  private int documentsRead;
+
+  /**
+   * What is written to a collection.
+   *
+   * @param deletes of documents
+   * @param inserts of documents, before their updates
+   * @param updates in an order that matters for those of the same document only
+   */
+  record Work(
+      Target target, List<Statement> deletes, List<Statement> inserts, List<Statement> updates) {
+    private Work(Target target) {
+      this(target, new ArrayList<>(), new ArrayList<>(), new ArrayList<>());
+    }
+
+    private List<Statement> of(Statement.Kind kind) {
+      return switch (kind) {
+        case DELETE, SWEEP -> deletes;
+        case INSERT -> inserts;
+        case PUT, UPDATE, GUARDED_UPDATE -> updates;
+      };
+    }
+  }
+
+  /**
+   * @param statements for one document, deletes first
+   */
+  void add(Target target, Lane.Document document, List<Statement> statements) {
+    Work all = work.computeIfAbsent(target, Work::new);
+    statements.forEach(statement -> all.of(statement.kind()).add(statement));
+    if (statements.stream().anyMatch(Statement::isUpdate)) {
+      updated.add(document);
+    }
+  }
+
+  /**
+   * A document is written as it was at a time.
+   *
+   * @param named the same by the name of its collection
+   */
+  void read(Lane.Document document, Lane.Document named, BsonTimestamp time) {
+    read.put(document, time);
+    read.put(named, time);
+    documentsRead++;
+  }
+
+  /** Removes the documents that this would put or change. */
+  BatchPlan withdrawal() {
+    BatchPlan removal = new BatchPlan();
+    work.forEach(
+        (target, all) -> {
+          Work there = removal.work.computeIfAbsent(target, Work::new);
+          for (List<Statement> some : List.of(all.inserts(), all.updates())) {
+            for (Statement statement : some) {
+              Statement delete = target.deleteOthers(statement.id(), List.of());
+              if (delete != null) {
+                there.deletes().add(delete);
+              }
+            }
+          }
+        });
+    return removal;
+  }
+
+  int documentsRead() {
+    return documentsRead;
+  }
+
+  /** By collection. */
+  List<Work> work() {
+    return List.copyOf(work.values());
+  }
+
+  Map<Lane.Document, BsonTimestamp> read() {
+    return read;
+  }
+
+  /** The documents that have to be there. */
+  Set<Lane.Document> updated() {
+    return updated;
+  }
+}

@@ -1,0 +1,198 @@
+package dev.onehop.copy.internal.apply;
+
+import com.mongodb.client.model.Collation;
+import com.mongodb.client.model.Filters;
+import com.mongodb.client.model.Projections;
+import com.mongodb.reactivestreams.client.FindPublisher;
+import com.mongodb.reactivestreams.client.MongoClient;
+import dev.onehop.copy.internal.state.Fence;
+import java.util.ArrayList;
+import java.util.List;
+import org.bson.BsonArray;
+import org.bson.BsonBoolean;
+import org.bson.BsonDocument;
+import org.bson.BsonString;
+import org.bson.BsonValue;
+import org.bson.RawBsonDocument;
+import org.bson.conversions.Bson;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/**
+ * Writes what is planned for batches, with one command each for what is removed from a collection,
+ * inserted and changed. Commands are unordered, so that shards work side by side; a shard carries
+ * out the statements for a document, which are all its own, in their order. Thread-safe.
+ */
+final class BatchWriter {
+  /** With what is around the statements it is less than a document may have. */
+  private static final int MOST_BYTES = 12_000_000;
+
+  private static final int MOST_STATEMENTS = 5_000;
+  private static final int SWEPT_AT_ONCE = 100;
+  private static final int DUPLICATE_KEY = 11000;
+  private static final Collation SIMPLE = Collation.builder().locale("simple").build();
+
+  private final MongoClient destination;
+
+  /** The commands, which name their statements each in its way. */
+  private enum Command {
+    DELETE("delete", "deletes"),
+    INSERT("insert", "documents"),
+    UPDATE("update", "updates");
+
+    private final String text;
+    private final String list;
+
+    Command(String text, String list) {
+      this.text = text;
+      this.list = list;
+    }
+  }
+
+  BatchWriter(MongoClient destination) {
+    this.destination = destination;
+  }
+
+  /** Some documents that are changed are not there, or not as they have to be. */
+  static final class UnmatchedException extends RuntimeException {
+    private static final long serialVersionUID = 1L;
+
+    UnmatchedException(String why) {
+      super(why);
+    }
+  }
+
+  /** A value of a unique index is taken. */
+  static final class OccupiedException extends RuntimeException {
+    private static final long serialVersionUID = 1L;
+
+    OccupiedException(String why) {
+      super(why);
+    }
+  }
+
+  /**
+   * Writes for good.
+   *
+   * @return an {@link UnmatchedException} or an {@link OccupiedException} if some of it could not
+   *     be written; the rest is
+   */
+  Mono<Void> write(Fence.Lane lane, BatchPlan plan) {
+    return Flux.fromIterable(plan.work())
+        .concatMap(
+            work ->
+                found(work)
+                    .flatMapMany(deletes -> send(lane, work.target(), Command.DELETE, deletes))
+                    .thenMany(
+                        Flux.defer(() -> send(lane, work.target(), Command.INSERT, work.inserts())))
+                    .map(work.target()::put)
+                    .collectList()
+                    // Others are there already.
+                    .flatMapMany(puts -> send(lane, work.target(), Command.UPDATE, puts))
+                    .thenMany(
+                        Flux.defer(
+                            () -> send(lane, work.target(), Command.UPDATE, work.updates()))))
+        .then();
+  }
+
+  /** The deletes, each with the shard key of its document. */
+  private Mono<List<Statement>> found(BatchPlan.Work work) {
+    List<Statement> exact = new ArrayList<>();
+    List<Bson> swept = new ArrayList<>();
+    for (Statement statement : work.deletes()) {
+      if (statement.kind() == Statement.Kind.SWEEP) {
+        swept.add(statement.body().getDocument("q"));
+      } else {
+        exact.add(statement);
+      }
+    }
+    return Flux.fromIterable(swept)
+        .buffer(SWEPT_AT_ONCE)
+        .concatMap(some -> find(work.target(), some))
+        .map(work.target()::deleteFound)
+        .collectList()
+        .map(
+            others -> {
+              exact.addAll(others);
+              return exact;
+            });
+  }
+
+  private Flux<RawBsonDocument> find(Target target, List<Bson> filters) {
+    List<String> fields = new ArrayList<>(target.shardKey());
+    fields.add("_id");
+    FindPublisher<RawBsonDocument> found =
+        destination
+            .getDatabase(target.namespace().getDatabaseName())
+            .getCollection(target.namespace().getCollectionName(), RawBsonDocument.class)
+            .find(Filters.or(filters))
+            .projection(Projections.include(fields));
+    return Flux.from(target.isSimple() ? found.collation(SIMPLE) : found)
+        .collectList()
+        .retryWhen(SourceReads.untilThere())
+        .flatMapIterable(all -> all);
+  }
+
+  /**
+   * Sends statements of one kind.
+   *
+   * @return documents that could not be inserted as there are some of the same {@code _id}
+   */
+  private static Flux<RawBsonDocument> send(
+      Fence.Lane lane, Target target, Command command, List<Statement> statements) {
+    return Flux.fromIterable(parts(statements))
+        .concatMap(
+            part -> {
+              BsonDocument body =
+                  new BsonDocument(
+                          command.text, new BsonString(target.namespace().getCollectionName()))
+                      .append(
+                          command.list, new BsonArray(part.stream().map(Statement::body).toList()))
+                      .append("ordered", BsonBoolean.FALSE);
+              if (command != Command.DELETE) {
+                body.append("bypassDocumentValidation", BsonBoolean.TRUE);
+              }
+              return lane.write(target.namespace().getDatabaseName(), body)
+                  .flatMapMany(reply -> check(reply, part));
+            });
+  }
+
+  private static List<List<Statement>> parts(List<Statement> statements) {
+    List<List<Statement>> parts = new ArrayList<>();
+    long bytes = MOST_BYTES;
+    for (Statement statement : statements) {
+      bytes += statement.bytes();
+      if (bytes > MOST_BYTES || parts.get(parts.size() - 1).size() == MOST_STATEMENTS) {
+        parts.add(new ArrayList<>());
+        bytes = statement.bytes();
+      }
+      parts.get(parts.size() - 1).add(statement);
+    }
+    return parts;
+  }
+
+  private static Flux<RawBsonDocument> check(BsonDocument reply, List<Statement> statements) {
+    List<RawBsonDocument> there = new ArrayList<>();
+    RuntimeException why = null;
+    for (BsonValue each : reply.getArray("writeErrors", new BsonArray())) {
+      BsonDocument error = each.asDocument();
+      Statement refused = statements.get(error.getNumber("index").intValue());
+      boolean duplicate = error.getNumber("code").intValue() == DUPLICATE_KEY;
+      String message = error.getString("errmsg").getValue();
+      if (duplicate && refused.kind() == Statement.Kind.INSERT) {
+        there.add(refused.body());
+      } else if (duplicate) {
+        return Flux.error(new OccupiedException(message));
+      } else {
+        why = new UnmatchedException(message);
+      }
+    }
+    if (why != null) {
+      return Flux.error(why);
+    }
+    long expected = statements.stream().filter(statement -> !statement.isDelete()).count();
+    return expected > 0 && reply.getNumber("n").longValue() + there.size() < expected
+        ? Flux.error(new UnmatchedException("documents are missing"))
+        : Flux.fromIterable(there);
+  }
+}

@@ -1,0 +1,149 @@
+package dev.onehop.copy.internal.apply;
+
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.bson.BsonArray;
+import org.bson.BsonDocument;
+import org.bson.BsonValue;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What an update event says of a document's fields: first arrays are truncated, then fields are
+ * set, in this order, and removed. Immutable.
+ *
+ * @param truncated new lengths of arrays, by path
+ * @param set new values, by path
+ * @param removed paths
+ * @param told whether the server has told which dots belong to names of fields, so that the dots of
+ *     these paths are none of them
+ */
+record FieldChanges(
+    Map<String, Integer> truncated,
+    Map<String, BsonValue> set,
+    List<String> removed,
+    boolean told) {
+
+  /**
+   * Reads {@code updateDescription}.
+   *
+   * @return null if update operators can't express it, for a name of a field has a dot, begins with
+   *     a dollar sign or is empty
+   */
+  static @Nullable FieldChanges of(BsonDocument description) {
+    Map<String, Integer> truncated = new LinkedHashMap<>();
+    for (BsonValue each : description.getArray("truncatedArrays", new BsonArray())) {
+      BsonDocument array = each.asDocument();
+      truncated.put(array.getString("field").getValue(), array.getNumber("newSize").intValue());
+    }
+    Map<String, BsonValue> set =
+        new LinkedHashMap<>(description.getDocument("updatedFields", new BsonDocument()));
+    List<String> removed = new ArrayList<>();
+    description
+        .getArray("removedFields", new BsonArray())
+        .forEach(path -> removed.add(path.asString().getValue()));
+    BsonDocument told =
+        description.get("disambiguatedPaths") instanceof BsonDocument paths ? paths : null;
+    FieldChanges changes = new FieldChanges(truncated, set, removed, told != null);
+    for (String path : changes.paths()) {
+      if (!isExpressible(path)
+          || (told != null && told.containsKey(path) && hasDottedName(told.getArray(path)))) {
+        return null;
+      }
+    }
+    return changes;
+  }
+
+  /**
+   * Whether an update may be applied to a document that has met it, and events after it. When those
+   * were applied again, too, the document is as it was: what is set is set again, what a truncated
+   * array has lost comes again, and fields stay in their places. A field that is removed would come
+   * back behind others.
+   */
+  static boolean canBeRepeated(BsonDocument description) {
+    return description.getArray("removedFields", new BsonArray()).isEmpty();
+  }
+
+  private static boolean isExpressible(String path) {
+    for (String name : parts(path)) {
+      if (name.isEmpty() || name.startsWith("$")) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  private static boolean hasDottedName(BsonArray parts) {
+    return parts.stream()
+        .anyMatch(part -> part.isString() && part.asString().getValue().contains("."));
+  }
+
+  private Collection<String> paths() {
+    List<String> all = new ArrayList<>(truncated.keySet());
+    all.addAll(set.keySet());
+    all.addAll(removed);
+    return all;
+  }
+
+  /** Whether all paths are names of the document's own fields. */
+  boolean isFlat() {
+    return paths().stream().noneMatch(path -> path.contains("."));
+  }
+
+  /** Whether a field, something in it, or what it is in changes. */
+  boolean concerns(String field) {
+    return paths().stream()
+        .anyMatch(
+            path ->
+                path.equals(field) || path.startsWith(field + ".") || field.startsWith(path + "."));
+  }
+
+  /**
+   * The fields to set, such that {@code $set} of one after the other adds new fields in the order
+   * of the event. Within one, the operator adds them by name, digits by their number.
+   */
+  List<Map<String, BsonValue>> ascendingSets() {
+    List<Map<String, BsonValue>> sets = new ArrayList<>();
+    String last = null;
+    for (Map.Entry<String, BsonValue> field : set.entrySet()) {
+      if (last == null || !isBefore(last, field.getKey())) {
+        sets.add(new LinkedHashMap<>());
+      }
+      sets.get(sets.size() - 1).put(field.getKey(), field.getValue());
+      last = field.getKey();
+    }
+    return sets;
+  }
+
+  private static boolean isBefore(String path, String other) {
+    String[] parts = parts(path);
+    String[] others = parts(other);
+    for (int i = 0; i < Math.min(parts.length, others.length); i++) {
+      if (!parts[i].equals(others[i])) {
+        boolean number = isNumber(parts[i]);
+        return number == isNumber(others[i])
+            && (number
+                ? parts[i].length() != others[i].length()
+                    ? parts[i].length() < others[i].length()
+                    : parts[i].compareTo(others[i]) < 0
+                : Arrays.compareUnsigned(
+                        parts[i].getBytes(StandardCharsets.UTF_8),
+                        others[i].getBytes(StandardCharsets.UTF_8))
+                    < 0);
+      }
+    }
+    return parts.length < others.length;
+  }
+
+  private static boolean isNumber(String name) {
+    return name.chars().allMatch(digit -> digit >= '0' && digit <= '9');
+  }
+
+  static String[] parts(String path) {
+    return path.split("\\.", -1);
+  }
+}

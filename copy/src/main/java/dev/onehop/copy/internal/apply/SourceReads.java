@@ -1,0 +1,264 @@
+package dev.onehop.copy.internal.apply;
+
+import com.mongodb.MongoCommandException;
+import com.mongodb.MongoException;
+import com.mongodb.MongoNamespace;
+import com.mongodb.reactivestreams.client.MongoClient;
+import dev.onehop.copy.internal.cluster.Waits;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.bson.BsonArray;
+import org.bson.BsonBinary;
+import org.bson.BsonBoolean;
+import org.bson.BsonDocument;
+import org.bson.BsonInt32;
+import org.bson.BsonInt64;
+import org.bson.BsonString;
+import org.bson.BsonTimestamp;
+import org.bson.BsonValue;
+import org.bson.RawBsonDocument;
+import org.bson.codecs.BsonDocumentCodec;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import reactor.core.publisher.Mono;
+import reactor.util.retry.Retry;
+
+/**
+ * Reads documents of the source as they were at a time that is known, over its mongoses or as a
+ * replica set. While servers can't be reached, it tries on. Thread-safe.
+ */
+final class SourceReads {
+  private static final int SNAPSHOT_UNAVAILABLE = 246;
+
+  /** What passes, too: times that are too old, or take too long to come to. */
+  private static final Set<Integer> PASSING = Set.of(50, 239, SNAPSHOT_UNAVAILABLE);
+
+  private static final Logger log = LoggerFactory.getLogger(SourceReads.class);
+
+  private final MongoClient source;
+
+  SourceReads(MongoClient source) {
+    this.source = source;
+  }
+
+  /**
+   * What was read.
+   *
+   * @param time as of which
+   * @param byId the documents, of those that were there
+   * @param gone whether the collection is no more: what its documents were does not matter
+   */
+  record Documents(BsonTimestamp time, Map<ByteBuffer, List<RawBsonDocument>> byId, boolean gone) {
+    List<RawBsonDocument> of(ByteBuffer id) {
+      return byId.getOrDefault(id, List.of());
+    }
+  }
+
+  /**
+   * A time of the source at or after everything that has happened on any of its shards: all shards
+   * are asked.
+   */
+  Mono<BsonTimestamp> now() {
+    BsonDocument ask =
+        new BsonDocument("listDatabases", new BsonInt32(1)).append("nameOnly", BsonBoolean.TRUE);
+    return run("admin", ask)
+        .map(
+            reply -> {
+              BsonTimestamp time = reply.getDocument("$clusterTime").getTimestamp("clusterTime");
+              BsonTimestamp operation = reply.getTimestamp("operationTime", time);
+              return operation.compareTo(time) > 0 ? operation : time;
+            })
+        .retryWhen(untilThere());
+  }
+
+  /**
+   * Documents of a collection, as of a time at or after {@link #now}.
+   *
+   * @param namespace its name when the events happened
+   * @param uuid by which it is found if it has another name now; null where events don't tell
+   * @param filter that the documents have to fit, too; null for none
+   */
+  Mono<Documents> documents(
+      MongoNamespace namespace,
+      @Nullable BsonBinary uuid,
+      List<BsonValue> ids,
+      @Nullable BsonDocument filter) {
+    return Mono.defer(() -> attempt(namespace, uuid, ids, filter)).retryWhen(untilThere());
+  }
+
+  private Mono<Documents> attempt(
+      MongoNamespace namespace,
+      @Nullable BsonBinary uuid,
+      List<BsonValue> ids,
+      @Nullable BsonDocument filter) {
+    return now()
+        .flatMap(
+            time ->
+                name(namespace, uuid)
+                    .flatMap(
+                        name ->
+                            find(
+                                    new MongoNamespace(namespace.getDatabaseName(), name),
+                                    ids,
+                                    filter,
+                                    time)
+                                .flatMap(
+                                    found ->
+                                        name(namespace, uuid)
+                                            .defaultIfEmpty("")
+                                            .flatMap(
+                                                still ->
+                                                    still.equals(name)
+                                                        ? Mono.just(found)
+                                                        : Mono.error(changed()))))
+                    .map(found -> new Documents(time, byId(found), false))
+                    .defaultIfEmpty(new Documents(time, Map.of(), true)));
+  }
+
+  private static MongoException changed() {
+    return new MongoException(SNAPSHOT_UNAVAILABLE, "the collection was renamed meanwhile");
+  }
+
+  /** The name that a collection has now; empty if there is none. */
+  Mono<String> name(MongoNamespace namespace, @Nullable BsonBinary uuid) {
+    Mono<String> byName =
+        name(namespace, new BsonDocument("name", new BsonString(namespace.getCollectionName())));
+    // One that was resharded has another identifier and the same name.
+    return uuid == null
+        ? byName
+        : name(namespace, new BsonDocument("info.uuid", uuid)).switchIfEmpty(byName);
+  }
+
+  /** Whether a collection that events are of is there still, under whatever name. */
+  Mono<Boolean> exists(MongoNamespace namespace, BsonBinary uuid) {
+    return name(namespace, new BsonDocument("info.uuid", uuid))
+        .hasElement()
+        .retryWhen(untilThere());
+  }
+
+  private Mono<String> name(MongoNamespace namespace, BsonDocument filter) {
+    BsonDocument list =
+        new BsonDocument("listCollections", new BsonInt32(1)).append("filter", filter);
+    return run(namespace.getDatabaseName(), list)
+        .flatMap(
+            reply ->
+                Mono.justOrEmpty(
+                    reply.getDocument("cursor").getArray("firstBatch").stream()
+                        .findFirst()
+                        .map(found -> found.asDocument().getString("name").getValue())));
+  }
+
+  private Mono<List<RawBsonDocument>> find(
+      MongoNamespace namespace,
+      List<BsonValue> ids,
+      @Nullable BsonDocument filter,
+      BsonTimestamp time) {
+    BsonDocument byId = new BsonDocument("_id", new BsonDocument("$in", new BsonArray(ids)));
+    BsonDocument find =
+        new BsonDocument("find", new BsonString(namespace.getCollectionName()))
+            .append(
+                "filter",
+                filter == null
+                    ? byId
+                    : new BsonDocument("$and", new BsonArray(List.of(byId, filter))))
+            .append("batchSize", new BsonInt32(2 * ids.size() + 1));
+    BsonDocument exact =
+        find.clone()
+            .append(
+                "readConcern",
+                new BsonDocument("level", new BsonString("snapshot"))
+                    .append("atClusterTime", time));
+    BsonDocument atLeast =
+        find.append(
+            "readConcern",
+            new BsonDocument("level", new BsonString("majority")).append("afterClusterTime", time));
+    // Capped collections have no snapshots.
+    return run(namespace.getDatabaseName(), exact)
+        .onErrorResume(
+            SourceReads::isOfCapped, refused -> run(namespace.getDatabaseName(), atLeast))
+        .flatMap(
+            reply -> {
+              BsonDocument cursor = reply.getDocument("cursor");
+              if (cursor.getNumber("id").longValue() == 0) {
+                List<RawBsonDocument> documents = new ArrayList<>();
+                cursor.getArray("firstBatch").forEach(each -> documents.add(raw(each)));
+                return Mono.just(documents);
+              }
+              return kill(namespace, cursor.getNumber("id").longValue())
+                  .then(halves(namespace, ids, filter, time));
+            });
+  }
+
+  private static boolean isOfCapped(Throwable failure) {
+    return failure instanceof MongoCommandException refused
+        && refused.getErrorCode() == SNAPSHOT_UNAVAILABLE
+        && refused.getErrorMessage().contains("capped");
+  }
+
+  /** They are more than fits into a reply, and the cursor is another mongos' perhaps. */
+  private Mono<List<RawBsonDocument>> halves(
+      MongoNamespace namespace,
+      List<BsonValue> ids,
+      @Nullable BsonDocument filter,
+      BsonTimestamp time) {
+    int half = ids.size() / 2;
+    if (half == 0) {
+      return Mono.error(
+          new IllegalStateException(namespace + " has several documents of _id " + ids.get(0)));
+    }
+    return find(namespace, ids.subList(0, half), filter, time)
+        .zipWith(
+            find(namespace, ids.subList(half, ids.size()), filter, time),
+            (one, other) -> {
+              List<RawBsonDocument> all = new ArrayList<>(one);
+              all.addAll(other);
+              return all;
+            });
+  }
+
+  private Mono<Void> kill(MongoNamespace namespace, long cursor) {
+    return run(
+            namespace.getDatabaseName(),
+            new BsonDocument("killCursors", new BsonString(namespace.getCollectionName()))
+                .append("cursors", new BsonArray(List.of(new BsonInt64(cursor)))))
+        .onErrorComplete()
+        .then();
+  }
+
+  private static RawBsonDocument raw(BsonValue document) {
+    return document instanceof RawBsonDocument raw
+        ? raw
+        : new RawBsonDocument(document.asDocument(), new BsonDocumentCodec());
+  }
+
+  private static Map<ByteBuffer, List<RawBsonDocument>> byId(List<RawBsonDocument> documents) {
+    Map<ByteBuffer, List<RawBsonDocument>> byId = new HashMap<>();
+    for (RawBsonDocument document : documents) {
+      byId.computeIfAbsent(Ids.key(Target.id(document)), id -> new ArrayList<>()).add(document);
+    }
+    return byId;
+  }
+
+  private Mono<RawBsonDocument> run(String database, BsonDocument command) {
+    return Mono.from(source.getDatabase(database).runCommand(command, RawBsonDocument.class));
+  }
+
+  /** Tries on while servers can't be reached or are about to know better. */
+  static Retry untilThere() {
+    return Retry.backoff(Long.MAX_VALUE, Duration.ofMillis(10))
+        .maxBackoff(Duration.ofSeconds(1))
+        .filter(SourceReads::isPassing)
+        .doBeforeRetry(signal -> log.debug("it is tried again: {}", signal.failure().getMessage()));
+  }
+
+  static boolean isPassing(Throwable failure) {
+    return Waits.isPassing(failure)
+        || (failure instanceof MongoException known && PASSING.contains(known.getCode()));
+  }
+}

@@ -1,0 +1,81 @@
+package dev.onehop.copy.internal.apply;
+
+import org.bson.BsonBoolean;
+import org.bson.BsonDocument;
+import org.bson.BsonInt32;
+import org.bson.BsonString;
+import org.bson.BsonValue;
+import org.bson.RawBsonDocument;
+import org.bson.codecs.BsonDocumentCodec;
+
+/**
+ * A write of one document of the destination.
+ *
+ * @param id of the document
+ * @param body as a statement of the command
+ * @param kind what is expected of it
+ */
+record Statement(BsonValue id, RawBsonDocument body, Kind kind) {
+  private static final BsonDocument SIMPLE = new BsonDocument("locale", new BsonString("simple"));
+
+  enum Kind {
+    /** Removes the document if there is one. */
+    DELETE,
+    /** Removes all that match, wherever they are: they have to be found first. */
+    SWEEP,
+    /** Inserts a document; one that is there is replaced. The body is the document. */
+    INSERT,
+    /** Puts a whole document there. */
+    PUT,
+    /** Changes a document that is there. */
+    UPDATE,
+    /**
+     * Changes a document if the event's paths mean nested fields in it. If it matches none, they
+     * may mean fields whose names have dots.
+     */
+    GUARDED_UPDATE
+  }
+
+  /**
+   * An update or a put.
+   *
+   * @param simple whether strings of the filter are compared by their bytes, whatever the
+   *     collection does
+   * @param update operators, the stages of a pipeline, or the whole document
+   */
+  static Statement update(
+      BsonValue id, BsonDocument filter, boolean simple, BsonValue update, Kind kind) {
+    BsonDocument body = new BsonDocument("q", filter).append("u", update);
+    if (kind == Kind.PUT) {
+      body.append("upsert", BsonBoolean.TRUE);
+    }
+    return new Statement(id, raw(body, simple), kind);
+  }
+
+  /**
+   * Removes documents.
+   *
+   * @param kind {@code DELETE} if the filter has the shard key
+   */
+  static Statement delete(BsonValue id, BsonDocument filter, boolean simple, Kind kind) {
+    return new Statement(
+        id, raw(new BsonDocument("q", filter).append("limit", new BsonInt32(1)), simple), kind);
+  }
+
+  private static RawBsonDocument raw(BsonDocument body, boolean simple) {
+    return new RawBsonDocument(
+        simple ? body.append("collation", SIMPLE) : body, new BsonDocumentCodec());
+  }
+
+  int bytes() {
+    return body.getByteBuffer().remaining();
+  }
+
+  boolean isDelete() {
+    return kind == Kind.DELETE || kind == Kind.SWEEP;
+  }
+
+  boolean isUpdate() {
+    return kind == Kind.UPDATE || kind == Kind.GUARDED_UPDATE;
+  }
+}

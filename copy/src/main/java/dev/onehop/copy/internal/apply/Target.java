@@ -1,0 +1,156 @@
+package dev.onehop.copy.internal.apply;
+
+import com.mongodb.MongoNamespace;
+import dev.onehop.core.bson.BsonPath;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.bson.BsonArray;
+import org.bson.BsonDocument;
+import org.bson.BsonNull;
+import org.bson.BsonReader;
+import org.bson.BsonType;
+import org.bson.BsonValue;
+import org.bson.RawBsonDocument;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A collection of the destination. Immutable.
+ *
+ * @param namespace its name
+ * @param shardKey the fields of its shard key; none if it is not sharded
+ * @param collated whether strings of filters are compared by a collation of the collection
+ */
+record Target(MongoNamespace namespace, List<String> shardKey, boolean collated) {
+  private static final String ID = "_id";
+
+  Target {
+    shardKey = List.copyOf(shardKey);
+  }
+
+  /** Whether filters need the simple collation: shard keys are compared by their bytes. */
+  boolean isSimple() {
+    return collated && !shardKey.isEmpty();
+  }
+
+  /** Whether all documents of an {@code _id} are in one place. */
+  boolean isPlacedById() {
+    return shardKey.stream().allMatch(ID::equals);
+  }
+
+  /** Whether events tell where the documents that they concern are. */
+  boolean isPlacedBy(BsonDocument documentKey) {
+    return shardKey.stream().allMatch(field -> field.equals(ID) || documentKey.containsKey(field));
+  }
+
+  /** Matches the document of an event, and none that has other values of these fields. */
+  static BsonDocument filter(BsonDocument documentKey) {
+    BsonDocument filter = new BsonDocument();
+    for (Map.Entry<String, BsonValue> field : documentKey.entrySet()) {
+      filter.append(field.getKey(), equal(field.getValue()));
+    }
+    return filter;
+  }
+
+  private static BsonValue equal(BsonValue value) {
+    return value.isDocument() || value.isRegularExpression()
+        ? new BsonDocument("$eq", value)
+        : value;
+  }
+
+  private static BsonDocument byId(BsonValue id) {
+    return new BsonDocument(ID, equal(id));
+  }
+
+  /** Removes the document of an event. */
+  Statement delete(BsonDocument documentKey) {
+    return Statement.delete(
+        id(documentKey),
+        filter(documentKey),
+        isSimple(),
+        isPlacedBy(documentKey) ? Statement.Kind.DELETE : Statement.Kind.SWEEP);
+  }
+
+  /** Removes a document that was found. */
+  Statement deleteFound(RawBsonDocument found) {
+    return Statement.delete(id(found), exactly(found), isSimple(), Statement.Kind.DELETE);
+  }
+
+  static BsonValue id(BsonDocument documentKey) {
+    BsonValue id = documentKey.get(ID);
+    if (id == null) {
+      throw new IllegalArgumentException("a documentKey without _id");
+    }
+    return id;
+  }
+
+  /** Puts a document there, whatever there was. */
+  Statement put(RawBsonDocument document) {
+    // As a replacement it would be taken for operators, or refused.
+    BsonValue update =
+        hasOperatorName(document)
+            ? new BsonArray(
+                List.of(new BsonDocument("$replaceWith", new BsonDocument("$literal", document))))
+            : document;
+    return Statement.update(
+        id(document), exactly(document), isSimple(), update, Statement.Kind.PUT);
+  }
+
+  /** Puts a document there that is not expected to be there. Inserts cost servers less. */
+  Statement insert(RawBsonDocument document) {
+    return hasOperatorName(document)
+        ? put(document)
+        : new Statement(id(document), document, Statement.Kind.INSERT);
+  }
+
+  private BsonDocument exactly(RawBsonDocument document) {
+    BsonDocument filter = byId(id(document));
+    placement(document).forEach(filter::put);
+    return filter;
+  }
+
+  private static boolean hasOperatorName(RawBsonDocument document) {
+    try (BsonReader fields = document.asBsonReader()) {
+      fields.readStartDocument();
+      while (fields.readBsonType() != BsonType.END_OF_DOCUMENT) {
+        if (fields.readName().startsWith("$")) {
+          return true;
+        }
+        fields.skipValue();
+      }
+      return false;
+    }
+  }
+
+  /** Values of the shard key without {@code _id}. */
+  private BsonDocument placement(RawBsonDocument document) {
+    BsonDocument values = new BsonDocument();
+    for (String field : shardKey) {
+      if (!field.equals(ID)) {
+        BsonPath.Located value = BsonPath.of(field).find(document);
+        values.append(field, value == null ? BsonNull.VALUE : equal(value.value()));
+      }
+    }
+    return values;
+  }
+
+  /**
+   * Removes the documents of an {@code _id} from where they do not belong.
+   *
+   * @param documents those that stay, or will be put there
+   * @return null if there can be none
+   */
+  @Nullable Statement deleteOthers(BsonValue id, List<RawBsonDocument> documents) {
+    if (documents.isEmpty()) {
+      return Statement.delete(
+          id, byId(id), isSimple(), isPlacedById() ? Statement.Kind.DELETE : Statement.Kind.SWEEP);
+    }
+    if (isPlacedById()) {
+      return null;
+    }
+    List<BsonDocument> places = new ArrayList<>();
+    documents.forEach(document -> places.add(placement(document)));
+    return Statement.delete(
+        id, byId(id).append("$nor", new BsonArray(places)), isSimple(), Statement.Kind.SWEEP);
+  }
+}

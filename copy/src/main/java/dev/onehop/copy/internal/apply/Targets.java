@@ -1,0 +1,78 @@
+package dev.onehop.copy.internal.apply;
+
+import com.mongodb.MongoNamespace;
+import com.mongodb.ReadConcern;
+import com.mongodb.reactivestreams.client.MongoClient;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import org.bson.BsonBoolean;
+import org.bson.BsonDocument;
+import org.bson.BsonInt32;
+import org.bson.BsonString;
+import reactor.core.publisher.Mono;
+
+/** What is known of the destination's collections. Thread-safe. */
+final class Targets {
+  private final MongoClient destination;
+  private final Map<String, Target> known = new ConcurrentHashMap<>();
+
+  Targets(MongoClient destination) {
+    this.destination = destination;
+  }
+
+  /**
+   * A collection.
+   *
+   * @param namespace its name at the destination
+   */
+  Mono<Target> of(String namespace) {
+    Target target = known.get(namespace);
+    return target != null ? Mono.just(target) : read(namespace);
+  }
+
+  private Mono<Target> read(String namespace) {
+    MongoNamespace name = new MongoNamespace(namespace);
+    return options(name)
+        .zipWith(
+            shardKey(namespace),
+            (options, shardKey) -> new Target(name, shardKey, options.containsKey("collation")))
+        .retryWhen(SourceReads.untilThere())
+        .doOnNext(target -> known.put(namespace, target));
+  }
+
+  private Mono<BsonDocument> options(MongoNamespace name) {
+    BsonDocument list =
+        new BsonDocument("listCollections", new BsonInt32(1))
+            .append("filter", new BsonDocument("name", new BsonString(name.getCollectionName())));
+    return Mono.from(
+            destination.getDatabase(name.getDatabaseName()).runCommand(list, BsonDocument.class))
+        .map(
+            reply ->
+                reply.getDocument("cursor").getArray("firstBatch").stream()
+                    .findFirst()
+                    .map(found -> found.asDocument().getDocument("options", new BsonDocument()))
+                    .orElseGet(BsonDocument::new));
+  }
+
+  private Mono<List<String>> shardKey(String namespace) {
+    return Mono.from(
+            destination
+                .getDatabase("config")
+                .getCollection("collections", BsonDocument.class)
+                .withReadConcern(ReadConcern.MAJORITY)
+                .find(new BsonDocument("_id", new BsonString(namespace)))
+                .first())
+        .filter(
+            entry ->
+                !entry.getBoolean("dropped", BsonBoolean.FALSE).getValue()
+                    && !entry.getBoolean("unsplittable", BsonBoolean.FALSE).getValue())
+        .map(entry -> List.copyOf(entry.getDocument("key").keySet()))
+        .defaultIfEmpty(List.of());
+  }
+
+  /** Its metadata may have changed. */
+  void forget() {
+    known.clear();
+  }
+}

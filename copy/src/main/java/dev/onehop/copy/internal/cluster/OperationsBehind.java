@@ -1,0 +1,248 @@
+package dev.onehop.copy.internal.cluster;
+
+import dev.onehop.copy.internal.Mapping;
+import dev.onehop.routing.spi.cursor.CursorReplies;
+import dev.onehop.routing.spi.shard.CommandFailure;
+import dev.onehop.routing.spi.shard.ReplicaSet;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import org.bson.BsonArray;
+import org.bson.BsonDocument;
+import org.bson.BsonInt32;
+import org.bson.BsonString;
+import org.bson.BsonTimestamp;
+import org.bson.RawBsonDocument;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Counts the inserts, updates and deletes of the source, of all its databases, so that it can be
+ * told how many came after a time. Once a second each shard's primary is asked how many entries its
+ * oplog has got. Unlike the servers' counters these are documents and not statements, know when
+ * they were, and go on over restarts and elections. What migrations write does not count.
+ *
+ * <p>Thread-safe.
+ */
+public final class OperationsBehind implements AutoCloseable {
+  private static final Logger log = LoggerFactory.getLogger(OperationsBehind.class);
+  private static final long EVERY_MILLIS = 1_000;
+  private static final long FRESH_NANOS = TimeUnit.SECONDS.toNanos(10);
+  private static final int SLICE_SECONDS = 30;
+  private static final int UNAUTHORIZED = 13;
+
+  // The servers' own databases, and that of jobs, are not copied. Transactions are commands.
+  private static final String OPERATIONS =
+      "{fromMigrate: {$exists: false}, $or: [{op: 'c', 'o.applyOps': {$exists: true}}, {op: {$in:"
+          + " ['i', 'u', 'd']}, $nor: [{ns: {$gte: 'config.', $lt: 'config/'}}, {ns: {$gte:"
+          + " 'admin.', $lt: 'admin/'}}, {ns: {$gte: '%1$s.', $lt: '%1$s/'}}]}]}";
+  private static final String COUNT =
+      "{$group: {_id: null, first: {$min: '$ts'}, last: {$max: '$ts'}, count: {$sum: {$cond:"
+          + " [{$eq: ['$op', 'c']}, {$size: '$o.applyOps'}, 1]}}}}";
+
+  private final ClusterEnd source;
+  private final BsonTimestamp from;
+  private final Consumer<String> notes;
+  private final Thread thread = new Thread(this::follow, "onehop-copy-operations");
+  private final Map<String, Shard> shards = new HashMap<>();
+  private boolean unknown;
+  private boolean closed;
+
+  /** What is known of a shard. */
+  private static final class Shard {
+    private final OperationTally tally = new OperationTally();
+    private BsonTimestamp counted;
+    private long upToDateNanos;
+    private boolean upToDate;
+
+    Shard(BsonTimestamp counted) {
+      this.counted = counted;
+    }
+  }
+
+  /**
+   * Begins to count.
+   *
+   * @param from a cluster time of the source; what was before it is not counted
+   * @param notes is told if it can't be counted
+   */
+  public OperationsBehind(ClusterEnd source, BsonTimestamp from, Consumer<String> notes) {
+    this.source = source;
+    this.from = from;
+    this.notes = notes;
+    thread.setDaemon(true);
+    thread.start();
+  }
+
+  /**
+   * How many operations there were at or after a time. After {@link #close}, as it was then.
+   *
+   * @param time not before that of the calls before
+   * @return null if it is not known, or not yet
+   */
+  public synchronized @Nullable Long since(BsonTimestamp time) {
+    if (unknown || shards.isEmpty()) {
+      return null;
+    }
+    long sum = 0;
+    for (Shard shard : shards.values()) {
+      if (!shard.upToDate || (!closed && System.nanoTime() - shard.upToDateNanos > FRESH_NANOS)) {
+        return null;
+      }
+      shard.tally.forget(time);
+      sum += shard.tally.since(time);
+    }
+    return sum;
+  }
+
+  private void follow() {
+    try {
+      while (!isUnknown()) {
+        try {
+          look();
+        } catch (RuntimeException failure) {
+          log.debug("the source's shards are not known now", failure);
+        }
+        Thread.sleep(EVERY_MILLIS);
+      }
+    } catch (InterruptedException e) {
+      // Nobody asks any more.
+    }
+  }
+
+  private synchronized boolean isUnknown() {
+    return unknown;
+  }
+
+  private void look() throws InterruptedException {
+    Map<String, ReplicaSet> now = source.shards();
+    synchronized (this) {
+      shards.keySet().retainAll(now.keySet());
+      // Of the time itself there may be some.
+      now.keySet()
+          .forEach(
+              id ->
+                  shards.computeIfAbsent(
+                      id, unseen -> new Shard(new BsonTimestamp(from.getValue() - 1))));
+    }
+    for (Map.Entry<String, ReplicaSet> each : now.entrySet()) {
+      try {
+        count(each.getKey(), each.getValue());
+      } catch (RuntimeException failure) {
+        if (failure instanceof CommandFailure refused && refused.code() == UNAUTHORIZED) {
+          giveUp("the user lacks find on local.oplog.rs at " + place(each.getKey()));
+          return;
+        }
+        log.debug("the oplog of {} can't be read now", each.getKey(), failure);
+      }
+    }
+  }
+
+  private String place(String shard) {
+    return shard.equals(ClusterEnd.ALONE) ? "the source" : "the source's shard " + shard;
+  }
+
+  private void giveUp(String why) {
+    synchronized (this) {
+      unknown = true;
+    }
+    notes.accept("how many operations the destination is behind is not known: " + why);
+  }
+
+  /** Counts all that the majority has of a shard's oplog. */
+  private void count(String id, ReplicaSet servers) throws InterruptedException {
+    Shard shard;
+    BsonTimestamp counted;
+    synchronized (this) {
+      shard = shards.get(id);
+      if (shard == null) {
+        return;
+      }
+      counted = shard.counted;
+    }
+    RawBsonDocument newest = entry(servers, -1);
+    if (newest == null) {
+      return;
+    }
+    BsonTimestamp end = newest.getTimestamp("ts");
+    while (counted.compareTo(end) < 0) {
+      BsonTimestamp next = new BsonTimestamp(counted.getTime() + SLICE_SECONDS, 0);
+      BsonTimestamp until = next.compareTo(end) < 0 ? next : end;
+      List<RawBsonDocument> some =
+          read(
+              servers,
+              new BsonDocument("aggregate", new BsonString("oplog.rs"))
+                  .append(
+                      "pipeline",
+                      new BsonArray(
+                          List.of(
+                              between(counted, until),
+                              new BsonDocument(
+                                  "$match",
+                                  BsonDocument.parse(OPERATIONS.formatted(Mapping.STATE_DATABASE))),
+                              BsonDocument.parse(COUNT))))
+                  .append("cursor", new BsonDocument()));
+      if (!remembers(servers, counted)) {
+        giveUp("the oplog of " + place(id) + " no longer has all that is to be counted");
+        return;
+      }
+      counted = until;
+      synchronized (this) {
+        for (RawBsonDocument found : some) {
+          shard.tally.add(
+              found.getTimestamp("first"),
+              found.getTimestamp("last"),
+              found.getNumber("count").longValue());
+        }
+        shard.counted = until;
+      }
+    }
+    synchronized (this) {
+      shard.upToDate = true;
+      shard.upToDateNanos = System.nanoTime();
+    }
+  }
+
+  private static BsonDocument between(BsonTimestamp after, BsonTimestamp until) {
+    return new BsonDocument(
+        "$match", new BsonDocument("ts", new BsonDocument("$gt", after).append("$lte", until)));
+  }
+
+  /** Whether nothing after a time was removed. */
+  private boolean remembers(ReplicaSet servers, BsonTimestamp time) throws InterruptedException {
+    RawBsonDocument oldest = entry(servers, 1);
+    return oldest != null
+        && (oldest.getTimestamp("ts").compareTo(time) <= 0
+            // The first of all: the shard is younger.
+            || new BsonString("initiating set")
+                .equals(oldest.getDocument("o", new BsonDocument()).get("msg")));
+  }
+
+  private @Nullable RawBsonDocument entry(ReplicaSet servers, int direction)
+      throws InterruptedException {
+    List<RawBsonDocument> entries =
+        read(
+            servers,
+            new BsonDocument("find", new BsonString("oplog.rs"))
+                .append("sort", new BsonDocument("$natural", new BsonInt32(direction)))
+                .append("limit", new BsonInt32(1))
+                .append("projection", BsonDocument.parse("{ts: 1, 'o.msg': 1}")));
+    return entries.isEmpty() ? null : entries.get(0);
+  }
+
+  private List<RawBsonDocument> read(ReplicaSet servers, BsonDocument command)
+      throws InterruptedException {
+    command.append("readConcern", BsonDocument.parse("{level: 'majority'}"));
+    return CursorReplies.documents(Waits.one(source.send(servers, "local", command)));
+  }
+
+  /** Counts no more. */
+  @Override
+  public synchronized void close() {
+    closed = true;
+    thread.interrupt();
+  }
+}

@@ -1,0 +1,97 @@
+package dev.onehop.copy.internal.cluster;
+
+import dev.onehop.routing.spi.cursor.CursorReplies;
+import dev.onehop.routing.spi.shard.CommandFailure;
+import dev.onehop.routing.spi.shard.ReplicaSet;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import org.bson.BsonArray;
+import org.bson.BsonDocument;
+import org.bson.BsonInt32;
+import org.bson.BsonString;
+import org.bson.RawBsonDocument;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How long the source's servers remember a change, at the rate at which they are written to. An
+ * oplog that is not full yet is taken to go on as it has begun.
+ *
+ * @param shard the one that forgets first
+ * @param length how long it remembers
+ */
+public record OplogWindow(String shard, Duration length) {
+  private static final double FULL = 0.9;
+
+  /**
+   * The shortest of all shards'.
+   *
+   * @return null if none could be told: nothing was written yet, or the user may not read it
+   */
+  public static @Nullable OplogWindow of(ClusterEnd source) throws InterruptedException {
+    OplogWindow shortest = null;
+    for (Map.Entry<String, ReplicaSet> shard : source.shards().entrySet()) {
+      Duration length;
+      try {
+        length = ofShard(source, shard.getValue());
+      } catch (CommandFailure refused) {
+        continue;
+      }
+      if (length != null && (shortest == null || length.compareTo(shortest.length()) < 0)) {
+        shortest = new OplogWindow(shard.getKey(), length);
+      }
+    }
+    return shortest;
+  }
+
+  private static @Nullable Duration ofShard(ClusterEnd source, ReplicaSet servers)
+      throws InterruptedException {
+    RawBsonDocument first = entry(source, servers, 1);
+    RawBsonDocument last = entry(source, servers, -1);
+    RawBsonDocument size =
+        document(
+            source,
+            servers,
+            new BsonDocument("aggregate", new BsonString("oplog.rs"))
+                .append(
+                    "pipeline",
+                    new BsonArray(
+                        List.of(
+                            BsonDocument.parse("{$collStats: {storageStats: {}}}"),
+                            BsonDocument.parse(
+                                "{$project: {size: '$storageStats.size', max:"
+                                    + " '$storageStats.maxSize'}}"))))
+                .append("cursor", new BsonDocument()));
+    if (first == null || last == null || size == null) {
+      return null;
+    }
+    long seconds = last.getTimestamp("ts").getTime() - (long) first.getTimestamp("ts").getTime();
+    double share =
+        size.getNumber("size").doubleValue()
+            / Math.max(1, size.getNumber("max", new BsonInt32(0)).doubleValue());
+    if (seconds < 0 || share <= 0) {
+      return null;
+    }
+    // All of it may be of one second.
+    double length = Math.max(1, seconds);
+    return Duration.ofSeconds((long) (share >= FULL ? length : length / share));
+  }
+
+  private static @Nullable RawBsonDocument entry(
+      ClusterEnd source, ReplicaSet servers, int direction) throws InterruptedException {
+    return document(
+        source,
+        servers,
+        new BsonDocument("find", new BsonString("oplog.rs"))
+            .append("sort", new BsonDocument("$natural", new BsonInt32(direction)))
+            .append("limit", new BsonInt32(1))
+            .append("projection", new BsonDocument("ts", new BsonInt32(1))));
+  }
+
+  private static @Nullable RawBsonDocument document(
+      ClusterEnd source, ReplicaSet servers, BsonDocument command) throws InterruptedException {
+    List<RawBsonDocument> documents =
+        CursorReplies.documents(Waits.one(source.send(servers, "local", command)));
+    return documents.isEmpty() ? null : documents.get(0);
+  }
+}

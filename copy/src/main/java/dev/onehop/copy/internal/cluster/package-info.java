@@ -1,0 +1,5 @@
+/** The two clusters of a copy. */
+@NullMarked
+package dev.onehop.copy.internal.cluster;
+
+import org.jspecify.annotations.NullMarked;

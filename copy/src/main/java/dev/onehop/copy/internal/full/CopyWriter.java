@@ -1,0 +1,271 @@
+package dev.onehop.copy.internal.full;
+
+import com.mongodb.client.model.Filters;
+import com.mongodb.client.model.Projections;
+import com.mongodb.reactivestreams.client.MongoCollection;
+import dev.onehop.copy.internal.Mapping;
+import dev.onehop.copy.internal.cluster.ClusterEnd;
+import dev.onehop.copy.internal.cluster.Waits;
+import dev.onehop.copy.internal.state.Fence;
+import dev.onehop.copy.internal.structure.CollectionSpec;
+import dev.onehop.copy.progress.CopyException;
+import dev.onehop.core.bson.SortableKey;
+import dev.onehop.core.table.ShardKeyPattern;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.bson.BsonArray;
+import org.bson.BsonBoolean;
+import org.bson.BsonDocument;
+import org.bson.BsonInt32;
+import org.bson.BsonNull;
+import org.bson.BsonString;
+import org.bson.BsonValue;
+import org.bson.RawBsonDocument;
+import org.bson.codecs.BsonDocumentCodec;
+import org.bson.conversions.Bson;
+
+/**
+ * Writes copied documents, each unless it is there already. What is there is never older than what
+ * the destination must have when all events since the start are applied to it.
+ *
+ * <p>Thread-safe.
+ */
+final class CopyWriter {
+  private static final int DUPLICATE_KEY = 11000;
+  private static final BsonDocumentCodec CODEC = new BsonDocumentCodec();
+
+  /** With what is around the documents it is less than a document may have. */
+  private static final long MOST_BYTES = 12_000_000;
+
+  private final Mapping mapping;
+  private final ClusterEnd source;
+  private final ClusterEnd destination;
+
+  CopyWriter(ClusterEnd source, ClusterEnd destination, Mapping mapping) {
+    this.mapping = mapping;
+    this.source = source;
+    this.destination = destination;
+  }
+
+  /** Writes a batch for good, with a majority. */
+  void write(Fence.Lane lane, CollectionSpec spec, List<RawBsonDocument> documents)
+      throws InterruptedException {
+    List<RawBsonDocument> missing = spec.isCapped() ? missing(spec, documents) : documents;
+    List<RawBsonDocument> refused = insert(lane, spec, missing);
+    if (refused.isEmpty()) {
+      return;
+    }
+    // The batch came a second time, in part at least.
+    for (RawBsonDocument document : missing(spec, refused)) {
+      if (!insert(lane, spec, List.of(document)).isEmpty()) {
+        replaceOccupants(lane, spec, document);
+      }
+    }
+  }
+
+  /**
+   * Inserts, without an order but in capped collections, whose order is that of insertion.
+   *
+   * @return those for which a value of a unique index is taken
+   */
+  private List<RawBsonDocument> insert(
+      Fence.Lane lane, CollectionSpec spec, List<RawBsonDocument> documents)
+      throws InterruptedException {
+    String namespace = spec.storedThere();
+    String database = Mapping.databaseOf(namespace);
+    List<RawBsonDocument> refused = new ArrayList<>();
+    int from = 0;
+    while (from < documents.size()) {
+      List<RawBsonDocument> part = documents.subList(from, end(documents, from));
+      BsonDocument insert =
+          new BsonDocument("insert", new BsonString(namespace.substring(database.length() + 1)))
+              .append("documents", new BsonArray(part))
+              .append("ordered", BsonBoolean.valueOf(spec.isCapped()))
+              .append("bypassDocumentValidation", BsonBoolean.TRUE);
+      BsonDocument reply = Waits.one(lane.write(database, insert));
+      int next = from + part.size();
+      for (BsonValue each : reply.getArray("writeErrors", new BsonArray())) {
+        BsonDocument error = each.asDocument();
+        int index = error.getNumber("index").intValue();
+        if (error.getNumber("code").intValue() != DUPLICATE_KEY) {
+          throw new CopyException(
+              "%s: %s".formatted(namespace, error.getString("errmsg").getValue()), null);
+        }
+        refused.add(part.get(index));
+        next = spec.isCapped() ? from + index + 1 : next;
+      }
+      from = next;
+    }
+    return refused;
+  }
+
+  /** A command has to fit into a document. */
+  private static int end(List<RawBsonDocument> documents, int from) {
+    long bytes = 0;
+    int end = from;
+    while (end < documents.size()) {
+      bytes += documents.get(end).getByteBuffer().remaining();
+      if (bytes > MOST_BYTES && end > from) {
+        return end;
+      }
+      end++;
+    }
+    return end;
+  }
+
+  private MongoCollection<RawBsonDocument> collection(CollectionSpec spec) {
+    String namespace = spec.storedThere();
+    String database = Mapping.databaseOf(namespace);
+    return destination
+        .database(database)
+        .getCollection(namespace.substring(database.length() + 1), RawBsonDocument.class);
+  }
+
+  /** Those that are not there. */
+  private List<RawBsonDocument> missing(CollectionSpec spec, List<RawBsonDocument> documents)
+      throws InterruptedException {
+    List<BsonValue> ids = new ArrayList<>();
+    documents.forEach(document -> ids.add(idOf(document)));
+    List<String> fields = new ArrayList<>(List.of("_id"));
+    if (spec.sharding() != null) {
+      fields.addAll(spec.sharding().key().keySet());
+    }
+    Set<ByteBuffer> there = new HashSet<>();
+    destination
+        .all(collection(spec).find(Filters.in("_id", ids)).projection(Projections.include(fields)))
+        .forEach(document -> there.add(identity(spec, document)));
+    return documents.stream()
+        .filter(document -> !there.contains(identity(spec, document)))
+        .toList();
+  }
+
+  private static BsonValue idOf(BsonDocument document) {
+    return document.get("_id", BsonNull.VALUE);
+  }
+
+  /** What tells a document from others: in a sharded collection the {@code _id} alone does not. */
+  private static ByteBuffer identity(CollectionSpec spec, BsonDocument document) {
+    byte[] id = SortableKey.encode(idOf(document));
+    if (spec.sharding() == null || spec.kind() == CollectionSpec.Kind.TIME_SERIES) {
+      return ByteBuffer.wrap(id);
+    }
+    byte[] key = ShardKeyPattern.of(spec.sharding().key()).keyOf(document);
+    return ByteBuffer.allocate(id.length + key.length).put(id).put(key).flip();
+  }
+
+  /**
+   * Another document has a unique value of this one: the same {@code _id} or the same shard key. At
+   * the source it has gone or changed since it was copied, as that has this one now. So all of them
+   * are written anew as they are at the source.
+   */
+  private void replaceOccupants(Fence.Lane lane, CollectionSpec spec, RawBsonDocument document)
+      throws InterruptedException {
+    List<RawBsonDocument> occupants =
+        destination.all(collection(spec).find(occupying(spec, document)));
+    MongoCollection<RawBsonDocument> origin =
+        source
+            .database(Mapping.databaseOf(spec.stored()))
+            .getCollection(
+                spec.stored().substring(Mapping.databaseOf(spec.stored()).length() + 1),
+                RawBsonDocument.class);
+    Map<ByteBuffer, RawBsonDocument> current = new LinkedHashMap<>();
+    List<RawBsonDocument> all = new ArrayList<>(occupants);
+    all.add(document);
+    for (RawBsonDocument each : all) {
+      BsonDocument filter = mapping.filter(spec.namespace());
+      Bson byId = Filters.eq("_id", idOf(each));
+      List<RawBsonDocument> found =
+          source.all(origin.find(filter == null ? byId : Filters.and(byId, filter)));
+      if (found.size() > 1) {
+        throw new CopyException(
+            "%s has several documents with the _id %s on its shards; give them other _ids, as"
+                    .formatted(spec.namespace(), new BsonDocument("_id", idOf(each)).toJson())
+                + " they may come to one shard",
+            null);
+      }
+      for (RawBsonDocument now : transformed(spec, found)) {
+        current.put(identity(spec, now), now);
+      }
+    }
+    delete(lane, spec, occupants);
+    for (RawBsonDocument occupied : insert(lane, spec, List.copyOf(current.values()))) {
+      if (!missing(spec, List.of(occupied)).isEmpty()) {
+        // It was taken again, by one that changes now.
+        replaceOccupants(lane, spec, occupied);
+      }
+    }
+  }
+
+  /** Who is killed after this leaves documents out that an event concerns: they have changed. */
+  private void delete(Fence.Lane lane, CollectionSpec spec, List<RawBsonDocument> documents)
+      throws InterruptedException {
+    if (documents.isEmpty()) {
+      return;
+    }
+    String namespace = spec.storedThere();
+    String database = Mapping.databaseOf(namespace);
+    BsonArray statements = new BsonArray();
+    for (RawBsonDocument document : documents) {
+      statements.add(
+          new BsonDocument("q", exactly(spec, document)).append("limit", new BsonInt32(1)));
+    }
+    BsonDocument reply =
+        Waits.one(
+            lane.write(
+                database,
+                new BsonDocument(
+                        "delete", new BsonString(namespace.substring(database.length() + 1)))
+                    .append("deletes", statements)));
+    if (reply.containsKey("writeErrors")) {
+      throw new CopyException(namespace + ": " + reply.getArray("writeErrors").get(0), null);
+    }
+  }
+
+  /** Documents as they are written. */
+  List<RawBsonDocument> transformed(CollectionSpec spec, List<RawBsonDocument> documents) {
+    if (mapping.transformation() == null) {
+      return documents;
+    }
+    List<RawBsonDocument> changed = new ArrayList<>();
+    for (RawBsonDocument document : documents) {
+      BsonDocument now = mapping.transformed(spec.namespace(), document);
+      if (now != null) {
+        changed.add(now instanceof RawBsonDocument raw ? raw : new RawBsonDocument(now, CODEC));
+      }
+    }
+    return changed;
+  }
+
+  private static Bson occupying(CollectionSpec spec, BsonDocument document) {
+    List<Bson> either = new ArrayList<>();
+    either.add(Filters.eq("_id", idOf(document)));
+    if (spec.sharding() != null && spec.sharding().unique()) {
+      either.add(keyOf(spec, document));
+    }
+    return Filters.or(either);
+  }
+
+  private static BsonDocument exactly(CollectionSpec spec, BsonDocument document) {
+    BsonDocument filter = keyOf(spec, document);
+    filter.put("_id", new BsonDocument("$eq", idOf(document)));
+    return filter;
+  }
+
+  /** The fields of the shard key as the document has them. */
+  private static BsonDocument keyOf(CollectionSpec spec, BsonDocument document) {
+    BsonDocument key = new BsonDocument();
+    if (spec.sharding() != null) {
+      BsonDocument ranged = new BsonDocument();
+      spec.sharding().key().keySet().forEach(name -> ranged.append(name, new BsonInt32(1)));
+      ShardKeyPattern.of(ranged)
+          .keyDocumentOf(document)
+          .forEach((path, value) -> key.append(path, new BsonDocument("$eq", value)));
+    }
+    return key;
+  }
+}

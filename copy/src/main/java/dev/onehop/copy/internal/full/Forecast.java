@@ -1,0 +1,167 @@
+package dev.onehop.copy.internal.full;
+
+import dev.onehop.copy.internal.Mapping;
+import dev.onehop.copy.internal.cluster.ClusterEnd;
+import dev.onehop.copy.internal.cluster.OplogWindow;
+import dev.onehop.copy.internal.cluster.Waits;
+import dev.onehop.copy.internal.structure.CollectionSpec;
+import dev.onehop.copy.internal.structure.KeySamples;
+import dev.onehop.copy.internal.structure.KeySamples.Size;
+import dev.onehop.copy.progress.CopyException;
+import dev.onehop.routing.spi.cursor.CursorReplies;
+import dev.onehop.routing.spi.shard.CommandFailure;
+import dev.onehop.routing.spi.shard.ReplicaSet;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
+import org.bson.BsonArray;
+import org.bson.BsonDocument;
+import org.bson.BsonInt32;
+import org.bson.BsonInt64;
+import org.bson.BsonString;
+import org.bson.RawBsonDocument;
+
+/**
+ * How long a copy will take, told before it begins: from how much each shard has, and how fast it
+ * lets itself be read for a moment.
+ */
+public final class Forecast {
+  private static final long PROBE_NANOS = TimeUnit.SECONDS.toNanos(1);
+  private static final int BATCH = 1_000;
+
+  private final ClusterEnd source;
+  private final KeySamples samples;
+
+  /** Of this source. */
+  public Forecast(ClusterEnd source) {
+    this.source = source;
+    this.samples = new KeySamples(source);
+  }
+
+  /** What a shard has, and its largest collection. */
+  private static final class Load {
+    private Size size = new Size(0, 0);
+    private String largest = "";
+    private long largestBytes = -1;
+
+    void add(String namespace, Size more) {
+      size = size.plus(more);
+      if (more.bytes() > largestBytes) {
+        largest = namespace;
+        largestBytes = more.bytes();
+      }
+    }
+  }
+
+  /**
+   * Compares the time with that for which the source remembers changes.
+   *
+   * @param documentsPerSecond the limit, may be infinite
+   * @param bytesPerSecond the limit, may be infinite
+   * @throws CopyException if it forgets what the copy will need
+   */
+  public void check(List<CollectionSpec> specs, double documentsPerSecond, double bytesPerSecond)
+      throws InterruptedException {
+    OplogWindow window = OplogWindow.of(source);
+    if (window == null) {
+      return;
+    }
+    Duration time = time(specs, documentsPerSecond, bytesPerSecond);
+    if (time.compareTo(window.length()) > 0) {
+      throw new CopyException(
+          ("the copy will take about %s, but the oplog of %s goes back only about %s at the present"
+                  + " rate of writes, and the changes since the start would be lost: enlarge it"
+                  + " (replSetResizeOplog)")
+              .formatted(
+                  text(time),
+                  window.shard().isEmpty() ? "the source" : "the source's shard " + window.shard(),
+                  text(window.length())),
+          null);
+    }
+  }
+
+  private static String text(Duration time) {
+    long seconds = time.toSeconds();
+    return seconds < 120
+        ? seconds + " s"
+        : seconds < 7_200 ? seconds / 60 + " min" : seconds / 3_600 + " h";
+  }
+
+  private Duration time(
+      List<CollectionSpec> specs, double documentsPerSecond, double bytesPerSecond)
+      throws InterruptedException {
+    Map<String, Load> loads = new TreeMap<>();
+    Size all = new Size(0, 0);
+    for (CollectionSpec spec : specs) {
+      if (spec.kind() == CollectionSpec.Kind.VIEW) {
+        continue;
+      }
+      Map<String, Size> sizes = new HashMap<>();
+      try {
+        sizes.putAll(samples.sizes(spec.stored()));
+      } catch (CommandFailure gone) {
+        continue;
+      }
+      for (Map.Entry<String, Size> shard : sizes.entrySet()) {
+        all = all.plus(shard.getValue());
+        loads
+            .computeIfAbsent(shard.getKey(), id -> new Load())
+            .add(spec.stored(), shard.getValue());
+      }
+    }
+    double seconds = Math.max(all.documents() / documentsPerSecond, all.bytes() / bytesPerSecond);
+    for (Map.Entry<String, Load> shard : loads.entrySet()) {
+      Load load = shard.getValue();
+      if (load.size.bytes() > 0) {
+        seconds = Math.max(seconds, load.size.bytes() / speed(shard.getKey(), load.largest));
+      }
+    }
+    return Duration.ofMillis((long) (seconds * 1_000));
+  }
+
+  /** Bytes per second of one reader. Nothing is done with what it reads. */
+  private double speed(String shard, String namespace) throws InterruptedException {
+    String database = Mapping.databaseOf(namespace);
+    BsonString collection = new BsonString(namespace.substring(database.length() + 1));
+    ReplicaSet servers = Waits.one(source.shard(shard));
+    long begun = System.nanoTime();
+    long bytes = 0;
+    BsonDocument reply =
+        Waits.one(
+            source.send(
+                servers,
+                database,
+                new BsonDocument("find", collection).append("batchSize", new BsonInt32(BATCH))));
+    while (true) {
+      for (RawBsonDocument document : CursorReplies.documents(reply)) {
+        bytes += document.getByteBuffer().remaining();
+      }
+      long id = CursorReplies.id(reply);
+      if (id == 0) {
+        break;
+      }
+      if (System.nanoTime() - begun > PROBE_NANOS) {
+        Waits.first(
+            source.send(
+                servers,
+                database,
+                new BsonDocument("killCursors", collection)
+                    .append("cursors", new BsonArray(List.of(new BsonInt64(id))))));
+        break;
+      }
+      reply =
+          Waits.one(
+              source.send(
+                  servers,
+                  database,
+                  new BsonDocument("getMore", new BsonInt64(id))
+                      .append("collection", collection)
+                      .append("batchSize", new BsonInt32(BATCH))));
+    }
+    // What is empty is as fast as can be.
+    return Math.max(1, bytes) * 1e9 / Math.max(1, System.nanoTime() - begun);
+  }
+}

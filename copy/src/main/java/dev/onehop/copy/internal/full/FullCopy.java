@@ -1,0 +1,200 @@
+package dev.onehop.copy.internal.full;
+
+import dev.onehop.copy.internal.Mapping;
+import dev.onehop.copy.internal.cluster.ClusterEnd;
+import dev.onehop.copy.internal.state.Fence;
+import dev.onehop.copy.internal.structure.CollectionSpec;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.TreeMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicReference;
+import org.bson.BsonTimestamp;
+import org.bson.RawBsonDocument;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Copies the documents of all ranges that are not done: some readers for each shard, each with a
+ * lane of its own, range after range.
+ */
+public final class FullCopy {
+  private final ClusterEnd source;
+  private final ClusterEnd destination;
+  private final Mapping mapping;
+  private final Plan plan;
+  private final Settings settings;
+  private final Limits limits;
+  private final Counts counts;
+
+  /**
+   * How it reads.
+   *
+   * @param start a cluster time that the source has reached; all reads are of it or later
+   * @param readersPerShard how many ranges of a shard are read at the same time
+   * @param batchSize documents that are read and written at once
+   */
+  public record Settings(BsonTimestamp start, int readersPerShard, int batchSize) {}
+
+  /** Nothing begins before {@link #run}. */
+  public FullCopy(
+      ClusterEnd source,
+      ClusterEnd destination,
+      Mapping mapping,
+      Plan plan,
+      Settings settings,
+      Limits limits,
+      Counts counts) {
+    this.source = source;
+    this.destination = destination;
+    this.mapping = mapping;
+    this.plan = plan;
+    this.settings = settings;
+    this.limits = limits;
+    this.counts = counts;
+  }
+
+  /** Gives lanes to write in. */
+  @FunctionalInterface
+  public interface Lanes {
+    /** As many as asked for. */
+    List<Fence.Lane> raise(int count) throws InterruptedException;
+  }
+
+  /** Plans what is not planned yet, and copies. */
+  public void run(Lanes lanes, RangePlanner planner) throws InterruptedException {
+    List<CopiedCollection> collections = new ArrayList<>();
+    List<KeyRange> open = new ArrayList<>();
+    for (CopiedCollection stored : plan.collections()) {
+      CopiedCollection collection = stored;
+      if (stored.division() == null && stored.spec().kind() != CollectionSpec.Kind.VIEW) {
+        RangePlanner.Planned planned = planner.plan(stored);
+        collection = plan.store(planned.collection(), planned.ranges());
+      }
+      collections.add(collection);
+      counts.documents.addAndGet(collection.documents());
+      open.addAll(plan.open(collection, counts));
+    }
+    Map<String, Queue<KeyRange>> queues = new TreeMap<>();
+    for (KeyRange range : open) {
+      queues.computeIfAbsent(range.shard(), shard -> new ConcurrentLinkedQueue<>()).add(range);
+    }
+    copy(lanes, collections, queues);
+  }
+
+  private void copy(
+      Lanes given, List<CopiedCollection> collections, Map<String, Queue<KeyRange>> queues)
+      throws InterruptedException {
+    RangeReader reader = new RangeReader(source, mapping, settings.start(), settings.batchSize());
+    CopyWriter writer = new CopyWriter(source, destination, mapping);
+    List<Queue<KeyRange>> ofReaders = new ArrayList<>();
+    queues
+        .values()
+        .forEach(
+            queue -> {
+              int readers = Math.min(settings.readersPerShard(), queue.size());
+              for (int i = 0; i < readers; i++) {
+                ofReaders.add(queue);
+              }
+            });
+    List<Fence.Lane> lanes = given.raise(ofReaders.size());
+    AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
+    List<Thread> threads = new ArrayList<>();
+    for (int i = 0; i < ofReaders.size(); i++) {
+      Queue<KeyRange> queue = ofReaders.get(i);
+      Fence.Lane lane = lanes.get(i);
+      Thread thread =
+          new Thread(
+              () -> {
+                try {
+                  while (failure.get() == null && !queue.isEmpty()) {
+                    copyNext(queue, collections, reader, writer, lane);
+                  }
+                } catch (InterruptedException e) {
+                  Thread.currentThread().interrupt();
+                } catch (RuntimeException | Error e) {
+                  if (failure.compareAndSet(null, e)) {
+                    threads.forEach(Thread::interrupt);
+                  }
+                }
+              },
+              "onehop-copy-" + i);
+      threads.add(thread);
+    }
+    try {
+      threads.forEach(Thread::start);
+      for (Thread thread : threads) {
+        thread.join();
+      }
+    } finally {
+      threads.forEach(Thread::interrupt);
+      for (Thread thread : threads) {
+        thread.join();
+      }
+      lanes.forEach(Fence.Lane::close);
+    }
+    Throwable failed = failure.get();
+    if (failed instanceof RuntimeException known) {
+      throw known;
+    }
+    if (failed instanceof Error known) {
+      throw known;
+    }
+  }
+
+  private void copyNext(
+      Queue<KeyRange> queue,
+      List<CopiedCollection> collections,
+      RangeReader reader,
+      CopyWriter writer,
+      Fence.Lane lane)
+      throws InterruptedException {
+    KeyRange range = queue.poll();
+    if (range == null) {
+      return;
+    }
+    CopiedCollection collection = collections.get(range.collection());
+    plan.started(collection, range);
+    if (range.started()) {
+      counts.rangesReadAgain.incrementAndGet();
+    }
+    copy(range, collection, reader, writer, lane);
+  }
+
+  private void copy(
+      KeyRange range,
+      CopiedCollection collection,
+      RangeReader reader,
+      CopyWriter writer,
+      Fence.Lane lane)
+      throws InterruptedException {
+    // Documents, bytes.
+    long[] done = new long[2];
+    reader.read(
+        collection,
+        range,
+        documents -> {
+          List<RawBsonDocument> changed = writer.transformed(collection.spec(), documents);
+          long bytes = bytes(changed);
+          limits.pass(documents.size(), bytes);
+          if (!changed.isEmpty()) {
+            writer.write(lane, collection.spec(), changed);
+          }
+          done[0] += changed.size();
+          done[1] += bytes;
+          counts.documentsDone.addAndGet(changed.size());
+          counts.bytesDone.addAndGet(bytes);
+        });
+    plan.done(collection, range, done[0], done[1]);
+    counts.rangesDone.incrementAndGet();
+  }
+
+  private static long bytes(List<RawBsonDocument> documents) {
+    long bytes = 0;
+    for (RawBsonDocument document : documents) {
+      bytes += document.getByteBuffer().remaining();
+    }
+    return bytes;
+  }
+}

@@ -1,0 +1,49 @@
+package dev.onehop.copy.internal.full;
+
+import java.util.function.Predicate;
+import org.bson.BsonDocument;
+import org.bson.BsonMaxKey;
+import org.bson.BsonMinKey;
+import org.bson.BsonType;
+import org.bson.BsonValue;
+
+/**
+ * A range of keys of a collection.
+ *
+ * @param collection the number of the collection in the job
+ * @param number of the range in the collection, from 0
+ * @param shard the shard that owned it when it was planned
+ * @param min inclusive; a value for each field of the key
+ * @param max exclusive, unless it is the end of all keys
+ * @param started whether some of it may have been read and written before
+ */
+public record KeyRange(
+    int collection, int number, String shard, BsonDocument min, BsonDocument max, boolean started) {
+  /** Below all keys. */
+  static BsonDocument lowest(BsonDocument key) {
+    return all(key, new BsonMinKey());
+  }
+
+  /** Above all keys. */
+  static BsonDocument highest(BsonDocument key) {
+    return all(key, new BsonMaxKey());
+  }
+
+  private static BsonDocument all(BsonDocument key, BsonValue value) {
+    BsonDocument bound = new BsonDocument();
+    key.keySet().forEach(field -> bound.append(field, value));
+    return bound;
+  }
+
+  static boolean isLowest(BsonDocument bound) {
+    return bound.values().stream().allMatch(is(BsonType.MIN_KEY));
+  }
+
+  static boolean isHighest(BsonDocument bound) {
+    return bound.values().stream().allMatch(is(BsonType.MAX_KEY));
+  }
+
+  private static Predicate<BsonValue> is(BsonType type) {
+    return value -> value.getBsonType() == type;
+  }
+}

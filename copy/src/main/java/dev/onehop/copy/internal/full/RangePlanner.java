@@ -1,0 +1,258 @@
+package dev.onehop.copy.internal.full;
+
+import dev.onehop.copy.internal.Mapping;
+import dev.onehop.copy.internal.cluster.ClusterEnd;
+import dev.onehop.copy.internal.cluster.Waits;
+import dev.onehop.copy.internal.structure.CollectionSpec;
+import dev.onehop.copy.internal.structure.DestinationStructure;
+import dev.onehop.copy.internal.structure.KeySamples;
+import dev.onehop.copy.internal.structure.KeySamples.Size;
+import dev.onehop.copy.internal.structure.ReadOrder;
+import dev.onehop.core.table.Chunk;
+import dev.onehop.core.table.RoutingTable;
+import dev.onehop.core.table.ShardKeyPattern;
+import dev.onehop.routing.spi.shard.CommandFailure;
+import dev.onehop.routing.spi.shard.ErrorCodes;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.bson.BsonDocument;
+import org.bson.BsonInt32;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Splits collections into ranges of about the same size, none over the parts of two shards as they
+ * are now. Whether a range is still where it was planned to be is for its reader to find out.
+ */
+public final class RangePlanner {
+  private static final BsonDocument BY_ID = new BsonDocument("_id", new BsonInt32(1));
+  private static final BsonDocument INDEX_OF_ID = new BsonDocument("key", BY_ID);
+  private static final int SAMPLES_PER_RANGE = 20;
+  private static final int MOST_SAMPLES = 20_000;
+  private static final int CHUNKS_PER_SHARD = 8;
+
+  private final ClusterEnd source;
+  private final KeySamples samples;
+  private final long rangeBytes;
+  private final @Nullable ReadOrder order;
+
+  /**
+   * @param rangeBytes about how many bytes a range is to have
+   * @param order of the collections that have the index; null for that of their shard key, or of
+   *     {@code _id}
+   */
+  public RangePlanner(ClusterEnd source, long rangeBytes, @Nullable ReadOrder order) {
+    this.source = source;
+    this.samples = new KeySamples(source);
+    this.rangeBytes = rangeBytes;
+    this.order = order;
+  }
+
+  /**
+   * Keys that split a collection evenly.
+   *
+   * @param key of the collection at the destination
+   * @param shards over how many shards of the destination it is to be spread
+   */
+  public List<BsonDocument> points(CollectionSpec spec, BsonDocument key, int shards)
+      throws InterruptedException {
+    ShardKeyPattern pattern = ShardKeyPattern.of(key);
+    Map<String, Size> sizes = sizes(spec);
+    long documents = sizes.values().stream().mapToLong(Size::documents).sum();
+    int points = shards * CHUNKS_PER_SHARD - 1;
+    if (documents == 0) {
+      return List.of();
+    }
+    return points(spec.stored(), pattern, sizes, points);
+  }
+
+  private List<BsonDocument> points(
+      String namespace, ShardKeyPattern pattern, Map<String, Size> sizes, int points)
+      throws InterruptedException {
+    long documents = sizes.values().stream().mapToLong(Size::documents).sum();
+    int all = (int) Math.min(MOST_SAMPLES, (long) points * SAMPLES_PER_RANGE);
+    // As many of each shard as it has documents.
+    TreeMap<byte[], BsonDocument> keys = new TreeMap<>(Arrays::compareUnsigned);
+    for (Map.Entry<String, Size> shard : sizes.entrySet()) {
+      int share = (int) ((long) all * shard.getValue().documents() / Math.max(1, documents)) + 1;
+      if (shard.getValue().documents() > 0) {
+        for (BsonDocument sample : samples.keys(namespace, shard.getKey(), pattern, share)) {
+          keys.put(pattern.keyOfBound(sample), sample);
+        }
+      }
+    }
+    return KeySamples.quantiles(new ArrayList<>(keys.values()), points);
+  }
+
+  private Map<String, Size> sizes(CollectionSpec spec) throws InterruptedException {
+    try {
+      return samples.sizes(spec.stored());
+    } catch (CommandFailure gone) {
+      if (gone.code() == ErrorCodes.NAMESPACE_NOT_FOUND) {
+        return Map.of();
+      }
+      throw gone;
+    }
+  }
+
+  private @Nullable RoutingTable table(String namespace) throws InterruptedException {
+    return source.isSharded()
+        ? Waits.persistently(
+            "the source's metadata", () -> Waits.one(source.servers().table(namespace, null)))
+        : null;
+  }
+
+  /** Ranges and by what they are. */
+  public record Planned(CopiedCollection collection, List<KeyRange> ranges) {}
+
+  /** Plans a collection. */
+  public Planned plan(CopiedCollection collection) throws InterruptedException {
+    CollectionSpec spec = collection.spec();
+    Map<String, Size> sizes = sizes(spec);
+    long documents = sizes.values().stream().mapToLong(Size::documents).sum();
+    if (sizes.isEmpty()) {
+      // Its database was dropped.
+      return new Planned(collection.planned(BY_ID, INDEX_OF_ID, 0), List.of());
+    }
+    BsonDocument wanted = order == null ? null : order.of(spec);
+    if (wanted != null) {
+      BsonDocument key = wanted.getDocument("key");
+      return new Planned(
+          collection.planned(key, wanted, documents), inOrder(collection, key, sizes));
+    }
+    RoutingTable table = table(spec.stored());
+    if (spec.isCapped()) {
+      return new Planned(
+          collection.planned(BY_ID, null, documents),
+          List.of(whole(collection, BY_ID, sizes.keySet().iterator().next())));
+    }
+    if (table == null || !table.isSharded()) {
+      String shard = table == null ? ClusterEnd.ALONE : table.primaryShard();
+      return new Planned(
+          collection.planned(BY_ID, INDEX_OF_ID, documents),
+          ofOneShard(collection, shard, sizes.getOrDefault(shard, new Size(0, 0))));
+    }
+    BsonDocument key = table.shardKeyPattern().toBsonDocument();
+    return new Planned(
+        collection.planned(key, index(spec.stored(), key), documents),
+        ofShards(collection, table, sizes));
+  }
+
+  /** An index by which a shard key can be looked up. */
+  private BsonDocument index(String namespace, BsonDocument key) throws InterruptedException {
+    for (BsonDocument index :
+        source.all(
+            source
+                .database(Mapping.databaseOf(namespace))
+                .getCollection(namespace.substring(namespace.indexOf('.') + 1))
+                .listIndexes(BsonDocument.class))) {
+      if (DestinationStructure.supports(index, key)) {
+        return new BsonDocument("name", index.get("name")).append("key", index.get("key"));
+      }
+    }
+    throw new IllegalStateException(namespace + " has no index of its shard key");
+  }
+
+  private static KeyRange whole(CopiedCollection collection, BsonDocument key, String shard) {
+    return new KeyRange(
+        collection.number(), 0, shard, KeyRange.lowest(key), KeyRange.highest(key), false);
+  }
+
+  private int ranges(Size size) {
+    return (int) Math.min(MOST_SAMPLES / 2, Math.max(1, size.bytes() / rangeBytes));
+  }
+
+  private List<BsonDocument> points(
+      String namespace, String shard, ShardKeyPattern pattern, Size size)
+      throws InterruptedException {
+    int ranges = ranges(size);
+    return ranges == 1
+        ? List.of()
+        : KeySamples.quantiles(
+            samples.keys(
+                namespace, shard, pattern, Math.min(MOST_SAMPLES, ranges * SAMPLES_PER_RANGE)),
+            ranges - 1);
+  }
+
+  private List<KeyRange> ofOneShard(CopiedCollection collection, String shard, Size size)
+      throws InterruptedException {
+    List<KeyRange> ranges = new ArrayList<>();
+    BsonDocument from = KeyRange.lowest(BY_ID);
+    List<BsonDocument> bounds =
+        new ArrayList<>(points(collection.spec().stored(), shard, ShardKeyPattern.of(BY_ID), size));
+    bounds.add(KeyRange.highest(BY_ID));
+    for (BsonDocument to : bounds) {
+      ranges.add(new KeyRange(collection.number(), ranges.size(), shard, from, to, false));
+      from = to;
+    }
+    return ranges;
+  }
+
+  /** Each of them may have documents on all shards; they are dealt to these in turn. */
+  private List<KeyRange> inOrder(
+      CopiedCollection collection, BsonDocument key, Map<String, Size> sizes)
+      throws InterruptedException {
+    ShardKeyPattern pattern = ShardKeyPattern.of(key);
+    List<String> shards = List.copyOf(sizes.keySet());
+    int wanted = ranges(sizes.values().stream().reduce(new Size(0, 0), Size::plus));
+    List<BsonDocument> bounds =
+        new ArrayList<>(
+            wanted == 1
+                ? List.of()
+                : points(collection.spec().stored(), pattern, sizes, wanted - 1));
+    bounds.removeIf(bound -> KeyRange.isLowest(bound) || KeyRange.isHighest(bound));
+    bounds.add(KeyRange.highest(key));
+    List<KeyRange> ranges = new ArrayList<>();
+    BsonDocument from = KeyRange.lowest(key);
+    for (BsonDocument to : bounds) {
+      ranges.add(
+          new KeyRange(
+              collection.number(),
+              ranges.size(),
+              shards.get(ranges.size() % shards.size()),
+              from,
+              to,
+              false));
+      from = to;
+    }
+    return ranges;
+  }
+
+  private List<KeyRange> ofShards(
+      CopiedCollection collection, RoutingTable table, Map<String, Size> sizes)
+      throws InterruptedException {
+    ShardKeyPattern pattern = table.shardKeyPattern();
+    TreeMap<byte[], BsonDocument> bounds = new TreeMap<>(Arrays::compareUnsigned);
+    String owner = null;
+    for (int i = 0; i < table.chunkCount(); i++) {
+      String shard = table.shardOfChunk(i);
+      if (!shard.equals(owner)) {
+        Chunk chunk = table.chunk(i);
+        bounds.put(pattern.keyOfBound(chunk.min()), chunk.min());
+        owner = shard;
+      }
+    }
+    for (Map.Entry<String, Size> shard : sizes.entrySet()) {
+      for (BsonDocument point :
+          points(collection.spec().stored(), shard.getKey(), pattern, shard.getValue())) {
+        bounds.put(pattern.keyOfBound(point), point);
+      }
+    }
+    List<BsonDocument> all = new ArrayList<>(bounds.values());
+    all.add(KeyRange.highest(table.shardKeyPattern().toBsonDocument()));
+    List<KeyRange> ranges = new ArrayList<>();
+    for (int i = 0; i + 1 < all.size(); i++) {
+      ranges.add(
+          new KeyRange(
+              collection.number(),
+              i,
+              table.shardOf(pattern.keyOfBound(all.get(i))),
+              all.get(i),
+              all.get(i + 1),
+              false));
+    }
+    return ranges;
+  }
+}

@@ -1,0 +1,5 @@
+/** Copies documents, range by range. */
+@NullMarked
+package dev.onehop.copy.internal.full;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,249 @@
+package dev.onehop.copy.internal.state;
+
+import com.mongodb.MongoException;
+import com.mongodb.reactivestreams.client.ClientSession;
+import com.mongodb.reactivestreams.client.MongoClient;
+import com.mongodb.reactivestreams.client.MongoDatabase;
+import dev.onehop.copy.internal.cluster.Waits;
+import dev.onehop.copy.internal.state.FencePlaces.Places;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.atomic.AtomicLong;
+import org.bson.BsonArray;
+import org.bson.BsonBinary;
+import org.bson.BsonBoolean;
+import org.bson.BsonDocument;
+import org.bson.BsonInt32;
+import org.bson.BsonInt64;
+import org.bson.BsonString;
+import org.bson.BsonValue;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.util.retry.Retry;
+
+/**
+ * Writes that have no effect once another process has the job.
+ *
+ * <p>A <em>lane</em> sends retryable writes under a session whose id is the lane's own, in whatever
+ * process. Their transaction numbers begin with the owner's term. A new owner first writes a
+ * document on every shard in each lane. From then on each shard refuses all that an older owner
+ * sends in these lanes, whenever it arrives: a server refuses a number below the highest that a
+ * session has had there ({@code TransactionTooOld}; {@code beginOrContinue} in {@code
+ * src/mongo/db/transaction_participant.cpp}). That number is in {@code config.transactions}, so
+ * that it holds after an election, too.
+ *
+ * <p>Servers forget a session that was not used for half an hour: who stood still for longer than
+ * that, after the job had ended, is not refused. Sessions of different users are different.
+ *
+ * <p>Thread-safe.
+ */
+public final class Fence {
+  private static final Logger log = LoggerFactory.getLogger(Fence.class);
+  private static final int TRANSACTION_TOO_OLD = 225;
+
+  /** The term comes before the number of the command. */
+  private static final int NUMBER_BITS = 40;
+
+  /** How often it is looked whether there are new shards. */
+  private static final long LOOK_NANOS = Duration.ofSeconds(5).toNanos();
+
+  private static final int AT_ONCE = 8;
+  private static final BsonDocument MAJORITY = new BsonDocument("w", new BsonString("majority"));
+  private static final Retry PATIENTLY =
+      Retry.backoff(Long.MAX_VALUE, Duration.ofMillis(10))
+          .maxBackoff(Duration.ofSeconds(1))
+          .filter(Waits::isPassing)
+          .doBeforeRetry(
+              signal -> log.debug("it is sent again: {}", Waits.reason(signal.failure())));
+
+  private final MongoClient destination;
+  private final String database;
+  private final String name;
+  private final FencePlaces places;
+  private final AtomicLong lookedNanos = new AtomicLong(System.nanoTime());
+  private volatile Set<String> shards = Set.of();
+
+  /** Shards of the destination that a lane is not raised on yet. */
+  private static final class MovedException extends RuntimeException {
+    private static final long serialVersionUID = 1L;
+
+    MovedException() {
+      super("the places of the fence have moved", null, false, false);
+    }
+  }
+
+  /**
+   * Sets up a fence. Nothing is sent yet.
+   *
+   * @param state where its documents are
+   * @param name of the lanes: the same in all processes that have the job, and of no other job
+   */
+  public Fence(MongoClient destination, MongoDatabase state, String name) {
+    this.destination = destination;
+    this.database = state.getName();
+    this.name = name;
+    this.places = new FencePlaces(destination, database + ".fences");
+  }
+
+  /**
+   * Shuts older owners out of a lane.
+   *
+   * @param number of the lane, from 0
+   * @param term of the owner, below 2^22; greater than those of all owners before
+   * @return the lane; a {@link dev.onehop.copy.progress.CopyException} if there is a later owner
+   */
+  public Mono<Lane> raise(int number, long term) {
+    return Mono.from(destination.startSession())
+        .flatMap(
+            session -> {
+              Lane lane = new Lane(number, term, session);
+              return lane.raise().thenReturn(lane).doOnError(failure -> lane.close());
+            });
+  }
+
+  /** Shuts everybody out of the lanes below a number. */
+  public Mono<Void> close(int lanes) {
+    return Flux.range(0, lanes)
+        .flatMap(number -> raise(number, (1L << (Long.SIZE - 1 - NUMBER_BITS)) - 1), AT_ONCE)
+        .doOnNext(Lane::close)
+        .then();
+  }
+
+  /** The shards that lanes have to be raised on. */
+  private Mono<Set<String>> shards() {
+    long last = lookedNanos.get();
+    long now = System.nanoTime();
+    if (!shards.isEmpty() && (now - last < LOOK_NANOS || !lookedNanos.compareAndSet(last, now))) {
+      return Mono.just(shards);
+    }
+    return places.shards().doOnNext(found -> shards = found);
+  }
+
+  /** One line of writes, each done before the next. */
+  public final class Lane implements AutoCloseable {
+    private final ClientSession session;
+    private final ClientSession named;
+    private long number;
+    private volatile Set<String> raisedOn = Set.of();
+
+    private Lane(int lane, long term, ClientSession session) {
+      UUID id = UUID.nameUUIDFromBytes((name + "." + lane).getBytes(StandardCharsets.UTF_8));
+      this.session = session;
+      this.named = LaneSession.of(session, new BsonDocument("id", new BsonBinary(id)));
+      this.number = term << NUMBER_BITS;
+    }
+
+    /**
+     * Runs an {@code insert}, {@code update} or {@code delete}, again with the same number while
+     * servers can't be reached. Each statement is carried out once. The next one has to wait for
+     * the end of this.
+     *
+     * @param command without a write concern, which is the majority; its statements concern one
+     *     document each
+     * @return the answer with errors of statements; fails with a {@link
+     *     dev.onehop.copy.progress.CopyException} if another process has the job
+     */
+    public Mono<BsonDocument> write(String inDatabase, BsonDocument command) {
+      return shards()
+          .flatMap(
+              now ->
+                  raisedOn.containsAll(now)
+                      ? Mono.<BsonDocument>empty()
+                      : raise().then(Mono.<BsonDocument>empty()))
+          .switchIfEmpty(Mono.defer(() -> send(inDatabase, command, ++number)));
+    }
+
+    /**
+     * Makes sure that the job is still this process's, as far as can be said before something that
+     * can't be fenced.
+     *
+     * @return a {@link dev.onehop.copy.progress.CopyException} if another process has the job
+     */
+    public Mono<Void> raise() {
+      return Mono.defer(
+              () ->
+                  places
+                      .get()
+                      .flatMap(
+                          before ->
+                              raise(before)
+                                  .then(Mono.defer(places::get))
+                                  .flatMap(after -> confirm(before, after))))
+          .retryWhen(
+              Retry.backoff(Long.MAX_VALUE, Duration.ofMillis(50))
+                  .maxBackoff(Duration.ofSeconds(1))
+                  .filter(MovedException.class::isInstance));
+    }
+
+    private Mono<Void> raise(Places at) {
+      long mine = ++number;
+      return Flux.fromIterable(at.ids().values())
+          .flatMap(id -> send(database, touch(id), mine), AT_ONCE)
+          .then();
+    }
+
+    private Mono<Void> confirm(Places before, Places after) {
+      if (!before.equals(after)) {
+        return Mono.error(new MovedException());
+      }
+      raisedOn = Set.copyOf(before.ids().keySet());
+      return Mono.empty();
+    }
+
+    private BsonDocument touch(BsonInt32 id) {
+      BsonDocument statement =
+          new BsonDocument("q", new BsonDocument("_id", id))
+              .append("u", new BsonDocument("$inc", new BsonDocument("raised", new BsonInt64(1))))
+              .append("upsert", BsonBoolean.TRUE);
+      return new BsonDocument("update", new BsonString("fences"))
+          .append("updates", new BsonArray(List.of(statement)));
+    }
+
+    private Mono<BsonDocument> send(String inDatabase, BsonDocument command, long as) {
+      BsonDocument numbered = new BsonDocument();
+      numbered.putAll(command);
+      numbered.append("txnNumber", new BsonInt64(as)).append("writeConcern", MAJORITY);
+      return Mono.defer(
+              () ->
+                  Mono.from(
+                      destination
+                          .getDatabase(inDatabase)
+                          .runCommand(named, numbered, BsonDocument.class)))
+          .flatMap(Lane::settled)
+          .retryWhen(PATIENTLY)
+          .onErrorMap(
+              failure ->
+                  failure instanceof MongoException known && known.getCode() == TRANSACTION_TOO_OLD,
+              Job::lost);
+    }
+
+    /** An answer that says that some of it is to be sent again is a failure. */
+    private static Mono<BsonDocument> settled(BsonDocument reply) {
+      for (BsonValue each : reply.getArray("writeErrors", new BsonArray())) {
+        MongoException error = error(each.asDocument());
+        if (Waits.isPassing(error) || error.getCode() == TRANSACTION_TOO_OLD) {
+          return Mono.error(error);
+        }
+      }
+      return reply.get("writeConcernError") instanceof BsonDocument error
+          ? Mono.error(error(error))
+          : Mono.just(reply);
+    }
+
+    private static MongoException error(BsonDocument error) {
+      return new MongoException(
+          error.getNumber("code").intValue(),
+          error.getString("errmsg", new BsonString("")).getValue());
+    }
+
+    @Override
+    public void close() {
+      session.close();
+    }
+  }
+}

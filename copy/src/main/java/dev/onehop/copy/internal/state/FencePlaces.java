@@ -1,0 +1,215 @@
+package dev.onehop.copy.internal.state;
+
+import com.mongodb.MongoException;
+import com.mongodb.ReadConcern;
+import com.mongodb.reactivestreams.client.MongoClient;
+import com.mongodb.reactivestreams.client.MongoCollection;
+import dev.onehop.copy.internal.cluster.Waits;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.concurrent.atomic.AtomicReference;
+import org.bson.BsonBoolean;
+import org.bson.BsonDocument;
+import org.bson.BsonInt32;
+import org.bson.BsonString;
+import org.bson.BsonValue;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.util.retry.Retry;
+
+/**
+ * A document on every shard of the destination: a sharded collection that has a chunk on each. Of a
+ * replica set it is one document. Thread-safe.
+ */
+final class FencePlaces {
+  private static final String ID = "_id";
+  private static final Retry PATIENTLY =
+      Retry.backoff(Long.MAX_VALUE, Duration.ofMillis(50))
+          .maxBackoff(Duration.ofSeconds(1))
+          .filter(Waits::isPassing);
+
+  private static final BsonDocument NOT_TRUE = new BsonDocument("$ne", BsonBoolean.TRUE);
+  private static final int TRIES = 20;
+  private static final Duration PAUSE = Duration.ofMillis(100);
+
+  private final MongoClient destination;
+  private final String namespace;
+  private final AtomicReference<@Nullable Mono<Void>> completing = new AtomicReference<>();
+
+  /**
+   * @param ids by the shard's name, the id of a document that it has, or will have when it is
+   *     written
+   * @param chunks the collection's chunks with their versions; nothing of a replica set
+   */
+  record Places(Map<String, BsonInt32> ids, List<BsonDocument> chunks) {}
+
+  /** Some shards have no place. */
+  private static final class MissingException extends RuntimeException {
+    private static final long serialVersionUID = 1L;
+
+    MissingException() {
+      super("some shards have no place of the fence", null, false, false);
+    }
+  }
+
+  FencePlaces(MongoClient destination, String namespace) {
+    this.destination = destination;
+    this.namespace = namespace;
+  }
+
+  /** The places as they are now, after shards that have none were given one. */
+  Mono<Places> get() {
+    return isSharded()
+        .flatMap(
+            sharded ->
+                sharded
+                    ? read()
+                        .onErrorResume(
+                            MissingException.class,
+                            missing -> completion().then(Mono.defer(this::read)))
+                    : Mono.just(new Places(Map.of("", new BsonInt32(0)), List.of())))
+        .retryWhen(PATIENTLY);
+  }
+
+  /** One at a time, for all lanes that need it. */
+  private Mono<Void> completion() {
+    return Mono.defer(
+        () -> {
+          Mono<Void> mine = shardCollection().then(Mono.defer(() -> complete(1))).cache();
+          Mono<Void> running = completing.updateAndGet(old -> old == null ? mine : old);
+          return running.doFinally(end -> completing.compareAndSet(running, null));
+        });
+  }
+
+  /**
+   * The shards that there are now; of a replica set one name. One that is about to be removed is
+   * none: the balancer would move its chunk away.
+   */
+  Mono<Set<String>> shards() {
+    return isSharded()
+        .flatMap(
+            sharded ->
+                sharded
+                    ? all("shards", new BsonDocument("draining", NOT_TRUE))
+                        .map(
+                            found -> {
+                              Set<String> names = new TreeSet<>();
+                              found.forEach(shard -> names.add(shard.getString(ID).getValue()));
+                              return names;
+                            })
+                    : Mono.just(Set.of("")))
+        .retryWhen(PATIENTLY);
+  }
+
+  private Mono<Boolean> isSharded() {
+    return run(new BsonDocument("hello", new BsonInt32(1)))
+        .map(hello -> new BsonString("isdbgrid").equals(hello.get("msg")));
+  }
+
+  private Mono<Void> shardCollection() {
+    String database = namespace.substring(0, namespace.indexOf('.'));
+    return entry()
+        .switchIfEmpty(
+            // Servers before 6.0 need the first.
+            run(new BsonDocument("enableSharding", new BsonString(database)))
+                .then(
+                    run(
+                        new BsonDocument("shardCollection", new BsonString(namespace))
+                            .append("key", new BsonDocument(ID, new BsonInt32(1))))))
+        .then();
+  }
+
+  private Mono<BsonDocument> entry() {
+    return all("collections", new BsonDocument(ID, new BsonString(namespace)))
+        .flatMap(found -> Mono.justOrEmpty(found.stream().findFirst()));
+  }
+
+  private Mono<List<BsonDocument>> chunks() {
+    // Chunks name their collection by its UUID, before 5.0 by its name.
+    return entry()
+        .flatMap(
+            entry ->
+                all(
+                    "chunks",
+                    entry.containsKey("timestamp")
+                        ? new BsonDocument("uuid", entry.get("uuid"))
+                        : new BsonDocument("ns", new BsonString(namespace))))
+        .defaultIfEmpty(List.of());
+  }
+
+  private Mono<Places> read() {
+    return Mono.zip(shards(), chunks())
+        .flatMap(
+            found -> {
+              Map<String, BsonInt32> ids = new TreeMap<>();
+              found
+                  .getT2()
+                  .forEach(chunk -> ids.put(chunk.getString("shard").getValue(), within(chunk)));
+              return ids.keySet().containsAll(found.getT1())
+                  ? Mono.just(new Places(ids, found.getT2()))
+                  : Mono.error(new MissingException());
+            });
+  }
+
+  private Mono<Void> complete(int tries) {
+    return Mono.zip(shards(), chunks())
+        .flatMap(
+            found -> {
+              Set<String> missing = new TreeSet<>(found.getT1());
+              int last = 0;
+              for (BsonDocument chunk : found.getT2()) {
+                missing.remove(chunk.getString("shard").getValue());
+                last = Math.max(last, within(chunk).getValue());
+              }
+              return missing.isEmpty()
+                  ? Mono.empty()
+                  : place(missing.iterator().next(), last + 1)
+                      // The balancer may have moved what was to be divided.
+                      .onErrorResume(
+                          failure -> failure instanceof MongoException && tries < TRIES,
+                          overtaken -> Mono.delay(PAUSE).then())
+                      .then(Mono.defer(() -> complete(tries + 1)));
+            });
+  }
+
+  /** The chunk without an upper bound is divided, and the rest of it moved. */
+  private Mono<Void> place(String shard, int from) {
+    BsonDocument point = new BsonDocument(ID, new BsonInt32(from));
+    return run(new BsonDocument("split", new BsonString(namespace)).append("middle", point))
+        .then(
+            run(
+                new BsonDocument("moveChunk", new BsonString(namespace))
+                    .append("find", point)
+                    .append("to", new BsonString(shard))))
+        .then();
+  }
+
+  /** A number in a chunk; chunks are only divided at numbers from 0. */
+  private static BsonInt32 within(BsonDocument chunk) {
+    BsonValue min = chunk.getDocument("min").get(ID);
+    BsonValue max = chunk.getDocument("max").get(ID);
+    if (min instanceof BsonInt32 number) {
+      return number;
+    }
+    return new BsonInt32(max instanceof BsonInt32 number ? number.getValue() - 1 : 0);
+  }
+
+  private Mono<List<BsonDocument>> all(String collection, BsonDocument filter) {
+    MongoCollection<BsonDocument> entries =
+        destination
+            .getDatabase("config")
+            .getCollection(collection, BsonDocument.class)
+            .withReadConcern(ReadConcern.MAJORITY);
+    return Flux.from(entries.find(filter).sort(new BsonDocument(ID, new BsonInt32(1))))
+        .collectList();
+  }
+
+  private Mono<BsonDocument> run(BsonDocument command) {
+    return Mono.from(destination.getDatabase("admin").runCommand(command, BsonDocument.class));
+  }
+}

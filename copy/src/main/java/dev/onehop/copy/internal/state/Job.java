@@ -1,0 +1,202 @@
+package dev.onehop.copy.internal.state;
+
+import static dev.onehop.copy.internal.state.Expressions.literal;
+import static dev.onehop.copy.internal.state.Expressions.operator;
+
+import com.mongodb.client.model.Filters;
+import com.mongodb.client.model.FindOneAndUpdateOptions;
+import com.mongodb.client.model.ReturnDocument;
+import com.mongodb.client.model.UpdateOptions;
+import com.mongodb.client.model.Updates;
+import com.mongodb.reactivestreams.client.MongoCollection;
+import dev.onehop.copy.internal.cluster.ClusterEnd;
+import dev.onehop.copy.internal.cluster.Waits;
+import dev.onehop.copy.progress.CopyException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import org.bson.BsonBoolean;
+import org.bson.BsonDocument;
+import org.bson.BsonInt64;
+import org.bson.BsonNull;
+import org.bson.BsonObjectId;
+import org.bson.BsonString;
+import org.bson.BsonValue;
+import org.bson.conversions.Bson;
+import org.bson.types.ObjectId;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A job's document at the destination: who has it until when, and what is done. Only one process
+ * has a job at a time; each time it changes hands, its term grows. Time is the servers': {@code
+ * $$NOW}. Every write is conditional on the owner and the term.
+ *
+ * <p>Thread-safe.
+ */
+public final class Job {
+  private static final BsonString NOW = new BsonString("$$NOW");
+
+  private final MongoCollection<BsonDocument> jobs;
+  private final String name;
+  private final BsonString owner = new BsonString(new ObjectId().toHexString());
+  private final BsonInt64 leaseMillis;
+  private volatile BsonDocument known = new BsonDocument();
+
+  /**
+   * @param name of the job
+   * @param lease how long it is a process's own
+   */
+  public Job(ClusterEnd destination, String database, String name, Duration lease) {
+    this.jobs = destination.database(database).getCollection("jobs", BsonDocument.class);
+    this.name = name;
+    this.leaseMillis = new BsonInt64(lease.toMillis());
+  }
+
+  /** The document as it is; null if there is no such job. */
+  public @Nullable BsonDocument read() throws InterruptedException {
+    return Waits.persistently(
+            "the destination", () -> Optional.ofNullable(Waits.first(jobs.find(byName()).first())))
+        .orElse(null);
+  }
+
+  private Bson byName() {
+    return Filters.eq(name);
+  }
+
+  /**
+   * Makes a new job in the place of one that may be there, unless another process has that.
+   *
+   * @param fields what is stored with it, with the incarnation under {@code incarnation}
+   * @return whether it could
+   */
+  public boolean create(BsonDocument fields) throws InterruptedException {
+    Bson free =
+        Updates.combine(
+            Updates.setOnInsert("owner", BsonNull.VALUE),
+            Updates.setOnInsert("term", new BsonInt64(0)));
+    Waits.persistently(
+        "the destination",
+        () -> Waits.one(jobs.updateOne(byName(), free, new UpdateOptions().upsert(true))));
+    // What an old process holds of the job, it holds under a lesser term.
+    return take(fields);
+  }
+
+  /** Takes the job if nobody has it. */
+  public boolean take() throws InterruptedException {
+    return take(new BsonDocument());
+  }
+
+  private boolean take(BsonDocument fields) throws InterruptedException {
+    BsonDocument taken = new BsonDocument();
+    fields.forEach((field, value) -> taken.append(field, literal(value)));
+    taken
+        .append("owner", literal(owner))
+        .append("term", operator("$add", new BsonString("$term"), new BsonInt64(1)))
+        .append("until", operator("$add", NOW, leaseMillis));
+    BsonDocument free =
+        new BsonDocument("_id", new BsonString(name))
+            .append(
+                "$expr",
+                operator(
+                    "$or",
+                    operator("$eq", new BsonString("$owner"), BsonNull.VALUE),
+                    operator("$eq", new BsonString("$owner"), literal(owner)),
+                    operator("$lte", new BsonString("$until"), NOW)));
+    return change(free, taken);
+  }
+
+  private boolean change(Bson filter, BsonDocument fields) throws InterruptedException {
+    Optional<BsonDocument> now =
+        Waits.persistently(
+            "the destination",
+            () ->
+                Optional.ofNullable(
+                    Waits.first(
+                        jobs.findOneAndUpdate(
+                            filter,
+                            List.of(new BsonDocument("$set", fields)),
+                            new FindOneAndUpdateOptions().returnDocument(ReturnDocument.AFTER)))));
+    now.ifPresent(document -> known = document);
+    return now.isPresent();
+  }
+
+  /**
+   * Renews the lease.
+   *
+   * @throws CopyException if another process has the job
+   */
+  public void renew() throws InterruptedException {
+    set(new BsonDocument());
+  }
+
+  /** Stores fields, and renews the lease. */
+  public void set(BsonDocument fields) throws InterruptedException {
+    BsonDocument set = new BsonDocument("until", operator("$add", NOW, leaseMillis));
+    fields.forEach((field, value) -> set.append(field, literal(value)));
+    if (!change(mine(), set)) {
+      throw lost(null);
+    }
+  }
+
+  /** Says that another process has the job. */
+  public static CopyException lost(@Nullable Throwable cause) {
+    return new CopyException(
+        "another process has taken the job over, as this one had not renewed its lease in time",
+        cause);
+  }
+
+  private Bson mine() {
+    return Filters.and(byName(), Filters.eq("owner", owner), Filters.eq("term", term()));
+  }
+
+  /** Gives the job up, so that another process need not wait. */
+  public void release() throws InterruptedException {
+    Waits.first(
+        jobs.updateOne(
+            mine(), new BsonDocument("$set", new BsonDocument("owner", BsonNull.VALUE))));
+  }
+
+  /** The term under which this process has the job. */
+  public BsonInt64 term() {
+    return known.getInt64("term");
+  }
+
+  /** Which of the jobs of this name it is. */
+  public BsonObjectId incarnation() {
+    return known.getObjectId("incarnation");
+  }
+
+  /** A field as it was when the job was last written. */
+  public @Nullable BsonValue get(String field) {
+    return known.get(field);
+  }
+
+  /** The same of a field that every job has at this point. */
+  public BsonValue required(String field) {
+    return Objects.requireNonNull(known.get(field), field);
+  }
+
+  /** Whether somebody has asked it to rest. */
+  public boolean isPaused() {
+    return BsonBoolean.TRUE.equals(known.get("paused"));
+  }
+
+  /** Whether somebody has asked it to finish. */
+  public boolean isToFinish() {
+    return BsonBoolean.TRUE.equals(known.get("finish"));
+  }
+
+  /**
+   * Asks whoever has the job to rest, to go on or to finish.
+   *
+   * @return whether there is such a job
+   */
+  public boolean ask(String what, boolean yes) throws InterruptedException {
+    return Waits.persistently(
+                "the destination",
+                () -> Waits.one(jobs.updateOne(byName(), Updates.set(what, yes))))
+            .getMatchedCount()
+        > 0;
+  }
+}

@@ -1,0 +1,236 @@
+package dev.onehop.copy.internal.structure;
+
+import com.mongodb.MongoCommandException;
+import dev.onehop.copy.internal.Mapping;
+import dev.onehop.copy.internal.cluster.ClusterEnd;
+import dev.onehop.copy.internal.cluster.Waits;
+import dev.onehop.copy.internal.structure.CollectionSpec.Kind;
+import dev.onehop.copy.internal.structure.CollectionSpec.Sharding;
+import dev.onehop.copy.progress.CopyException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
+import java.util.function.Predicate;
+import org.bson.BsonArray;
+import org.bson.BsonBoolean;
+import org.bson.BsonDocument;
+import org.bson.BsonString;
+import org.bson.BsonValue;
+
+/**
+ * Creates collections, views and indexes at the destination. Each step can be done again. What
+ * would remove or refuse documents that are still to come, or to change, is made at the end: unique
+ * indexes and what lets documents expire.
+ */
+public final class DestinationStructure {
+  private static final int NAMESPACE_NOT_FOUND = 26;
+  private static final int NAMESPACE_EXISTS = 48;
+  private static final int COLLECTION_UUID_MISMATCH = 361;
+  private static final String EXPIRES = "expireAfterSeconds";
+
+  private final ClusterEnd destination;
+  private final Mapping mapping;
+  private final Consumer<String> notes;
+  private final ShardLayout layout;
+
+  /**
+   * @param notes gets what differs from the source and why
+   */
+  public DestinationStructure(ClusterEnd destination, Mapping mapping, Consumer<String> notes) {
+    this.destination = destination;
+    this.mapping = mapping;
+    this.notes = notes;
+    this.layout = new ShardLayout(destination, notes);
+  }
+
+  /**
+   * Drops a collection or view, if it is still the one that was listed.
+   *
+   * @param info of the list of collections
+   */
+  public void drop(String namespace, BsonDocument info) throws InterruptedException {
+    BsonDocument drop = new BsonDocument("drop", new BsonString(CollectionSpec.nameOf(namespace)));
+    if (info.containsKey("uuid")) {
+      drop.append("collectionUUID", info.get("uuid"));
+    }
+    run(Mapping.databaseOf(namespace), drop, NAMESPACE_NOT_FOUND, COLLECTION_UUID_MISMATCH);
+  }
+
+  /**
+   * Creates a collection, empty, or a view.
+   *
+   * @param points some shard keys in order, between which there are about as many documents each;
+   *     none if that is not known
+   */
+  public void create(CollectionSpec spec, List<BsonDocument> points) throws InterruptedException {
+    BsonDocument create =
+        new BsonDocument("create", new BsonString(CollectionSpec.nameOf(spec.destination())));
+    spec.options()
+        .forEach(
+            (name, value) -> {
+              if (!name.equals(EXPIRES) && !name.equals("autoIndexId")) {
+                create.append(name, value);
+              }
+            });
+    if (spec.kind() == Kind.VIEW) {
+      create.put("viewOn", new BsonString(viewed(spec)));
+    }
+    run(databaseOf(spec), create, NAMESPACE_EXISTS);
+    Sharding sharding = spec.sharding();
+    if (sharding != null && destination.isSharded()) {
+      shard(spec, sharding, points);
+    }
+  }
+
+  private static String databaseOf(CollectionSpec spec) {
+    return Mapping.databaseOf(spec.destination());
+  }
+
+  private String viewed(CollectionSpec view) {
+    String on = view.options().getString("viewOn").getValue();
+    String there = mapping.destination(Mapping.databaseOf(view.namespace()) + "." + on);
+    if (there == null) {
+      // It may be a view or a collection that is left out.
+      notes.accept(view.destination() + " is a view of " + on + ", which is not copied");
+      return on;
+    }
+    if (!Mapping.databaseOf(there).equals(databaseOf(view))) {
+      throw new CopyException(
+          view.destination() + " is a view of " + there + ": give both to one database", null);
+    }
+    return CollectionSpec.nameOf(there);
+  }
+
+  private void shard(CollectionSpec spec, Sharding sharding, List<BsonDocument> points)
+      throws InterruptedException {
+    // Else the server makes one of the key alone.
+    List<BsonDocument> supporting =
+        spec.indexes().stream().filter(index -> supports(index, sharding.key())).limit(1).toList();
+    build(spec, supporting);
+    if (spec.kind() == Kind.COLLECTION) {
+      layout.addZones(spec.destination(), sharding.zones());
+    } else if (!sharding.zones().isEmpty()) {
+      notes.accept("zones of the time series " + spec.namespace() + " are not copied");
+    }
+    BsonDocument shard =
+        new BsonDocument("shardCollection", new BsonString(spec.destination()))
+            .append("key", sharding.key())
+            .append("unique", BsonBoolean.valueOf(sharding.unique()));
+    if (spec.collation() != null) {
+      shard.append("collation", new BsonDocument("locale", new BsonString("simple")));
+    }
+    if (spec.kind() == Kind.TIME_SERIES) {
+      shard.append("timeseries", spec.options().getDocument("timeseries"));
+    }
+    destination.runPersistently("admin", shard);
+    if (spec.kind() == Kind.COLLECTION && !sharding.isSplitByServers()) {
+      layout.split(spec.destination(), points);
+    }
+  }
+
+  /** Whether a shard key can be looked up in an index, as servers see it. */
+  public static boolean supports(BsonDocument index, BsonDocument key) {
+    List<BsonDocument> fields = fields(index.getDocument("key"));
+    List<BsonDocument> wanted = fields(key);
+    return fields.size() >= wanted.size()
+        && fields.subList(0, wanted.size()).equals(wanted)
+        && !index.getBoolean("sparse", BsonBoolean.FALSE).getValue()
+        && !index.containsKey("partialFilterExpression")
+        && (!index.containsKey("collation")
+            || index.getDocument("collation").getString("locale").getValue().equals("simple"));
+  }
+
+  /** The fields of a pattern in order, 1 in whatever type. */
+  static List<BsonDocument> fields(BsonDocument pattern) {
+    List<BsonDocument> fields = new ArrayList<>();
+    pattern.forEach(
+        (name, kind) ->
+            fields.add(
+                new BsonDocument(
+                    name,
+                    kind.isNumber()
+                        ? new org.bson.BsonDouble(kind.asNumber().doubleValue())
+                        : kind)));
+    return fields;
+  }
+
+  /** Builds the indexes that can be there while documents come and change. */
+  public void buildIndexes(CollectionSpec spec) throws InterruptedException {
+    build(
+        spec, spec.indexes().stream().filter(Predicate.not(DestinationStructure::isLate)).toList());
+  }
+
+  /** Does what is to be done at the end, when the destination is as the source. */
+  public void finish(CollectionSpec spec) throws InterruptedException {
+    List<BsonDocument> late = spec.indexes().stream().filter(DestinationStructure::isLate).toList();
+    if (!late.isEmpty()) {
+      alterExpiry(spec, late);
+    }
+    build(spec, late);
+    BsonValue expires = spec.options().get(EXPIRES);
+    if (expires != null) {
+      destination.runPersistently(
+          databaseOf(spec),
+          new BsonDocument("collMod", new BsonString(CollectionSpec.nameOf(spec.destination())))
+              .append(EXPIRES, expires));
+    }
+  }
+
+  /** Of indexes that are there already, as in a copy back. */
+  private void alterExpiry(CollectionSpec spec, List<BsonDocument> wanted)
+      throws InterruptedException {
+    String name = CollectionSpec.nameOf(spec.destination());
+    for (BsonDocument there :
+        destination.all(
+            destination
+                .database(databaseOf(spec))
+                .getCollection(name)
+                .listIndexes(BsonDocument.class))) {
+      for (BsonDocument index : wanted) {
+        if (index.getString("name").equals(there.get("name"))
+            && index.containsKey(EXPIRES)
+            && !index.get(EXPIRES).equals(there.get(EXPIRES))) {
+          destination.runPersistently(
+              databaseOf(spec),
+              new BsonDocument("collMod", new BsonString(name))
+                  .append(
+                      "index",
+                      new BsonDocument("name", index.get("name"))
+                          .append(EXPIRES, index.get(EXPIRES))));
+        }
+      }
+    }
+  }
+
+  private static boolean isLate(BsonDocument index) {
+    return index.getBoolean("unique", BsonBoolean.FALSE).getValue() || index.containsKey(EXPIRES);
+  }
+
+  private void build(CollectionSpec spec, List<BsonDocument> indexes) throws InterruptedException {
+    if (indexes.isEmpty()) {
+      return;
+    }
+    List<BsonValue> specs = new ArrayList<>(indexes);
+    BsonDocument create =
+        new BsonDocument("createIndexes", new BsonString(CollectionSpec.nameOf(spec.destination())))
+            .append("indexes", new BsonArray(specs));
+    try {
+      destination.runPersistently(databaseOf(spec), create);
+    } catch (MongoCommandException refused) {
+      throw new CopyException(
+          "indexes of %s can't be built: %s".formatted(spec.destination(), Waits.reason(refused)),
+          refused);
+    }
+  }
+
+  private void run(String database, BsonDocument command, Integer... ignored)
+      throws InterruptedException {
+    try {
+      destination.runPersistently(database, command);
+    } catch (MongoCommandException refused) {
+      if (!List.of(ignored).contains(refused.getErrorCode())) {
+        throw refused;
+      }
+    }
+  }
+}

@@ -1,0 +1,184 @@
+package dev.onehop.copy.internal.structure;
+
+import dev.onehop.copy.internal.cluster.ClusterEnd;
+import dev.onehop.copy.internal.cluster.Waits;
+import dev.onehop.core.table.ShardKeyException;
+import dev.onehop.core.table.ShardKeyPattern;
+import dev.onehop.routing.spi.cursor.CursorReplies;
+import dev.onehop.routing.spi.shard.CommandFailure;
+import dev.onehop.routing.spi.shard.ErrorCodes;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.bson.BsonArray;
+import org.bson.BsonDocument;
+import org.bson.BsonInt32;
+import org.bson.BsonString;
+import org.bson.BsonValue;
+import org.bson.RawBsonDocument;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+
+/**
+ * How much is in the collections of the source and where keys lie, as its shards estimate it. What
+ * they say is a base for ranges and never for what is in these. Thread-safe.
+ */
+public final class KeySamples {
+  private final ClusterEnd source;
+
+  /** Asks a source. */
+  public KeySamples(ClusterEnd source) {
+    this.source = source;
+  }
+
+  /**
+   * What a shard has of a collection, orphans included.
+   *
+   * @param documents how many
+   * @param bytes of BSON
+   */
+  public record Size(long documents, long bytes) {
+    static final Size NONE = new Size(0, 0);
+
+    /** Both together. */
+    public Size plus(Size other) {
+      return new Size(documents + other.documents, bytes + other.bytes);
+    }
+  }
+
+  /** What each shard that owns a part of a collection has of it. */
+  public Map<String, Size> sizes(String namespace) throws InterruptedException {
+    Map<String, Size> sizes = new TreeMap<>();
+    for (String shard : owners(namespace)) {
+      sizes.put(shard, Waits.persistently("the source", () -> Waits.one(size(namespace, shard))));
+    }
+    return sizes;
+  }
+
+  private Collection<String> owners(String namespace) throws InterruptedException {
+    return source.isSharded()
+        ? Waits.persistently(
+                "the source's metadata", () -> Waits.one(source.servers().table(namespace, null)))
+            .shards()
+        : List.of(ClusterEnd.ALONE);
+  }
+
+  private Mono<Size> size(String namespace, String shard) {
+    BsonDocument command =
+        aggregate(
+            namespace,
+            List.of(
+                BsonDocument.parse("{$collStats: {storageStats: {}}}"),
+                BsonDocument.parse(
+                    "{$project: {count: '$storageStats.count', size: '$storageStats.size'}}")));
+    return source
+        .shard(shard)
+        .flatMap(set -> source.send(set, databaseOf(namespace), command))
+        .map(
+            reply -> {
+              List<RawBsonDocument> documents = CursorReplies.documents(reply);
+              return documents.isEmpty()
+                  ? Size.NONE
+                  : new Size(number(documents.get(0), "count"), number(documents.get(0), "size"));
+            })
+        .onErrorResume(
+            failure ->
+                failure instanceof CommandFailure refused
+                    && refused.code() == ErrorCodes.NAMESPACE_NOT_FOUND,
+            failure -> Mono.just(Size.NONE));
+  }
+
+  private static long number(BsonDocument document, String field) {
+    return document.getNumber(field, new BsonInt32(0)).longValue();
+  }
+
+  /**
+   * Some keys of a shard's documents, orphans included, in the order of the index.
+   *
+   * @param pattern of the key
+   * @param size how many documents are looked at
+   */
+  public List<BsonDocument> keys(String namespace, String shard, ShardKeyPattern pattern, int size)
+      throws InterruptedException {
+    BsonDocument fields = new BsonDocument("_id", new BsonInt32(0));
+    pattern.paths().forEach(path -> fields.put(path, new BsonInt32(1)));
+    List<BsonDocument> stages = new ArrayList<>();
+    stages.add(new BsonDocument("$sample", new BsonDocument("size", new BsonInt32(size))));
+    if (pattern.paths().equals(List.of("_id")) && !pattern.isHashed()) {
+      // By the server, for it may be the order of a collation.
+      stages.add(BsonDocument.parse("{$sort: {_id: 1}}"));
+    }
+    stages.add(new BsonDocument("$project", fields));
+    BsonDocument command =
+        aggregate(namespace, stages)
+            .append("readConcern", new BsonDocument("level", new BsonString("available")));
+    BsonDocument reply =
+        Waits.persistently(
+            "the source",
+            () ->
+                Waits.one(
+                    source
+                        .shard(shard)
+                        .flatMap(set -> source.send(set, databaseOf(namespace), command))));
+    return ordered(CursorReplies.documents(reply), pattern);
+  }
+
+  private static List<BsonDocument> ordered(
+      List<RawBsonDocument> documents, ShardKeyPattern pattern) {
+    boolean byServer = pattern.paths().equals(List.of("_id")) && !pattern.isHashed();
+    List<byte[]> keys = new ArrayList<>();
+    List<BsonDocument> bounds = new ArrayList<>();
+    for (RawBsonDocument document : documents) {
+      try {
+        keys.add(pattern.keyOf(document));
+        bounds.add(pattern.keyDocumentOf(document));
+      } catch (ShardKeyException noKey) {
+        // An unsharded collection may have arrays where another one has its key.
+      }
+    }
+    List<Integer> order = new ArrayList<>();
+    for (int i = 0; i < keys.size(); i++) {
+      order.add(i);
+    }
+    if (!byServer) {
+      order.sort((a, b) -> Arrays.compareUnsigned(keys.get(a), keys.get(b)));
+    }
+    List<BsonDocument> distinct = new ArrayList<>();
+    byte @Nullable [] last = null;
+    for (int i : order) {
+      if (last == null || !Arrays.equals(last, keys.get(i))) {
+        distinct.add(bounds.get(i));
+      }
+      last = keys.get(i);
+    }
+    return distinct;
+  }
+
+  private static BsonDocument aggregate(String namespace, List<BsonDocument> stages) {
+    List<BsonValue> pipeline = new ArrayList<>(stages);
+    return new BsonDocument("aggregate", new BsonString(CollectionSpec.nameOf(namespace)))
+        .append("pipeline", new BsonArray(pipeline))
+        .append("cursor", new BsonDocument("batchSize", new BsonInt32(100_000)));
+  }
+
+  private static String databaseOf(String namespace) {
+    return namespace.substring(0, namespace.indexOf('.'));
+  }
+
+  /** Evenly spaced ones of sorted keys, at most so many, without the first. */
+  public static List<BsonDocument> quantiles(List<BsonDocument> sorted, int points) {
+    List<BsonDocument> chosen = new ArrayList<>();
+    int last = 0;
+    for (int i = 1; i <= points; i++) {
+      int at = (int) ((long) i * sorted.size() / (points + 1));
+      if (at > last) {
+        chosen.add(sorted.get(at));
+        last = at;
+      }
+    }
+    return chosen;
+  }
+}

@@ -1,0 +1,200 @@
+package dev.onehop.copy.internal.structure;
+
+import dev.onehop.copy.internal.Mapping;
+import dev.onehop.copy.internal.cluster.ClusterEnd;
+import dev.onehop.copy.internal.cluster.Waits;
+import dev.onehop.copy.internal.structure.CollectionSpec.Kind;
+import dev.onehop.copy.progress.CopyException;
+import dev.onehop.core.table.ShardKeyException;
+import dev.onehop.core.table.ShardKeyPattern;
+import dev.onehop.routing.spi.shard.CommandFailure;
+import dev.onehop.routing.spi.shard.ErrorCodes;
+import dev.onehop.routing.spi.shard.ReplicaSet;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
+import org.bson.BsonBoolean;
+import org.bson.BsonDocument;
+import org.bson.BsonInt32;
+import org.bson.BsonString;
+import org.bson.BsonValue;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * An index in whose order documents are read, of the collections that have it. It has an entry for
+ * each document, and only one, in the order of the values' bytes.
+ */
+public final class ReadOrder {
+  private static final String OF_ID = "_id_";
+  private static final BsonDocument BY_ID = new BsonDocument("_id", new BsonInt32(1));
+  private static final int SHOWN = 3;
+
+  private final String name;
+  private final @Nullable BsonDocument key;
+
+  /**
+   * Names an index.
+   *
+   * @param index its name, or its key as JSON
+   * @throws IllegalArgumentException if it is neither
+   */
+  public ReadOrder(String index) {
+    this.name = index;
+    this.key = index.startsWith("{") ? BsonDocument.parse(index) : null;
+    if (index.isBlank()) {
+      throw new IllegalArgumentException("an index has a name");
+    }
+  }
+
+  /**
+   * The index of a collection.
+   *
+   * @return its {@code key}, and its {@code name} unless it is that of {@code _id}; null if the
+   *     collection has none, or its documents have an order of their own
+   */
+  public @Nullable BsonDocument of(CollectionSpec spec) {
+    if (spec.kind() != Kind.COLLECTION || spec.isCapped()) {
+      return null;
+    }
+    if (isMeant(OF_ID, BY_ID)) {
+      return new BsonDocument("key", BY_ID);
+    }
+    for (BsonDocument index : spec.indexes()) {
+      if (isMeant(index.getString("name").getValue(), index.getDocument("key"))) {
+        return new BsonDocument("name", index.get("name")).append("key", index.get("key"));
+      }
+    }
+    return null;
+  }
+
+  private boolean isMeant(String indexName, BsonDocument indexKey) {
+    return key == null
+        ? name.equals(indexName)
+        : DestinationStructure.fields(key).equals(DestinationStructure.fields(indexKey));
+  }
+
+  /**
+   * Looks whether the index can be used.
+   *
+   * @param notes is told of the collections that don't have it
+   * @throws CopyException if it can't, or no collection has it
+   */
+  public void check(ClusterEnd source, List<CollectionSpec> specs, Consumer<String> notes)
+      throws InterruptedException {
+    List<String> without = new ArrayList<>();
+    int with = 0;
+    for (CollectionSpec spec : specs) {
+      if (spec.kind() == Kind.VIEW) {
+        continue;
+      }
+      BsonDocument index = of(spec);
+      if (index == null) {
+        without.add(spec.namespace());
+        continue;
+      }
+      with++;
+      String why = unusable(spec, index);
+      if (why == null && isMultikey(source, spec, index)) {
+        why = "has a document several times, for arrays";
+      }
+      if (why != null) {
+        throw new CopyException(
+            "%s can't be read in the order of %s, which %s".formatted(spec.namespace(), name, why),
+            null);
+      }
+    }
+    if (with == 0) {
+      throw new CopyException("no collection has the index " + name, null);
+    }
+    if (!without.isEmpty()) {
+      notes.accept(
+          "read in another order, without the index %s: %s%s"
+              .formatted(
+                  name,
+                  String.join(", ", without.subList(0, Math.min(SHOWN, without.size()))),
+                  without.size() > SHOWN ? " and " + (without.size() - SHOWN) + " more" : ""));
+    }
+  }
+
+  private static @Nullable String unusable(CollectionSpec spec, BsonDocument used) {
+    if (!used.containsKey("name")) {
+      return spec.collation() == null ? null : "has the order of a collation";
+    }
+    BsonDocument index =
+        spec.indexes().stream()
+            .filter(each -> each.getString("name").equals(used.get("name")))
+            .findFirst()
+            .orElseThrow();
+    if (index.getBoolean("sparse", BsonBoolean.FALSE).getValue()) {
+      return "is sparse and does not have every document";
+    }
+    if (index.containsKey("partialFilterExpression")) {
+      return "is partial and does not have every document";
+    }
+    if (index.getBoolean("hidden", BsonBoolean.FALSE).getValue()) {
+      return "is hidden";
+    }
+    if (index.isDocument("collation")
+        && !index.getDocument("collation").getString("locale").getValue().equals("simple")) {
+      return "has the order of a collation";
+    }
+    try {
+      if (!ShardKeyPattern.of(index.getDocument("key")).isHashed()) {
+        return null;
+      }
+    } catch (ShardKeyException otherKind) {
+      // Text, geographic or of all fields.
+    }
+    return "is of a kind without an order of values";
+  }
+
+  /** Whether an entry is of an array's element. Each shard knows of its own entries. */
+  private static boolean isMultikey(ClusterEnd source, CollectionSpec spec, BsonDocument index)
+      throws InterruptedException {
+    BsonValue hint = index.containsKey("name") ? index.get("name") : index.get("key");
+    BsonDocument explain =
+        new BsonDocument(
+                "explain",
+                new BsonDocument("find", new BsonString(CollectionSpec.nameOf(spec.namespace())))
+                    .append("hint", hint)
+                    .append("collation", new BsonDocument("locale", new BsonString("simple"))))
+            .append("verbosity", new BsonString("queryPlanner"));
+    for (ReplicaSet servers : source.shards().values()) {
+      try {
+        if (hasMultikey(
+            Waits.persistently(
+                "the source",
+                () ->
+                    Waits.one(
+                        source.send(servers, Mapping.databaseOf(spec.namespace()), explain))))) {
+          return true;
+        }
+      } catch (CommandFailure refused) {
+        // Where it has no documents, a shard may not have the index.
+        if (refused.code() != ErrorCodes.BAD_VALUE) {
+          throw refused;
+        }
+      }
+    }
+    return false;
+  }
+
+  private static boolean hasMultikey(BsonValue plan) {
+    if (plan.isArray()) {
+      return plan.asArray().stream().anyMatch(ReadOrder::hasMultikey);
+    }
+    return plan.isDocument()
+        && plan.asDocument().entrySet().stream()
+            .anyMatch(
+                field ->
+                    (field.getKey().equals("isMultiKey")
+                            && BsonBoolean.TRUE.equals(field.getValue()))
+                        || hasMultikey(field.getValue()));
+  }
+
+  /** As it was given. */
+  @Override
+  public String toString() {
+    return name;
+  }
+}

@@ -1,0 +1,17 @@
+package dev.onehop.copy.progress;
+
+/** What a copy is doing, in this order. */
+public enum CopyPhase {
+  /** Connects and looks whether it may begin. */
+  START,
+  /** Creates databases and collections, shards and splits them. */
+  STRUCTURE,
+  /** Copies the documents, range by range. */
+  FULL,
+  /** Builds indexes. */
+  INDEXES,
+  /** Applies what changed since the start. */
+  INCREMENTAL,
+  /** Has done what it was asked for. */
+  DONE
+}

@@ -1,0 +1,158 @@
+package dev.onehop.copy.internal.apply;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.mongodb.MongoNamespace;
+import java.util.List;
+import org.bson.BsonDocument;
+import org.bson.BsonInt32;
+import org.bson.RawBsonDocument;
+import org.junit.jupiter.api.Test;
+
+class DocumentEventsTest {
+  private static final MongoNamespace NAMESPACE = new MongoNamespace("d.c");
+  private static final BsonDocument KEY = BsonDocument.parse("{_id: 1}");
+
+  private static DocumentEvents events(String... shardKey) {
+    return new DocumentEvents(new Target(NAMESPACE, List.of(shardKey), false), new BsonInt32(1));
+  }
+
+  private static RawBsonDocument raw(String json) {
+    return RawBsonDocument.parse(json);
+  }
+
+  private static List<String> statements(DocumentEvents events) {
+    return StatementText.of(events.statements());
+  }
+
+  @Test
+  void theLastWholeDocumentCounts() {
+    DocumentEvents events = events();
+    events.update(KEY, BsonDocument.parse("{updatedFields: {a: 1}}"));
+    events.put(KEY, raw("{_id: 1, b: 1}"), false, false);
+    events.delete(KEY);
+    events.put(KEY, raw("{_id: 1, c: 1}"), false, false);
+    events.update(KEY, BsonDocument.parse("{updatedFields: {d: 1}}"));
+    assertThat(statements(events))
+        .containsExactly(
+            "put {\"_id\": 1} {\"_id\": 1, \"c\": 1}",
+            "update {\"_id\": 1} {\"$set\": {\"d\": 1}}");
+  }
+
+  @Test
+  void aDeleteRemovesWhatWasBefore() {
+    DocumentEvents events = events();
+    events.put(KEY, raw("{_id: 1}"), false, false);
+    events.update(KEY, BsonDocument.parse("{updatedFields: {d: 1}}"));
+    events.delete(KEY);
+    assertThat(statements(events)).containsExactly("delete {\"_id\": 1}");
+  }
+
+  /** The two parts of a transaction on two shards come in any order. */
+  @Test
+  void aDocumentThatChangesItsShardKeyIsNotDeleted() {
+    DocumentEvents events = events();
+    BsonDocument old = BsonDocument.parse("{k: 1, _id: 1}");
+    BsonDocument moved = BsonDocument.parse("{k: 2, _id: 1}");
+    events.put(moved, raw("{_id: 1, k: 2}"), false, false);
+    events.delete(old);
+    events.update(moved, BsonDocument.parse("{updatedFields: {a: 1}}"));
+    assertThat(statements(events))
+        .containsExactly(
+            "delete {\"k\": 1, \"_id\": 1}",
+            "put {\"_id\": 1} {\"_id\": 1, \"k\": 2}",
+            "update {\"k\": 2, \"_id\": 1} {\"$set\": {\"a\": 1}}");
+  }
+
+  @Test
+  void aPutGoesWhereTheShardKeySays() {
+    DocumentEvents events = events("s.k", "l", "_id");
+    events.put(
+        BsonDocument.parse("{'s.k': 3, l: null, _id: 1}"), raw("{_id: 1, s: {k: 3}}"), false, true);
+    assertThat(statements(events))
+        .containsExactly(
+            "put {\"_id\": 1, \"s.k\": 3, \"l\": null} {\"_id\": 1, \"s\": {\"k\": 3}}");
+  }
+
+  /** The event does not tell where it was. */
+  @Test
+  void aPutThatMayHaveMovedAtTheDestinationRemovesTheOld() {
+    DocumentEvents events = events("k");
+    events.put(KEY, raw("{_id: 1, k: 2}"), false, true);
+    assertThat(statements(events))
+        .containsExactly(
+            "sweep {\"_id\": 1, \"$nor\": [{\"k\": 2}]}",
+            "put {\"_id\": 1, \"k\": 2} {\"_id\": 1, \"k\": 2}");
+    DocumentEvents sure = events("k");
+    sure.put(KEY, raw("{_id: 1, k: 2}"), false, false);
+    assertThat(statements(sure)).hasSize(1);
+    DocumentEvents told = events("k");
+    told.put(BsonDocument.parse("{_id: 1, k: 2}"), raw("{_id: 1, k: 2}"), false, true);
+    assertThat(statements(told)).hasSize(1);
+  }
+
+  @Test
+  void aDocumentThatComesBackElsewhereIsRemovedWhereItWas() {
+    DocumentEvents events = events("k");
+    events.delete(KEY);
+    events.put(KEY, raw("{_id: 1, k: 2}"), false, false);
+    assertThat(statements(events))
+        .containsExactly(
+            "sweep {\"_id\": 1, \"$nor\": [{\"k\": 2}]}",
+            "put {\"_id\": 1, \"k\": 2} {\"_id\": 1, \"k\": 2}");
+  }
+
+  @Test
+  void anUpdateOfAShardKeyIsReadAgain() {
+    BsonDocument change = BsonDocument.parse("{updatedFields: {k: 2}}");
+    DocumentEvents atSource = events();
+    atSource.update(BsonDocument.parse("{k: 1, _id: 1}"), change);
+    assertThat(atSource.isReadAgain()).isTrue();
+    DocumentEvents atDestination = events("k");
+    atDestination.update(KEY, change);
+    assertThat(atDestination.isReadAgain()).isTrue();
+    DocumentEvents atNone = events("kk");
+    atNone.update(KEY, change);
+    assertThat(atNone.isReadAgain()).isFalse();
+  }
+
+  @Test
+  void whatOperatorsCannotSayIsReadAgain() {
+    DocumentEvents events = events();
+    events.update(KEY, BsonDocument.parse("{updatedFields: {'$a': 2}}"));
+    assertThat(events.isReadAgain()).isTrue();
+  }
+
+  @Test
+  void whatWasReadReplacesAllThatThereIs() {
+    assertThat(StatementText.of(events().statements(List.of())))
+        .containsExactly("delete {\"_id\": 1}");
+    assertThat(StatementText.of(events("_id").statements(List.of(raw("{_id: 1, a: 1}")))))
+        .containsExactly("put {\"_id\": 1} {\"_id\": 1, \"a\": 1}");
+    assertThat(StatementText.of(events("k").statements(List.of(raw("{_id: 1, k: {a: 1}}")))))
+        .containsExactly(
+            "sweep {\"_id\": 1, \"$nor\": [{\"k\": {\"$eq\": {\"a\": 1}}}]}",
+            "put {\"_id\": 1, \"k\": {\"$eq\": {\"a\": 1}}} {\"_id\": 1, \"k\": {\"a\": 1}}");
+  }
+
+  @Test
+  void whatIsInsertedIsInserted() {
+    DocumentEvents events = events("k");
+    events.put(KEY, raw("{_id: 1, k: 2}"), true, false);
+    events.update(KEY, BsonDocument.parse("{updatedFields: {a: 1}}"));
+    assertThat(statements(events))
+        .containsExactly(
+            "insert {\"_id\": 1, \"k\": 2}", "update {\"_id\": 1} {\"$set\": {\"a\": 1}}");
+  }
+
+  /** A replacement can't have such names. */
+  @Test
+  void aDocumentWithADollarNameIsALiteral() {
+    DocumentEvents events = events();
+    events.put(KEY, raw("{_id: 1, a: 1, $b: 1}"), false, false);
+    assertThat(statements(events))
+        .containsExactly(
+            "put {\"_id\": 1} [{\"$replaceWith\": "
+                + "{\"$literal\": {\"_id\": 1, \"a\": 1, \"$b\": 1}}}]");
+  }
+}

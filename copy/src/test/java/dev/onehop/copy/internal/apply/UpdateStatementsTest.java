@@ -1,0 +1,190 @@
+package dev.onehop.copy.internal.apply;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.mongodb.MongoNamespace;
+import java.util.ArrayList;
+import java.util.List;
+import org.bson.BsonDocument;
+import org.bson.BsonInt32;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What real servers make of the statements is tested on real servers. */
+class UpdateStatementsTest {
+  private static final BsonDocument FILTER = BsonDocument.parse("{_id: 1}");
+  private static final Target TARGET = new Target(new MongoNamespace("d.c"), List.of(), false);
+
+  /**
+   * @param descriptions without what is empty
+   */
+  private static List<String> statements(String... descriptions) {
+    List<FieldChanges> changes = new ArrayList<>();
+    for (String description : descriptions) {
+      changes.add(FieldChanges.of(BsonDocument.parse(description)));
+    }
+    return StatementText.of(UpdateStatements.of(TARGET, new BsonInt32(1), FILTER, changes));
+  }
+
+  @Test
+  void oneEventOfOwnFieldsIsOneUpdateWithOperators() {
+    assertThat(statements("{updatedFields: {a: 1, b: {c: 2}}, removedFields: ['d', 'e']}"))
+        .containsExactly(
+            "update {\"_id\": 1} {\"$unset\": {\"d\": \"\", \"e\": \"\"}, "
+                + "\"$set\": {\"a\": 1, \"b\": {\"c\": 2}}}");
+    assertThat(statements("{removedFields: ['d']}"))
+        .containsExactly("update {\"_id\": 1} {\"$unset\": {\"d\": \"\"}}");
+  }
+
+  /** {@code $set} adds fields by name: {@code {b: 1, a: 1}} would become {@code {a: 1, b: 1}}. */
+  @Test
+  void newFieldsKeepTheirOrder() {
+    assertThat(statements("{updatedFields: {b: 1, a: 1}}"))
+        .containsExactly(
+            "update {\"_id\": 1} "
+                + "[{\"$set\": {\"b\": {\"$literal\": 1}, \"a\": {\"$literal\": 1}}}]");
+    assertThat(statements("{updatedFields: {'s.b': 1, 's.a': 1}, disambiguatedPaths: {}}"))
+        .containsExactly(
+            "update {\"_id\": 1} {\"$set\": {\"s.b\": 1}}",
+            "update {\"_id\": 1} {\"$set\": {\"s.a\": 1}}");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"{a: 1, b: 1}", "{'2': 1, '10': 1}", "{'s.2': 1, 's.10': 1}"})
+  void whatTheServerOrdersAsTheEventDoesIsOneStatement(String fields) {
+    assertThat(statements("{updatedFields: " + fields + ", disambiguatedPaths: {}}")).hasSize(1);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"{'10': 1, '2': 1}", "{'1': 1, a: 1}", "{a: 1, '1': 1}", "{é: 1, z: 1}"})
+  void whatTheServerMayOrderOtherwiseIsSetInTheOrderOfTheEvent(String fields) {
+    assertThat(
+            FieldChanges.of(BsonDocument.parse("{updatedFields: " + fields + "}")).ascendingSets())
+        .hasSize(2);
+  }
+
+  @Test
+  void severalEventsOfOwnFieldsAreOneUpdate() {
+    assertThat(
+            statements(
+                "{updatedFields: {a: 1}}",
+                "{updatedFields: {b: 2, a: 3}}",
+                "{removedFields: ['c']}",
+                "{updatedFields: {a: 4}, truncatedArrays: [{field: 'l', newSize: 2}]}",
+                "{truncatedArrays: [{field: 'm', newSize: 0}]}"))
+        .containsExactly(
+            "update {\"_id\": 1} ["
+                + "{\"$set\": {\"a\": {\"$literal\": 3}, \"b\": {\"$literal\": 2}}}, "
+                + "{\"$unset\": \"c\"}, "
+                + "{\"$set\": {\"l\": {\"$slice\": [\"$l\", 2]}}}, "
+                + "{\"$set\": {\"a\": {\"$literal\": 4}}}, "
+                + "{\"$set\": {\"m\": {\"$literal\": []}}}]");
+  }
+
+  /** It is the last field then; within a pipeline it would stay where it was. */
+  @Test
+  void aFieldThatIsRemovedAndSetAgainTakesTwoUpdates() {
+    assertThat(
+            statements(
+                "{updatedFields: {a: 1}, removedFields: ['b']}",
+                "{updatedFields: {b: 2}}",
+                "{updatedFields: {c: 3}}"))
+        .containsExactly(
+            "update {\"_id\": 1} [{\"$set\": {\"a\": {\"$literal\": 1}}}, {\"$unset\": \"b\"}]",
+            "update {\"_id\": 1} "
+                + "[{\"$set\": {\"b\": {\"$literal\": 2}, \"c\": {\"$literal\": 3}}}]");
+  }
+
+  /**
+   * Operators on an array and in it would conflict; in a pipeline a path goes into all elements.
+   */
+  @Test
+  void arraysAreTruncatedBeforeWhatIsInThemIsSet() {
+    assertThat(
+            statements(
+                "{updatedFields: {'l.0': 1, 'l.2.x': 2}, "
+                    + "truncatedArrays: [{field: 'l', newSize: 3}], disambiguatedPaths: {}}"))
+        .containsExactly(
+            "update {\"_id\": 1} {\"$push\": {\"l\": {\"$each\": [], \"$slice\": 3}}}",
+            "update {\"_id\": 1} {\"$set\": {\"l.0\": 1, \"l.2.x\": 2}}");
+  }
+
+  @Test
+  void nestedFieldsBetweenOwnOnesKeepTheOrderOfTheEvents() {
+    assertThat(
+            statements(
+                "{updatedFields: {a: 1}}",
+                "{updatedFields: {'s.x': 1}, disambiguatedPaths: {}}",
+                "{updatedFields: {s: 2}}",
+                "{updatedFields: {t: 3}}"))
+        .containsExactly(
+            "update {\"_id\": 1} {\"$set\": {\"a\": 1}}",
+            "update {\"_id\": 1} {\"$set\": {\"s.x\": 1}}",
+            "update {\"_id\": 1} "
+                + "[{\"$set\": {\"s\": {\"$literal\": 2}, \"t\": {\"$literal\": 3}}}]");
+  }
+
+  /** Servers before 6.1 don't tell {@code a.b} from a field of that name. */
+  @Test
+  void dotsThatMayBelongToNamesAreGuarded() {
+    assertThat(statements("{updatedFields: {'a.b.c': 1}}"))
+        .containsExactly(
+            "guarded_update {\"$and\": [{\"_id\": 1}, "
+                + "{\"a.b\": {\"$type\": [\"object\", \"array\"]}}, "
+                + "{\"$expr\": {\"$and\": ["
+                + missing("a.b", "$$ROOT")
+                + ", "
+                + missing("a.b.c", "$$ROOT")
+                + ", "
+                + missing("b.c", "$a")
+                + "]}}]} {\"$set\": {\"a.b.c\": 1}}");
+    assertThat(statements("{removedFields: ['a.b', 'c']}"))
+        .first()
+        .asString()
+        .startsWith("guarded");
+    assertThat(statements("{removedFields: ['a', 'c']}")).first().asString().startsWith("update");
+  }
+
+  private static String missing(String name, String in) {
+    return ("{\"$eq\": [{\"$type\": {\"$getField\": {\"field\": {\"$literal\": \"%s\"}, "
+            + "\"input\": \"%s\"}}}, \"missing\"]}")
+        .formatted(name, in);
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "{updatedFields: {'$a': 1}}",
+        "{updatedFields: {'a.$b': 1}}",
+        "{updatedFields: {'': 1}}",
+        "{updatedFields: {'a..b': 1}}",
+        "{removedFields: ['a.']}",
+        "{truncatedArrays: [{field: '$l', newSize: 1}]}",
+        "{updatedFields: {'a.b': 1}, disambiguatedPaths: {'a.b': ['a.b']}}",
+        "{updatedFields: {'x.a.b': 1}, disambiguatedPaths: {'x.a.b': ['x', 'a.b']}}"
+      })
+  void whatOperatorsCannotSayIsNotSaid(String description) {
+    assertThat(FieldChanges.of(BsonDocument.parse(description))).isNull();
+  }
+
+  @Test
+  void indexesAndNamesOfDigitsAreTheSamePath() {
+    assertThat(statements("{updatedFields: {'a.0': 1}, disambiguatedPaths: {'a.0': ['a', '0']}}"))
+        .containsExactly("update {\"_id\": 1} {\"$set\": {\"a.0\": 1}}");
+    assertThat(statements("{updatedFields: {'a.0': 1}, disambiguatedPaths: {'a.0': ['a', 0]}}"))
+        .containsExactly("update {\"_id\": 1} {\"$set\": {\"a.0\": 1}}");
+  }
+
+  @Test
+  void concernsWhatIsInAFieldAndAround() {
+    FieldChanges changes =
+        FieldChanges.of(BsonDocument.parse("{updatedFields: {'a.b': 1, cd: 1}}"));
+    assertThat(changes.concerns("a")).isTrue();
+    assertThat(changes.concerns("a.b")).isTrue();
+    assertThat(changes.concerns("a.b.c")).isTrue();
+    assertThat(changes.concerns("a.c")).isFalse();
+    assertThat(changes.concerns("c")).isFalse();
+    assertThat(changes.concerns("cd")).isTrue();
+  }
+}

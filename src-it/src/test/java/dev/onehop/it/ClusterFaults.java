@@ -1,0 +1,214 @@
+package dev.onehop.it;
+
+import com.mongodb.ConnectionString;
+import com.mongodb.MongoClientSettings;
+import com.mongodb.MongoException;
+import com.mongodb.client.FindIterable;
+import com.mongodb.client.MongoClient;
+import com.mongodb.client.MongoClients;
+import dev.onehop.testbed.Testbed;
+import dev.onehop.testbed.TestbedException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.Random;
+import java.util.TreeMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.bson.BsonDocument;
+import org.bson.Document;
+
+/**
+ * What happens to a cluster while it is copied: ranges move all the time, primaries step down or
+ * are killed, and what else a test wants, one after the other, in rounds, until closed.
+ */
+@SuppressWarnings("try") // What is interrupted while it closes is a test that is over.
+final class ClusterFaults implements AutoCloseable {
+  private static final Duration STOP = Duration.ofMinutes(3);
+
+  private final Testbed testbed;
+  private final MongoClient client;
+  private final List<String> namespaces;
+  private final Map<String, Fault> faults = new TreeMap<>();
+  private final Map<String, Integer> counts = new TreeMap<>();
+  private final AtomicInteger moves = new AtomicInteger();
+  private final Queue<Throwable> failures = new ConcurrentLinkedQueue<>();
+  private final List<Thread> threads = new ArrayList<>();
+  private final Duration pause;
+  private volatile boolean stopped;
+
+  /** Something that happens, and is over when this returns. */
+  @FunctionalInterface
+  interface Fault {
+    /**
+     * Makes it happen.
+     *
+     * @return whether it did
+     */
+    boolean happens(Random random) throws InterruptedException;
+  }
+
+  /**
+   * Elections and moves; they begin with {@link #start}.
+   *
+   * @param client of the testbed
+   * @param namespaces sharded collections, whose ranges move
+   * @param pause the longest between two faults
+   */
+  ClusterFaults(Testbed testbed, MongoClient client, List<String> namespaces, Duration pause) {
+    this.testbed = testbed;
+    this.client = client;
+    this.namespaces = namespaces;
+    this.pause = pause;
+    List<String> shards = List.copyOf(testbed.shardHosts().keySet());
+    with("step down", random -> stepDown(shards.get(0)));
+    with("kill", random -> kill(shards.get(random.nextInt(shards.size())), random));
+  }
+
+  /** Adds a fault. */
+  ClusterFaults with(String name, Fault fault) {
+    faults.put(name, fault);
+    return this;
+  }
+
+  /** Begins. */
+  ClusterFaults start(long seed) {
+    threads.add(new Thread(() -> move(new Random(seed)), "moves-" + testbed.topology().name()));
+    threads.add(
+        new Thread(() -> rounds(new Random(seed + 1)), "faults-" + testbed.topology().name()));
+    threads.forEach(Thread::start);
+    return this;
+  }
+
+  /** One round at least. */
+  private void rounds(Random random) {
+    try {
+      do {
+        for (Map.Entry<String, Fault> fault : faults.entrySet()) {
+          if (!stopped || count(fault.getKey()) == 0) {
+            ServerProcess.pause(Duration.ofMillis(random.nextLong(pause.toMillis())));
+            if (fault.getValue().happens(random)) {
+              synchronized (counts) {
+                counts.merge(fault.getKey(), 1, Integer::sum);
+              }
+            }
+          }
+        }
+      } while (!stopped || faults.keySet().stream().anyMatch(name -> count(name) == 0));
+    } catch (InterruptedException e) {
+      // The test has ended.
+    } catch (RuntimeException | AssertionError e) {
+      failures.add(e);
+    }
+  }
+
+  private void move(Random random) {
+    List<String> shards = List.copyOf(testbed.shardHosts().keySet());
+    while (!stopped) {
+      try {
+        String namespace = namespaces.get(random.nextInt(namespaces.size()));
+        Document entry = config("collections", new Document("_id", namespace)).first();
+        if (entry == null) {
+          ServerProcess.pause(Duration.ofMillis(100));
+          continue;
+        }
+        List<Document> chunks =
+            config("chunks", new Document("uuid", entry.get("uuid"))).into(new ArrayList<>());
+        Document chunk = chunks.get(random.nextInt(chunks.size()));
+        String from = chunk.getString("shard");
+        String to = shards.get((shards.indexOf(from) + 1) % shards.size());
+        testbed.moveRange(namespace, chunk.get("min", Document.class).toBsonDocument(), to);
+        moves.incrementAndGet();
+      } catch (TestbedException | MongoException refused) {
+        // Servers are disturbed; another one may work.
+      } catch (InterruptedException e) {
+        return;
+      }
+    }
+  }
+
+  private FindIterable<Document> config(String collection, Document filter) {
+    return client.getDatabase("config").getCollection(collection).find(filter);
+  }
+
+  private boolean stepDown(String shard) {
+    String before = StreamFaults.primary(testbed, shard);
+    try (MongoClient primary = direct(before)) {
+      var unused =
+          primary
+              .getDatabase("admin")
+              .runCommand(
+                  new Document("replSetStepDown", 10).append("secondaryCatchUpPeriodSecs", 8));
+    } catch (MongoException refused) {
+      // There is another one to be, or it stays.
+    }
+    return !StreamFaults.primary(testbed, shard).equals(before);
+  }
+
+  private boolean kill(String shard, Random random) throws InterruptedException {
+    String primary = StreamFaults.primary(testbed, shard);
+    testbed.kill(primary);
+    ServerProcess.pause(Duration.ofMillis(random.nextLong(1_000)));
+    testbed.restart(primary);
+    return !StreamFaults.primary(testbed, shard).isEmpty();
+  }
+
+  /** A client of one server. */
+  static MongoClient direct(String address) {
+    return MongoClients.create(
+        MongoClientSettings.builder()
+            .applyConnectionString(
+                new ConnectionString("mongodb://" + address + "/?directConnection=true"))
+            .applyToClusterSettings(set -> set.serverSelectionTimeout(5, TimeUnit.SECONDS))
+            .build());
+  }
+
+  /** Has shards remove at once what has moved away. */
+  static void removeOrphansAtOnce(Testbed testbed) {
+    for (String shard : testbed.shardHosts().values()) {
+      for (String member : shard.replaceFirst(".*/", "").split(",", -1)) {
+        try (MongoClient server = direct(member)) {
+          var unused =
+              server
+                  .getDatabase("admin")
+                  .runCommand(BsonDocument.parse("{setParameter: 1, orphanCleanupDelaySecs: 0}"));
+        }
+      }
+    }
+  }
+
+  private int count(String fault) {
+    synchronized (counts) {
+      return counts.getOrDefault(fault, 0);
+    }
+  }
+
+  int moves() {
+    return moves.get();
+  }
+
+  @Override
+  public String toString() {
+    synchronized (counts) {
+      return "%d moves, %s".formatted(moves.get(), counts);
+    }
+  }
+
+  /** Ends the faults, each of which has been there once; all servers run afterwards. */
+  @Override
+  public void close() throws InterruptedException {
+    stopped = true;
+    for (Thread thread : threads) {
+      thread.join(STOP.toMillis());
+      if (thread.isAlive()) {
+        throw new AssertionError(thread.getName() + " hangs");
+      }
+    }
+    for (Throwable failure : failures) {
+      throw new AssertionError("a fault failed", failure);
+    }
+  }
+}

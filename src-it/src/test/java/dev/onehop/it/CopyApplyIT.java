@@ -1,0 +1,586 @@
+package dev.onehop.it;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import com.mongodb.MongoNamespace;
+import com.mongodb.client.MongoClient;
+import com.mongodb.client.MongoClients;
+import com.mongodb.client.MongoCollection;
+import com.mongodb.client.MongoDatabase;
+import com.mongodb.client.model.Collation;
+import com.mongodb.client.model.CreateCollectionOptions;
+import com.mongodb.client.model.Filters;
+import com.mongodb.client.model.IndexOptions;
+import com.mongodb.client.model.Indexes;
+import com.mongodb.client.model.ReplaceOptions;
+import com.mongodb.client.model.Updates;
+import com.mongodb.client.model.ValidationOptions;
+import dev.onehop.copy.internal.Mapping;
+import dev.onehop.copy.internal.apply.Applier;
+import dev.onehop.copy.internal.apply.ApplyStatus;
+import dev.onehop.copy.internal.state.Fence;
+import dev.onehop.copy.progress.CopyException;
+import dev.onehop.copy.progress.CopyOperation;
+import dev.onehop.streams.event.Checkpoint;
+import dev.onehop.testbed.Testbed;
+import dev.onehop.testbed.TestbedException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Queue;
+import java.util.Random;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
+import org.bson.BsonArray;
+import org.bson.BsonBoolean;
+import org.bson.BsonDocument;
+import org.bson.BsonInt32;
+import org.bson.BsonString;
+import org.bson.BsonTimestamp;
+import org.bson.Document;
+import org.bson.RawBsonDocument;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import reactor.core.Disposable;
+
+/** Events of real servers applied to real servers: in the end both have the same bytes. */
+@SuppressWarnings("try") // What is interrupted while it closes is a test that is over.
+class CopyApplyIT {
+  private static final Duration TIMEOUT = Duration.ofMinutes(2);
+  private static final List<String> COLLECTIONS = List.of("one", "two");
+  private static final int KEYS = 40;
+  private static final Duration PAUSE =
+      Duration.ofMillis(Integer.getInteger("onehop.it.apply.pause", 500));
+
+  private static final Duration TIME =
+      Duration.ofSeconds(Integer.getInteger("onehop.it.apply.seconds", 2));
+
+  private static Testbed from;
+  private static Testbed to;
+
+  private final Queue<Throwable> failures = new ConcurrentLinkedQueue<>();
+
+  @BeforeAll
+  static void start() {
+    from = Testbed.builder(NearShards.topology("apply-from", 67, 3)).start();
+    to = Testbed.builder(NearShards.topology("apply-to", 68, 2)).start();
+  }
+
+  @AfterAll
+  static void stop() {
+    if (from != null) {
+      from.close();
+    }
+    if (to != null) {
+      to.close();
+    }
+  }
+
+  /** From the middle of a copy, with the applier ended and begun anew meanwhile. */
+  @Test
+  void randomChangesOfReplicaSetsGiveTheSameBytes() throws Exception {
+    try (RealMongod one = RealMongod.start();
+        RealMongod other = RealMongod.start();
+        MongoClient source = MongoClients.create(one.url());
+        MongoClient destination = MongoClients.create(other.url())) {
+      try (RandomWrites writes = new RandomWrites(source, "d", COLLECTIONS, KEYS, 3)) {
+        ServerProcess.pause(Duration.ofMillis(500));
+        BsonTimestamp start = now(source);
+        for (String collection : COLLECTIONS) {
+          copy(source, destination, collection);
+        }
+        try (Running running = new Running(one.url(), other.url(), "d", start)) {
+          ServerProcess.pause(TIME);
+        }
+        try (Running running = new Running(one.url(), other.url(), "d", start)) {
+          ServerProcess.pause(TIME);
+          writes.close();
+          BsonTimestamp end = now(source);
+          BsonTimestamp applied = running.finish();
+          assertThat(applied).isGreaterThanOrEqualTo(end);
+          System.err.printf(
+              "%d writes, %d refused, %s%n",
+              writes.done(), writes.failures().size(), running.status());
+        }
+        assertThat(failures).isEmpty();
+        for (String collection : COLLECTIONS) {
+          assertEqual(
+              documents(source.getDatabase("d"), collection),
+              documents(destination.getDatabase("d"), collection));
+        }
+      }
+    }
+  }
+
+  /** Documents that come to fit a filter, or cease to, and one that a server can't send. */
+  @Test
+  void filtersTransformationsAndNamesAreThoseOfTheCopy() throws Exception {
+    try (RealMongod one = RealMongod.start();
+        RealMongod other = RealMongod.start();
+        MongoClient source = MongoClients.create(one.url());
+        MongoClient destination = MongoClients.create(other.url())) {
+      MongoDatabase at = source.getDatabase("d");
+      MongoDatabase there = destination.getDatabase("x");
+      BsonTimestamp start = now(source);
+      Mapping mapping =
+          new Mapping(
+              List.of("d"),
+              List.of("d.left"),
+              Map.of("d", "x", "d.a", "x.b"),
+              Map.of("d.filtered", BsonDocument.parse("{n: {$gte: 5}}")),
+              (namespace, document) ->
+                  namespace.equals("d.changed")
+                      ? document.containsKey("drop")
+                          ? null
+                          : BsonDocument.parse(document.toJson()).append("seen", new BsonInt32(1))
+                      : document);
+      try (Running running = new Running(one.url(), other.url(), "mapped", mapping, start)) {
+        at.getCollection("left").insertOne(new Document("_id", 1));
+        at.getCollection("a").insertOne(new Document("_id", 1));
+        MongoCollection<Document> filtered = at.getCollection("filtered");
+        filtered.insertMany(
+            List.of(new Document("_id", 1).append("n", 9), new Document("_id", 2).append("n", 1)));
+        running.finish();
+        assertThat(documents(there, "filtered")).hasSize(1);
+        filtered.updateOne(Filters.eq(1), Updates.set("n", 2));
+        filtered.updateOne(Filters.eq(2), Updates.set("n", 8));
+        MongoCollection<Document> changed = at.getCollection("changed");
+        changed.insertMany(List.of(new Document("_id", 1), new Document("_id", 2)));
+        changed.updateOne(Filters.eq(1), Updates.set("a", 1));
+        changed.updateOne(Filters.eq(2), Updates.set("drop", 1));
+        // The key stands in the event three times: itself, and in the token twice as long.
+        String key = "k".repeat(20_000);
+        at.getCollection("large")
+            .insertOne(new Document("_id", key).append("filler", "x".repeat(16_740_000)));
+        running.finish();
+        assertThat(failures).isEmpty();
+        assertThat(documents(there, "filtered").values()).containsExactly("{\"_id\": 2, \"n\": 8}");
+        assertThat(documents(there, "changed").values())
+            .containsExactly("{\"_id\": 1, \"a\": 1, \"seen\": 1}");
+        assertThat(there.getCollection("large").countDocuments(Filters.eq(key))).isEqualTo(1);
+        assertThat(names(there)).containsExactlyInAnyOrder("b", "filtered", "changed", "large");
+      }
+      onlySomeOperations(one.url(), other.url(), source, destination);
+    }
+  }
+
+  /** What is deleted or dropped stays, also if an event before that has it read from the source. */
+  private void onlySomeOperations(
+      String from, String to, MongoClient source, MongoClient destination)
+      throws InterruptedException {
+    MongoCollection<Document> kept = source.getDatabase("kept").getCollection("docs");
+    MongoCollection<Document> dropped = source.getDatabase("kept").getCollection("dropped");
+    BsonTimestamp start = now(source);
+    kept.insertMany(List.of(new Document("_id", 1), new Document("_id", 2)));
+    dropped.insertOne(new Document("_id", 1));
+    Set<CopyOperation> some = EnumSet.of(CopyOperation.INSERT, CopyOperation.UPDATE);
+    try (Running running = new Running(from, to, "kept", CopyApplyMain.of("kept"), some, start)) {
+      running.finish();
+      kept.updateOne(Filters.eq(1), Updates.set("n", 1));
+      kept.deleteOne(Filters.eq(1));
+      kept.updateOne(Filters.eq(2), Updates.set("n", 1));
+      dropped.drop();
+      running.finish();
+    }
+    // Events from before this one's horizon are met by documents of after them.
+    kept.updateOne(Filters.eq(2), Updates.set("n", 2));
+    kept.deleteOne(Filters.eq(2));
+    try (Running running = new Running(from, to, "kept", CopyApplyMain.of("kept"), some, start)) {
+      running.finish();
+    }
+    assertThat(failures).isEmpty();
+    MongoDatabase there = destination.getDatabase("kept");
+    assertThat(documents(there, "docs").values())
+        .containsExactlyInAnyOrder("{\"_id\": 1, \"n\": 1}", "{\"_id\": 2, \"n\": 2}");
+    assertThat(names(there)).containsExactlyInAnyOrder("docs", "dropped");
+  }
+
+  /**
+   * Shards of another number and other shard keys, ranges that move at both ends, documents that
+   * change their shard key; and appliers that are killed, and stopped for longer than their leases.
+   */
+  @Test
+  void shardedClustersWithMovingRangesAndLostProcesses() throws Exception {
+    try (MongoClient source = MongoClients.create(from.url());
+        MongoClient destination = MongoClients.create(to.url())) {
+      BsonDocument byPlace = BsonDocument.parse("{k: 1}");
+      from.shardCollection("d.one", byPlace, places(6));
+      from.shardHashedCollection("d.two", BsonDocument.parse("{_id: 'hashed'}"), 6);
+      to.shardCollection("d.one", byPlace, places(4));
+      to.shardCollection("d.two", byPlace, places(3));
+      BsonTimestamp end;
+      try (RandomWrites writes = new RandomWrites(source, "d", COLLECTIONS, KEYS, 4);
+          Moves atSource = new Moves(from, places(6))) {
+        ServerProcess.pause(Duration.ofSeconds(1));
+        BsonTimestamp start = now(source);
+        for (String collection : COLLECTIONS) {
+          copy(source, destination, collection);
+        }
+        Moves atDestination = new Moves(to, places(4));
+        Process killed = CopyApplyMain.start(from.url(), to.url(), "d", start);
+        awaitApplied(source, destination);
+        killed.destroyForcibly();
+        Process stopped = CopyApplyMain.start(from.url(), to.url(), "d", start);
+        awaitApplied(source, destination);
+        signal(stopped, "STOP");
+        try (Running running = new Running(from.url(), to.url(), "d", start)) {
+          // Its leases end before the other one can write.
+          awaitApplied(source, destination);
+          signal(stopped, "CONT");
+          ServerProcess.pause(TIME);
+          writes.close();
+          atDestination.close();
+          end = now(source);
+          BsonTimestamp applied = running.finish();
+          assertThat(applied).isGreaterThanOrEqualTo(end);
+          System.err.printf(
+              "%d writes, %d and %d moves, %s%n",
+              writes.done(), atSource.done.get(), atDestination.done.get(), running.status());
+        } finally {
+          atDestination.close();
+          stopped.destroyForcibly();
+        }
+        assertThat(writes.failures()).isEmpty();
+        assertThat(atSource.done.get()).isPositive();
+        assertThat(atDestination.done.get()).isPositive();
+      }
+      for (String collection : COLLECTIONS) {
+        assertEqual(
+            documents(source.getDatabase("d"), collection),
+            documents(destination.getDatabase("d"), collection));
+      }
+    }
+  }
+
+  /** Whatever the old owner sends later, to any shard, and by whatever router. */
+  @Test
+  void whoIsShutOutWritesNothing() {
+    try (var old = reactive(to.url());
+        var later = reactive(to.url());
+        MongoClient destination = MongoClients.create(to.url())) {
+      to.shardCollection(
+          "f.docs",
+          BsonDocument.parse("{_id: 1}"),
+          List.of(new BsonDocument("_id", new BsonInt32(5))));
+      Fence.Lane before = lane(old, 1);
+      assertThat(insert(before, 1, 6).getInt32("n").getValue()).isEqualTo(2);
+      assertThat(insert(before, 1, 7).getArray("writeErrors")).hasSize(1);
+      Fence.Lane after = lane(later, 2);
+      for (int[] ids : new int[][] {{2, 8}, {2}, {8}}) {
+        assertThatThrownBy(() -> insert(before, ids))
+            .isInstanceOf(CopyException.class)
+            .hasMessageContaining("another process has taken the job over");
+      }
+      assertThatThrownBy(() -> lane(old, 1)).isInstanceOf(CopyException.class);
+      assertThat(insert(after, 3, 9).getInt32("n").getValue()).isEqualTo(2);
+      assertThat(documents(destination.getDatabase("f"), "docs")).hasSize(5);
+    }
+  }
+
+  private static com.mongodb.reactivestreams.client.MongoClient reactive(String url) {
+    return com.mongodb.reactivestreams.client.MongoClients.create(url);
+  }
+
+  private static Fence.Lane lane(com.mongodb.reactivestreams.client.MongoClient client, long term) {
+    return new Fence(client, client.getDatabase("onehop_copy"), "shut-out")
+        .raise(0, term)
+        .block(TIMEOUT);
+  }
+
+  private static BsonDocument insert(Fence.Lane lane, int... ids) {
+    BsonArray documents = new BsonArray();
+    for (int id : ids) {
+      documents.add(new BsonDocument("_id", new BsonInt32(id)));
+    }
+    return lane.write(
+            "f",
+            new BsonDocument("insert", new BsonString("docs"))
+                .append("documents", documents)
+                .append("ordered", BsonBoolean.FALSE))
+        .block(TIMEOUT);
+  }
+
+  /** Each as an application or an operator makes it, while documents are written. */
+  @Test
+  void metadataChangesComeOnceAndDropsOfOldHomesAreNone() throws Exception {
+    try (MongoClient source = MongoClients.create(from.url());
+        MongoClient destination = MongoClients.create(to.url())) {
+      MongoDatabase at = source.getDatabase("m");
+      MongoDatabase there = destination.getDatabase("m");
+      at.getCollection("home").insertOne(new Document("_id", "copied"));
+      at.getCollection("again").insertOne(new Document("_id", "copied"));
+      at.getCollection("old").insertOne(new Document("_id", "copied"));
+      for (String collection : List.of("home", "again", "old")) {
+        there.getCollection(collection).insertOne(new Document("_id", "copied"));
+      }
+      // One that is not to be there any more, and would be seen if the drop were not applied.
+      there.getCollection("again").insertOne(new Document("_id", "stale"));
+      try (Running running = new Running(from.url(), to.url(), "m", now(source))) {
+        at.createCollection(
+            "options",
+            new CreateCollectionOptions()
+                .collation(Collation.builder().locale("de").build())
+                .validationOptions(new ValidationOptions().validator(Filters.gte("n", 0))));
+        at.getCollection("options")
+            .createIndex(Indexes.ascending("n"), new IndexOptions().name("n"));
+        at.getCollection("options")
+            .createIndex(Indexes.ascending("u"), new IndexOptions().unique(true));
+        at.getCollection("options").createIndex(Indexes.ascending("gone"));
+        at.getCollection("options").insertOne(new Document("_id", 1).append("n", 1));
+        at.getCollection("options").dropIndex("gone_1");
+        var unusedModified =
+            at.runCommand(BsonDocument.parse("{collMod: 'options', validator: {n: {$gte: 1}}}"));
+        at.createView("view", "options", List.of());
+        at.createCollection("capped", new CreateCollectionOptions().capped(true).sizeInBytes(4096));
+        at.getCollection("capped")
+            .insertMany(List.of(new Document("_id", 1), new Document("_id", 2)));
+        at.getCollection("capped").updateOne(Filters.eq(1), Updates.set("n", 1));
+        // To each other shard, and home.
+        List<String> homes = new ArrayList<>(from.shardHosts().keySet());
+        String first = PrimaryShards.of(from, "m");
+        homes.remove(first);
+        homes.add(first);
+        for (String home : homes) {
+          PrimaryShards.move(from, "m", home);
+          at.getCollection("home").insertOne(new Document("_id", home));
+        }
+        at.getCollection("again").drop();
+        at.getCollection("again").insertOne(new Document("_id", "anew"));
+        at.getCollection("old").renameCollection(new MongoNamespace("m", "renamed"));
+        at.getCollection("renamed").insertOne(new Document("_id", "later"));
+        at.getCollection("old").insertOne(new Document("_id", "another"));
+        from.shardCollection("m.sharded", BsonDocument.parse("{k: 1}"), places(3));
+        for (int n = 0; n < 60; n++) {
+          at.getCollection("sharded").insertOne(new Document("_id", n).append("k", n));
+        }
+        at.getCollection("sharded").renameCollection(new MongoNamespace("m", "spread"));
+        reshard("m.spread");
+        for (int n = 0; n < 60; n++) {
+          at.getCollection("spread").updateOne(Filters.eq(n), Updates.set("b", n));
+        }
+        BsonTimestamp end = now(source);
+        assertThat(running.finish()).isGreaterThanOrEqualTo(end);
+      }
+      assertThat(failures).isEmpty();
+      assertThat(names(there)).isEqualTo(names(at));
+      for (String collection : names(at)) {
+        assertEqual(documents(at, collection), documents(there, collection));
+      }
+      assertThat(there.runCommand(optionsOf("options")).toJson())
+          .contains("\"validator\": {\"n\": {\"$gte\": 1}}", "\"locale\": \"de\"");
+      // What is unique is made at the end of a copy.
+      assertThat(there.getCollection("options").listIndexes().map(index -> index.getString("name")))
+          .containsExactlyInAnyOrder("_id_", "n");
+      try (MongoClient config = PrimaryShards.direct(to.configServers())) {
+        assertThat(
+                config
+                    .getDatabase("config")
+                    .getCollection("collections")
+                    .find(Filters.eq("m.spread"))
+                    .first())
+            .isNotNull();
+      }
+    }
+  }
+
+  private static BsonDocument optionsOf(String collection) {
+    return BsonDocument.parse("{listCollections: 1, filter: {name: '%s'}}".formatted(collection));
+  }
+
+  private static Set<String> names(MongoDatabase of) {
+    return of.listCollectionNames().into(new TreeSet<>());
+  }
+
+  private static void reshard(String namespace) {
+    try (MongoClient config = PrimaryShards.direct(from.configServers())) {
+      MongoDatabase admin = config.getDatabase("admin");
+      var unusedQuick =
+          admin.runCommand(
+              new Document("setParameter", 1)
+                  .append("reshardingMinimumOperationDurationMillis", 0));
+      var unused =
+          admin.runCommand(
+              new Document("_configsvrReshardCollection", namespace)
+                  .append("key", new Document("_id", "hashed"))
+                  .append("unique", false)
+                  .append("numInitialChunks", 3)
+                  .append("writeConcern", new Document("w", "majority")));
+    }
+  }
+
+  /** Waits until some process has applied what the source has now. */
+  private static void awaitApplied(MongoClient source, MongoClient destination) {
+    BsonTimestamp now = now(source);
+    await().atMost(TIMEOUT).until(() -> applied(destination).compareTo(now) > 0);
+  }
+
+  private static BsonTimestamp applied(MongoClient destination) {
+    List<BsonDocument> leases =
+        destination
+            .getDatabase("onehop_copy")
+            .getCollection("leases", BsonDocument.class)
+            .find(Filters.and(Filters.eq("group", "d"), Filters.exists("channel")))
+            .into(new ArrayList<>());
+    return leases.stream()
+        .map(lease -> Checkpoint.parse(lease.getDocument("place")).clusterTime())
+        .min(BsonTimestamp::compareTo)
+        .orElse(new BsonTimestamp(0));
+  }
+
+  private static List<BsonDocument> places(int chunks) {
+    return IntStream.range(1, chunks)
+        .mapToObj(n -> new BsonDocument("k", new BsonInt32(n * RandomWrites.PLACES / chunks)))
+        .toList();
+  }
+
+  private static void signal(Process process, String name) throws Exception {
+    assertThat(
+            new ProcessBuilder("kill", "-" + name, Long.toString(process.pid())).start().waitFor())
+        .isZero();
+  }
+
+  /** Moves ranges all the time. */
+  private static final class Moves implements AutoCloseable {
+    private final AtomicInteger done = new AtomicInteger();
+    private final Thread thread;
+    private volatile boolean stopped;
+
+    Moves(Testbed testbed, List<BsonDocument> bounds) {
+      thread = new Thread(() -> run(testbed, bounds), "moves");
+      thread.start();
+    }
+
+    private void run(Testbed testbed, List<BsonDocument> bounds) {
+      Random random = new Random(1);
+      List<String> shards = List.copyOf(testbed.shardHosts().keySet());
+      while (!stopped) {
+        try {
+          testbed.moveRange(
+              "d.one",
+              bounds.get(random.nextInt(bounds.size())),
+              shards.get(random.nextInt(shards.size())));
+          done.incrementAndGet();
+          ServerProcess.pause(PAUSE);
+        } catch (TestbedException refused) {
+          // Another one may work.
+        } catch (InterruptedException e) {
+          return;
+        }
+      }
+    }
+
+    @Override
+    public void close() throws InterruptedException {
+      stopped = true;
+      thread.join();
+    }
+  }
+
+  /** An applier in this process. */
+  private final class Running implements AutoCloseable {
+    private final com.mongodb.reactivestreams.client.MongoClient source;
+    private final com.mongodb.reactivestreams.client.MongoClient destination;
+    private final Applier applier;
+    private final Disposable run;
+
+    Running(String from, String to, String database, BsonTimestamp start) {
+      this(from, to, database, CopyApplyMain.of(database), start);
+    }
+
+    Running(String from, String to, String job, Mapping mapping, BsonTimestamp start) {
+      this(from, to, job, mapping, EnumSet.allOf(CopyOperation.class), start);
+    }
+
+    Running(
+        String from,
+        String to,
+        String job,
+        Mapping mapping,
+        Set<CopyOperation> operations,
+        BsonTimestamp start) {
+      source = com.mongodb.reactivestreams.client.MongoClients.create(from);
+      destination = com.mongodb.reactivestreams.client.MongoClients.create(to);
+      applier = CopyApplyMain.applier(from, source, destination, job, mapping, operations, start);
+      run = applier.run().subscribe(nothing -> {}, failures::add);
+    }
+
+    BsonTimestamp finish() {
+      CompletableFuture<BsonTimestamp> finished = applier.finish().toFuture();
+      await()
+          .atMost(TIMEOUT)
+          .failFast(() -> assertThat(failures).isEmpty())
+          .until(finished::isDone);
+      return finished.join();
+    }
+
+    ApplyStatus status() {
+      return applier.status().block(TIMEOUT);
+    }
+
+    @Override
+    public void close() throws InterruptedException {
+      run.dispose();
+      // Its channels are given up in the background.
+      ServerProcess.pause(Duration.ofSeconds(2));
+      source.close();
+      destination.close();
+    }
+  }
+
+  /** Not at one time. */
+  private static void copy(MongoClient source, MongoClient destination, String collection) {
+    MongoCollection<RawBsonDocument> into = collection(destination, collection);
+    for (RawBsonDocument document : collection(source, collection).find().batchSize(2)) {
+      // A scan may meet a document twice, and at another place.
+      into.deleteMany(new BsonDocument("_id", document.get("_id")));
+      into.replaceOne(
+          new BsonDocument("_id", document.get("_id")).append("k", document.get("k")),
+          document,
+          new ReplaceOptions().upsert(true));
+    }
+  }
+
+  private static MongoCollection<RawBsonDocument> collection(MongoClient of, String name) {
+    return of.getDatabase("d").getCollection(name, RawBsonDocument.class);
+  }
+
+  /** As text, which tells types and the order of fields. */
+  private static Map<String, String> documents(MongoDatabase of, String name) {
+    Map<String, String> documents = new TreeMap<>();
+    for (RawBsonDocument document : of.getCollection(name, RawBsonDocument.class).find()) {
+      String twice = documents.put(document.get("_id").toString(), document.toJson());
+      assertThat(twice).as("the same _id in %s of %s: %s", name, of.getName(), document).isNull();
+    }
+    return documents;
+  }
+
+  private static void assertEqual(Map<String, String> expected, Map<String, String> found) {
+    Set<String> all = new TreeSet<>(expected.keySet());
+    all.addAll(found.keySet());
+    List<String> differences = new ArrayList<>();
+    for (String id : all) {
+      if (!Objects.equals(expected.get(id), found.get(id))) {
+        differences.add("%n%s%n  not %s".formatted(expected.get(id), found.get(id)));
+      }
+    }
+    assertThat(differences).isEmpty();
+    assertThat(expected).isNotEmpty();
+  }
+
+  private static BsonTimestamp now(MongoClient of) {
+    return of.getDatabase("admin")
+        .runCommand(BsonDocument.parse("{ping: 1}"), BsonDocument.class)
+        .getTimestamp("operationTime");
+  }
+}

@@ -1,0 +1,96 @@
+package dev.onehop.it;
+
+import com.mongodb.ConnectionString;
+import com.mongodb.MongoClientSettings;
+import com.mongodb.reactivestreams.client.MongoClient;
+import com.mongodb.reactivestreams.client.MongoClients;
+import dev.onehop.copy.internal.Mapping;
+import dev.onehop.copy.internal.apply.Applier;
+import dev.onehop.copy.progress.CopyOperation;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.bson.BsonTimestamp;
+
+/** Applies events in a process of its own, until it is killed or its standard input ends. */
+public final class CopyApplyMain {
+  private CopyApplyMain() {}
+
+  /** Starts one. */
+  static Process start(String from, String to, String database, BsonTimestamp start)
+      throws IOException {
+    return new ProcessBuilder(
+            Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+            "-Xmx256m",
+            "-cp",
+            System.getProperty("java.class.path"),
+            CopyApplyMain.class.getName(),
+            from,
+            to,
+            database,
+            Long.toString(start.getValue()))
+        .redirectErrorStream(true)
+        .redirectOutput(
+            Path.of(
+                    System.getProperty("java.io.tmpdir"),
+                    "copy-apply." + System.nanoTime() + ".log")
+                .toFile())
+        .start();
+  }
+
+  /** Of one database. */
+  static Mapping of(String database) {
+    return new Mapping(List.of(database), List.of(), Map.of(), Map.of(), null);
+  }
+
+  static Applier applier(
+      String from,
+      MongoClient source,
+      MongoClient destination,
+      String job,
+      Mapping mapping,
+      Set<CopyOperation> operations,
+      BsonTimestamp start) {
+    return Applier.builder(
+            MongoClientSettings.builder().applyConnectionString(new ConnectionString(from)).build(),
+            start)
+        .clients(source, destination)
+        .state(destination.getDatabase("onehop_copy"), job)
+        .mapping(mapping)
+        .operations(operations)
+        .lanes(4)
+        .maxBatch(50)
+        .lease(Duration.ofSeconds(2))
+        .build();
+  }
+
+  /** Runs until standard input ends, which it does with the parent. */
+  public static void main(String[] args) throws IOException {
+    MongoClient source = MongoClients.create(args[0]);
+    MongoClient destination = MongoClients.create(args[1]);
+    var unused =
+        applier(
+                args[0],
+                source,
+                destination,
+                args[2],
+                of(args[2]),
+                EnumSet.allOf(CopyOperation.class),
+                new BsonTimestamp(Long.parseLong(args[3])))
+            .run()
+            .subscribe(
+                nothing -> {},
+                failure -> {
+                  failure.printStackTrace();
+                  System.exit(1);
+                });
+    while (System.in.read() >= 0) {
+      // Nothing is said.
+    }
+    System.exit(0);
+  }
+}

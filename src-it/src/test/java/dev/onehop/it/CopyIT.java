@@ -1,0 +1,750 @@
+package dev.onehop.it;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.mongodb.client.MongoClient;
+import com.mongodb.client.MongoClients;
+import com.mongodb.client.MongoCollection;
+import com.mongodb.client.MongoDatabase;
+import dev.onehop.copy.ClusterCopy;
+import dev.onehop.copy.progress.CopyException;
+import dev.onehop.copy.progress.CopyPhase;
+import dev.onehop.copy.progress.CopyProgress;
+import dev.onehop.testbed.Testbed;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.TreeMap;
+import java.util.UUID;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
+import org.bson.BsonBinary;
+import org.bson.BsonBoolean;
+import org.bson.BsonDateTime;
+import org.bson.BsonDecimal128;
+import org.bson.BsonDocument;
+import org.bson.BsonDouble;
+import org.bson.BsonInt32;
+import org.bson.BsonInt64;
+import org.bson.BsonMaxKey;
+import org.bson.BsonMinKey;
+import org.bson.BsonNull;
+import org.bson.BsonObjectId;
+import org.bson.BsonString;
+import org.bson.BsonTimestamp;
+import org.bson.BsonValue;
+import org.bson.Document;
+import org.bson.RawBsonDocument;
+import org.bson.types.Decimal128;
+import org.bson.types.ObjectId;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+/** Structure and documents of real clusters, copied to others while ranges move at both. */
+class CopyIT {
+  private static final int DOCUMENTS = Integer.getInteger("onehop.it.copy.documents", 1_500);
+
+  private static Testbed three;
+  private static Testbed two;
+  private static MongoClient from;
+  private static MongoClient to;
+
+  @BeforeAll
+  static void start() {
+    three = Testbed.builder(NearShards.topology("copy-from", 64, 3)).start();
+    two = Testbed.builder(NearShards.topology("copy-to", 65, 2)).start();
+    from = MongoClients.create(three.url());
+    to = MongoClients.create(two.url());
+  }
+
+  @AfterAll
+  static void stop() {
+    for (AutoCloseable each : Arrays.asList(from, to, three, two)) {
+      if (each != null) {
+        try {
+          each.close();
+        } catch (Exception e) {
+          throw new AssertionError(e);
+        }
+      }
+    }
+  }
+
+  private static ClusterCopy.Builder copy(String database) {
+    return ClusterCopy.builder(three.url(), two.url())
+        .job(database)
+        .include(List.of(database))
+        .rangeBytes(64 << 10)
+        .batchSize(100);
+  }
+
+  private static CopyProgress run(ClusterCopy.Builder builder) throws InterruptedException {
+    try (ClusterCopy copy = builder.build()) {
+      copy.run();
+      return copy.progress();
+    }
+  }
+
+  /** Values of all types that {@code _id} may have. */
+  private static BsonValue id(int i, Random random) {
+    return switch (i % 12) {
+      case 0 -> new BsonInt32(i);
+      case 1 -> new BsonInt64(i + (1L << 40));
+      case 2 -> new BsonDouble(i + 0.5);
+      case 3 -> new BsonDecimal128(Decimal128.parse(i + ".25"));
+      case 4 -> new BsonString("user" + i + "é\u0000");
+      case 5 -> new BsonObjectId(new ObjectId());
+      case 6 -> new BsonBinary(new UUID(random.nextLong(), i));
+      case 7 -> new BsonDateTime(random.nextLong() >> 20);
+      case 8 -> new BsonTimestamp(i, 1);
+      case 9 -> new BsonDocument("a", new BsonInt32(i)).append("b", new BsonString("x"));
+      case 10 -> new BsonBinary((byte) 0, new byte[] {(byte) i, (byte) (i >> 8), 3});
+      default -> new BsonDateTime(-i);
+    };
+  }
+
+  static List<BsonDocument> documents(int count) {
+    Random random = new Random(count);
+    List<BsonDocument> documents = new ArrayList<>();
+    for (int i = 0; i < count; i++) {
+      byte[] payload = new byte[150];
+      random.nextBytes(payload);
+      documents.add(
+          new BsonDocument("_id", id(i, random))
+              .append("n", new BsonInt32(i))
+              .append("k", new BsonInt32(random.nextInt(1_000)))
+              .append("payload", new BsonBinary(payload)));
+    }
+    documents.add(new BsonDocument("_id", new BsonMinKey()));
+    documents.add(new BsonDocument("_id", BsonNull.VALUE));
+    documents.add(new BsonDocument("_id", BsonBoolean.TRUE));
+    return documents;
+  }
+
+  private static void insert(String namespace, List<BsonDocument> documents) {
+    String[] names = namespace.split("\\.", 2);
+    from.getDatabase(names[0]).getCollection(names[1], BsonDocument.class).insertMany(documents);
+  }
+
+  private static Map<BsonDocument, RawBsonDocument> all(MongoCollection<?> collection) {
+    Map<BsonDocument, RawBsonDocument> all = new HashMap<>();
+    for (RawBsonDocument each : collection.withDocumentClass(RawBsonDocument.class).find()) {
+      BsonDocument id = new BsonDocument("_id", each.get("_id"));
+      // A sharded collection may have an _id twice.
+      assertThat(all.put(id, each)).as("twice: %s", id).isNull();
+    }
+    return all;
+  }
+
+  static void assertSame(MongoDatabase one, MongoDatabase other) {
+    Map<String, Document> collections = new TreeMap<>();
+    one.listCollections().forEach(each -> collections.put(each.getString("name"), each));
+    Map<String, Document> others = new TreeMap<>();
+    other.listCollections().forEach(each -> others.put(each.getString("name"), each));
+    assertThat(others.keySet()).isEqualTo(collections.keySet());
+    collections.forEach(
+        (name, spec) -> {
+          assertThat(others.get(name).get("type")).isEqualTo(spec.get("type"));
+          assertThat(others.get(name).get("options")).as(name).isEqualTo(spec.get("options"));
+          if (!spec.getString("type").equals("view") && !name.startsWith("system.")) {
+            assertThat(indexes(other.getCollection(name)))
+                .as(name)
+                .isEqualTo(indexes(one.getCollection(name)));
+          }
+          if (!name.equals("system.views") && !spec.getString("type").equals("timeseries")) {
+            Map<BsonDocument, RawBsonDocument> wanted = all(one.getCollection(name));
+            Map<BsonDocument, RawBsonDocument> got = all(other.getCollection(name));
+            assertThat(without(wanted, got)).as("missing in %s", name).isEmpty();
+            assertThat(without(got, wanted)).as("extra in %s", name).isEmpty();
+            wanted.forEach(
+                (id, document) ->
+                    assertThat(got.get(id).getByteBuffer().array())
+                        .as("%s %s", name, id)
+                        .isEqualTo(document.getByteBuffer().array()));
+          }
+        });
+  }
+
+  private static java.util.Set<BsonDocument> without(
+      Map<BsonDocument, ?> all, Map<BsonDocument, ?> those) {
+    java.util.Set<BsonDocument> rest = new java.util.HashSet<>(all.keySet());
+    rest.removeAll(those.keySet());
+    return rest;
+  }
+
+  private static Map<String, Document> indexes(MongoCollection<Document> of) {
+    Map<String, Document> indexes = new TreeMap<>();
+    of.listIndexes().forEach(each -> indexes.put(each.getString("name"), each));
+    return indexes;
+  }
+
+  private static Document entry(MongoClient of, String namespace) {
+    return of.getDatabase("config")
+        .getCollection("collections")
+        .find(new Document("_id", namespace))
+        .first();
+  }
+
+  @Test
+  void everyKindOfCollectionComesAsItIs() throws InterruptedException {
+    MongoDatabase shop = from.getDatabase("shop");
+    three.shardCollection(
+        "shop.ranged", BsonDocument.parse("{_id: 1}"), Numbered.splitAt(500, 1500));
+    three.shardHashedCollection("shop.hashed", BsonDocument.parse("{_id: 'hashed'}"), 6);
+    insert("shop.ranged", documents(DOCUMENTS));
+    insert("shop.hashed", documents(DOCUMENTS));
+    insert("shop.plain", documents(DOCUMENTS));
+    shop.getCollection("plain").createIndex(new Document("n", 1));
+    shop.getCollection("plain")
+        .createIndex(
+            new Document("k", 1).append("n", -1),
+            new com.mongodb.client.model.IndexOptions()
+                .unique(true)
+                .partialFilterExpression(Document.parse("{n: {$gte: 0}}")));
+    shop.getCollection("hashed")
+        .createIndex(
+            new Document("when", 1),
+            new com.mongodb.client.model.IndexOptions()
+                .expireAfter(30L, java.util.concurrent.TimeUnit.DAYS));
+    shop.runCommand(
+        Document.parse(
+            "{create: 'checked', validator: {n: {$type: 'int'}}, validationLevel: 'moderate',"
+                + " collation: {locale: 'en', strength: 2}}"));
+    insert(
+        "shop.checked",
+        IntStream.range(0, 1_000)
+            .mapToObj(
+                i ->
+                    new BsonDocument("_id", new BsonString((i % 2 == 0 ? "A" : "b") + i))
+                        .append("n", new BsonInt32(i)))
+            .toList());
+    shop.runCommand(
+        new Document("insert", "checked")
+            .append("documents", List.of(new Document("_id", "not valid")))
+            .append("bypassDocumentValidation", true));
+    shop.runCommand(Document.parse("{create: 'ring', capped: true, size: 65536, max: 500}"));
+    insert("shop.ring", documents(600).subList(0, 600));
+    shop.runCommand(
+        Document.parse("{create: 'seen', viewOn: 'plain', pipeline: [{$match: {n: {$lt: 50}}}]}"));
+    shop.runCommand(
+        Document.parse(
+            "{create: 'weather', timeseries: {timeField: 't', metaField: 'at', granularity:"
+                + " 'minutes'}}"));
+    List<Document> measured = new ArrayList<>();
+    for (int i = 0; i < 500; i++) {
+      measured.add(
+          new Document("t", new BsonDateTime(1_700_000_000_000L + i * 60_000L))
+              .append("at", "station" + i % 5)
+              .append("v", i));
+    }
+    shop.getCollection("weather").insertMany(measured);
+
+    CopyProgress done = run(copy("shop"));
+
+    assertSame(shop, to.getDatabase("shop"));
+    assertThat(
+            to.getDatabase("shop").getCollection("weather").find().into(new ArrayList<>()).stream()
+                .map(Document::toJson)
+                .sorted()
+                .toList())
+        .isEqualTo(
+            shop.getCollection("weather").find().into(new ArrayList<>()).stream()
+                .map(Document::toJson)
+                .sorted()
+                .toList());
+    assertThat(to.getDatabase("shop").getCollection("ring").find().into(new ArrayList<>()))
+        .isEqualTo(shop.getCollection("ring").find().into(new ArrayList<>()));
+    for (String sharded : List.of("shop.ranged", "shop.hashed")) {
+      assertThat(entry(to, sharded).get("key")).isEqualTo(entry(from, sharded).get("key"));
+      Map<String, Integer> owners = new TreeMap<>();
+      to.getDatabase("config")
+          .getCollection("chunks")
+          .find(new Document("uuid", entry(to, sharded).get("uuid")))
+          .forEach(chunk -> owners.merge(chunk.getString("shard"), 1, Integer::sum));
+      assertThat(owners).as(sharded).hasSize(2);
+      assertThat(Math.abs(owners.get("one") - owners.get("two"))).as("%s", owners).isLessThan(2);
+    }
+    assertThat(done.rangesDone()).isEqualTo(done.ranges()).isGreaterThan(10);
+    assertThat(done.rangesReadAgain()).isZero();
+    assertThat(done.notes()).isEmpty();
+  }
+
+  @Test
+  void aCopyThatIsKilledAgainAndAgainEqualsItsSource() throws Exception {
+    int kills = Integer.getInteger("onehop.it.copy.kills", 2);
+    MongoDatabase busy = from.getDatabase("busy");
+    three.shardCollection(
+        "busy.ranged", BsonDocument.parse("{_id: 1}"), Numbered.splitAt(1_000, 2_000));
+    three.shardHashedCollection("busy.hashed", BsonDocument.parse("{_id: 'hashed'}"), 6);
+    for (String name : BUSY) {
+      insert("busy." + name, documents(DOCUMENTS));
+    }
+    busy.getCollection("plain")
+        .createIndex(
+            new Document("n", 1),
+            new com.mongodb.client.model.IndexOptions()
+                .unique(true)
+                .partialFilterExpression(Document.parse("{n: {$exists: true}}")));
+    AtomicInteger moves = new AtomicInteger();
+    List<Throwable> failures = new java.util.concurrent.CopyOnWriteArrayList<>();
+    AtomicInteger running = new AtomicInteger(1);
+    List<Thread> threads = new ArrayList<>();
+    threads.add(new Thread(() -> move(three, "busy.ranged", running, moves, failures)));
+    threads.add(new Thread(() -> move(two, "busy.ranged", running, moves, failures)));
+    for (int i = 0; i < 2; i++) {
+      Random random = new Random(i);
+      threads.add(new Thread(() -> write(busy, random, running, failures)));
+    }
+    java.nio.file.Path log = java.nio.file.Files.createTempFile("onehop-copy", ".log");
+    Random random = new Random(7);
+    Process frozen = null;
+    Process process =
+        CopyMain.start(three.url(), two.url(), "busy", ClusterCopy.Begin.NEW, true, log);
+    try {
+      threads.forEach(Thread::start);
+      dev.onehop.copy.CopyControl control =
+          dev.onehop.copy.CopyControl.connect(two.url(), settings -> {}, "busy");
+      // Before that there is no job.
+      org.awaitility.Awaitility.await()
+          .atMost(java.time.Duration.ofMinutes(2))
+          .ignoreExceptions()
+          .until(() -> control.status().containsKey("phase"));
+      List<String> phases = List.of("STRUCTURE", "FULL", "FULL", "INCREMENTAL");
+      for (int kill = 0; kill < kills; kill++) {
+        long term = kill + 1L;
+        CopyPhase least = CopyPhase.valueOf(phases.get((kill * phases.size() + 3) / kills));
+        org.awaitility.Awaitility.await()
+            .atMost(java.time.Duration.ofMinutes(5))
+            .until(
+                () -> {
+                  BsonDocument status = control.status();
+                  return status.getNumber("term", new BsonInt32(0)).longValue() == term
+                      && CopyPhase.valueOf(status.getString("phase").getValue()).compareTo(least)
+                          >= 0;
+                });
+        if (least == CopyPhase.FULL && kill % 2 == 0) {
+          org.awaitility.Awaitility.await()
+              .atMost(java.time.Duration.ofMinutes(5))
+              .until(
+                  () ->
+                      control
+                              .status()
+                              .getDocument("progress", new BsonDocument())
+                              .getNumber("rangesDone", new BsonInt32(0))
+                              .longValue()
+                          > 0);
+        } else {
+          Thread.sleep(random.nextInt(3_000));
+        }
+        System.err.println("killed at " + control.status());
+        if (kill == (kills - 1) / 2) {
+          // One that is thought dead, and goes on later.
+          signal(process, "-STOP");
+          frozen = process;
+        } else {
+          process.destroyForcibly().waitFor();
+        }
+        process =
+            CopyMain.start(three.url(), two.url(), "busy", ClusterCopy.Begin.RESUME, true, log);
+      }
+      org.awaitility.Awaitility.await()
+          .atMost(java.time.Duration.ofMinutes(5))
+          .until(() -> control.status().getString("phase").getValue().equals("INCREMENTAL"));
+      Thread.sleep(2_000);
+      if (frozen != null) {
+        signal(frozen, "-CONT");
+        assertThat(frozen.waitFor(2, java.util.concurrent.TimeUnit.MINUTES)).isTrue();
+        assertThat(frozen.exitValue()).isEqualTo(1);
+        assertThat(java.nio.file.Files.readString(log)).contains("has taken the job over");
+      }
+      running.set(0);
+      for (Thread thread : threads) {
+        thread.join();
+      }
+      control.finish();
+      control.close();
+      assertThat(process.waitFor(5, java.util.concurrent.TimeUnit.MINUTES)).isTrue();
+      List<String> lines = java.nio.file.Files.readAllLines(log);
+      System.err.println(moves + " moves, " + lines.get(lines.size() - 1));
+      assertThat(process.exitValue()).as("%s", lines).isZero();
+      assertThat(failures).isEmpty();
+      assertThat(moves.get()).isPositive();
+      assertSame(busy, to.getDatabase("busy"));
+    } finally {
+      running.set(0);
+      process.destroyForcibly();
+      if (frozen != null) {
+        frozen.destroyForcibly();
+      }
+      java.nio.file.Files.delete(log);
+    }
+  }
+
+  @Test
+  void replicaSetsAndShardedClustersComeToEachOther() throws Exception {
+    try (RealMongod set = RealMongod.start();
+        RealMongod other = RealMongod.start();
+        MongoClient client = MongoClients.create(set.url());
+        MongoClient last = MongoClients.create(other.url())) {
+      MongoDatabase first = client.getDatabase("rs");
+      first.getCollection("docs", BsonDocument.class).insertMany(documents(DOCUMENTS));
+      // Only a collection that is not sharded can have a document of that key.
+      first
+          .getCollection("docs", BsonDocument.class)
+          .insertOne(new BsonDocument("_id", new BsonMaxKey()));
+      first.getCollection("docs").createIndex(new Document("k", 1).append("n", 1));
+      run(
+          ClusterCopy.builder(set.url(), two.url())
+              .job("rs")
+              .include(List.of("rs"))
+              .rename("rs", "rs2")
+              .rangeBytes(64 << 10));
+      assertSame(first, to.getDatabase("rs2"));
+
+      three.shardCollection("back.ranged", BsonDocument.parse("{k: 1}"), keys(300, 600));
+      insert("back.ranged", documents(DOCUMENTS).subList(0, DOCUMENTS));
+      CopyProgress done =
+          run(
+              ClusterCopy.builder(three.url(), other.url())
+                  .job("back")
+                  .include(List.of("back"))
+                  .filter("back.ranged", Document.parse("{n: {$gte: 100}}"))
+                  .transform(
+                      (namespace, document) ->
+                          document.getInt32("n").getValue() < 200
+                              ? null
+                              : new BsonDocument("_id", document.get("_id"))
+                                  .append("n", document.get("n")))
+                  .rangeBytes(64 << 10));
+      assertThat(done.documentsDone()).isEqualTo(DOCUMENTS - 200);
+      assertThat(
+              last
+                  .getDatabase("back")
+                  .getCollection("ranged")
+                  .find()
+                  .into(new ArrayList<>())
+                  .stream()
+                  .map(each -> each.getInteger("n"))
+                  .sorted()
+                  .toList())
+          .isEqualTo(IntStream.range(200, DOCUMENTS).boxed().toList());
+    }
+  }
+
+  /** What a command printed, and its exit code. */
+  record Printed(int exitCode, String out, String err) {}
+
+  static Printed onehop(String... arguments) {
+    java.io.StringWriter out = new java.io.StringWriter();
+    java.io.StringWriter err = new java.io.StringWriter();
+    int exitCode =
+        dev.onehop.cli.OneHopCommand.commandLine()
+            .setOut(new java.io.PrintWriter(out))
+            .setErr(new java.io.PrintWriter(err))
+            .execute(arguments);
+    return new Printed(exitCode, out.toString(), err.toString());
+  }
+
+  @Test
+  void theCommandCopiesAndTellsHowFarItCame() throws Exception {
+    insert("command.docs", documents(1_000));
+    java.nio.file.Path file = java.nio.file.Files.createTempFile("onehop-copy", ".json");
+    Printed done =
+        onehop(
+            "copy",
+            "--from",
+            three.url(),
+            "--to",
+            two.url(),
+            "--job",
+            "command",
+            "--include",
+            "command",
+            "--only",
+            "structure,full,indexes",
+            "--json",
+            "--progress-file",
+            file.toString());
+    assertThat(done.exitCode()).as(done.err()).isZero();
+    for (String json : List.of(done.out(), java.nio.file.Files.readString(file))) {
+      Document told = Document.parse(json);
+      assertThat(told.getString("phase")).isEqualTo("done");
+      assertThat(told.getInteger("documentsDone")).isEqualTo(1_003);
+      assertThat(told.getInteger("rangesReadAgain")).isZero();
+    }
+    java.nio.file.Files.delete(file);
+    assertSame(from.getDatabase("command"), to.getDatabase("command"));
+    Printed status = onehop("copy", "status", "--to", two.url(), "--job", "command");
+    assertThat(Document.parse(status.out()).getString("phase")).isEqualTo("DONE");
+
+    Printed again =
+        onehop(
+            "copy",
+            "--from",
+            three.url(),
+            "--to",
+            two.url(),
+            "--job",
+            "command",
+            "--include",
+            "command");
+    assertThat(again.exitCode()).isEqualTo(1);
+    assertThat(again.err().lines()).singleElement().asString().contains("has the job command");
+    assertThat(onehop("copy", "--from", three.url()).exitCode()).isEqualTo(2);
+    assertThat(
+            onehop("copy", "--from", three.url(), "--to", two.url(), "--operations", "upsert")
+                .err())
+        .isEqualToNormalizingNewlines(
+            "onehop: --operations upsert: must be insert, update, delete or ddl\n");
+    assertThat(onehop("copy", "finish", "--to", two.url(), "--job", "none").err())
+        .isEqualToNormalizingNewlines("onehop: the destination has no job none\n");
+  }
+
+  private static List<BsonDocument> keys(int... points) {
+    return IntStream.of(points)
+        .mapToObj(point -> new BsonDocument("k", new BsonInt32(point)))
+        .toList();
+  }
+
+  @Test
+  void whatCannotBeCopiedIsRefusedAndNothingIsWritten() {
+    insert("refused.docs", documents(10));
+    assertThatThrownBy(() -> run(ClusterCopy.builder(three.url(), three.url()).job("same")))
+        .isInstanceOf(CopyException.class)
+        .hasMessageContaining("the same cluster");
+    assertThatThrownBy(() -> run(copy("refused").begin(ClusterCopy.Begin.RESUME)))
+        .isInstanceOf(CopyException.class)
+        .hasMessageContaining("no job refused");
+    to.getDatabase("refused").getCollection("docs").insertOne(new Document("_id", "kept"));
+    assertThatThrownBy(() -> run(copy("refused")))
+        .isInstanceOf(CopyException.class)
+        .hasMessageContaining("not empty: it has refused.docs");
+    assertThat(to.getDatabase("refused").getCollection("docs").countDocuments()).isEqualTo(1);
+    assertThat(
+            to.getDatabase(ClusterCopy.STATE_DATABASE)
+                .getCollection("jobs")
+                .countDocuments(
+                    new Document("_id", new Document("$in", List.of("refused", "same")))))
+        .isZero();
+  }
+
+  @Test
+  void zonesComeIfTheDestinationHasShardsInThem() throws InterruptedException {
+    MongoDatabase here = from.getDatabase("admin");
+    MongoDatabase there = to.getDatabase("admin");
+    here.runCommand(Document.parse("{addShardToZone: 'three', zone: 'EU'}"));
+    here.runCommand(Document.parse("{addShardToZone: 'one', zone: 'NO'}"));
+    there.runCommand(Document.parse("{addShardToZone: 'two', zone: 'EU'}"));
+    here.runCommand(
+        Document.parse("{shardCollection: 'zoned.docs', key: {c: 1, _id: 1}, unique: true}"));
+    for (String zone : List.of("EU", "NO")) {
+      here.runCommand(
+          new Document("updateZoneKeyRange", "zoned.docs")
+              .append("min", new Document("c", zone).append("_id", new org.bson.types.MinKey()))
+              .append("max", new Document("c", zone).append("_id", new org.bson.types.MaxKey()))
+              .append("zone", zone));
+    }
+    List<BsonDocument> documents = documents(1_000);
+    String[] values = {"EU", "NO", "AT", "ZZ"};
+    for (int i = 0; i < documents.size(); i++) {
+      documents.get(i).append("c", new BsonString(values[i % values.length]));
+    }
+    insert("zoned.docs", documents);
+
+    CopyProgress done = run(copy("zoned"));
+
+    assertSame(from.getDatabase("zoned"), to.getDatabase("zoned"));
+    assertThat(done.notes())
+        .singleElement()
+        .asString()
+        .contains("no shard of the destination is in zone NO");
+    Document entry = entry(to, "zoned.docs");
+    assertThat(entry.getBoolean("unique")).isTrue();
+    List<Document> ofZone =
+        to.getDatabase("config")
+            .getCollection("chunks")
+            .find(new Document("uuid", entry.get("uuid")).append("min.c", "EU"))
+            .into(new ArrayList<>());
+    assertThat(ofZone).isNotEmpty();
+    for (Document chunk : ofZone) {
+      if (chunk.get("max", Document.class).get("c").equals("EU")) {
+        assertThat(chunk.getString("shard")).isEqualTo("two");
+      }
+    }
+  }
+
+  @Test
+  void anOplogThatForgetsBeforeTheCopyIsDoneIsSaidBefore() {
+    try (RealMongod set = RealMongod.startWithOplog(16);
+        MongoClient client = MongoClients.create(set.url())) {
+      client
+          .getDatabase("short")
+          .getCollection("docs", BsonDocument.class)
+          .insertMany(documents(DOCUMENTS));
+      ClusterCopy.Builder slow =
+          ClusterCopy.builder(set.url(), two.url())
+              .job("short")
+              .include(List.of("short"))
+              .documentsPerSecond(0.001);
+      assertThatThrownBy(
+              () ->
+                  run(
+                      slow.phases(
+                          java.util.EnumSet.of(
+                              CopyPhase.STRUCTURE, CopyPhase.FULL, CopyPhase.INCREMENTAL))))
+          .isInstanceOf(CopyException.class)
+          .hasMessageContaining(
+              "will take about %d h, but the oplog of the source goes back only"
+                  .formatted((DOCUMENTS + 3) * 1_000L / 3_600));
+      assertThat(to.getDatabase("short").listCollectionNames()).isEmpty();
+    }
+  }
+
+  @Test
+  void allPrivilegesThatAreMissingAreNamedAtOnce() {
+    try (RealMongod set = RealMongod.startWithAuthentication();
+        RealMongod other = RealMongod.startWithAuthentication()) {
+      for (RealMongod each : List.of(set, other)) {
+        try (MongoClient admin =
+            MongoClients.create(as(each, RealMongod.ADMIN, RealMongod.PASSWORD))) {
+          admin.getDatabase("rights").getCollection("docs").insertOne(new Document("_id", 1));
+          admin
+              .getDatabase("admin")
+              .runCommand(
+                  new Document("createUser", "reader")
+                      .append("pwd", "a secret")
+                      .append(
+                          "roles", List.of(new Document("role", "read").append("db", "rights"))));
+        }
+      }
+      assertThatThrownBy(
+              () ->
+                  run(
+                      ClusterCopy.builder(
+                              as(set, "reader", "a secret"), as(other, "reader", "a secret"))
+                          .job("rights")
+                          .include(List.of("rights"))))
+          .isInstanceOf(CopyException.class)
+          .hasMessageContaining("insert, update, remove, createCollection")
+          .hasMessageContaining("on rights at the destination")
+          .hasMessageContaining("on onehop_copy at the destination")
+          .hasMessageNotContaining("at the source")
+          .hasMessageNotContaining("secret");
+    }
+  }
+
+  static String as(RealMongod mongod, String user, String password) {
+    return mongod
+        .url()
+        .replace(
+            "mongodb://",
+            "mongodb://"
+                + user
+                + ":"
+                + java.net.URLEncoder.encode(password, java.nio.charset.StandardCharsets.UTF_8)
+                    .replace("+", "%20")
+                + "@");
+  }
+
+  @Test
+  void overwritingDropsWhatIsInTheWayAndShutsOutTheJobBefore() throws InterruptedException {
+    insert("again.docs", documents(500));
+    run(copy("again"));
+    from.getDatabase("again")
+        .getCollection("docs")
+        .deleteMany(new Document("n", new Document("$lt", 100)));
+    assertThatThrownBy(() -> run(copy("again")))
+        .isInstanceOf(CopyException.class)
+        .hasMessageContaining("has the job again already");
+    run(copy("again").begin(ClusterCopy.Begin.OVERWRITE));
+    assertSame(from.getDatabase("again"), to.getDatabase("again"));
+  }
+
+  private static final List<String> BUSY = List.of("ranged", "hashed", "plain");
+
+  private static void signal(Process process, String signal)
+      throws java.io.IOException, InterruptedException {
+    assertThat(new ProcessBuilder("kill", signal, Long.toString(process.pid())).start().waitFor())
+        .isZero();
+  }
+
+  private static void move(
+      Testbed testbed,
+      String namespace,
+      AtomicInteger running,
+      AtomicInteger moves,
+      List<Throwable> failures) {
+    List<String> shards = new ArrayList<>(testbed.shardHosts().keySet());
+    MongoClient client = testbed == three ? from : to;
+    Random random = new Random(3);
+    while (running.get() == 1) {
+      try {
+        Document entry = entry(client, namespace);
+        if (entry == null) {
+          Thread.sleep(200);
+          continue;
+        }
+        List<Document> chunks =
+            client
+                .getDatabase("config")
+                .getCollection("chunks")
+                .find(new Document("uuid", entry.get("uuid")))
+                .into(new ArrayList<>());
+        Document chunk = chunks.get(random.nextInt(chunks.size()));
+        testbed.moveRange(
+            namespace,
+            chunk.get("min", Document.class).toBsonDocument(),
+            shards.get(random.nextInt(shards.size())));
+        moves.incrementAndGet();
+        Thread.sleep(300);
+      } catch (InterruptedException e) {
+        return;
+      } catch (RuntimeException e) {
+        // A range that is not free to move, or that was split meanwhile.
+        if (!(e instanceof dev.onehop.testbed.TestbedException)) {
+          failures.add(e);
+          return;
+        }
+      }
+    }
+  }
+
+  private static void write(
+      MongoDatabase database, Random random, AtomicInteger running, List<Throwable> failures) {
+    int next = 1_000_000 + random.nextInt(1 << 20) * 1_000;
+    while (running.get() == 1) {
+      MongoCollection<Document> collection =
+          database.getCollection(BUSY.get(random.nextInt(BUSY.size())));
+      int i = random.nextInt(DOCUMENTS / 12) * 12;
+      Document one = new Document("_id", i);
+      try {
+        switch (random.nextInt(5)) {
+          case 0 -> collection.insertOne(new Document("_id", next).append("n", next++));
+          case 1 -> collection.deleteOne(one);
+          case 2 ->
+              collection.replaceOne(
+                  one,
+                  new Document("n", i).append("r", random.nextInt()),
+                  new com.mongodb.client.model.ReplaceOptions().upsert(true));
+          case 3 -> collection.updateOne(one, new Document("$inc", new Document("c", 1)));
+          default ->
+              collection.updateOne(
+                  one,
+                  new Document("$set", new Document("s.x", random.nextInt()))
+                      .append("$unset", new Document("payload", 1)));
+        }
+        Thread.sleep(5);
+      } catch (InterruptedException e) {
+        return;
+      } catch (RuntimeException e) {
+        failures.add(e);
+        return;
+      }
+    }
+  }
+}
