@@ -18,6 +18,7 @@ import reactor.core.publisher.Mono;
 /** Applies what changes at the source, until somebody asks the job to finish. */
 final class Following {
   private static final long LOOK_MILLIS = 500;
+  private static final Duration LEAVING = Duration.ofSeconds(5);
   private static final Duration STATUS_TIMEOUT = Duration.ofSeconds(10);
 
   private final Applier applier;
@@ -72,7 +73,8 @@ final class Following {
       } finally {
         running.dispose();
         if (failure.get() == null) {
-          Waits.first(applier.left());
+          // Then the next process goes on at once, where this one came to.
+          Waits.first(applier.ended().timeout(LEAVING).onErrorComplete());
         }
       }
     }

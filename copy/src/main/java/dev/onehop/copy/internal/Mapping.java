@@ -118,7 +118,8 @@ public record Mapping(
               + "': name two databases, or two times database.collection");
     }
     if (NEVER_COPIED.contains(databaseOf(to))) {
-      throw new IllegalArgumentException("'" + to + "' is not for what is copied");
+      throw new IllegalArgumentException(
+          "'" + to + "' belongs to the servers or to the state of copies");
     }
   }
 

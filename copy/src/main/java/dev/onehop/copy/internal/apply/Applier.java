@@ -1,9 +1,7 @@
 package dev.onehop.copy.internal.apply;
 
 import com.mongodb.MongoClientSettings;
-import com.mongodb.client.model.Filters;
 import com.mongodb.reactivestreams.client.MongoClient;
-import com.mongodb.reactivestreams.client.MongoCollection;
 import com.mongodb.reactivestreams.client.MongoDatabase;
 import dev.onehop.copy.internal.Mapping;
 import dev.onehop.copy.internal.state.Fence;
@@ -19,7 +17,6 @@ import java.util.Set;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
 import org.bson.BsonTimestamp;
-import org.bson.conversions.Bson;
 import reactor.core.publisher.Mono;
 
 /**
@@ -35,20 +32,15 @@ import reactor.core.publisher.Mono;
  */
 public final class Applier {
   private static final Duration POLL = Duration.ofMillis(200);
-  private static final Duration LEAVING = Duration.ofSeconds(5);
   private static final int RENEWALS = 10;
 
   private final MongoClient sourceClient;
-  private final String job;
-  private final MongoCollection<BsonDocument> leases;
   private final SourceReads source;
   private final ApplySink sink;
   private final ChannelGroup group;
 
   private Applier(Builder builder) {
     this.sourceClient = builder.sourceClient;
-    this.job = builder.job;
-    this.leases = builder.state.getCollection("leases", BsonDocument.class);
     this.source = new SourceReads(builder.sourceClient);
     Targets targets = new Targets(builder.destination);
     this.sink =
@@ -73,7 +65,8 @@ public final class Applier {
             .startAtOperationTime(builder.start)
             .build();
     this.group =
-        ChannelGroup.builder(stream, builder.lanes, builder.job, leases)
+        ChannelGroup.builder(
+                stream, builder.lanes, builder.job, builder.state.getCollection("leases"))
             .maxBatch(builder.batch)
             .lease(builder.lease, builder.lease.dividedBy(RENEWALS))
             .build();
@@ -107,24 +100,6 @@ public final class Applier {
    */
   public Mono<Void> run() {
     return Mono.from(group.process(sink));
-  }
-
-  /**
-   * Waits until the lanes are given up after {@link #run} was cancelled. Then the next process goes
-   * on at once, where this one came to.
-   *
-   * @return completes after some seconds at the latest
-   */
-  public Mono<Void> left() {
-    Bson held =
-        Filters.and(Filters.eq("group", job), Filters.exists("channel"), Filters.ne("owner", null));
-    return Mono.from(leases.find(held).first())
-        .hasElement()
-        .filter(still -> !still)
-        .repeatWhenEmpty(polls -> polls.delayElements(POLL))
-        .timeout(LEAVING)
-        .onErrorComplete()
-        .then();
   }
 
   /** How far it is. Empty before it has begun. */
