@@ -30,8 +30,8 @@ public final class Waits {
   // that the metadata have changed.
   private static final Set<Integer> PASSING =
       Set.of(
-          6, 7, 43, 63, 64, 70, 89, 91, 112, 117, 133, 134, 136, 150, 175, 189, 202, 234, 237, 249,
-          262, 317, 358, 9001, 10107, 11600, 11601, 11602, 13388, 13435, 13436);
+          6, 7, 43, 63, 64, 70, 82, 89, 91, 112, 117, 133, 134, 136, 150, 175, 189, 202, 234, 237,
+          249, 262, 317, 358, 9001, 10107, 11600, 11601, 11602, 13388, 13435, 13436);
   private static final String RETRYABLE = "RetryableWriteError";
 
   private Waits() {}
