@@ -402,7 +402,8 @@ final class SchemaChanges {
     return Mono.deferContextual(
             context ->
                 context
-                    .<Mono<Void>>getOrDefault(GUARD, Mono.empty())
+                    .<Mono<Void>>getOrEmpty(GUARD)
+                    .orElseGet(Mono::empty)
                     .thenMany(destination.getDatabase(database).runCommand(command))
                     .next())
         .retryWhen(SourceReads.untilThere())
