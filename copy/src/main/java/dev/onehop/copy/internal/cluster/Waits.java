@@ -27,8 +27,7 @@ public final class Waits {
   private static final int QUIET_TRIES = 4;
 
   // What says that a server is not there or not ready, or has no room in its cache for now, that a
-  // cursor is gone with what it read, or
-  // that the metadata have changed.
+  // cursor is gone with what it read, or that the metadata have changed.
   private static final Set<Integer> PASSING =
       Set.of(
           6, 7, 43, 63, 64, 70, 82, 89, 91, 112, 117, 133, 134, 136, 150, 175, 189, 202, 234, 237,
