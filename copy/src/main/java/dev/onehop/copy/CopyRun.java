@@ -48,6 +48,8 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Schedulers;
 
 /** One run of a copy, phase by phase. */
 final class CopyRun {
@@ -275,7 +277,7 @@ final class CopyRun {
   private CopyPhase prepare(ClusterEnd source, ClusterEnd destination, Job job)
       throws InterruptedException {
     if (job.get("replaces") instanceof BsonObjectId old) {
-      Waits.first(fence(destination, old).close(lanes(job)));
+      Waits.first(fence(destination, old, Mono.empty()).close(lanes(job)));
       Waits.first(
           Applier.shutOut(
               destination.client(),
@@ -532,7 +534,7 @@ final class CopyRun {
       throws InterruptedException {
     int all = Math.max(count, lanes(job));
     job.set(new BsonDocument("lanes", new BsonInt32(all)));
-    Fence fence = fence(destination, job.incarnation());
+    Fence fence = fence(destination, job.incarnation(), renewal(job));
     List<Fence.Lane> raised =
         Waits.one(
             Flux.range(0, all)
@@ -546,11 +548,22 @@ final class CopyRun {
     return job.get("lanes") instanceof BsonInt32 number ? number.getValue() : 0;
   }
 
-  private static Fence fence(ClusterEnd destination, BsonObjectId incarnation) {
+  private static Mono<Void> renewal(Job job) {
+    return Mono.<Void>fromCallable(
+            () -> {
+              job.renew();
+              return null;
+            })
+        .subscribeOn(Schedulers.boundedElastic());
+  }
+
+  private static Fence fence(
+      ClusterEnd destination, BsonObjectId incarnation, Mono<Void> stillOwner) {
     return new Fence(
         destination.client(),
         destination.database(ClusterCopy.STATE_DATABASE),
-        incarnation.getValue().toHexString());
+        incarnation.getValue().toHexString(),
+        stillOwner);
   }
 
   private boolean isFollowing() {

@@ -53,6 +53,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import reactor.core.Disposable;
+import reactor.core.publisher.Mono;
 
 /** Events of real servers applied to real servers: in the end both have the same bytes. */
 @SuppressWarnings("try") // What is interrupted while it closes is a test that is over.
@@ -293,7 +294,7 @@ class CopyApplyIT {
   }
 
   private static Fence.Lane lane(com.mongodb.reactivestreams.client.MongoClient client, long term) {
-    return new Fence(client, client.getDatabase("onehop_copy"), "shut-out")
+    return new Fence(client, client.getDatabase("onehop_copy"), "shut-out", Mono.empty())
         .raise(0, term)
         .block(TIMEOUT);
   }

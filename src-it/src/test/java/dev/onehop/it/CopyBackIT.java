@@ -44,6 +44,7 @@ import org.bson.types.MaxKey;
 import org.bson.types.MinKey;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** How far a copy is behind, and how one goes back to where it came from. */
@@ -137,6 +138,7 @@ class CopyBackIT {
   }
 
   @Test
+  @Tag("nightly")
   void operationsThatAreNotAppliedAreCounted() throws InterruptedException {
     three.shardCollection(
         "behind.docs", BsonDocument.parse("{_id: 1}"), Numbered.splitAt(200, 400));
@@ -323,6 +325,7 @@ class CopyBackIT {
   }
 
   @Test
+  @Tag("nightly")
   void whatCannotBeReversedIsRefused() throws Exception {
     try (RealMongod set = RealMongod.startWithOplog(16);
         RealMongod other = RealMongod.start();

@@ -2,6 +2,7 @@ package dev.onehop.streams.channel;
 
 import static com.mongodb.client.model.Filters.and;
 import static com.mongodb.client.model.Filters.eq;
+import static com.mongodb.client.model.Filters.lt;
 
 import com.mongodb.MongoBulkWriteException;
 import com.mongodb.ReadConcern;
@@ -154,7 +155,9 @@ final class MongoLeases implements LeaseStore {
     for (Hold hold : holds) {
       BsonDocument fields =
           stored(hold).append("until", until()).append("renewal", new BsonInt64(renewal));
-      updates.add(new UpdateOneModel<>(heldBy(member, hold), List.of(set(fields))));
+      // One that comes late must not take the place back.
+      Bson next = and(heldBy(member, hold), lt("renewal", renewal));
+      updates.add(new UpdateOneModel<>(next, List.of(set(fields))));
     }
     return Mono.from(collection.bulkWrite(updates, UNORDERED)).then();
   }

@@ -84,7 +84,8 @@ public final class Applier {
   }
 
   private static Fence fence(MongoClient destination, MongoDatabase state, String job) {
-    return new Fence(destination, state, job + ".apply");
+    // Channels are only written to while their leases last.
+    return new Fence(destination, state, job + ".apply", Mono.empty());
   }
 
   /** Shuts all processes out that apply events for a job that is no more. */
@@ -117,7 +118,8 @@ public final class Applier {
                                 sink.documentsRead(),
                                 applied,
                                 now,
-                                sink.exactFrom())));
+                                // Of channels that are elsewhere, or to come, it is not known.
+                                sink.isWhole() ? sink.exactFrom() : now)));
   }
 
   /**

@@ -124,10 +124,8 @@ final class ApplySink implements ChannelSink {
     StreamEvent.Change first = batch.events().get(0);
     if (DocumentEvent.of(first.document()) == null) {
       return operations.contains(CopyOperation.DDL)
-          ? tenure
-              .writes()
-              .raise()
-              .then(Mono.defer(() -> schema.apply(first, tenure.lane().isUncertain(time(batch)))))
+          ? schema
+              .apply(first, tenure.lane().isUncertain(time(batch)), tenure.writes().raise())
               .doOnSuccess(done -> targets.forget())
               .flatMap(plan -> write(tenure, plan))
           : Mono.empty();
@@ -156,14 +154,19 @@ final class ApplySink implements ChannelSink {
             event,
             System.nanoTime(),
             large.checkpoint());
-    Tenure tenure = tenures.get(Channels.of(event, channels));
+    int channel = Channels.of(event, channels);
+    Tenure tenure = tenures.get(channel);
     DocumentEvent told = DocumentEvent.of(event);
     if (tenure == null || told == null) {
       return ChannelSink.super.notice(notice);
     }
+    ChannelBatch batch =
+        new ChannelBatch(channel, tenure.lane().term(), List.of(change), large.checkpoint());
     return planner
-        .plan(List.of(change), tenure.lane(), Set.of(told.document()))
+        .plan(batch.events(), tenure.lane(), Set.of(told.document()))
         .flatMap(plan -> write(tenure, plan))
+        .onErrorResume(OccupiedException.class, occupied -> piecemeal(batch, tenure))
+        .onErrorMap(CopyException.class, lost -> fenced(channel, batch.term(), lost))
         .doOnSuccess(done -> events.incrementAndGet());
   }
 
@@ -249,7 +252,12 @@ final class ApplySink implements ChannelSink {
     return batch.events().get(batch.events().size() - 1).document().getTimestamp("clusterTime");
   }
 
-  /** The latest time from which on the documents of all channels are as at the source. */
+  /** Whether every channel was written here. */
+  boolean isWhole() {
+    return tenures.size() == channels;
+  }
+
+  /** The latest time from which on the documents of these channels are as at the source. */
   BsonTimestamp exactFrom() {
     return tenures.values().stream()
         .map(tenure -> tenure.lane().exactFrom())

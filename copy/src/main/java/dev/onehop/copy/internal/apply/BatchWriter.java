@@ -1,5 +1,6 @@
 package dev.onehop.copy.internal.apply;
 
+import com.mongodb.ReadPreference;
 import com.mongodb.client.model.Collation;
 import com.mongodb.client.model.Filters;
 import com.mongodb.client.model.Projections;
@@ -125,6 +126,7 @@ final class BatchWriter {
         destination
             .getDatabase(target.namespace().getDatabaseName())
             .getCollection(target.namespace().getCollectionName(), RawBsonDocument.class)
+            .withReadPreference(ReadPreference.primary())
             .find(Filters.or(filters))
             .projection(Projections.include(fields));
     return Flux.from(target.isSimple() ? found.collation(SIMPLE) : found)

@@ -30,6 +30,10 @@ final class DocumentEvents {
     private boolean inserted;
     private boolean moved;
     private final List<FieldChanges> updates = new ArrayList<>();
+
+    boolean isLive() {
+      return document != null || !updates.isEmpty();
+    }
   }
 
   DocumentEvents(Target target, BsonValue id) {
@@ -43,7 +47,13 @@ final class DocumentEvents {
   }
 
   boolean isReadAgain() {
-    return readAgain;
+    return readAgain
+        || (isPlacedByIdOnly() && byKey.values().stream().filter(Changes::isLive).count() > 1);
+  }
+
+  /** Whether statements for several keys may meet the same document. */
+  private boolean isPlacedByIdOnly() {
+    return target.isPlacedById() || !byKey.keySet().stream().allMatch(target::isPlacedBy);
   }
 
   BsonValue id() {
@@ -84,7 +94,8 @@ final class DocumentEvents {
 
   void update(BsonDocument documentKey, BsonDocument description) {
     FieldChanges update = FieldChanges.of(description);
-    if (update == null || changesPlace(documentKey, update)) {
+    // Without the shard key it would go to all shards, beside what is put there.
+    if (update == null || changesPlace(documentKey, update) || !target.isPlacedBy(documentKey)) {
       readAgain();
     } else {
       byKey.computeIfAbsent(documentKey, key -> new Changes()).updates.add(update);

@@ -43,6 +43,7 @@ import reactor.core.publisher.Mono;
  */
 final class SchemaChanges {
   private static final Logger log = LoggerFactory.getLogger(SchemaChanges.class);
+  private static final Object GUARD = new Object();
   private static final int NAMESPACE_NOT_FOUND = 26;
   private static final int INDEX_NOT_FOUND = 27;
   private static final int NAMESPACE_EXISTS = 48;
@@ -66,10 +67,16 @@ final class SchemaChanges {
   /**
    * Applies an event.
    *
+   * @param guard fails if another process has the job; each command waits for it
    * @param uncertain whether the destination may be newer than the event
    * @return what is to be written with the place
    */
-  Mono<BatchPlan> apply(StreamEvent.Change change, boolean uncertain) {
+  Mono<BatchPlan> apply(StreamEvent.Change change, boolean uncertain, Mono<Void> guard) {
+    return Mono.defer(() -> apply(change, uncertain))
+        .contextWrite(context -> context.put(GUARD, guard));
+  }
+
+  private Mono<BatchPlan> apply(StreamEvent.Change change, boolean uncertain) {
     RawBsonDocument event = change.document();
     BsonDocument name = event.getDocument("ns");
     String database = name.getString("db").getValue();
@@ -392,7 +399,13 @@ final class SchemaChanges {
     if (!command.containsKey("writeConcern")) {
       command.append("writeConcern", new BsonDocument("w", new BsonString("majority")));
     }
-    return Mono.from(destination.getDatabase(database).runCommand(command))
+    return Mono.deferContextual(
+            context ->
+                context
+                    .<Mono<Void>>getOrEmpty(GUARD)
+                    .orElseGet(Mono::empty)
+                    .thenMany(destination.getDatabase(database).runCommand(command))
+                    .next())
         .retryWhen(SourceReads.untilThere())
         .then()
         .onErrorResume(

@@ -2,6 +2,7 @@ package dev.onehop.copy.internal.apply;
 
 import com.mongodb.MongoNamespace;
 import com.mongodb.ReadConcern;
+import com.mongodb.ReadPreference;
 import com.mongodb.reactivestreams.client.MongoClient;
 import java.util.List;
 import java.util.Map;
@@ -60,6 +61,7 @@ final class Targets {
             destination
                 .getDatabase("config")
                 .getCollection("collections", BsonDocument.class)
+                .withReadPreference(ReadPreference.primary())
                 .withReadConcern(ReadConcern.MAJORITY)
                 .find(new BsonDocument("_id", new BsonString(namespace)))
                 .first())

@@ -26,12 +26,12 @@ public final class Waits {
   private static final Duration LONGEST_PAUSE = Duration.ofSeconds(2);
   private static final int QUIET_TRIES = 4;
 
-  // What says that a server is not there or not ready, that a cursor is gone with what it read, or
-  // that the metadata have changed.
+  // What says that a server is not there or not ready, or has no room in its cache for now, that a
+  // cursor is gone with what it read, or that the metadata have changed.
   private static final Set<Integer> PASSING =
       Set.of(
-          6, 7, 43, 63, 64, 70, 89, 91, 112, 117, 133, 134, 136, 150, 175, 189, 202, 234, 237, 249,
-          262, 317, 358, 9001, 10107, 11600, 11601, 11602, 13388, 13435, 13436);
+          6, 7, 43, 63, 64, 70, 82, 89, 91, 112, 117, 133, 134, 136, 150, 175, 189, 202, 234, 237,
+          249, 262, 317, 358, 9001, 10107, 11600, 11601, 11602, 13388, 13435, 13436, 388, -31_800);
   private static final String RETRYABLE = "RetryableWriteError";
 
   private Waits() {}

@@ -211,8 +211,12 @@ final class CopyWriter {
     String database = Mapping.databaseOf(namespace);
     BsonArray statements = new BsonArray();
     for (RawBsonDocument document : documents) {
-      statements.add(
-          new BsonDocument("q", exactly(spec, document)).append("limit", new BsonInt32(1)));
+      BsonDocument delete =
+          new BsonDocument("q", exactly(spec, document)).append("limit", new BsonInt32(1));
+      if (spec.sharding() != null) {
+        delete.append("collation", new BsonDocument("locale", new BsonString("simple")));
+      }
+      statements.add(delete);
     }
     BsonDocument reply =
         Waits.one(

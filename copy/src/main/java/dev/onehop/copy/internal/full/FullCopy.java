@@ -2,6 +2,7 @@ package dev.onehop.copy.internal.full;
 
 import dev.onehop.copy.internal.Mapping;
 import dev.onehop.copy.internal.cluster.ClusterEnd;
+import dev.onehop.copy.internal.cluster.Waits;
 import dev.onehop.copy.internal.state.Fence;
 import dev.onehop.copy.internal.structure.CollectionSpec;
 import java.util.ArrayList;
@@ -126,6 +127,10 @@ public final class FullCopy {
       threads.forEach(Thread::start);
       for (Thread thread : threads) {
         thread.join();
+      }
+      // What a server has refused, and is still on its way a second time, comes too late now.
+      for (Fence.Lane lane : failure.get() == null ? lanes : List.<Fence.Lane>of()) {
+        Waits.first(lane.raise());
       }
     } finally {
       threads.forEach(Thread::interrupt);

@@ -49,6 +49,9 @@ public final class Fence {
   /** The term comes before the number of the command. */
   private static final int NUMBER_BITS = 40;
 
+  /** Servers may forget a session that was not used for half an hour. */
+  private static final long PAUSE_NANOS = Duration.ofMinutes(20).toNanos();
+
   /** How often it is looked whether there are new shards. */
   private static final long LOOK_NANOS = Duration.ofSeconds(5).toNanos();
 
@@ -65,6 +68,7 @@ public final class Fence {
   private final String database;
   private final String name;
   private final FencePlaces places;
+  private final Mono<Void> stillOwner;
   private final AtomicLong lookedNanos = new AtomicLong(System.nanoTime());
   private volatile Set<String> shards = Set.of();
 
@@ -82,8 +86,11 @@ public final class Fence {
    *
    * @param state where its documents are
    * @param name of the lanes: the same in all processes that have the job, and of no other job
+   * @param stillOwner fails if another process has the job; asked before a lane that has rested for
+   *     long writes again
    */
-  public Fence(MongoClient destination, MongoDatabase state, String name) {
+  public Fence(MongoClient destination, MongoDatabase state, String name, Mono<Void> stillOwner) {
+    this.stillOwner = stillOwner;
     this.destination = destination;
     this.database = state.getName();
     this.name = name;
@@ -129,6 +136,7 @@ public final class Fence {
     private final ClientSession session;
     private final ClientSession named;
     private long number;
+    private volatile long triedNanos = System.nanoTime();
     private volatile Set<String> raisedOn = Set.of();
 
     private Lane(int lane, long term, ClientSession session) {
@@ -149,7 +157,8 @@ public final class Fence {
      *     dev.onehop.copy.progress.CopyException} if another process has the job
      */
     public Mono<BsonDocument> write(String inDatabase, BsonDocument command) {
-      return shards()
+      return afterPause()
+          .then(shards())
           .flatMap(
               now ->
                   raisedOn.containsAll(now)
@@ -204,16 +213,29 @@ public final class Fence {
           .append("updates", new BsonArray(List.of(statement)));
     }
 
+    /** Who was not here for long may be shut out where it is forgotten. */
+    private Mono<Void> afterPause() {
+      return Mono.defer(
+          () -> System.nanoTime() - triedNanos > PAUSE_NANOS ? stillOwner : Mono.empty());
+    }
+
     private Mono<BsonDocument> send(String inDatabase, BsonDocument command, long as) {
       BsonDocument numbered = new BsonDocument();
       numbered.putAll(command);
       numbered.append("txnNumber", new BsonInt64(as)).append("writeConcern", MAJORITY);
+      triedNanos = System.nanoTime();
       return Mono.defer(
-              () ->
-                  Mono.from(
-                      destination
-                          .getDatabase(inDatabase)
-                          .runCommand(named, numbered, BsonDocument.class)))
+              () -> {
+                // Between two tries there is no such pause, unless the process stood still.
+                if (System.nanoTime() - triedNanos > PAUSE_NANOS) {
+                  return Mono.error(Job.lost(null));
+                }
+                triedNanos = System.nanoTime();
+                return Mono.from(
+                    destination
+                        .getDatabase(inDatabase)
+                        .runCommand(named, numbered, BsonDocument.class));
+              })
           .flatMap(Lane::settled)
           .retryWhen(PATIENTLY)
           .onErrorMap(

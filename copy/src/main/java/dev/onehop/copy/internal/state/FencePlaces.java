@@ -2,6 +2,7 @@ package dev.onehop.copy.internal.state;
 
 import com.mongodb.MongoException;
 import com.mongodb.ReadConcern;
+import com.mongodb.ReadPreference;
 import com.mongodb.reactivestreams.client.MongoClient;
 import com.mongodb.reactivestreams.client.MongoCollection;
 import dev.onehop.copy.internal.cluster.Waits;
@@ -34,7 +35,8 @@ final class FencePlaces {
           .filter(Waits::isPassing);
 
   private static final BsonDocument NOT_TRUE = new BsonDocument("$ne", BsonBoolean.TRUE);
-  private static final int TRIES = 20;
+  // A minute.
+  private static final int TRIES = 600;
   private static final Duration PAUSE = Duration.ofMillis(100);
 
   private final MongoClient destination;
@@ -204,6 +206,7 @@ final class FencePlaces {
         destination
             .getDatabase("config")
             .getCollection(collection, BsonDocument.class)
+            .withReadPreference(ReadPreference.primary())
             .withReadConcern(ReadConcern.MAJORITY);
     return Flux.from(entries.find(filter).sort(new BsonDocument(ID, new BsonInt32(1))))
         .collectList();

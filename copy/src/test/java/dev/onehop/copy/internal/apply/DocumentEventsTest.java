@@ -112,7 +112,7 @@ class DocumentEventsTest {
     atDestination.update(KEY, change);
     assertThat(atDestination.isReadAgain()).isTrue();
     DocumentEvents atNone = events("kk");
-    atNone.update(KEY, change);
+    atNone.update(BsonDocument.parse("{kk: 1, _id: 1}"), change);
     assertThat(atNone.isReadAgain()).isFalse();
   }
 
@@ -137,12 +137,33 @@ class DocumentEventsTest {
 
   @Test
   void whatIsInsertedIsInserted() {
-    DocumentEvents events = events("k");
+    DocumentEvents events = events();
     events.put(KEY, raw("{_id: 1, k: 2}"), true, false);
     events.update(KEY, BsonDocument.parse("{updatedFields: {a: 1}}"));
     assertThat(statements(events))
         .containsExactly(
             "insert {\"_id\": 1, \"k\": 2}", "update {\"_id\": 1} {\"$set\": {\"a\": 1}}");
+  }
+
+  /** The statements for one key would meet the document of the other. */
+  @Test
+  void twoDocumentsOfTheSourceThatAreOneHereAreReadAgain() {
+    DocumentEvents events = events();
+    events.put(BsonDocument.parse("{k: 1, _id: 1}"), raw("{_id: 1, k: 1}"), false, false);
+    events.put(BsonDocument.parse("{k: 2, _id: 1}"), raw("{_id: 1, k: 2}"), true, false);
+    assertThat(events.isReadAgain()).isTrue();
+    DocumentEvents apart = events("k");
+    apart.put(BsonDocument.parse("{k: 1, _id: 1}"), raw("{_id: 1, k: 1}"), false, false);
+    apart.put(BsonDocument.parse("{k: 2, _id: 1}"), raw("{_id: 1, k: 2}"), true, false);
+    assertThat(apart.isReadAgain()).isFalse();
+  }
+
+  /** It would go to all shards, at the same time as what is put goes to one. */
+  @Test
+  void anUpdateThatDoesNotTellItsShardIsReadAgain() {
+    DocumentEvents events = events("k");
+    events.update(KEY, BsonDocument.parse("{updatedFields: {a: 1}}"));
+    assertThat(events.isReadAgain()).isTrue();
   }
 
   /** A replacement can't have such names. */
