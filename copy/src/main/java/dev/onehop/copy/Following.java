@@ -63,19 +63,19 @@ final class Following {
       }
       failure.set(null);
       Disposable running = applier.run().subscribe(nothing -> {}, failure::set);
+      BsonTimestamp finished;
       try {
-        BsonTimestamp finished = whileRunning();
-        if (finished != null) {
-          running.dispose();
-          Waits.first(applier.ended());
-          return finished;
-        }
+        finished = whileRunning();
       } finally {
         running.dispose();
         if (failure.get() == null) {
           // Then the next process goes on at once, where this one came to.
           Waits.first(applier.ended().timeout(LEAVING).onErrorComplete());
         }
+      }
+      if (finished != null) {
+        Waits.first(applier.ended());
+        return finished;
       }
     }
   }

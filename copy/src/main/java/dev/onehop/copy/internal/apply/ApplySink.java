@@ -111,7 +111,11 @@ final class ApplySink implements ChannelSink {
     if (tenure == null || tenure.lane().term() != batch.term()) {
       return Mono.error(new FencedException(batch.channel(), batch.term()));
     }
-    return written(batch, tenure)
+    return applied(batch, tenure, written(batch, tenure));
+  }
+
+  private Mono<Void> applied(ChannelBatch batch, Tenure tenure, Mono<Void> write) {
+    return write
         .onErrorMap(CopyException.class, lost -> fenced(batch.channel(), batch.term(), lost))
         .doOnSuccess(
             done -> {
@@ -130,8 +134,12 @@ final class ApplySink implements ChannelSink {
               .flatMap(plan -> write(tenure, plan))
           : Mono.empty();
     }
+    return documents(batch, tenure, Set.of());
+  }
+
+  private Mono<Void> documents(ChannelBatch batch, Tenure tenure, Set<Lane.Document> readAgain) {
     return planner
-        .plan(batch.events(), tenure.lane(), Set.of())
+        .plan(batch.events(), tenure.lane(), readAgain)
         .flatMap(
             plan ->
                 write(tenure, plan)
@@ -162,12 +170,7 @@ final class ApplySink implements ChannelSink {
     }
     ChannelBatch batch =
         new ChannelBatch(channel, tenure.lane().term(), List.of(change), large.checkpoint());
-    return planner
-        .plan(batch.events(), tenure.lane(), Set.of(told.document()))
-        .flatMap(plan -> write(tenure, plan))
-        .onErrorResume(OccupiedException.class, occupied -> piecemeal(batch, tenure))
-        .onErrorMap(CopyException.class, lost -> fenced(channel, batch.term(), lost))
-        .doOnSuccess(done -> events.incrementAndGet());
+    return applied(batch, tenure, documents(batch, tenure, Set.of(told.document())));
   }
 
   private Mono<Void> write(Tenure tenure, BatchPlan plan) {

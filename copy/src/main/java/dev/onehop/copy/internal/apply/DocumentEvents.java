@@ -48,11 +48,11 @@ final class DocumentEvents {
 
   boolean isReadAgain() {
     return readAgain
-        || (isPlacedByIdOnly() && byKey.values().stream().filter(Changes::isLive).count() > 1);
+        || (mayMeetOneDocument() && byKey.values().stream().filter(Changes::isLive).count() > 1);
   }
 
   /** Whether statements for several keys may meet the same document. */
-  private boolean isPlacedByIdOnly() {
+  private boolean mayMeetOneDocument() {
     return target.isPlacedById() || !byKey.keySet().stream().allMatch(target::isPlacedBy);
   }
 
