@@ -32,6 +32,7 @@ final class CopyBenchOptions {
           "--write-rate",
           "--duration",
           "--rounds",
+          "--router-cpus",
           "--quick",
           "--mongod",
           "--mongos",
@@ -45,6 +46,8 @@ final class CopyBenchOptions {
   private static final int MOST_RATE = 100_000;
   private static final int MOST_ROUNDS = 100;
   private static final int MOST_COLLECTIONS = 100;
+  private static final double LEAST_SHARE = 0.01;
+  private static final double MOST_SHARE = 8;
   private static final Duration LEAST_TIME = Duration.ofSeconds(1);
   private static final Duration MOST_TIME = Duration.ofHours(1);
 
@@ -118,6 +121,14 @@ final class CopyBenchOptions {
       description = "How often each way is measured. Default: 5 (--quick: 1).")
   @Nullable Integer rounds;
 
+  @Option(
+      names = "--router-cpus",
+      paramLabel = "X",
+      description =
+          "Hold each router, of both ways, to this share of a processor, as if each had a small"
+              + " machine of its own: 0.01 to 8. Takes root. Default: no limit.")
+  @Nullable Double routerCpus;
+
   @Option(names = "--quick", description = "Small and few copies, under a minute.")
   boolean quick;
 
@@ -153,7 +164,7 @@ final class CopyBenchOptions {
     if (found.faults() > 0) {
       throw Failure.run(
           "%d of %d copies differ from their source; see the table"
-              .formatted(found.faults(), found.runs().size()),
+              .formatted(found.faults(), found.points().size()),
           null);
     }
     return 0;
@@ -172,6 +183,9 @@ final class CopyBenchOptions {
     if (time.compareTo(LEAST_TIME) < 0 || time.compareTo(MOST_TIME) > 0) {
       throw Failure.usage("--duration must be from 1s to 1h");
     }
+    if (routerCpus != null && !(routerCpus >= LEAST_SHARE && routerCpus <= MOST_SHARE)) {
+      throw Failure.usage("--router-cpus must be from 0.01 to 8");
+    }
     List<Integer> usual = quick ? List.of(1) : List.of(1, 5);
     List<Integer> split = collections == null ? usual : collections;
     split.forEach(count -> checked("--in", count, 0, 1, MOST_COLLECTIONS));
@@ -189,6 +203,7 @@ final class CopyBenchOptions {
         time,
         checked("--rounds", rounds, quick ? 1 : 5, 1, MOST_ROUNDS),
         quick,
+        routerCpus,
         programs.mongod,
         programs.mongos);
   }

@@ -366,7 +366,7 @@ class CopyApplyIT {
           at.getCollection("sharded").insertOne(new Document("_id", n).append("k", n));
         }
         at.getCollection("sharded").renameCollection(new MongoNamespace("m", "spread"));
-        reshard("m.spread");
+        Resharding.reshard(from, "m.spread", new Document("_id", "hashed"), 3);
         for (int n = 0; n < 60; n++) {
           at.getCollection("spread").updateOne(Filters.eq(n), Updates.set("b", n));
         }
@@ -401,23 +401,6 @@ class CopyApplyIT {
 
   private static Set<String> names(MongoDatabase of) {
     return of.listCollectionNames().into(new TreeSet<>());
-  }
-
-  private static void reshard(String namespace) {
-    try (MongoClient config = PrimaryShards.direct(from.configServers())) {
-      MongoDatabase admin = config.getDatabase("admin");
-      var unusedQuick =
-          admin.runCommand(
-              new Document("setParameter", 1)
-                  .append("reshardingMinimumOperationDurationMillis", 0));
-      var unused =
-          admin.runCommand(
-              new Document("_configsvrReshardCollection", namespace)
-                  .append("key", new Document("_id", "hashed"))
-                  .append("unique", false)
-                  .append("numInitialChunks", 3)
-                  .append("writeConcern", new Document("w", "majority")));
-    }
   }
 
   /** Waits until some process has applied what the source has now. */

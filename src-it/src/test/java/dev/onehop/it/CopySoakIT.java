@@ -8,6 +8,8 @@ import com.mongodb.WriteConcern;
 import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoClients;
 import com.mongodb.client.MongoCollection;
+import com.mongodb.client.model.Filters;
+import com.mongodb.client.model.Updates;
 import dev.onehop.copy.ClusterCopy;
 import dev.onehop.copy.CopyControl;
 import dev.onehop.copy.progress.CopyPhase;
@@ -22,6 +24,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.bson.BsonDocument;
@@ -36,8 +39,9 @@ import org.junit.jupiter.api.io.TempDir;
 
 /**
  * A copy whose process is killed again and again, in all phases, while the source is written to,
- * ranges move at both ends, both ends elect other primaries, and an unsharded collection of the
- * source gets another primary shard. In the end the verifier finds both ends equal.
+ * ranges move at both ends, both ends elect other primaries, a collection of the source is
+ * resharded, and an unsharded one gets another primary shard. In the end the verifier finds both
+ * ends equal.
  *
  * <p>{@code -Donehop.it.copy.soak.kills=20}, {@code .seconds=600} (how long changes are applied)
  * and {@code .members=3} make it as hard as it should be before a release; {@code .seed} repeats
@@ -182,6 +186,36 @@ class CopySoakIT {
     return true;
   }
 
+  /** To another shard key and back, while documents change: servers of 6.0 don't tell of it. */
+  private boolean reshard(Random random) throws InterruptedException {
+    for (Object key : new Object[] {"hashed", 1}) {
+      CompletableFuture<Void> done = CompletableFuture.runAsync(() -> reshardLarge(key));
+      while (!done.isDone()) {
+        try {
+          var unused =
+              large().updateOne(Filters.eq(random.nextInt(DOCUMENTS)), Updates.inc("n", 1));
+        } catch (MongoException refused) {
+          ServerProcess.pause(Duration.ofMillis(50));
+        }
+      }
+      done.join();
+    }
+    return true;
+  }
+
+  /** Ranges move meanwhile: servers do one of both at a time. */
+  private void reshardLarge(Object key) {
+    await()
+        .atMost(TIMEOUT)
+        .pollInterval(Duration.ofMillis(200))
+        .ignoreExceptions()
+        .until(
+            () -> {
+              Resharding.reshard(source, LARGE, new Document("_id", key), 6);
+              return true;
+            });
+  }
+
   private Process copy(ClusterCopy.Begin begin, Path log) throws IOException {
     return CopyMain.start(source.url(), destination.url(), DATABASE, begin, true, log);
   }
@@ -216,7 +250,8 @@ class CopySoakIT {
     Duration pause = Duration.ofSeconds(10);
     ClusterFaults atSource =
         new ClusterFaults(source, from, List.of(WRITTEN, LARGE), pause)
-            .with("movePrimary", this::movePrimary);
+            .with("movePrimary", this::movePrimary)
+            .with("reshard", this::reshard);
     ClusterFaults atDestination =
         new ClusterFaults(destination, to, List.of(WRITTEN, LARGE), pause);
     VersionedWrites writes = new VersionedWrites(from, WRITTEN, SLOTS, SEED);

@@ -201,7 +201,6 @@ class StreamMetadataChangesIT {
         namespace,
         Numbered.KEY,
         IntStream.range(1, 6).mapToObj(chunk -> VersionedWrites.bound(chunk * 10)).toList());
-    onConfig(new Document("setParameter", 1).append("reshardingMinimumOperationDurationMillis", 0));
     StreamCheck check = new StreamCheck(order == Order.TOTAL);
     Disposable reader =
         read(
@@ -213,12 +212,7 @@ class StreamMetadataChangesIT {
     VersionedWrites writes = new VersionedWrites(client, namespace, SLOTS, 1);
     try (writes) {
       assertGoesOn(writes);
-      onConfig(
-          new Document("_configsvrReshardCollection", namespace)
-              .append("key", new Document("_id", "hashed"))
-              .append("unique", false)
-              .append("numInitialChunks", 6)
-              .append("writeConcern", new Document("w", "majority")));
+      Resharding.reshard(testbed, namespace, new Document("_id", "hashed"), 6);
       assertGoesOn(writes);
     }
     assertAllIsSeen(writes, check);

@@ -146,6 +146,16 @@ final class Run implements AutoCloseable {
                 each.running().pin(each.server().role() == Server.Role.ROUTER ? routers : mongods));
   }
 
+  void limitRouters(double processors) {
+    List<Started> all;
+    synchronized (this) {
+      all = List.copyOf(servers);
+    }
+    all.stream()
+        .filter(each -> each.server().role() == Server.Role.ROUTER)
+        .forEach(each -> each.running().limit(processors));
+  }
+
   /**
    * What the servers occupy at present; those are left out of which nothing can be told.
    *

@@ -265,6 +265,18 @@ public final class Testbed implements AutoCloseable {
     return run.pin(routers, mongods);
   }
 
+  /**
+   * Holds each router to a share of a processor until it ends, as if each had a machine of that
+   * size. For servers that run as processes.
+   *
+   * @param processors for each router, 0.001 or more
+   * @throws TestbedException if this user or this machine can't do that: it takes root and Linux
+   *     control groups
+   */
+  public void limitRouters(double processors) {
+    run.limitRouters(processors);
+  }
+
   /** The processor time that servers and links have used so far. Cheap: may be asked often. */
   public CpuTimes cpuTimes() {
     return run.cpuTimes();

@@ -98,7 +98,9 @@ public final class CopyBench extends StandaloneRun<CopyBenchResults> {
             List.of(),
             plan.rounds(),
             1,
-            null,
+            plan.routerCpus() == null
+                ? null
+                : "each router held to " + plan.routerCpus() + " of a processor",
             null),
         new TopologyFacts(
             "from one cluster to another",

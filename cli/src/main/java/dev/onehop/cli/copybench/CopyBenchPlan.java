@@ -17,6 +17,7 @@ import org.jspecify.annotations.Nullable;
  * @param duration how long they are
  * @param rounds how often each way is measured
  * @param quick whether all of it is small, so that the optimizing compiler would not pay
+ * @param routerCpus how many processors each router may use; null for all
  * @param mongod the servers' program; null to find it
  * @param mongos the routers' program; null to find it, or to use the stand-in
  */
@@ -30,6 +31,7 @@ public record CopyBenchPlan(
     Duration duration,
     int rounds,
     boolean quick,
+    @Nullable Double routerCpus,
     @Nullable Path mongod,
     @Nullable Path mongos) {
 

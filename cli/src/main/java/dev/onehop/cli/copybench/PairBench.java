@@ -13,6 +13,7 @@ import dev.onehop.testbed.Testbed;
 import java.time.Duration;
 import java.util.EnumMap;
 import java.util.EnumSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -179,6 +180,12 @@ final class PairBench {
   private void measure(
       Copy copy, @Nullable RangeMover mover, Task task, UnaryOperator<CopyBenchRun> finish)
       throws InterruptedException {
+    // Not before: where they are stand-ins, the optimizing compiler needs processors.
+    Double routerCpus = plan.routerCpus();
+    if (routerCpus != null && copy.round() == 1) {
+      source.limitRouters(routerCpus);
+      destination.limitRouters(routerCpus);
+    }
     Worker worker = workers.of(copy.way());
     var unused = worker.use();
     Side.Counts sourceBefore = source.counts();
@@ -206,8 +213,9 @@ final class PairBench {
     }
     CopyBenchRun run =
         new CopyBenchRun(
-            copy.kind(),
-            setup.label(),
+            copy.kind().equals(CopyBenchRun.FULL) ? CopyBenchRun.FULL : CopyBenchRun.INCREMENTAL,
+            setup.source(),
+            setup.destination(),
             copy.collections(),
             copy.way().label(),
             copy.round(),
@@ -217,7 +225,7 @@ final class PairBench {
             documents * (1 - 2 * Sampler.MARGIN) / written.seconds(),
             given.returned(),
             taken.written(),
-            taken.routed(),
+            perSecond(taken.routed(), written.seconds()),
             use.cpuNanos() / PER_SECOND,
             given.routersCpu().plus(taken.routersCpu()).toNanos() / PER_SECOND,
             given.mongodsCpu().plus(taken.mongodsCpu()).toNanos() / PER_SECOND,
@@ -227,6 +235,12 @@ final class PairBench {
             null,
             written.series());
     found.accept(finish.apply(run));
+  }
+
+  private static Map<String, Double> perSecond(Map<String, Long> counts, double seconds) {
+    Map<String, Double> rates = new LinkedHashMap<>();
+    counts.forEach((server, count) -> rates.put(server, count / seconds));
+    return rates;
   }
 
   private boolean isEqual(Way way) throws InterruptedException {

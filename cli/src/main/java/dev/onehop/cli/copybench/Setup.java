@@ -8,20 +8,18 @@ import java.util.List;
 /** From what to what it is copied. */
 public enum Setup {
   /** From a sharded cluster to another one. */
-  SHARDED(CopyBenchRun.SHARDED, true, true),
+  SHARDED(true, true),
   /** From a replica set to another one. */
-  REPLICA_SET(CopyBenchRun.REPLICA_SET, false, false),
+  REPLICA_SET(false, false),
   /** From a replica set to a sharded cluster. */
-  REPLICA_SET_TO_SHARDED("replica set to sharded", false, true),
+  REPLICA_SET_TO_SHARDED(false, true),
   /** From a sharded cluster to a replica set. */
-  SHARDED_TO_REPLICA_SET("sharded to replica set", true, false);
+  SHARDED_TO_REPLICA_SET(true, false);
 
-  private final String label;
   private final boolean fromSharded;
   private final boolean toSharded;
 
-  Setup(String label, boolean fromSharded, boolean toSharded) {
-    this.label = label;
+  Setup(boolean fromSharded, boolean toSharded) {
     this.fromSharded = fromSharded;
     this.toSharded = toSharded;
   }
@@ -46,14 +44,28 @@ public enum Setup {
     return Arrays.stream(values()).map(Setup::option).toList();
   }
 
-  /** Its name in results. */
+  /** Its name in words. */
   String label() {
-    return label;
+    return option().replace('-', ' ');
   }
 
   /** Its name on command lines, and that of a folder. */
   String option() {
-    return label.replace(' ', '-');
+    return fromSharded == toSharded ? source() : source() + "-to-" + destination();
+  }
+
+  /** What the source is, in results. */
+  String source() {
+    return kind(fromSharded);
+  }
+
+  /** What the destination is, in results. */
+  String destination() {
+    return kind(toSharded);
+  }
+
+  private static String kind(boolean sharded) {
+    return sharded ? CopyBenchRun.SHARDED : CopyBenchRun.REPLICA_SET;
   }
 
   boolean fromSharded() {

@@ -22,6 +22,7 @@ import java.util.Objects;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.bson.BsonDocument;
+import org.bson.BsonDouble;
 import org.bson.BsonInt32;
 import org.bson.BsonTimestamp;
 import org.jspecify.annotations.Nullable;
@@ -109,6 +110,15 @@ final class Side implements AutoCloseable {
         .shardHosts()
         .forEach((shard, hosts) -> side.shards.put(shard, direct(hosts.replaceFirst(".*/", ""))));
     addresses.forEach(address -> side.routers.put(address, direct(address)));
+    // The slower way must still find all changes in them.
+    side.shards
+        .values()
+        .forEach(
+            primary ->
+                run(
+                    primary,
+                    new BsonDocument("replSetResizeOplog", new BsonInt32(1))
+                        .append("size", new BsonDouble(OPLOG_MEBIBYTES))));
     return side;
   }
 
@@ -187,6 +197,13 @@ final class Side implements AutoCloseable {
   /** The cluster; null for a replica set. */
   @Nullable Testbed testbed() {
     return testbed;
+  }
+
+  /** Holds each router to so many processors. */
+  void limitRouters(double processors) {
+    if (testbed != null) {
+      testbed.limitRouters(processors);
+    }
   }
 
   /** What runs where. */

@@ -95,13 +95,24 @@ final class Sides implements AutoCloseable {
   }
 
   private Side sharded(String name, int network, int routers) {
-    return Side.of(
-        Testbed.builder(Side.topology("copy-" + name, network, routers))
-            .mongod(plan.mongod())
-            .mongos(plan.mongos())
-            // Long enough for the optimizing compiler to help stand-in routers, too.
-            .longRun(!plan.quick())
-            .start());
+    Side side =
+        Side.of(
+            Testbed.builder(Side.topology("copy-" + name, network, routers))
+                .mongod(plan.mongod())
+                .mongos(plan.mongos())
+                // Long enough for the optimizing compiler to help stand-in routers, too.
+                .longRun(!plan.quick())
+                .start());
+    if (plan.routerCpus() != null) {
+      try {
+        // All there are: whether it can be done is told before anything is measured.
+        side.limitRouters(Runtime.getRuntime().availableProcessors());
+      } catch (RuntimeException e) {
+        side.close();
+        throw Failure.run(Failure.firstLine(e), e);
+      }
+    }
+    return side;
   }
 
   private Side replicaSet(String name, int network) throws InterruptedException {

@@ -74,7 +74,7 @@ public final class CopyBenchReport {
       Page.notice(
           html,
           "Unfinished run: "
-              + results.runs().size()
+              + results.points().size()
               + " of "
               + run.pointsPlanned()
               + " copies"
@@ -85,14 +85,14 @@ public final class CopyBenchReport {
           html,
           results.faults()
               + " of "
-              + results.runs().size()
+              + results.points().size()
               + " copies differ from their source; see the table.");
     }
   }
 
   private static String chart(CopyBenchResults results, String title) {
     List<CopyBenchRun> runs =
-        results.runs().stream()
+        results.points().stream()
             .filter(run -> run.title().equals(title) && run.series().size() > 1)
             .toList();
     if (runs.isEmpty()) {

@@ -63,7 +63,11 @@ public final class CopyBenchTable {
             .append(Format.count(results.run().records()))
             .append(" ")
             .append(results.run().workload())
-            .append("\n\n");
+            .append("\n");
+    if (results.run().processors() != null) {
+      text.append("processors: ").append(results.run().processors()).append('\n');
+    }
+    text.append('\n');
     tables(results)
         .forEach(
             rows -> {
@@ -113,30 +117,31 @@ public final class CopyBenchTable {
         runs.get(0).title(),
         runs.get(0).way(),
         String.valueOf(runs.size()),
-        Format.rate(median(runs, CopyBenchRun::perSecond)),
-        Format.rate(least(runs, CopyBenchRun::perSecond))
+        Format.rate(median(runs, CopyBenchRun::documentsPerSecond)),
+        Format.rate(least(runs, CopyBenchRun::documentsPerSecond))
             + "-"
-            + Format.rate(most(runs, CopyBenchRun::perSecond)),
+            + Format.rate(most(runs, CopyBenchRun::documentsPerSecond)),
         decimal(median(runs, CopyBenchRun::seconds)),
         decimal(median(runs, CopyBenchRun::startSeconds)),
         byRouter(runs),
         Format.percent(spread(runs)),
         Format.count(runs.stream().mapToLong(CopyBenchRun::memoryBytes).max().orElse(0) >> 20),
         String.valueOf(runs.stream().mapToInt(CopyBenchRun::moves).sum()),
-        runs.stream().allMatch(CopyBenchRun::equal) ? "yes" : "NO");
+        runs.stream().allMatch(CopyBenchRun::verified) ? "yes" : "NO");
   }
 
   private static String byRouter(List<CopyBenchRun> runs) {
     double seconds = runs.stream().mapToDouble(CopyBenchRun::seconds).sum();
     List<String> rates = new ArrayList<>();
-    for (String router : runs.get(0).routed().keySet()) {
-      rates.add(Format.rate(routed(runs, router) / seconds));
+    for (String router : runs.get(0).perRouter().keySet()) {
+      rates.add(
+          Format.rate(
+              runs.stream()
+                      .mapToDouble(run -> run.perRouter().getOrDefault(router, 0.0) * run.seconds())
+                      .sum()
+                  / seconds));
     }
     return rates.isEmpty() ? Format.NONE : String.join(" ", rates);
-  }
-
-  private static double routed(List<CopyBenchRun> runs, String router) {
-    return runs.stream().mapToLong(run -> run.routed().getOrDefault(router, 0L)).sum();
   }
 
   private static @Nullable Double spread(List<CopyBenchRun> runs) {
@@ -170,7 +175,7 @@ public final class CopyBenchTable {
                 runs.get(0).title(),
                 runs.get(0).way(),
                 String.valueOf(runs.size()),
-                Format.rate(runs.get(0).perSecond())));
+                Format.rate(runs.get(0).documentsPerSecond())));
     for (ToDoubleFunction<LatencySummary> figure :
         List.<ToDoubleFunction<LatencySummary>>of(
             LatencySummary::p50,
@@ -210,7 +215,8 @@ public final class CopyBenchTable {
       boolean lag =
           results.runs(title, CopyBenchRun.OURS).stream().anyMatch(run -> run.lag() != null);
       results
-          .ratio(title, lag ? run -> lag(run, LatencySummary::p99) : CopyBenchRun::perSecond)
+          .ratio(
+              title, lag ? run -> lag(run, LatencySummary::p99) : CopyBenchRun::documentsPerSecond)
           .ifPresent(
               beside ->
                   sentences.add(

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * @param topology where things stood
  * @param server which servers ran
  * @param machine which machine and software it ran on
- * @param runs the finished copies in the order they ran
+ * @param points the finished copies in the order they ran
  */
 public record CopyBenchResults(
     String command,
@@ -24,15 +24,15 @@ public record CopyBenchResults(
     TopologyFacts topology,
     ServerFacts server,
     @Nullable MachineFacts machine,
-    List<CopyBenchRun> runs)
+    List<CopyBenchRun> points)
     implements RunResults {
 
   /** What {@code command} says. */
   public static final String COMMAND = "copy";
 
-  /** Runs that a file left out are none. */
+  /** Points that a file left out are none. */
   public CopyBenchResults {
-    runs = runs == null ? List.of() : List.copyOf(runs);
+    points = points == null ? List.of() : List.copyOf(points);
   }
 
   /** Results of this version. */
@@ -41,14 +41,14 @@ public record CopyBenchResults(
       TopologyFacts topology,
       ServerFacts server,
       @Nullable MachineFacts machine,
-      List<CopyBenchRun> runs) {
-    this(COMMAND, run, topology, server, machine, runs);
+      List<CopyBenchRun> points) {
+    this(COMMAND, run, topology, server, machine, points);
   }
 
   /** What was measured, each once: full copies first, otherwise in the order it ran. */
   @JsonIgnore
   public List<String> titles() {
-    return runs.stream()
+    return points.stream()
         .sorted(Comparator.comparing(run -> !run.kind().equals(CopyBenchRun.FULL)))
         .map(CopyBenchRun::title)
         .distinct()
@@ -57,7 +57,9 @@ public record CopyBenchResults(
 
   /** The runs of a way, in the order of their rounds. */
   public List<CopyBenchRun> runs(String title, String way) {
-    return runs.stream().filter(run -> run.title().equals(title) && run.way().equals(way)).toList();
+    return points.stream()
+        .filter(run -> run.title().equals(title) && run.way().equals(way))
+        .toList();
   }
 
   /**
@@ -122,7 +124,7 @@ public record CopyBenchResults(
   /** Copies that were not equal to their source. */
   @JsonIgnore
   public long faults() {
-    return runs.stream().filter(run -> !run.equal()).count();
+    return points.stream().filter(run -> !run.verified()).count();
   }
 
   /** What is not of the copies, as every report shows it. */

@@ -51,18 +51,23 @@ class CopyBenchReportTest {
     JsonNode json = new ObjectMapper().readTree(folder.resolve("results.json").toFile());
     for (String field :
         List.of(
-            "kind",
+            "phase",
             "way",
+            "source",
+            "collections",
+            "documentsPerSecond",
+            "perRouter",
+            "cores",
+            "verified",
             "round",
-            "documents",
-            "perSecond",
-            "routed",
             "toolCpuSeconds",
             "memoryBytes",
-            "equal",
             "series")) {
-      assertThat(json.path("runs").path(0).has(field)).as(field).isTrue();
+      assertThat(json.path("points").path(0).has(field)).as(field).isTrue();
     }
+    assertThat(json.at("/points/0/way").asText()).isEqualTo("one-router");
+    assertThat(json.at("/points/2/phase").asText()).isEqualTo("incremental");
+    assertThat(json.at("/points/2/lag").has("p99")).isTrue();
   }
 
   @Test

@@ -13,7 +13,8 @@ class CopyBenchResultsTest {
 
   @Test
   void roundsAreComparedInPairs() {
-    Beside beside = SampleCopyBenchResults.all().ratio(FULL, CopyBenchRun::perSecond).orElseThrow();
+    Beside beside =
+        SampleCopyBenchResults.all().ratio(FULL, CopyBenchRun::documentsPerSecond).orElseThrow();
     assertThat(beside.ratio()).isCloseTo(2, within(1e-9));
     assertThat(beside.least()).isCloseTo(2, within(1e-9));
     assertThat(beside.rounds()).isEqualTo(3);
@@ -28,9 +29,9 @@ class CopyBenchResultsTest {
                 SampleCopyBenchResults.run(CopyBenchRun.FULL, CopyBenchRun.ONE, 1, 100, null),
                 SampleCopyBenchResults.run(CopyBenchRun.FULL, CopyBenchRun.OURS, 1, 300, null),
                 SampleCopyBenchResults.run(CopyBenchRun.FULL, CopyBenchRun.OURS, 2, 900, null)));
-    assertThat(results.ratio(FULL, CopyBenchRun::perSecond).orElseThrow().ratio())
+    assertThat(results.ratio(FULL, CopyBenchRun::documentsPerSecond).orElseThrow().ratio())
         .isCloseTo(3, within(1e-9));
-    assertThat(results.ratio("another", CopyBenchRun::perSecond)).isEmpty();
+    assertThat(results.ratio("another", CopyBenchRun::documentsPerSecond)).isEmpty();
   }
 
   @Test

@@ -74,7 +74,8 @@ public final class SampleCopyBenchResults {
     boolean ours = way.equals(CopyBenchRun.OURS);
     Map<String, Long> even = Map.of("shard-1", 33_000L, "shard-2", 34_000L, "shard-3", 33_000L);
     return new CopyBenchRun(
-        kind,
+        kind.equals(CopyBenchRun.FULL) ? CopyBenchRun.FULL : CopyBenchRun.INCREMENTAL,
+        CopyBenchRun.SHARDED,
         CopyBenchRun.SHARDED,
         1,
         way,
@@ -86,8 +87,8 @@ public final class SampleCopyBenchResults {
         even,
         even,
         ours
-            ? Map.of("a:1", 33_000L, "b:1", 34_000L, "c:1", 33_000L)
-            : Map.of("a:1", 100_000L, "b:1", 0L, "c:1", 0L),
+            ? Map.of("a:1", 330.0, "b:1", 340.0, "c:1", 330.0)
+            : Map.of("a:1", 1_000.0, "b:1", 0.0, "c:1", 0.0),
         ours ? 4 : 5,
         ours ? 1 : 6,
         8,

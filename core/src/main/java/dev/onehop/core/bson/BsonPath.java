@@ -5,7 +5,6 @@ import java.util.List;
 import org.bson.BsonDocument;
 import org.bson.BsonType;
 import org.bson.BsonValue;
-import org.bson.ByteBuf;
 import org.bson.RawBsonDocument;
 import org.jspecify.annotations.Nullable;
 
@@ -45,6 +44,17 @@ public final class BsonPath {
      */
     public BsonValue value() {
       return RawValues.read(element);
+    }
+
+    /**
+     * The document found, as a view of the same bytes.
+     *
+     * @return null if it is of another type
+     */
+    public @Nullable RawBsonDocument document() {
+      return type() == BsonType.DOCUMENT
+          ? new RawBsonDocument(element.bytes(), element.valueOffset(), element.valueLength())
+          : null;
     }
   }
 
@@ -90,19 +100,7 @@ public final class BsonPath {
    * @throws MalformedBsonException if the bytes on the way are no valid BSON
    */
   public @Nullable Located find(RawBsonDocument document) {
-    ByteBuf buffer = document.getByteBuffer();
-    try {
-      int length = buffer.remaining();
-      if (buffer.isBackedByArray()) {
-        int offset = buffer.arrayOffset() + buffer.position();
-        return find(buffer.array(), offset, length);
-      }
-      byte[] bytes = new byte[length];
-      buffer.get(bytes);
-      return find(bytes, 0, length);
-    } finally {
-      buffer.release();
-    }
+    return located(ElementCursor.of(document));
   }
 
   /**
@@ -113,7 +111,11 @@ public final class BsonPath {
    */
   public @Nullable Located find(byte[] bytes, int offset, int length) {
     java.util.Objects.checkFromIndexSize(offset, length, bytes.length);
-    ElementCursor element = ElementCursor.find(bytes, offset, offset + length, utf8);
+    return located(new ElementCursor(bytes, offset, offset + length));
+  }
+
+  private @Nullable Located located(ElementCursor fields) {
+    ElementCursor element = fields.find(utf8);
     return element == null ? null : new Located(element);
   }
 

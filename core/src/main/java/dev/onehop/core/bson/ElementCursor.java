@@ -1,6 +1,9 @@
 package dev.onehop.core.bson;
 
+import java.nio.charset.StandardCharsets;
 import org.bson.BsonType;
+import org.bson.ByteBuf;
+import org.bson.RawBsonDocument;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -27,6 +30,23 @@ final class ElementCursor {
   /** A cursor before the first element of the document that fills {@code offset..limit}. */
   ElementCursor(byte[] bytes, int offset, int limit) {
     this(bytes, offset, limit, 0);
+  }
+
+  /** A cursor before the first element of a document. */
+  static ElementCursor of(RawBsonDocument document) {
+    ByteBuf buffer = document.getByteBuffer();
+    try {
+      int length = buffer.remaining();
+      if (buffer.isBackedByArray()) {
+        int offset = buffer.arrayOffset() + buffer.position();
+        return new ElementCursor(buffer.array(), offset, offset + length);
+      }
+      byte[] bytes = new byte[length];
+      buffer.get(bytes);
+      return new ElementCursor(bytes, 0, length);
+    } finally {
+      buffer.release();
+    }
   }
 
   private ElementCursor(byte[] bytes, int offset, int limit, int depth) {
@@ -75,6 +95,10 @@ final class ElementCursor {
 
   BsonType type() {
     return type;
+  }
+
+  String name() {
+    return new String(bytes, nameOffset, nameLength, StandardCharsets.UTF_8);
   }
 
   int nameOffset() {
@@ -203,8 +227,8 @@ final class ElementCursor {
   }
 
   /** Finds a dotted path; the array itself where one lies on the way. Null if there is nothing. */
-  static @Nullable ElementCursor find(byte[] bytes, int offset, int limit, byte[][] path) {
-    ElementCursor cursor = new ElementCursor(bytes, offset, limit);
+  @Nullable ElementCursor find(byte[][] path) {
+    ElementCursor cursor = this;
     for (int i = 0; ; i++) {
       if (!cursor.seek(path[i])) {
         return null;

@@ -2,9 +2,11 @@ package dev.onehop.copy.internal.apply;
 
 import com.mongodb.MongoNamespace;
 import dev.onehop.copy.progress.CopyOperation;
+import dev.onehop.core.bson.BsonPath;
+import java.util.Objects;
 import org.bson.BsonBinary;
-import org.bson.BsonDocument;
 import org.bson.BsonTimestamp;
+import org.bson.BsonType;
 import org.bson.BsonValue;
 import org.bson.RawBsonDocument;
 import org.jspecify.annotations.Nullable;
@@ -25,21 +27,59 @@ record DocumentEvent(
     @Nullable BsonBinary uuid,
     BsonTimestamp time,
     RawBsonDocument key,
-    BsonDocument event) {
+    RawBsonDocument event) {
+  private static final BsonPath TYPE = BsonPath.of("operationType");
+  private static final BsonPath DATABASE = BsonPath.of("ns.db");
+  private static final BsonPath COLLECTION = BsonPath.of("ns.coll");
+  private static final BsonPath UUID = BsonPath.of("collectionUUID");
+  private static final BsonPath TIME = BsonPath.of("clusterTime");
+  private static final BsonPath KEY = BsonPath.of("documentKey");
+  private static final BsonPath FULL = BsonPath.of("fullDocument");
+  private static final BsonPath DESCRIPTION = BsonPath.of("updateDescription");
 
   /** Reads an event; null if it is none of a document. */
-  static @Nullable DocumentEvent of(BsonDocument event) {
-    if (!(event.get("documentKey") instanceof RawBsonDocument key)) {
+  static @Nullable DocumentEvent of(RawBsonDocument event) {
+    BsonPath.Located key = KEY.find(event);
+    RawBsonDocument documentKey = key == null ? null : key.document();
+    if (documentKey == null) {
       return null;
     }
-    BsonDocument name = event.getDocument("ns");
+    BsonPath.Located uuid = UUID.find(event);
     return new DocumentEvent(
-        event.getString("operationType").getValue(),
-        new MongoNamespace(name.getString("db").getValue(), name.getString("coll").getValue()),
-        event.get("collectionUUID") instanceof BsonBinary uuid ? uuid : null,
-        event.getTimestamp("clusterTime"),
-        key,
+        value(TYPE, event).asString().getValue(),
+        new MongoNamespace(
+            value(DATABASE, event).asString().getValue(),
+            value(COLLECTION, event).asString().getValue()),
+        uuid != null && uuid.type() == BsonType.BINARY ? uuid.value().asBinary() : null,
+        value(TIME, event).asTimestamp(),
+        documentKey,
         event);
+  }
+
+  private static BsonPath.Located located(BsonPath path, RawBsonDocument event) {
+    BsonPath.Located found = path.find(event);
+    if (found == null) {
+      throw new IllegalArgumentException("an event without " + path);
+    }
+    return found;
+  }
+
+  private static BsonValue value(BsonPath path, RawBsonDocument event) {
+    return located(path, event).value();
+  }
+
+  /** The document after an insert or a replacement. */
+  RawBsonDocument fullDocument() {
+    return document(FULL);
+  }
+
+  /** What an update has changed. */
+  RawBsonDocument updateDescription() {
+    return document(DESCRIPTION);
+  }
+
+  private RawBsonDocument document(BsonPath path) {
+    return Objects.requireNonNull(located(path, event).document());
   }
 
   BsonValue id() {

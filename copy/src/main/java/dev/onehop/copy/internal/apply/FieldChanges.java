@@ -94,6 +94,25 @@ record FieldChanges(
     return paths().stream().noneMatch(path -> path.contains("."));
   }
 
+  /**
+   * These changes and those of the next event as one.
+   *
+   * @return null if one {@code $set} can't express them
+   */
+  @Nullable FieldChanges joined(FieldChanges next) {
+    if (!onlySets() || !next.onlySets()) {
+      return null;
+    }
+    Map<String, BsonValue> both = new LinkedHashMap<>(set);
+    both.putAll(next.set);
+    FieldChanges joined = new FieldChanges(Map.of(), both, List.of(), told && next.told);
+    return joined.ascendingSets().size() == 1 ? joined : null;
+  }
+
+  private boolean onlySets() {
+    return truncated.isEmpty() && removed.isEmpty() && isFlat();
+  }
+
   /** Whether a field, something in it, or what it is in changes. */
   boolean concerns(String field) {
     return paths().stream()

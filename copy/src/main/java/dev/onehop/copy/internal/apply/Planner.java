@@ -100,8 +100,7 @@ final class Planner {
     BsonDocument filter = mapping.filter(namespace);
     switch (event.type()) {
       case "insert", "replace" -> {
-        BsonDocument document = event.event().getDocument("fullDocument");
-        BsonDocument changed = mapping.transformed(namespace, raw(document));
+        BsonDocument changed = mapping.transformed(namespace, event.fullDocument());
         if (filter != null || (!removes() && !to.target().isPlacedById())) {
           // Only the server knows whether it fits, and only a delete would tell of its old place.
           to.readAgain();
@@ -116,7 +115,7 @@ final class Planner {
       }
       case "delete" -> to.delete(event.key());
       default -> {
-        BsonDocument description = event.event().getDocument("updateDescription");
+        BsonDocument description = event.updateDescription();
         if (mapping.needsWholeDocuments(namespace)
             || (uncertain && !FieldChanges.canBeRepeated(description))) {
           to.readAgain();

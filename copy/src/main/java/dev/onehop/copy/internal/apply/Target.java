@@ -2,14 +2,13 @@ package dev.onehop.copy.internal.apply;
 
 import com.mongodb.MongoNamespace;
 import dev.onehop.core.bson.BsonPath;
+import dev.onehop.core.bson.RawFields;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import org.bson.BsonArray;
 import org.bson.BsonDocument;
 import org.bson.BsonNull;
-import org.bson.BsonReader;
-import org.bson.BsonType;
 import org.bson.BsonValue;
 import org.bson.RawBsonDocument;
 import org.jspecify.annotations.Nullable;
@@ -110,16 +109,7 @@ record Target(MongoNamespace namespace, List<String> shardKey, boolean collated)
   }
 
   private static boolean hasOperatorName(RawBsonDocument document) {
-    try (BsonReader fields = document.asBsonReader()) {
-      fields.readStartDocument();
-      while (fields.readBsonType() != BsonType.END_OF_DOCUMENT) {
-        if (fields.readName().startsWith("$")) {
-          return true;
-        }
-        fields.skipValue();
-      }
-      return false;
-    }
+    return RawFields.anyNameBeginsWith('$', document);
   }
 
   /** Values of the shard key without {@code _id}. */

@@ -33,6 +33,11 @@ public final class RangePlanner {
   private static final int MOST_SAMPLES = 20_000;
   private static final int CHUNKS_PER_SHARD = 8;
 
+  /** So that shards differ by 2 % or so: the standard error is the root of 2/n, of three shards. */
+  private static final int SAMPLES_OF_LAYOUT = 10_000;
+
+  private static final long SAMPLED_BYTES = 64L << 20;
+
   private final ClusterEnd source;
   private final KeySamples samples;
   private final long rangeBytes;
@@ -60,23 +65,26 @@ public final class RangePlanner {
       throws InterruptedException {
     ShardKeyPattern pattern = ShardKeyPattern.of(key);
     Map<String, Size> sizes = sizes(spec);
-    long documents = sizes.values().stream().mapToLong(Size::documents).sum();
+    Size all = sizes.values().stream().reduce(new Size(0, 0), Size::plus);
     int points = shards * CHUNKS_PER_SHARD - 1;
-    if (documents == 0) {
+    if (all.documents() == 0) {
       return List.of();
     }
-    return points(spec.stored(), pattern, sizes, points);
+    // A server may have to sort what it samples, in memory.
+    long fitting = SAMPLED_BYTES / Math.max(1, all.bytes() / all.documents());
+    long wanted = Math.max(Math.min(SAMPLES_OF_LAYOUT, fitting), (long) points * SAMPLES_PER_RANGE);
+    return points(spec.stored(), pattern, sizes, points, wanted);
   }
 
   private List<BsonDocument> points(
-      String namespace, ShardKeyPattern pattern, Map<String, Size> sizes, int points)
+      String namespace, ShardKeyPattern pattern, Map<String, Size> sizes, int points, long wanted)
       throws InterruptedException {
     long documents = sizes.values().stream().mapToLong(Size::documents).sum();
-    int all = (int) Math.min(MOST_SAMPLES, (long) points * SAMPLES_PER_RANGE);
+    long all = Math.min(MOST_SAMPLES, wanted);
     // As many of each shard as it has documents.
     TreeMap<byte[], BsonDocument> keys = new TreeMap<>(Arrays::compareUnsigned);
     for (Map.Entry<String, Size> shard : sizes.entrySet()) {
-      int share = (int) ((long) all * shard.getValue().documents() / Math.max(1, documents)) + 1;
+      int share = (int) (all * shard.getValue().documents() / Math.max(1, documents)) + 1;
       if (shard.getValue().documents() > 0) {
         for (BsonDocument sample : samples.keys(namespace, shard.getKey(), pattern, share)) {
           keys.put(pattern.keyOfBound(sample), sample);
@@ -201,7 +209,12 @@ public final class RangePlanner {
         new ArrayList<>(
             wanted == 1
                 ? List.of()
-                : points(collection.spec().stored(), pattern, sizes, wanted - 1));
+                : points(
+                    collection.spec().stored(),
+                    pattern,
+                    sizes,
+                    wanted - 1,
+                    (long) (wanted - 1) * SAMPLES_PER_RANGE));
     bounds.removeIf(bound -> KeyRange.isLowest(bound) || KeyRange.isHighest(bound));
     bounds.add(KeyRange.highest(key));
     List<KeyRange> ranges = new ArrayList<>();

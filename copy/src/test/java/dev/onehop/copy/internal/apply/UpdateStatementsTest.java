@@ -65,6 +65,20 @@ class UpdateStatementsTest {
   }
 
   @Test
+  void eventsThatOneOperatorCanExpressAreNoPipeline() {
+    assertThat(
+            statements(
+                "{updatedFields: {a: 1}}",
+                "{updatedFields: {c: 2, a: 3}}",
+                "{updatedFields: {d: 4, c: 5}}"))
+        .containsExactly("update {\"_id\": 1} {\"$set\": {\"a\": 3, \"c\": 5, \"d\": 4}}");
+    assertThat(statements("{updatedFields: {b: 1}}", "{updatedFields: {a: 2}}"))
+        .containsExactly(
+            "update {\"_id\": 1} "
+                + "[{\"$set\": {\"b\": {\"$literal\": 1}, \"a\": {\"$literal\": 2}}}]");
+  }
+
+  @Test
   void severalEventsOfOwnFieldsAreOneUpdate() {
     assertThat(
             statements(
@@ -121,8 +135,7 @@ class UpdateStatementsTest {
         .containsExactly(
             "update {\"_id\": 1} {\"$set\": {\"a\": 1}}",
             "update {\"_id\": 1} {\"$set\": {\"s.x\": 1}}",
-            "update {\"_id\": 1} "
-                + "[{\"$set\": {\"s\": {\"$literal\": 2}, \"t\": {\"$literal\": 3}}}]");
+            "update {\"_id\": 1} {\"$set\": {\"s\": 2, \"t\": 3}}");
   }
 
   /** Servers before 6.1 don't tell {@code a.b} from a field of that name. */

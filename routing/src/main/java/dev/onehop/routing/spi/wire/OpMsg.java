@@ -1,5 +1,6 @@
 package dev.onehop.routing.spi.wire;
 
+import dev.onehop.core.bson.RawFields;
 import io.netty.buffer.ByteBuf;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -108,7 +109,7 @@ public record OpMsg(
 
   /** A copy of the body without some of its fields. */
   public BsonDocument bodyWithout(Set<String> names) {
-    return BsonCopies.without(body, names);
+    return RawFields.without(names, body);
   }
 
   /** The database that the command names, "admin" if it names none. */

@@ -53,6 +53,17 @@ public interface RunningServer {
     return false;
   }
 
+  /**
+   * Holds it to so many processors until it ends.
+   *
+   * @param processors 0.001 or more
+   * @throws dev.onehop.testbed.TestbedException if this user or this machine can't do that
+   * @throws UnsupportedOperationException if that can't be done from here
+   */
+  default void limit(double processors) {
+    throw new UnsupportedOperationException("only servers that run as processes can be limited");
+  }
+
   /** Ends it at once. */
   void kill();
 

@@ -12,6 +12,7 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /** A running server: a child process with its log. Ends with this JVM. Thread-safe. */
 public final class ServerProcess implements RunningServer {
@@ -24,6 +25,7 @@ public final class ServerProcess implements RunningServer {
   private final Path output;
   private final long startTicks;
   private volatile boolean stopped;
+  private volatile @Nullable CpuQuota quota;
 
   private ServerProcess(String name, List<String> command, Process process, Path log, Path output) {
     this.name = name;
@@ -161,6 +163,11 @@ public final class ServerProcess implements RunningServer {
     }
   }
 
+  @Override
+  public void limit(double processors) {
+    quota = CpuQuota.of(pid(), processors);
+  }
+
   /**
    * Ends the process at once. Its data is thrown away with the run, so there is nothing to be
    * gained from an orderly shutdown, which for a primary takes up to 15 seconds.
@@ -176,6 +183,10 @@ public final class ServerProcess implements RunningServer {
   public void awaitEnd() {
     try {
       boolean unused = process.waitFor(10, TimeUnit.SECONDS);
+      CpuQuota limit = quota;
+      if (limit != null) {
+        limit.remove();
+      }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }

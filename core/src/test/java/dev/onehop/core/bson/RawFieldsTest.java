@@ -1,0 +1,42 @@
+package dev.onehop.core.bson;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.Set;
+import org.bson.BsonDocument;
+import org.bson.RawBsonDocument;
+import org.junit.jupiter.api.Test;
+
+class RawFieldsTest {
+  private static RawBsonDocument raw(String json) {
+    return RawBsonDocument.parse(json);
+  }
+
+  @Test
+  void onlyNamesOfTheDocumentItselfCount() {
+    assertThat(RawFields.anyNameBeginsWith('$', raw("{a: 1, '': 2, $b: 3}"))).isTrue();
+    assertThat(RawFields.anyNameBeginsWith('$', raw("{a: {$b: 1}, 'c$': '$d', e: [{$f: 1}]}")))
+        .isFalse();
+    assertThat(RawFields.anyNameBeginsWith('$', raw("{}"))).isFalse();
+  }
+
+  @Test
+  void someFieldsAreLeftOutAndTheRestKeepsItsOrder() {
+    BsonDocument rest =
+        RawFields.without(
+            Set.of("b", "none"), raw("{c: {b: 1}, b: [1, 2], a: 'x', d: {$numberDecimal: '1.0'}}"));
+    assertThat(rest.toJson())
+        .isEqualTo(BsonDocument.parse("{c: {b: 1}, a: 'x', d: {$numberDecimal: '1.0'}}").toJson());
+    assertThat(rest.append("more", rest.get("a"))).hasSize(4);
+  }
+
+  @Test
+  void brokenBytesAreRefused() {
+    RawBsonDocument whole = raw("{a: 'text'}");
+    byte[] bytes = whole.getByteBuffer().array().clone();
+    bytes[7] = 100;
+    assertThatThrownBy(() -> RawFields.without(Set.of(), new RawBsonDocument(bytes)))
+        .isInstanceOf(MalformedBsonException.class);
+  }
+}

@@ -1,0 +1,33 @@
+package dev.onehop.it;
+
+import com.mongodb.client.MongoClient;
+import com.mongodb.client.MongoDatabase;
+import dev.onehop.testbed.Testbed;
+import org.bson.Document;
+
+/** Gives collections of a testbed another shard key. */
+final class Resharding {
+  private Resharding() {}
+
+  /**
+   * Reshards as a mongos has it done, and without the minutes that it takes at the least.
+   *
+   * @param chunks how many there are afterwards
+   */
+  static void reshard(Testbed testbed, String namespace, Document key, int chunks) {
+    try (MongoClient config = PrimaryShards.direct(testbed.configServers())) {
+      MongoDatabase admin = config.getDatabase("admin");
+      var unusedQuick =
+          admin.runCommand(
+              new Document("setParameter", 1)
+                  .append("reshardingMinimumOperationDurationMillis", 0));
+      var unused =
+          admin.runCommand(
+              new Document("_configsvrReshardCollection", namespace)
+                  .append("key", key)
+                  .append("unique", false)
+                  .append("numInitialChunks", chunks)
+                  .append("writeConcern", new Document("w", "majority")));
+    }
+  }
+}
