@@ -81,7 +81,7 @@ class BesideTheDriverIT {
   private static final Duration TIMEOUT = Duration.ofSeconds(30);
   private static final int PER_SHARD = 100;
   private static final int LOADED_PER_SHARD = 5;
-  private static final int SCRIPTS = 60;
+  private static final int SCRIPTS = Integer.getInteger("onehop.it.scripts", 20);
   private static final int STEPS = 25;
 
   private static Testbed testbed;

@@ -43,6 +43,7 @@ import org.bson.types.Decimal128;
 import org.bson.types.ObjectId;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Structure and documents of real clusters, copied to others while ranges move at both. */
@@ -275,6 +276,7 @@ class CopyIT {
   }
 
   @Test
+  @Tag("nightly") // CopySoakIT, too.
   void aCopyThatIsKilledAgainAndAgainEqualsItsSource() throws Exception {
     int kills = Integer.getInteger("onehop.it.copy.kills", 2);
     MongoDatabase busy = from.getDatabase("busy");

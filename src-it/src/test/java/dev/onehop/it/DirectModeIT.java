@@ -67,7 +67,7 @@ class DirectModeIT {
   private static final Duration TIMEOUT = Duration.ofSeconds(30);
   private static final Duration MONGOS_KNOWS_SHARDS = Duration.ofSeconds(45);
   private static final int DOCUMENTS = 300;
-  private static final int RANDOM_FINDS = 10_000;
+  private static final int RANDOM_FINDS = Integer.getInteger("onehop.it.finds", 2_000);
 
   /** Enough for several batches of each shard; more only take longer to be sent. */
   private static final int FOUND_AMONG = 240;

@@ -51,7 +51,7 @@ import reactor.core.publisher.Flux;
 class GroupedTransactionsIT {
   private static final Duration TIMEOUT = Duration.ofMinutes(2);
   private static final int KEYS = 120;
-  private static final int TRANSACTIONS = 60;
+  private static final int TRANSACTIONS = Integer.getInteger("onehop.it.transactions", 20);
   private static final int LARGEST = 12;
   private static final int SHUTDOWN_IN_PROGRESS = 91;
 

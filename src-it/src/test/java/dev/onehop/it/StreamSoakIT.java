@@ -19,6 +19,7 @@ import java.util.stream.IntStream;
 import org.bson.BsonDocument;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -30,6 +31,7 @@ import org.junit.jupiter.api.io.TempDir;
  * <p>{@code -Donehop.it.stream.minutes=60} makes it as long as it should be before a release,
  * {@code -Donehop.it.stream.seed} repeats a run's choice of faults.
  */
+@Tag("nightly")
 class StreamSoakIT {
   private static final Duration DURATION =
       Duration.ofMinutes(Integer.getInteger("onehop.it.stream.minutes", 3));
