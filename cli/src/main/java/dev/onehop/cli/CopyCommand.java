@@ -6,11 +6,11 @@ import dev.onehop.copy.progress.CopyOperation;
 import dev.onehop.copy.progress.CopyPhase;
 import java.util.ArrayList;
 import java.util.EnumSet;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.Callable;
+import org.bson.BsonDocument;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -107,36 +107,7 @@ final class CopyCommand implements Callable<Integer> {
               + " copy finish.")
   private List<String> only = new ArrayList<>();
 
-  @Option(
-      names = {"--include", "--collections"},
-      split = ",",
-      paramLabel = "NAME",
-      description =
-          "Databases or database.collection of the source, where * stands for any characters."
-              + " Default: all but the servers' own.")
-  private List<String> included = new ArrayList<>();
-
-  @Option(
-      names = "--exclude",
-      split = ",",
-      paramLabel = "NAME",
-      description = "What is not copied, even if it is included.")
-  private List<String> excluded = new ArrayList<>();
-
-  @Option(
-      names = "--rename",
-      split = ",",
-      paramLabel = "NAME=NAME",
-      description =
-          "What gets another name at the destination: two databases, or two times"
-              + " database.collection.")
-  private Map<String, String> renamed = new HashMap<>();
-
-  @Option(
-      names = "--filter",
-      paramLabel = "COLLECTION=JSON",
-      description = "Which documents of a collection are copied, as a query filter.")
-  private Map<String, String> filters = new HashMap<>();
+  @Mixin SelectionOptions selection = new SelectionOptions();
 
   @Option(
       names = "--operations",
@@ -217,8 +188,8 @@ final class CopyCommand implements Callable<Integer> {
               .builder(source, destination)
               .job(job)
               .begin(resume ? Begin.RESUME : overwrite ? Begin.OVERWRITE : Begin.NEW)
-              .include(included)
-              .exclude(excluded)
+              .include(selection.included)
+              .exclude(selection.excluded)
               .readersPerShard(readers)
               .batchSize(batch);
       builder = builder.phases(phases()).operations(operations());
@@ -231,11 +202,11 @@ final class CopyCommand implements Callable<Integer> {
       if (bytesRate != null) {
         builder = builder.bytesPerSecond(bytesRate);
       }
-      for (Map.Entry<String, String> rename : renamed.entrySet()) {
+      for (Map.Entry<String, String> rename : selection.renamed.entrySet()) {
         builder = builder.rename(rename.getKey(), rename.getValue());
       }
-      for (Map.Entry<String, String> filter : filters.entrySet()) {
-        builder = builder.filter(filter.getKey(), ExplainCommand.filter(filter.getValue()));
+      for (Map.Entry<String, BsonDocument> filter : selection.filters().entrySet()) {
+        builder = builder.filter(filter.getKey(), filter.getValue());
       }
       return builder.build();
     } catch (IllegalArgumentException e) {

@@ -1,15 +1,9 @@
 package dev.onehop.cli;
 
 import com.mongodb.MongoException;
-import dev.onehop.cli.bench.ClusterUrl;
 import dev.onehop.copy.CopyControl;
 import dev.onehop.copy.progress.CopyException;
-import dev.onehop.testbed.TrustedAuthority;
-import java.nio.file.Path;
-import java.time.Duration;
 import java.util.concurrent.Callable;
-import java.util.concurrent.TimeUnit;
-import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -37,37 +31,13 @@ final class CopyControlCommands {
         description = "The name of the job. Default: ${DEFAULT-VALUE}.")
     private String job;
 
-    @Option(
-        names = "--tls-ca",
-        paramLabel = "FILE",
-        defaultValue = "${env:ONEHOP_TLS_CA}",
-        description = "PEM file of the authority to trust (ONEHOP_TLS_CA).")
-    @Nullable Path authority;
-
-    @Option(
-        names = "--timeout",
-        paramLabel = "TIME",
-        converter = DurationConverter.class,
-        defaultValue = "30s",
-        description = "How long to wait for a server. Default: ${DEFAULT-VALUE}.")
-    private Duration timeout;
+    @Mixin private ConnectionOptions connection = new ConnectionOptions();
 
     /** Does something with the job. */
     int with(Asking asking) {
-      TrustedAuthority trusted = authority == null ? null : TrustedAuthority.read(authority);
       try (CopyControl control =
           CopyControl.connect(
-              ClusterUrl.secret(
-                  "--to", to, "ONEHOP_TO_PASSWORD", System.getenv("ONEHOP_TO_PASSWORD")),
-              client -> {
-                client.applyToClusterSettings(
-                    cluster ->
-                        cluster.serverSelectionTimeout(timeout.toMillis(), TimeUnit.MILLISECONDS));
-                if (trusted != null) {
-                  client.applyToSslSettings(tls -> tls.context(trusted.context()));
-                }
-              },
-              job)) {
+              ConnectionOptions.destination(to), connection.client("onehop-copy"), job)) {
         asking.ask(control);
         return 0;
       } catch (InterruptedException e) {

@@ -5,13 +5,11 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import com.mongodb.MongoClientSettings;
 import com.mongodb.MongoException;
-import dev.onehop.cli.bench.ClusterUrl;
 import dev.onehop.cli.bench.Progress;
 import dev.onehop.copy.ClusterCopy;
 import dev.onehop.copy.progress.CopyException;
 import dev.onehop.copy.progress.CopyPhase;
 import dev.onehop.copy.progress.CopyProgress;
-import dev.onehop.testbed.TrustedAuthority;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;
@@ -27,6 +25,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** How a copy is run and what is shown of it, the same of all that copy. */
@@ -41,22 +40,7 @@ final class CopyRunOptions {
       description = "Write the progress to this file as JSON, every second.")
   @Nullable Path progressFile;
 
-  @Option(
-      names = "--tls-ca",
-      paramLabel = "FILE",
-      defaultValue = "${env:ONEHOP_TLS_CA}",
-      description = "PEM file of the authority to trust, where they have TLS (ONEHOP_TLS_CA).")
-  @Nullable Path authority;
-
-  @Option(
-      names = "--timeout",
-      paramLabel = "TIME",
-      converter = DurationConverter.class,
-      defaultValue = "30s",
-      description =
-          "How long to wait for a server before it is tried again, or at the beginning given up."
-              + " Default: ${DEFAULT-VALUE}.")
-  private Duration timeout;
+  @Mixin private ConnectionOptions connection = new ConnectionOptions();
 
   /**
    * Begins with both ends.
@@ -64,30 +48,10 @@ final class CopyRunOptions {
    * @throws IllegalArgumentException if a URL is malformed
    */
   ClusterCopy.Builder builder(String from, String to) {
-    if (timeout.isZero()) {
-      throw Failure.usage("--timeout must be longer than 0s");
-    }
-    Consumer<MongoClientSettings.Builder> client = client();
-    return ClusterCopy.builder(
-            ClusterUrl.secret(
-                "--from", from, "ONEHOP_FROM_PASSWORD", System.getenv("ONEHOP_FROM_PASSWORD")),
-            ClusterUrl.secret(
-                "--to", to, "ONEHOP_TO_PASSWORD", System.getenv("ONEHOP_TO_PASSWORD")))
+    Consumer<MongoClientSettings.Builder> client = connection.client("onehop-copy");
+    return ClusterCopy.builder(ConnectionOptions.source(from), ConnectionOptions.destination(to))
         .fromSettings(client)
         .toSettings(client);
-  }
-
-  private Consumer<MongoClientSettings.Builder> client() {
-    TrustedAuthority trusted = authority == null ? null : TrustedAuthority.read(authority);
-    return client -> {
-      client
-          .applicationName("onehop-copy")
-          .applyToClusterSettings(
-              cluster -> cluster.serverSelectionTimeout(timeout.toMillis(), TimeUnit.MILLISECONDS));
-      if (trusted != null) {
-        client.applyToSslSettings(tls -> tls.context(trusted.context()));
-      }
-    };
   }
 
   /** Copies, and prints how far it came. */

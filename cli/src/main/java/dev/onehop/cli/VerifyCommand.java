@@ -7,24 +7,18 @@ import com.mongodb.ConnectionString;
 import com.mongodb.MongoClientSettings;
 import com.mongodb.MongoException;
 import com.mongodb.MongoTimeoutException;
-import dev.onehop.cli.bench.ClusterUrl;
 import dev.onehop.cli.bench.Progress;
 import dev.onehop.copy.verify.ClusterVerification;
 import dev.onehop.copy.verify.Difference;
 import dev.onehop.copy.verify.MetadataDifference;
 import dev.onehop.copy.verify.VerifyProgress;
 import dev.onehop.copy.verify.VerifyReport;
-import dev.onehop.testbed.TrustedAuthority;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.UncheckedIOException;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.HashMap;
-import java.util.List;
 import java.util.Locale;
-import java.util.Map;
 import java.util.Objects;
 import java.util.Timer;
 import java.util.TimerTask;
@@ -32,9 +26,9 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
-import org.bson.BsonDocument;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
@@ -96,38 +90,7 @@ final class VerifyCommand implements Callable<Integer> {
       description = "The destination, likewise; its password: ONEHOP_TO_PASSWORD.")
   private String to;
 
-  @Option(
-      names = {"--include", "--collections"},
-      split = ",",
-      paramLabel = "NAME",
-      description =
-          "Databases or database.collection of the source, where * stands for any characters."
-              + " Default: all but the servers' own.")
-  private List<String> included = new ArrayList<>();
-
-  @Option(
-      names = "--exclude",
-      split = ",",
-      paramLabel = "NAME",
-      description = "What is not compared, even if it is included.")
-  private List<String> excluded = new ArrayList<>();
-
-  @Option(
-      names = "--rename",
-      split = ",",
-      paramLabel = "NAME=NAME",
-      description =
-          "What has another name at the destination: two databases, or two times"
-              + " database.collection.")
-  private Map<String, String> renamed = new HashMap<>();
-
-  @Option(
-      names = "--filter",
-      paramLabel = "COLLECTION=JSON",
-      description =
-          "Which documents of a collection of the source the destination should have, as a query"
-              + " filter.")
-  private Map<String, String> filters = new HashMap<>();
+  @Mixin private SelectionOptions selection = new SelectionOptions();
 
   @Option(
       names = "--state",
@@ -174,20 +137,7 @@ final class VerifyCommand implements Callable<Integer> {
               + " they can be reached and know the user.")
   private boolean throughMongos;
 
-  @Option(
-      names = "--tls-ca",
-      paramLabel = "FILE",
-      defaultValue = "${env:ONEHOP_TLS_CA}",
-      description = "PEM file of the authority to trust, where they have TLS (ONEHOP_TLS_CA).")
-  @Nullable Path authority;
-
-  @Option(
-      names = "--timeout",
-      paramLabel = "TIME",
-      converter = DurationConverter.class,
-      defaultValue = "30s",
-      description = "How long to wait for a server. Default: ${DEFAULT-VALUE}.")
-  private Duration timeout;
+  @Mixin private ConnectionOptions connection = new ConnectionOptions();
 
   @Option(
       names = "--json",
@@ -223,9 +173,6 @@ final class VerifyCommand implements Callable<Integer> {
     if (settle.compareTo(LONGEST_SETTLE) > 0) {
       throw Failure.usage("--settle must be from 0s to 1h");
     }
-    if (timeout.isZero()) {
-      throw Failure.usage("--timeout must be longer than 0s");
-    }
     if (rate != null && !(rate >= 1)) {
       throw Failure.usage("--rate " + rate + ": must be 1 or more");
     }
@@ -238,18 +185,16 @@ final class VerifyCommand implements Callable<Integer> {
   }
 
   private ClusterVerification verification() {
-    Map<String, BsonDocument> parsed = new HashMap<>();
-    filters.forEach((name, filter) -> parsed.put(name, ExplainCommand.filter(filter)));
-    Consumer<MongoClientSettings.Builder> change = client();
+    Consumer<MongoClientSettings.Builder> change = connection.client("onehop-verify");
     ClusterVerification.Builder builder =
         ClusterVerification.builder(
-                url("--from", from, "ONEHOP_FROM_PASSWORD"), url("--to", to, "ONEHOP_TO_PASSWORD"))
+                ConnectionOptions.source(from), ConnectionOptions.destination(to))
             .applyToSource(change)
             .applyToDestination(change)
-            .include(included)
-            .exclude(excluded)
-            .rename(renamed)
-            .filter(parsed)
+            .include(selection.included)
+            .exclude(selection.excluded)
+            .rename(selection.renamed)
+            .filter(selection.filters())
             .settle(settle)
             .parallel(parallel)
             .details(details)
@@ -265,23 +210,6 @@ final class VerifyCommand implements Callable<Integer> {
     } catch (IllegalArgumentException e) {
       throw Failure.usage(Failure.firstLine(e));
     }
-  }
-
-  private static String url(String option, String url, String variable) {
-    return ClusterUrl.secret(option, url, variable, System.getenv(variable));
-  }
-
-  private Consumer<MongoClientSettings.Builder> client() {
-    TrustedAuthority trusted = authority == null ? null : TrustedAuthority.read(authority);
-    return client -> {
-      client
-          .applicationName("onehop-verify")
-          .applyToClusterSettings(
-              cluster -> cluster.serverSelectionTimeout(timeout.toMillis(), TimeUnit.MILLISECONDS));
-      if (trusted != null) {
-        client.applyToSslSettings(tls -> tls.context(trusted.context()));
-      }
-    };
   }
 
   private VerifyReport run(ClusterVerification verification) {
@@ -309,7 +237,7 @@ final class VerifyCommand implements Callable<Integer> {
               + " or "
               + hosts(to)
               + " within "
-              + timeout.toMillis()
+              + connection.timeout().toMillis()
               + " ms",
           e);
     } catch (MongoException | IllegalStateException e) {
