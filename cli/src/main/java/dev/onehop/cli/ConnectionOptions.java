@@ -1,0 +1,72 @@
+package dev.onehop.cli;
+
+import com.mongodb.MongoClientSettings;
+import dev.onehop.cli.bench.ClusterUrl;
+import dev.onehop.testbed.TrustedAuthority;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Option;
+
+/** How the two ends of a copy are connected to. */
+final class ConnectionOptions {
+  @Option(
+      names = "--tls-ca",
+      paramLabel = "FILE",
+      defaultValue = "${env:ONEHOP_TLS_CA}",
+      description = "PEM file of the authority to trust, where they have TLS (ONEHOP_TLS_CA).")
+  @Nullable Path authority;
+
+  @Option(
+      names = "--timeout",
+      paramLabel = "TIME",
+      converter = DurationConverter.class,
+      defaultValue = "30s",
+      description =
+          "How long to wait for a server before it is tried again, or at the beginning given up."
+              + " Default: ${DEFAULT-VALUE}.")
+  private Duration timeout;
+
+  /** How long to wait for a server. */
+  Duration timeout() {
+    return timeout;
+  }
+
+  /**
+   * The settings of clients.
+   *
+   * @param name that servers log
+   * @throws Failure if an option is out of range, or the file can't be read
+   */
+  Consumer<MongoClientSettings.Builder> client(String name) {
+    if (timeout.isZero()) {
+      throw Failure.usage("--timeout must be longer than 0s");
+    }
+    TrustedAuthority trusted = authority == null ? null : TrustedAuthority.read(authority);
+    return client -> {
+      client
+          .applicationName(name)
+          .applyToClusterSettings(
+              cluster -> cluster.serverSelectionTimeout(timeout.toMillis(), TimeUnit.MILLISECONDS));
+      if (trusted != null) {
+        client.applyToSslSettings(tls -> tls.context(trusted.context()));
+      }
+    };
+  }
+
+  /** The source's URL, with its password. */
+  static String source(String url) {
+    return secret("--from", url, "ONEHOP_FROM_PASSWORD");
+  }
+
+  /** The destination's URL, with its password. */
+  static String destination(String url) {
+    return secret("--to", url, "ONEHOP_TO_PASSWORD");
+  }
+
+  private static String secret(String option, String url, String variable) {
+    return ClusterUrl.secret(option, url, variable, System.getenv(variable));
+  }
+}
