@@ -8,7 +8,9 @@ import dev.onehop.copy.internal.structure.CollectionSpec.Kind;
 import dev.onehop.copy.internal.structure.CollectionSpec.Sharding;
 import dev.onehop.copy.progress.CopyException;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
 import org.bson.BsonArray;
@@ -162,11 +164,22 @@ public final class DestinationStructure {
 
   /** Does what is to be done at the end, when the destination is as the source. */
   public void finish(CollectionSpec spec) throws InterruptedException {
-    List<BsonDocument> late = spec.indexes().stream().filter(DestinationStructure::isLate).toList();
-    if (!late.isEmpty()) {
-      alterExpiry(spec, late);
+    Map<String, BsonDocument> there = new HashMap<>();
+    for (BsonDocument index :
+        destination.all(
+            destination
+                .database(databaseOf(spec))
+                .getCollection(CollectionSpec.nameOf(spec.destination()))
+                .listIndexes(BsonDocument.class))) {
+      there.put(nameOf(index), index);
     }
-    build(spec, late);
+    // No stream of servers of 6.0 tells of the index that comes with another shard key.
+    List<BsonDocument> wanted =
+        spec.indexes().stream()
+            .filter(index -> isLate(index) || !there.containsKey(nameOf(index)))
+            .toList();
+    alterExpiry(spec, wanted, there);
+    build(spec, wanted);
     BsonValue expires = spec.options().get(EXPIRES);
     if (expires != null) {
       destination.runPersistently(
@@ -177,29 +190,27 @@ public final class DestinationStructure {
   }
 
   /** Of indexes that are there already, as in a copy back. */
-  private void alterExpiry(CollectionSpec spec, List<BsonDocument> wanted)
+  private void alterExpiry(
+      CollectionSpec spec, List<BsonDocument> wanted, Map<String, BsonDocument> there)
       throws InterruptedException {
-    String name = CollectionSpec.nameOf(spec.destination());
-    for (BsonDocument there :
-        destination.all(
-            destination
-                .database(databaseOf(spec))
-                .getCollection(name)
-                .listIndexes(BsonDocument.class))) {
-      for (BsonDocument index : wanted) {
-        if (index.getString("name").equals(there.get("name"))
-            && index.containsKey(EXPIRES)
-            && !index.get(EXPIRES).equals(there.get(EXPIRES))) {
-          destination.runPersistently(
-              databaseOf(spec),
-              new BsonDocument("collMod", new BsonString(name))
-                  .append(
-                      "index",
-                      new BsonDocument("name", index.get("name"))
-                          .append(EXPIRES, index.get(EXPIRES))));
-        }
+    for (BsonDocument index : wanted) {
+      BsonDocument present = there.get(nameOf(index));
+      if (present != null
+          && index.containsKey(EXPIRES)
+          && !index.get(EXPIRES).equals(present.get(EXPIRES))) {
+        destination.runPersistently(
+            databaseOf(spec),
+            new BsonDocument("collMod", new BsonString(CollectionSpec.nameOf(spec.destination())))
+                .append(
+                    "index",
+                    new BsonDocument("name", index.get("name"))
+                        .append(EXPIRES, index.get(EXPIRES))));
       }
     }
+  }
+
+  private static String nameOf(BsonDocument index) {
+    return index.getString("name").getValue();
   }
 
   private static boolean isLate(BsonDocument index) {
