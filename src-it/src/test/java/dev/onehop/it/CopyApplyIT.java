@@ -11,6 +11,7 @@ import com.mongodb.client.MongoCollection;
 import com.mongodb.client.MongoDatabase;
 import com.mongodb.client.model.Collation;
 import com.mongodb.client.model.CreateCollectionOptions;
+import com.mongodb.client.model.CreateViewOptions;
 import com.mongodb.client.model.Filters;
 import com.mongodb.client.model.IndexOptions;
 import com.mongodb.client.model.Indexes;
@@ -342,7 +343,22 @@ class CopyApplyIT {
         at.getCollection("options").dropIndex("gone_1");
         var unusedModified =
             at.runCommand(BsonDocument.parse("{collMod: 'options', validator: {n: {$gte: 1}}}"));
-        at.createView("view", "options", List.of());
+        // Of a collection with a collation; servers tell of this one none.
+        at.getCollection("options")
+            .createIndex(
+                Indexes.ascending("s"),
+                new IndexOptions().collation(Collation.builder().locale("simple").build()));
+        var unusedHidden =
+            at.runCommand(
+                BsonDocument.parse(
+                    "{collMod: 'options', index: {name: 'n', hidden: true, expireAfterSeconds: 9}}"));
+        at.createView(
+            "view",
+            "capped",
+            List.of(),
+            new CreateViewOptions().collation(Collation.builder().locale("de").build()));
+        var unusedViewed =
+            at.runCommand(BsonDocument.parse("{collMod: 'view', viewOn: 'options', pipeline: []}"));
         at.createCollection("capped", new CreateCollectionOptions().capped(true).sizeInBytes(4096));
         at.getCollection("capped")
             .insertMany(List.of(new Document("_id", 1), new Document("_id", 2)));
@@ -382,7 +398,12 @@ class CopyApplyIT {
           .contains("\"validator\": {\"n\": {\"$gte\": 1}}", "\"locale\": \"de\"");
       // What is unique is made at the end of a copy.
       assertThat(there.getCollection("options").listIndexes().map(index -> index.getString("name")))
-          .containsExactlyInAnyOrder("_id_", "n");
+          .containsExactlyInAnyOrder("_id_", "n", "s_1");
+      for (Document index : there.getCollection("options").listIndexes()) {
+        assertThat(index.containsKey("collation")).isEqualTo(!index.getString("name").equals("s_1"));
+        assertThat(index.containsKey("hidden")).isEqualTo(index.getString("name").equals("n"));
+      }
+      assertThat(there.runCommand(optionsOf("view")).toJson()).contains("\"viewOn\": \"options\"");
       try (MongoClient config = PrimaryShards.direct(to.configServers())) {
         assertThat(
                 config

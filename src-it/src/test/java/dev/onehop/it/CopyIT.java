@@ -215,6 +215,12 @@ class CopyIT {
         Document.parse(
             "{create: 'checked', validator: {n: {$type: 'int'}}, validationLevel: 'moderate',"
                 + " collation: {locale: 'en', strength: 2}}"));
+    shop.getCollection("checked")
+        .createIndex(
+            new Document("n", 1),
+            new com.mongodb.client.model.IndexOptions()
+                .collation(
+                    com.mongodb.client.model.Collation.builder().locale("simple").build()));
     insert(
         "shop.checked",
         IntStream.range(0, 1_000)
