@@ -265,6 +265,32 @@ class CopyApplyIT {
     }
   }
 
+  /** To a collection that is sharded by it: for servers that changes the shard key. */
+  @Test
+  void anIdMayGetAnEqualValueOfAnotherType() throws Exception {
+    try (RealMongod one = RealMongod.start();
+        MongoClient source = MongoClients.create(one.url());
+        MongoClient destination = MongoClients.create(to.url())) {
+      to.shardHashedCollection("t.docs", BsonDocument.parse("{_id: 'hashed'}"), 4);
+      MongoCollection<Document> docs = source.getDatabase("t").getCollection("docs");
+      BsonTimestamp start = now(source);
+      try (Running running = new Running(one.url(), to.url(), "t", start)) {
+        docs.insertMany(IntStream.range(0, 8).mapToObj(n -> new Document("_id", n)).toList());
+        running.finish();
+        docs.replaceOne(Filters.eq(1), new Document("_id", 1L).append("a", 1));
+        docs.deleteOne(Filters.eq(2));
+        docs.insertOne(new Document("_id", 2.0));
+        docs.replaceOne(Filters.eq(3), new Document("_id", 3L));
+        docs.deleteOne(Filters.eq(3));
+        running.finish();
+      }
+      assertThat(failures).isEmpty();
+      assertEqual(
+          documents(source.getDatabase("t"), "docs"),
+          documents(destination.getDatabase("t"), "docs"));
+    }
+  }
+
   /** Whatever the old owner sends later, to any shard, and by whatever router. */
   @Test
   void whoIsShutOutWritesNothing() {

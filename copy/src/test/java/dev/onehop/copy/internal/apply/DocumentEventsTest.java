@@ -128,7 +128,7 @@ class DocumentEventsTest {
     assertThat(StatementText.of(events().statements(List.of())))
         .containsExactly("delete {\"_id\": 1}");
     assertThat(StatementText.of(events("_id").statements(List.of(raw("{_id: 1, a: 1}")))))
-        .containsExactly("put {\"_id\": 1} {\"_id\": 1, \"a\": 1}");
+        .containsExactly("put {\"$and\": [{\"_id\": 1}]} {\"_id\": 1, \"a\": 1}");
     assertThat(StatementText.of(events("k").statements(List.of(raw("{_id: 1, k: {a: 1}}")))))
         .containsExactly(
             "sweep {\"_id\": 1, \"$nor\": [{\"k\": {\"$eq\": {\"a\": 1}}}]}",
