@@ -426,7 +426,8 @@ class CopyApplyIT {
       assertThat(there.getCollection("options").listIndexes().map(index -> index.getString("name")))
           .containsExactlyInAnyOrder("_id_", "n", "s_1");
       for (Document index : there.getCollection("options").listIndexes()) {
-        assertThat(index.containsKey("collation")).isEqualTo(!index.getString("name").equals("s_1"));
+        assertThat(index.containsKey("collation"))
+            .isEqualTo(!index.getString("name").equals("s_1"));
         assertThat(index.containsKey("hidden")).isEqualTo(index.getString("name").equals("n"));
       }
       assertThat(there.runCommand(optionsOf("view")).toJson()).contains("\"viewOn\": \"options\"");

@@ -219,8 +219,7 @@ class CopyIT {
         .createIndex(
             new Document("n", 1),
             new com.mongodb.client.model.IndexOptions()
-                .collation(
-                    com.mongodb.client.model.Collation.builder().locale("simple").build()));
+                .collation(com.mongodb.client.model.Collation.builder().locale("simple").build()));
     insert(
         "shop.checked",
         IntStream.range(0, 1_000)
@@ -503,8 +502,7 @@ class CopyIT {
     assertThat(again.err().lines()).singleElement().asString().contains("has the job command");
     assertThat(onehop("copy", "--from", three.url()).exitCode()).isEqualTo(2);
     Printed nowhere =
-        onehop(
-            "copy", "--from", three.url(), "--to", two.url(), "--progress-file", file + "/none");
+        onehop("copy", "--from", three.url(), "--to", two.url(), "--progress-file", file + "/none");
     assertThat(nowhere.exitCode()).isEqualTo(2);
     assertThat(nowhere.err().lines()).singleElement().asString().contains("can't be written");
     assertThat(

@@ -66,7 +66,18 @@ class MappingTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"a=b.c", "a.b=c", "a.*=b.c", "a=admin", "=b", "a.=b.c", "a=b/c", "a.b=a.$c", "a.b=a.system.c"})
+  @ValueSource(
+      strings = {
+        "a=b.c",
+        "a.b=c",
+        "a.*=b.c",
+        "a=admin",
+        "=b",
+        "a.=b.c",
+        "a=b/c",
+        "a.b=a.$c",
+        "a.b=a.system.c"
+      })
   void malformedRenamesAreRefused(String rename) {
     String[] names = rename.split("=", -1);
     assertThatThrownBy(() -> renaming(Map.of(names[0], names[1])))

@@ -146,17 +146,16 @@ final class DocumentEvents {
     List<Statement> deletes = new ArrayList<>();
     List<Statement> others = new ArrayList<>();
     for (Changes changes : byKey.values()) {
-          RawBsonDocument document = changes.document;
-          if (document != null) {
-            if (changes.moved) {
-              add(target.deleteOthers(id, List.of(document)), deletes);
-            }
-            others.add(changes.inserted ? target.insert(document) : target.put(document));
-          } else if (changes.whole) {
-            deletes.add(target.delete(changes.key));
-          }
-          others.addAll(
-              UpdateStatements.of(target, id, Target.filter(changes.key), changes.updates));
+      RawBsonDocument document = changes.document;
+      if (document != null) {
+        if (changes.moved) {
+          add(target.deleteOthers(id, List.of(document)), deletes);
+        }
+        others.add(changes.inserted ? target.insert(document) : target.put(document));
+      } else if (changes.whole) {
+        deletes.add(target.delete(changes.key));
+      }
+      others.addAll(UpdateStatements.of(target, id, Target.filter(changes.key), changes.updates));
     }
     deletes.addAll(others);
     return deletes;
