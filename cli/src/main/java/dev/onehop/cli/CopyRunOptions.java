@@ -73,7 +73,9 @@ final class CopyRunOptions {
       Timer timer = new Timer("copy-progress", true);
       timer.schedule(new Shown(copy, progress), 0, REFRESH_MILLIS);
       if (progressFile != null) {
-        timer.schedule(new Written(copy, progressFile), 0, FILE_MILLIS);
+        Written written = new Written(copy, progressFile);
+        written.begin();
+        timer.schedule(written, 0, FILE_MILLIS);
       }
       try {
         copy.run();
@@ -184,12 +186,29 @@ final class CopyRunOptions {
       this.file = file;
     }
 
+    /**
+     * Writes it once.
+     *
+     * @throws IllegalArgumentException if that can't be done
+     */
+    void begin() {
+      try {
+        write();
+      } catch (IOException e) {
+        throw new IllegalArgumentException("--progress-file " + file + " can't be written", e);
+      }
+    }
+
+    private void write() throws IOException {
+      Path whole = file.resolveSibling(file.getFileName() + ".new");
+      Files.writeString(whole, toJson(copy.progress()) + "\n");
+      Files.move(whole, file, StandardCopyOption.REPLACE_EXISTING);
+    }
+
     @Override
     public void run() {
-      Path whole = file.resolveSibling(file.getFileName() + ".new");
       try {
-        Files.writeString(whole, toJson(copy.progress()) + "\n");
-        Files.move(whole, file, StandardCopyOption.REPLACE_EXISTING);
+        write();
       } catch (IOException e) {
         // A copy is not to end because of it.
       }

@@ -1,6 +1,9 @@
 package dev.onehop.copy;
 
 import com.mongodb.MongoCredential;
+import com.mongodb.MongoException;
+import com.mongodb.MongoNamespace;
+import com.mongodb.client.model.Filters;
 import dev.onehop.copy.internal.Mapping;
 import dev.onehop.copy.internal.apply.Applier;
 import dev.onehop.copy.internal.cluster.ClusterEnd;
@@ -184,6 +187,7 @@ final class CopyRun {
                   occupied.size() > 3 ? " and " + (occupied.size() - 3) + " more" : ""),
           null);
     }
+    checkFilters(source);
     ReadOrder order = settings.order();
     if (order != null) {
       order.check(source, specs, this::note);
@@ -202,6 +206,23 @@ final class CopyRun {
   private BsonValue orderBy() {
     ReadOrder order = settings.order();
     return order == null ? BsonNull.VALUE : new BsonString(order.toString());
+  }
+
+  /** Has the source read them, as they are sent with others later. */
+  private void checkFilters(ClusterEnd source) throws InterruptedException {
+    for (Map.Entry<String, BsonDocument> each : settings.mapping().filters().entrySet()) {
+      MongoNamespace namespace = new MongoNamespace(each.getKey());
+      try {
+        source.all(
+            source
+                .database(namespace.getDatabaseName())
+                .getCollection(namespace.getCollectionName(), BsonDocument.class)
+                .find(Filters.and(Filters.in("_id"), each.getValue())));
+      } catch (MongoException refused) {
+        throw new CopyException(
+            "the filter of %s: %s".formatted(namespace, Waits.reason(refused)), refused);
+      }
+    }
   }
 
   /** Begins where the job that was finished has ended. */

@@ -11,6 +11,7 @@ import com.mongodb.client.MongoCollection;
 import com.mongodb.client.MongoDatabase;
 import com.mongodb.client.model.Collation;
 import com.mongodb.client.model.CreateCollectionOptions;
+import com.mongodb.client.model.CreateViewOptions;
 import com.mongodb.client.model.Filters;
 import com.mongodb.client.model.IndexOptions;
 import com.mongodb.client.model.Indexes;
@@ -264,6 +265,32 @@ class CopyApplyIT {
     }
   }
 
+  /** To a collection that is sharded by it: for servers that changes the shard key. */
+  @Test
+  void anIdMayGetAnEqualValueOfAnotherType() throws Exception {
+    try (RealMongod one = RealMongod.start();
+        MongoClient source = MongoClients.create(one.url());
+        MongoClient destination = MongoClients.create(to.url())) {
+      to.shardHashedCollection("t.docs", BsonDocument.parse("{_id: 'hashed'}"), 4);
+      MongoCollection<Document> docs = source.getDatabase("t").getCollection("docs");
+      BsonTimestamp start = now(source);
+      try (Running running = new Running(one.url(), to.url(), "t", start)) {
+        docs.insertMany(IntStream.range(0, 8).mapToObj(n -> new Document("_id", n)).toList());
+        running.finish();
+        docs.replaceOne(Filters.eq(1), new Document("_id", 1L).append("a", 1));
+        docs.deleteOne(Filters.eq(2));
+        docs.insertOne(new Document("_id", 2.0));
+        docs.replaceOne(Filters.eq(3), new Document("_id", 3L));
+        docs.deleteOne(Filters.eq(3));
+        running.finish();
+      }
+      assertThat(failures).isEmpty();
+      assertEqual(
+          documents(source.getDatabase("t"), "docs"),
+          documents(destination.getDatabase("t"), "docs"));
+    }
+  }
+
   /** Whatever the old owner sends later, to any shard, and by whatever router. */
   @Test
   void whoIsShutOutWritesNothing() {
@@ -342,7 +369,22 @@ class CopyApplyIT {
         at.getCollection("options").dropIndex("gone_1");
         var unusedModified =
             at.runCommand(BsonDocument.parse("{collMod: 'options', validator: {n: {$gte: 1}}}"));
-        at.createView("view", "options", List.of());
+        // Of a collection with a collation; servers tell of this one none.
+        at.getCollection("options")
+            .createIndex(
+                Indexes.ascending("s"),
+                new IndexOptions().collation(Collation.builder().locale("simple").build()));
+        var unusedHidden =
+            at.runCommand(
+                BsonDocument.parse(
+                    "{collMod: 'options', index: {name: 'n', hidden: true, expireAfterSeconds: 9}}"));
+        at.createView(
+            "view",
+            "capped",
+            List.of(),
+            new CreateViewOptions().collation(Collation.builder().locale("de").build()));
+        var unusedViewed =
+            at.runCommand(BsonDocument.parse("{collMod: 'view', viewOn: 'options', pipeline: []}"));
         at.createCollection("capped", new CreateCollectionOptions().capped(true).sizeInBytes(4096));
         at.getCollection("capped")
             .insertMany(List.of(new Document("_id", 1), new Document("_id", 2)));
@@ -382,7 +424,13 @@ class CopyApplyIT {
           .contains("\"validator\": {\"n\": {\"$gte\": 1}}", "\"locale\": \"de\"");
       // What is unique is made at the end of a copy.
       assertThat(there.getCollection("options").listIndexes().map(index -> index.getString("name")))
-          .containsExactlyInAnyOrder("_id_", "n");
+          .containsExactlyInAnyOrder("_id_", "n", "s_1");
+      for (Document index : there.getCollection("options").listIndexes()) {
+        assertThat(index.containsKey("collation"))
+            .isEqualTo(!index.getString("name").equals("s_1"));
+        assertThat(index.containsKey("hidden")).isEqualTo(index.getString("name").equals("n"));
+      }
+      assertThat(there.runCommand(optionsOf("view")).toJson()).contains("\"viewOn\": \"options\"");
       try (MongoClient config = PrimaryShards.direct(to.configServers())) {
         assertThat(
                 config

@@ -216,6 +216,11 @@ class CopyIT {
         Document.parse(
             "{create: 'checked', validator: {n: {$type: 'int'}}, validationLevel: 'moderate',"
                 + " collation: {locale: 'en', strength: 2}}"));
+    shop.getCollection("checked")
+        .createIndex(
+            new Document("n", 1),
+            new com.mongodb.client.model.IndexOptions()
+                .collation(com.mongodb.client.model.Collation.builder().locale("simple").build()));
     insert(
         "shop.checked",
         IntStream.range(0, 1_000)
@@ -498,6 +503,10 @@ class CopyIT {
     assertThat(again.exitCode()).isEqualTo(1);
     assertThat(again.err().lines()).singleElement().asString().contains("has the job command");
     assertThat(onehop("copy", "--from", three.url()).exitCode()).isEqualTo(2);
+    Printed nowhere =
+        onehop("copy", "--from", three.url(), "--to", two.url(), "--progress-file", file + "/none");
+    assertThat(nowhere.exitCode()).isEqualTo(2);
+    assertThat(nowhere.err().lines()).singleElement().asString().contains("can't be written");
     assertThat(
             onehop("copy", "--from", three.url(), "--to", two.url(), "--operations", "upsert")
                 .err())
@@ -527,6 +536,20 @@ class CopyIT {
         .isInstanceOf(CopyException.class)
         .hasMessageContaining("not empty: it has refused.docs");
     assertThat(to.getDatabase("refused").getCollection("docs").countDocuments()).isEqualTo(1);
+    insert("refused.others", documents(10));
+    assertThatThrownBy(
+            () -> run(copy("refused").rename("refused", "r2").rename("refused.docs", "r2.others")))
+        .isInstanceOf(CopyException.class)
+        .hasMessageContaining("both become r2.others");
+    assertThatThrownBy(
+            () ->
+                run(
+                    copy("refused")
+                        .rename("refused", "r2")
+                        .filter("refused.docs", BsonDocument.parse("{$bad: 1}"))))
+        .isInstanceOf(CopyException.class)
+        .hasMessageContaining("the filter of refused.docs: ");
+    assertThat(to.getDatabase("r2").listCollectionNames()).isEmpty();
     assertThat(
             to.getDatabase(ClusterCopy.STATE_DATABASE)
                 .getCollection("jobs")

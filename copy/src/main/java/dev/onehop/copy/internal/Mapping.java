@@ -1,9 +1,11 @@
 package dev.onehop.copy.internal;
 
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.BiFunction;
@@ -45,6 +47,10 @@ public record Mapping(
   /** Where copies keep their state, which is never copied. */
   public static final String STATE_DATABASE = "onehop_copy";
 
+  private static final Pattern NO_DATABASE = Pattern.compile("[/\\\\ \"$\\x00]");
+  private static final Pattern NO_COLLECTION = Pattern.compile("[$\\x00]");
+  private static final int LONGEST_DATABASE = 63;
+  private static final int LONGEST_NAME = 255;
   private static final String BUCKETS = "system.buckets.";
   private static final Set<String> NEVER_COPIED =
       Set.of("admin", "config", "local", STATE_DATABASE);
@@ -120,6 +126,15 @@ public record Mapping(
     if (NEVER_COPIED.contains(databaseOf(to))) {
       throw new IllegalArgumentException(
           "'" + to + "' belongs to the servers or to the state of copies");
+    }
+    String database = databaseOf(to);
+    String collection = to.substring(Math.min(database.length() + 1, to.length()));
+    if (NO_DATABASE.matcher(database).find()
+        || collection.startsWith("system.")
+        || NO_COLLECTION.matcher(collection).find()
+        || to.getBytes(StandardCharsets.UTF_8).length > LONGEST_NAME
+        || database.getBytes(StandardCharsets.UTF_8).length > LONGEST_DATABASE) {
+      throw new IllegalArgumentException("'" + to + "' is no name that servers take");
     }
   }
 
@@ -272,9 +287,19 @@ public record Mapping(
    * The document to write for one of the source.
    *
    * @return null for none
+   * @throws IllegalArgumentException if the transformation changes the {@code _id}
    */
   public @Nullable BsonDocument transformed(String namespace, RawBsonDocument document) {
-    return transformation == null ? document : transformation.apply(namespace, document);
+    if (transformation == null) {
+      return document;
+    }
+    BsonDocument changed = transformation.apply(namespace, document);
+    if (changed != null && !Objects.equals(changed.get("_id"), document.get("_id"))) {
+      // Its later events would not find it.
+      throw new IllegalArgumentException(
+          "the transformation of %s does not keep the _id".formatted(namespace));
+    }
+    return changed;
   }
 
   /** The bucket collection of a time series. */

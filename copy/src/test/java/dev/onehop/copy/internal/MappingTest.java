@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.util.List;
 import java.util.Map;
 import org.bson.BsonDocument;
+import org.bson.RawBsonDocument;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -65,7 +66,18 @@ class MappingTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"a=b.c", "a.b=c", "a.*=b.c", "a=admin", "=b", "a.=b.c"})
+  @ValueSource(
+      strings = {
+        "a=b.c",
+        "a.b=c",
+        "a.*=b.c",
+        "a=admin",
+        "=b",
+        "a.=b.c",
+        "a=b/c",
+        "a.b=a.$c",
+        "a.b=a.system.c"
+      })
   void malformedRenamesAreRefused(String rename) {
     String[] names = rename.split("=", -1);
     assertThatThrownBy(() -> renaming(Map.of(names[0], names[1])))
@@ -90,6 +102,20 @@ class MappingTest {
             () ->
                 new Mapping(List.of(), List.of(), Map.of(), Map.of("a", new BsonDocument()), null))
         .isInstanceOf(IllegalArgumentException.class);
+  }
+
+  @Test
+  void aTransformationKeepsTheId() {
+    Mapping mapping =
+        new Mapping(
+            List.of(),
+            List.of(),
+            Map.of(),
+            Map.of(),
+            (namespace, document) -> BsonDocument.parse("{_id: 1, a: 1}"));
+    assertThat(mapping.transformed("d.c", RawBsonDocument.parse("{_id: 1}"))).hasSize(2);
+    assertThatThrownBy(() -> mapping.transformed("d.c", RawBsonDocument.parse("{_id: 2}")))
+        .hasMessage("the transformation of d.c does not keep the _id");
   }
 
   @Test

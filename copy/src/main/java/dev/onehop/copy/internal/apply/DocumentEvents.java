@@ -1,6 +1,8 @@
 package dev.onehop.copy.internal.apply;
 
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -15,21 +17,28 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>While a document changes its shard key at the source, there are events of two documents with
  * the same {@code _id}: a delete of one and an insert of the other, in any order. The two are told
- * apart by the whole {@code documentKey}. Not thread-safe.
+ * apart by the whole {@code documentKey}. A replacement may give its values other types, as {@code
+ * 1.0} for {@code 1}: then it is the same document still. Not thread-safe.
  */
 final class DocumentEvents {
   private final Target target;
   private final BsonValue id;
-  private final Map<BsonDocument, Changes> byKey = new LinkedHashMap<>();
+  private final Map<Map<String, ByteBuffer>, Changes> byKey = new LinkedHashMap<>();
+  private boolean placed = true;
   private boolean readAgain;
 
   /** Of one {@code documentKey}, from the last event on that says the whole. */
   private static final class Changes {
+    private BsonDocument key;
     private boolean whole;
     private @Nullable RawBsonDocument document;
     private boolean inserted;
     private boolean moved;
     private final List<FieldChanges> updates = new ArrayList<>();
+
+    Changes(BsonDocument key) {
+      this.key = key;
+    }
 
     boolean isLive() {
       return document != null || !updates.isEmpty();
@@ -53,7 +62,7 @@ final class DocumentEvents {
 
   /** Whether statements for several keys may meet the same document. */
   private boolean mayMeetOneDocument() {
-    return target.isPlacedById() || !byKey.keySet().stream().allMatch(target::isPlacedBy);
+    return target.isPlacedById() || !placed;
   }
 
   BsonValue id() {
@@ -86,10 +95,30 @@ final class DocumentEvents {
   }
 
   private Changes begin(BsonDocument documentKey) {
-    Changes changes = byKey.computeIfAbsent(documentKey, key -> new Changes());
+    Changes changes = of(documentKey);
     changes.whole = true;
     changes.updates.clear();
     return changes;
+  }
+
+  private Changes of(BsonDocument documentKey) {
+    placed &= target.isPlacedBy(documentKey);
+    Changes changes =
+        byKey.computeIfAbsent(comparable(documentKey), values -> new Changes(documentKey));
+    changes.key = documentKey;
+    return changes;
+  }
+
+  /** Equal if servers hold the keys equal. A field that is null may be left out. */
+  private static Map<String, ByteBuffer> comparable(BsonDocument documentKey) {
+    Map<String, ByteBuffer> values = new HashMap<>();
+    documentKey.forEach(
+        (field, value) -> {
+          if (!value.isNull()) {
+            values.put(field, Ids.key(value));
+          }
+        });
+    return values;
   }
 
   void update(BsonDocument documentKey, BsonDocument description) {
@@ -98,7 +127,7 @@ final class DocumentEvents {
     if (update == null || changesPlace(documentKey, update) || !target.isPlacedBy(documentKey)) {
       readAgain();
     } else {
-      byKey.computeIfAbsent(documentKey, key -> new Changes()).updates.add(update);
+      of(documentKey).updates.add(update);
     }
   }
 
@@ -116,19 +145,18 @@ final class DocumentEvents {
   List<Statement> statements() {
     List<Statement> deletes = new ArrayList<>();
     List<Statement> others = new ArrayList<>();
-    byKey.forEach(
-        (key, changes) -> {
-          RawBsonDocument document = changes.document;
-          if (document != null) {
-            if (changes.moved) {
-              add(target.deleteOthers(id, List.of(document)), deletes);
-            }
-            others.add(changes.inserted ? target.insert(document) : target.put(document));
-          } else if (changes.whole) {
-            deletes.add(target.delete(key));
-          }
-          others.addAll(UpdateStatements.of(target, id, Target.filter(key), changes.updates));
-        });
+    for (Changes changes : byKey.values()) {
+      RawBsonDocument document = changes.document;
+      if (document != null) {
+        if (changes.moved) {
+          add(target.deleteOthers(id, List.of(document)), deletes);
+        }
+        others.add(changes.inserted ? target.insert(document) : target.put(document));
+      } else if (changes.whole) {
+        deletes.add(target.delete(changes.key));
+      }
+      others.addAll(UpdateStatements.of(target, id, Target.filter(changes.key), changes.updates));
+    }
     deletes.addAll(others);
     return deletes;
   }

@@ -5,6 +5,7 @@ import com.mongodb.MongoNamespace;
 import com.mongodb.reactivestreams.client.MongoClient;
 import com.mongodb.reactivestreams.client.MongoCollection;
 import dev.onehop.copy.internal.Mapping;
+import dev.onehop.copy.internal.structure.DestinationStructure;
 import dev.onehop.streams.event.StreamEvent;
 import java.util.ArrayList;
 import java.util.List;
@@ -307,7 +308,7 @@ final class SchemaChanges {
     List<BsonValue> indexes = new ArrayList<>();
     for (BsonValue index : description.getArray("indexes")) {
       if (!isLate(index.asDocument())) {
-        indexes.add(index);
+        indexes.add(DestinationStructure.toCreate(index.asDocument()));
       }
     }
     return indexes.isEmpty()
@@ -342,15 +343,22 @@ final class SchemaChanges {
       MongoNamespace target, String namespace, BsonDocument description, boolean uncertain) {
     BsonDocument modify = new BsonDocument("collMod", new BsonString(target.getCollectionName()));
     description.forEach(modify::append);
-    if (modify.isDocument("index")
-        && modify.getDocument("index").containsKey("expireAfterSeconds")) {
-      // Such an index is made at the end, as it is then.
-      modify.remove("index");
+    if (modify.isDocument("index")) {
+      // Whether documents expire is set at the end.
+      BsonDocument index = new BsonDocument();
+      index.putAll(modify.getDocument("index"));
+      index.remove("expireAfterSeconds");
+      modify.put("index", index);
+      if (index.keySet().equals(Set.of("name"))) {
+        modify.remove("index");
+      }
     }
     if (modify.get("viewOn") instanceof BsonString on) {
       modify.put("viewOn", viewed(namespace, on));
     }
     modify.remove("expireAfterSeconds");
+    // Of a view it is told, but can't be changed.
+    modify.remove("collation");
     return modify.size() == 1
         ? Mono.empty()
         : tolerant(run(target.getDatabaseName(), modify, INDEX_NOT_FOUND), uncertain);

@@ -91,8 +91,17 @@ record Target(MongoNamespace namespace, List<String> shardKey, boolean collated)
             ? new BsonArray(
                 List.of(new BsonDocument("$replaceWith", new BsonDocument("$literal", document))))
             : document;
+    BsonDocument filter = exactly(document);
     return Statement.update(
-        id(document), exactly(document), isSimple(), update, Statement.Kind.PUT);
+        id(document),
+        // Where the document's _id has another type, a server takes that for a change of the shard
+        // key. It refuses such a one if the filter is an _id and nothing else.
+        !shardKey.isEmpty() && isPlacedById()
+            ? new BsonDocument("$and", new BsonArray(List.of(filter)))
+            : filter,
+        isSimple(),
+        update,
+        Statement.Kind.PUT);
   }
 
   /** Puts a document there that is not expected to be there. Inserts cost servers less. */

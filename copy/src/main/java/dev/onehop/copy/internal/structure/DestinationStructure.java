@@ -16,6 +16,7 @@ import java.util.function.Predicate;
 import org.bson.BsonArray;
 import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
+import org.bson.BsonInt32;
 import org.bson.BsonString;
 import org.bson.BsonValue;
 
@@ -28,6 +29,7 @@ public final class DestinationStructure {
   private static final int NAMESPACE_NOT_FOUND = 26;
   private static final int NAMESPACE_EXISTS = 48;
   private static final int COLLECTION_UUID_MISMATCH = 361;
+  private static final int COLLATED_VERSION = 2;
   private static final String EXPIRES = "expireAfterSeconds";
 
   private final ClusterEnd destination;
@@ -221,10 +223,11 @@ public final class DestinationStructure {
     if (indexes.isEmpty()) {
       return;
     }
-    List<BsonValue> specs = new ArrayList<>(indexes);
     BsonDocument create =
         new BsonDocument("createIndexes", new BsonString(CollectionSpec.nameOf(spec.destination())))
-            .append("indexes", new BsonArray(specs));
+            .append(
+                "indexes",
+                new BsonArray(indexes.stream().map(DestinationStructure::toCreate).toList()));
     try {
       destination.runPersistently(databaseOf(spec), create);
     } catch (MongoCommandException refused) {
@@ -232,6 +235,21 @@ public final class DestinationStructure {
           "indexes of %s can't be built: %s".formatted(spec.destination(), Waits.reason(refused)),
           refused);
     }
+  }
+
+  /**
+   * An index as it is to be created. Servers tell no collation of one that has the simple one, but
+   * give the collection's to what is created without.
+   */
+  public static BsonDocument toCreate(BsonDocument index) {
+    // Before this version there was none, and it is refused.
+    if (index.containsKey("collation")
+        || index.getNumber("v", new BsonInt32(COLLATED_VERSION)).intValue() < COLLATED_VERSION) {
+      return index;
+    }
+    BsonDocument explicit = new BsonDocument();
+    explicit.putAll(index);
+    return explicit.append("collation", new BsonDocument("locale", new BsonString("simple")));
   }
 
   private void run(String database, BsonDocument command, Integer... ignored)

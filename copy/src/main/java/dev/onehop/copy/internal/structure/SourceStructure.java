@@ -4,6 +4,7 @@ import dev.onehop.copy.internal.Mapping;
 import dev.onehop.copy.internal.cluster.ClusterEnd;
 import dev.onehop.copy.internal.structure.CollectionSpec.Kind;
 import dev.onehop.copy.internal.structure.CollectionSpec.Sharding;
+import dev.onehop.copy.progress.CopyException;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -51,7 +52,11 @@ public final class SourceStructure {
     return names;
   }
 
-  /** What is to be copied, views last. */
+  /**
+   * What is to be copied, views last.
+   *
+   * @throws CopyException if two of them would get the same name
+   */
   public List<CollectionSpec> read() throws InterruptedException {
     Map<String, Sharding> sharded = sharded();
     List<CollectionSpec> collections = new ArrayList<>();
@@ -73,6 +78,15 @@ public final class SourceStructure {
       }
     }
     collections.addAll(views);
+    Map<String, String> taken = new HashMap<>();
+    for (CollectionSpec spec : collections) {
+      String other = taken.put(spec.destination(), spec.namespace());
+      if (other != null) {
+        throw new CopyException(
+            "%s and %s both become %s".formatted(other, spec.namespace(), spec.destination()),
+            null);
+      }
+    }
     return collections;
   }
 

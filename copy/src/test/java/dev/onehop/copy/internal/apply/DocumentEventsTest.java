@@ -128,7 +128,7 @@ class DocumentEventsTest {
     assertThat(StatementText.of(events().statements(List.of())))
         .containsExactly("delete {\"_id\": 1}");
     assertThat(StatementText.of(events("_id").statements(List.of(raw("{_id: 1, a: 1}")))))
-        .containsExactly("put {\"_id\": 1} {\"_id\": 1, \"a\": 1}");
+        .containsExactly("put {\"$and\": [{\"_id\": 1}]} {\"_id\": 1, \"a\": 1}");
     assertThat(StatementText.of(events("k").statements(List.of(raw("{_id: 1, k: {a: 1}}")))))
         .containsExactly(
             "sweep {\"_id\": 1, \"$nor\": [{\"k\": {\"$eq\": {\"a\": 1}}}]}",
@@ -156,6 +156,30 @@ class DocumentEventsTest {
     apart.put(BsonDocument.parse("{k: 1, _id: 1}"), raw("{_id: 1, k: 1}"), false, false);
     apart.put(BsonDocument.parse("{k: 2, _id: 1}"), raw("{_id: 1, k: 2}"), true, false);
     assertThat(apart.isReadAgain()).isFalse();
+  }
+
+  /** A replacement may change the type of a number, and null to no field. */
+  @Test
+  void equalValuesOfOtherTypesAreTheSameDocument() {
+    BsonDocument asLong = BsonDocument.parse("{_id: {$numberLong: '1'}}");
+    DocumentEvents gone = events();
+    gone.put(KEY, raw("{_id: 1}"), true, false);
+    gone.put(asLong, raw("{_id: {$numberLong: '1'}, a: 1}"), false, false);
+    gone.delete(asLong);
+    assertThat(statements(gone)).containsExactly("delete {\"_id\": 1}");
+    DocumentEvents back = events("k");
+    BsonDocument whole = BsonDocument.parse("{k: 2, _id: 1}");
+    back.put(whole, raw("{_id: 1, k: 2, v: 1}"), false, false);
+    back.put(BsonDocument.parse("{k: 2.0, _id: 1}"), raw("{_id: 1, k: 2.0, v: 2}"), false, false);
+    back.put(whole, raw("{_id: 1, k: 2, v: 3}"), false, false);
+    assertThat(back.isReadAgain()).isFalse();
+    assertThat(statements(back))
+        .containsExactly("put {\"_id\": 1, \"k\": 2} {\"_id\": 1, \"k\": 2, \"v\": 3}");
+    DocumentEvents none = events("_id");
+    none.put(KEY, raw("{_id: 1}"), true, false);
+    none.put(BsonDocument.parse("{k: null, _id: 1}"), raw("{_id: 1, k: null}"), false, false);
+    none.delete(BsonDocument.parse("{k: null, _id: 1}"));
+    assertThat(statements(none)).containsExactly("delete {\"k\": null, \"_id\": 1}");
   }
 
   /** It would go to all shards, at the same time as what is put goes to one. */
