@@ -112,15 +112,19 @@ final class CopyRun {
   }
 
   private void run(ClusterEnd source, ClusterEnd destination) throws InterruptedException {
-    Set<String> same = new HashSet<>(source.identity());
-    same.retainAll(destination.identity());
+    Set<String> same = new HashSet<>(patiently(source::identity));
+    same.retainAll(patiently(destination::identity));
     if (!same.isEmpty()) {
       throw new CopyException("source and destination are the same cluster", null);
     }
     if (settings.reverse()) {
-      settings = settings.with(Reversal.mapping(source, destination, settings));
+      settings = settings.with(patiently(() -> Reversal.mapping(source, destination, settings)));
     }
-    checkRights(source, destination);
+    patiently(
+        () -> {
+          checkRights(source, destination);
+          return true;
+        });
     Job job = new Job(destination, ClusterCopy.STATE_DATABASE, settings.job(), settings.lease());
     begin(source, destination, job);
     try {
@@ -144,17 +148,32 @@ final class CopyRun {
   }
 
   /** Takes the job, new or as it is. */
+  /** A job that goes on waits for servers, as they may be gone for the same reason. */
+  private <T> T patiently(Waits.Step<T> step) throws InterruptedException {
+    return settings.begin() == ClusterCopy.Begin.RESUME
+        ? Waits.persistently("source and destination", step)
+        : step.run();
+  }
+
   private void begin(ClusterEnd source, ClusterEnd destination, Job job)
       throws InterruptedException {
     BsonDocument known = job.read();
     if (known != null && settings.begin() != ClusterCopy.Begin.NEW) {
-      requireUser(destination, known);
+      patiently(
+          () -> {
+            requireUser(destination, known);
+            return true;
+          });
     }
     if (settings.begin() == ClusterCopy.Begin.RESUME) {
       if (known == null) {
         throw new CopyException("the destination has no job " + settings.job(), null);
       }
-      requireSame(source, known);
+      patiently(
+          () -> {
+            requireSame(source, known);
+            return true;
+          });
       // Its process may have ended without a word.
       long until = System.nanoTime() + settings.lease().multipliedBy(3).toNanos();
       while (!job.take()) {

@@ -54,6 +54,9 @@ public final class Rights {
         throw new CopyException(
             there + " can't be used: " + Waits.reason(unreachable), unreachable);
       } catch (RuntimeException refused) {
+        if (Waits.isPassing(refused)) {
+          throw new CopyException(there + " can't be reached: " + Waits.reason(refused), refused);
+        }
         lacking.add("the user itself at " + there + " (" + Waits.reason(refused) + ")");
       }
     }
