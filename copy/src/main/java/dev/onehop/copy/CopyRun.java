@@ -147,7 +147,6 @@ final class CopyRun {
     }
   }
 
-  /** Takes the job, new or as it is. */
   /** A job that goes on waits for servers, as they may be gone for the same reason. */
   private <T> T patiently(Waits.Step<T> step) throws InterruptedException {
     return settings.begin() == ClusterCopy.Begin.RESUME
@@ -155,6 +154,7 @@ final class CopyRun {
         : step.run();
   }
 
+  /** Takes the job, new or as it is. */
   private void begin(ClusterEnd source, ClusterEnd destination, Job job)
       throws InterruptedException {
     BsonDocument known = job.read();
