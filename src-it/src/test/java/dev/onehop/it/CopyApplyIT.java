@@ -1,5 +1,6 @@
 package dev.onehop.it;
 
+import static com.mongodb.client.model.CollationStrength.SECONDARY;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
@@ -205,6 +206,101 @@ class CopyApplyIT {
     assertThat(documents(there, "docs").values())
         .containsExactlyInAnyOrder("{\"_id\": 1, \"n\": 1}", "{\"_id\": 2, \"n\": 2}");
     assertThat(names(there)).containsExactlyInAnyOrder("docs", "dropped");
+  }
+
+  /**
+   * What is read from the source needs values that others give up only behind a change of metadata:
+   * another in turn, one that has it in another index, one that is removed.
+   */
+  @Test
+  void valuesOfUniqueIndexesChangeHandsBehindAChangeOfMetadata() throws Exception {
+    try (RealMongod one = RealMongod.start();
+        RealMongod other = RealMongod.start();
+        MongoClient source = MongoClients.create(one.url());
+        MongoClient destination = MongoClients.create(other.url())) {
+      IndexOptions unique = new IndexOptions().unique(true);
+      IndexOptions some =
+          new IndexOptions().unique(true).partialFilterExpression(Filters.exists("some"));
+      IndexOptions collated =
+          new IndexOptions()
+              .unique(true)
+              .collation(Collation.builder().locale("en").collationStrength(SECONDARY).build());
+      List<String> names = List.of("turn", "crossed", "removed", "collated");
+      for (MongoClient each : List.of(source, destination)) {
+        MongoDatabase at = each.getDatabase("u");
+        at.getCollection("turn").createIndex(Indexes.ascending("u", "v"), some);
+        at.getCollection("crossed").createIndex(Indexes.ascending("u"), unique);
+        at.getCollection("crossed").createIndex(Indexes.descending("v"), unique);
+        at.getCollection("removed").createIndex(Indexes.ascending("list"), unique);
+        at.getCollection("collated").createIndex(Indexes.ascending("name"), collated);
+        for (int n = 0; n < 20; n++) {
+          at.getCollection("turn").insertOne(Document.parse(turning(n, n)));
+        }
+        at.getCollection("turn").insertOne(Document.parse("{_id: 'beside', u: 1, v: [7]}"));
+        for (int n = 0; n < 3; n++) {
+          at.getCollection("crossed").insertOne(Document.parse(crossed(n, n, n)));
+          at.getCollection("removed").insertOne(Document.parse(listing(n, n)));
+          at.getCollection("collated").insertOne(Document.parse(named(n, "n" + n)));
+        }
+        for (String name : names) {
+          at.getCollection(name).updateOne(Filters.eq(0), Updates.set("gone", 1));
+        }
+      }
+      MongoDatabase at = source.getDatabase("u");
+      BsonTimestamp start = now(source);
+      for (String name : names) {
+        at.getCollection(name).updateOne(Filters.eq(0), Updates.unset("gone"));
+      }
+      at.getCollection("turn").createIndex(Indexes.ascending("barrier"));
+      for (int n = 0; n < 20; n++) {
+        replace(at, "turn", turning(n, 100 + n));
+      }
+      for (int n = 0; n < 20; n++) {
+        replace(at, "turn", turning(n, (n + 1) % 20));
+      }
+      for (int n = 0; n < 3; n++) {
+        replace(at, "crossed", crossed(n, 10 + n, 10 + n));
+      }
+      replace(at, "crossed", crossed(0, 1, 0));
+      replace(at, "crossed", crossed(1, 3, 2));
+      replace(at, "crossed", crossed(2, 2, 1));
+      at.getCollection("removed").deleteOne(Filters.eq(1));
+      replace(at, "removed", listing(0, 1));
+      replace(at, "collated", named(1, "other"));
+      replace(at, "collated", named(0, "N1"));
+      try (Running running = new Running(one.url(), other.url(), "u", start)) {
+        assertThat(running.finish()).isGreaterThan(start);
+      }
+      assertThat(failures).isEmpty();
+      for (String name : names) {
+        assertEqual(documents(at, name), documents(destination.getDatabase("u"), name));
+      }
+    }
+  }
+
+  private static void replace(MongoDatabase at, String collection, String document) {
+    Document whole = Document.parse(document);
+    assertThat(
+            at.getCollection(collection)
+                .replaceOne(Filters.eq(whole.get("_id")), whole)
+                .getMatchedCount())
+        .isEqualTo(1);
+  }
+
+  private static String turning(int id, int value) {
+    return "{_id: %d, u: 1, v: [%d, 'and %d'], some: 1}".formatted(id, value, value);
+  }
+
+  private static String crossed(int id, int one, int other) {
+    return "{_id: %d, u: %d, v: %d}".formatted(id, one, other);
+  }
+
+  private static String listing(int id, int value) {
+    return "{_id: %d, list: [{n: %d}]}".formatted(id, value);
+  }
+
+  private static String named(int id, String name) {
+    return "{_id: %d, name: '%s'}".formatted(id, name);
   }
 
   /**

@@ -10,12 +10,16 @@ import dev.onehop.streams.ShardedChangeStream;
 import dev.onehop.streams.channel.ChannelGroup;
 import dev.onehop.streams.event.Checkpoint;
 import dev.onehop.streams.event.Order;
+import dev.onehop.streams.event.StreamEvent;
 import java.time.Duration;
 import java.util.EnumSet;
+import java.util.List;
 import java.util.Objects;
 import java.util.Set;
+import org.bson.BsonArray;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
+import org.bson.BsonString;
 import org.bson.BsonTimestamp;
 import reactor.core.publisher.Mono;
 
@@ -33,6 +37,8 @@ import reactor.core.publisher.Mono;
 public final class Applier {
   private static final Duration POLL = Duration.ofMillis(200);
   private static final int RENEWALS = 10;
+  private static final BsonArray WHOLE_COLLECTIONS =
+      new BsonArray(List.of(new BsonString("drop"), new BsonString("rename")));
 
   private final MongoClient sourceClient;
   private final SourceReads source;
@@ -55,7 +61,8 @@ public final class Applier {
             new SchemaChanges(
                 builder.destination,
                 builder.state.getCollection("created." + builder.job, BsonDocument.class),
-                builder.mapping));
+                builder.mapping),
+            (event, until) -> hasChanged(builder.source, event, until));
     ShardedChangeStream stream =
         ShardedChangeStream.builder(builder.source)
             .cluster()
@@ -135,6 +142,43 @@ public final class Applier {
   /** Completes when a {@link #run} that was cancelled, and any other one, writes nothing more. */
   public Mono<Void> ended() {
     return Mono.from(group.released()).retryWhen(SourceReads.untilThere());
+  }
+
+  /**
+   * Whether there are events of a document, or of its whole collection, after what is stored as
+   * applied.
+   *
+   * @param event one of the document
+   * @param until a time that has passed; whether there are later ones does not matter
+   */
+  private Mono<Boolean> hasChanged(
+      MongoClientSettings settings, DocumentEvent event, BsonTimestamp until) {
+    BsonArray names = new BsonArray();
+    names.add(new BsonDocument("ns.coll", new BsonString(event.namespace().getCollectionName())));
+    if (event.uuid() != null) {
+      names.add(new BsonDocument("collectionUUID", event.uuid()));
+    }
+    BsonArray kinds = new BsonArray();
+    kinds.add(new BsonDocument("documentKey._id", new BsonDocument("$eq", event.id())));
+    kinds.add(new BsonDocument("operationType", new BsonDocument("$in", WHOLE_COLLECTIONS)));
+    BsonDocument collection =
+        new BsonDocument("$or", names)
+            .append("$and", new BsonArray(List.of(new BsonDocument("$or", kinds))));
+    BsonDocument database = new BsonDocument("operationType", new BsonString("dropDatabase"));
+    BsonDocument match =
+        new BsonDocument("ns.db", new BsonString(event.namespace().getDatabaseName()))
+            .append("$or", new BsonArray(List.of(collection, database)));
+    ShardedChangeStream stream =
+        ShardedChangeStream.builder(settings)
+            .cluster()
+            .showExpandedEvents(true)
+            .pipeline(List.of(new BsonDocument("$match", match)))
+            .build();
+    return tick()
+        .then(Mono.from(group.place()).retryWhen(SourceReads.untilThere()))
+        .flatMapMany(stream::events)
+        .takeUntil(found -> found.checkpoint().clusterTime().compareTo(until) > 0)
+        .any(found -> !(found instanceof StreamEvent.Progress));
   }
 
   private Mono<BsonTimestamp> applied(BsonTimestamp time) {
