@@ -3,6 +3,7 @@ package dev.onehop.it;
 import static com.mongodb.client.model.CollationStrength.SECONDARY;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.InstanceOfAssertFactories.THROWABLE;
 import static org.awaitility.Awaitility.await;
 
 import com.mongodb.MongoNamespace;
@@ -62,6 +63,7 @@ class CopyApplyIT {
   private static final Duration TIMEOUT = Duration.ofMinutes(2);
   private static final List<String> COLLECTIONS = List.of("one", "two");
   private static final int KEYS = 40;
+  private static final long SEED = Long.getLong("onehop.it.seed", System.nanoTime());
   private static final Duration PAUSE =
       Duration.ofMillis(Integer.getInteger("onehop.it.apply.pause", 500));
 
@@ -276,6 +278,148 @@ class CopyApplyIT {
         assertEqual(documents(at, name), documents(destination.getDatabase("u"), name));
       }
     }
+  }
+
+  /** It can't be told from one that waits for nothing but by the source's events. */
+  @Test
+  void aDocumentThatTheDestinationHadOnItsOwnStaysAndEndsTheCopy() throws Exception {
+    try (RealMongod one = RealMongod.start();
+        RealMongod other = RealMongod.start();
+        MongoClient source = MongoClients.create(one.url());
+        MongoClient destination = MongoClients.create(other.url())) {
+      MongoCollection<Document> there = destination.getDatabase("own").getCollection("docs");
+      there.createIndex(Indexes.ascending("u"), new IndexOptions().unique(true));
+      there.insertOne(new Document("_id", "own").append("u", 7));
+      there.insertOne(new Document("_id", "first").append("u", 6));
+      MongoDatabase at = source.getDatabase("own");
+      at.getCollection("docs").insertOne(new Document("_id", "first").append("u", 6));
+      BsonTimestamp start = now(source);
+      at.getCollection("docs").insertOne(new Document("_id", "new").append("u", 7));
+      try (Running running = new Running(one.url(), other.url(), "own", start)) {
+        await().atMost(TIMEOUT).until(() -> !failures.isEmpty());
+      }
+      assertThat(failures)
+          .singleElement(THROWABLE)
+          .hasMessageContaining("the destination has a document {\"_id\": \"own\"}")
+          .hasMessageContaining("dup key: { u: 7 }");
+      assertThat(there.find().map(found -> found.get("_id")))
+          .containsExactlyInAnyOrder("own", "first");
+      there.deleteOne(Filters.eq("own"));
+      failures.clear();
+      try (Running running = new Running(one.url(), other.url(), "own", start)) {
+        assertThat(running.finish()).isGreaterThan(start);
+      }
+      assertThat(failures).isEmpty();
+      assertEqual(documents(at, "docs"), documents(destination.getDatabase("own"), "docs"));
+    }
+  }
+
+  /** With an applier that is killed, and changes of metadata all the time. */
+  @Test
+  void valuesOfUniqueIndexesChangeHandsAtRandom() throws Exception {
+    try (RealMongod one = RealMongod.start();
+        RealMongod other = RealMongod.start();
+        MongoClient source = MongoClients.create(one.url());
+        MongoClient destination = MongoClients.create(other.url())) {
+      int count = 12;
+      for (MongoClient each : List.of(source, destination)) {
+        MongoCollection<Document> docs = each.getDatabase("d").getCollection("docs");
+        docs.createIndex(Indexes.ascending("u"), new IndexOptions().unique(true));
+        docs.createIndex(Indexes.ascending("v"), new IndexOptions().unique(true));
+        for (int n = 0; n < count; n++) {
+          docs.insertOne(new Document("_id", n).append("u", n).append("v", n).append("gone", 1));
+        }
+      }
+      MongoCollection<Document> docs = source.getDatabase("d").getCollection("docs");
+      BsonTimestamp start = now(source);
+      Random random = new Random(SEED);
+      changeHands(docs, random, count);
+      Process killed = CopyApplyMain.start(one.url(), other.url(), "d", start);
+      try {
+        await().atMost(TIMEOUT).until(() -> applied(destination).compareTo(start) > 0);
+        changeHands(docs, random, count);
+      } finally {
+        killed.destroyForcibly();
+      }
+      changeHands(docs, random, count);
+      try (Running running = new Running(one.url(), other.url(), "d", start)) {
+        changeHands(docs, random, count);
+        assertThat(running.finish()).isGreaterThan(start);
+      }
+      assertThat(failures).isEmpty();
+      assertEqual(
+          documents(source.getDatabase("d"), "docs"),
+          documents(destination.getDatabase("d"), "docs"));
+    }
+  }
+
+  private static void changeHands(MongoCollection<Document> docs, Random random, int count) {
+    for (int n = 0; n < 60; n++) {
+      String field = random.nextBoolean() ? "u" : "v";
+      Document one = Objects.requireNonNull(docs.find(Filters.eq(random.nextInt(count))).first());
+      Document other = Objects.requireNonNull(docs.find(Filters.eq(random.nextInt(count))).first());
+      if (!one.equals(other)) {
+        set(docs, one, field, -1);
+        set(docs, other, field, one.get(field));
+        set(docs, one, field, other.get(field));
+      }
+      // Up to its horizon an applier reads what removes a field.
+      set(docs, other, "gone", n);
+      docs.updateOne(Filters.eq(one.get("_id")), Updates.unset("gone"));
+      if (n % 10 == 0) {
+        docs.createIndex(Indexes.ascending("barrier"));
+      } else if (n % 10 == 5) {
+        docs.dropIndex(Indexes.ascending("barrier"));
+        Document last = Objects.requireNonNull(docs.findOneAndDelete(Filters.eq(count - 1)));
+        docs.insertOne(last);
+      }
+    }
+  }
+
+  private static void set(
+      MongoCollection<Document> docs, Document document, String field, Object value) {
+    docs.updateOne(Filters.eq(document.get("_id")), Updates.set(field, value));
+  }
+
+  /** The same of a unique shard key. */
+  @Test
+  void valuesOfAUniqueShardKeyChangeHandsBehindAChangeOfMetadata() throws Exception {
+    try (MongoClient source = MongoClients.create(from.url());
+        MongoClient destination = MongoClients.create(to.url())) {
+      MongoDatabase at = source.getDatabase("k");
+      for (MongoClient each : List.of(source, destination)) {
+        // Stand-in routers, too, make what is sharded in a database that is there.
+        each.getDatabase("k").createCollection("beside");
+        assertThat(
+                each.getDatabase("admin")
+                    .runCommand(
+                        Document.parse("{shardCollection: 'k.docs', key: {k: 1}, unique: true}"))
+                    .get("ok"))
+            .isEqualTo(1.0);
+        for (int n = 0; n < 3; n++) {
+          each.getDatabase("k").getCollection("docs").insertOne(placed(n, n).append("gone", 1));
+        }
+      }
+      BsonTimestamp start = now(source);
+      MongoCollection<Document> docs = at.getCollection("docs");
+      docs.updateOne(placed(0, 0), Updates.unset("gone"));
+      docs.createIndex(Indexes.ascending("barrier"));
+      for (int n = 0; n < 3; n++) {
+        docs.deleteOne(placed(n, n));
+      }
+      for (int n = 0; n < 3; n++) {
+        docs.insertOne(placed(n, (n + 1) % 3));
+      }
+      try (Running running = new Running(from.url(), to.url(), "k", start)) {
+        assertThat(running.finish()).isGreaterThan(start);
+      }
+      assertThat(failures).isEmpty();
+      assertEqual(documents(at, "docs"), documents(destination.getDatabase("k"), "docs"));
+    }
+  }
+
+  private static Document placed(int id, int place) {
+    return new Document("_id", id).append("k", place);
   }
 
   private static void replace(MongoDatabase at, String collection, String document) {

@@ -1,6 +1,8 @@
 package dev.onehop.copy.internal.apply;
 
 import com.mongodb.MongoClientSettings;
+import com.mongodb.client.model.Aggregates;
+import com.mongodb.client.model.Filters;
 import com.mongodb.reactivestreams.client.MongoClient;
 import com.mongodb.reactivestreams.client.MongoDatabase;
 import dev.onehop.copy.internal.Mapping;
@@ -16,11 +18,12 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
-import org.bson.BsonArray;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
+import org.bson.BsonNull;
 import org.bson.BsonString;
 import org.bson.BsonTimestamp;
+import org.bson.conversions.Bson;
 import reactor.core.publisher.Mono;
 
 /**
@@ -37,8 +40,6 @@ import reactor.core.publisher.Mono;
 public final class Applier {
   private static final Duration POLL = Duration.ofMillis(200);
   private static final int RENEWALS = 10;
-  private static final BsonArray WHOLE_COLLECTIONS =
-      new BsonArray(List.of(new BsonString("drop"), new BsonString("rename")));
 
   private final MongoClient sourceClient;
   private final SourceReads source;
@@ -153,29 +154,23 @@ public final class Applier {
    */
   private Mono<Boolean> hasChanged(
       MongoClientSettings settings, DocumentEvent event, BsonTimestamp until) {
-    BsonArray names = new BsonArray();
-    names.add(new BsonDocument("ns.coll", new BsonString(event.namespace().getCollectionName())));
-    if (event.uuid() != null) {
-      names.add(new BsonDocument("collectionUUID", event.uuid()));
-    }
-    BsonArray kinds = new BsonArray();
-    kinds.add(new BsonDocument("documentKey._id", new BsonDocument("$eq", event.id())));
-    kinds.add(new BsonDocument("operationType", new BsonDocument("$in", WHOLE_COLLECTIONS)));
-    BsonDocument collection =
-        new BsonDocument("$or", names)
-            .append("$and", new BsonArray(List.of(new BsonDocument("$or", kinds))));
-    BsonDocument database = new BsonDocument("operationType", new BsonString("dropDatabase"));
-    BsonDocument match =
-        new BsonDocument("ns.db", new BsonString(event.namespace().getDatabaseName()))
-            .append("$or", new BsonArray(List.of(collection, database)));
+    // Where there is no name it is a database's.
+    Bson match =
+        Filters.and(
+            Filters.eq("ns.db", event.namespace().getDatabaseName()),
+            Filters.in(
+                "ns.coll", new BsonString(event.namespace().getCollectionName()), BsonNull.VALUE),
+            Filters.or(
+                Filters.eq("documentKey._id", event.id()),
+                Filters.in("operationType", "drop", "rename", "dropDatabase")));
     ShardedChangeStream stream =
         ShardedChangeStream.builder(settings)
             .cluster()
-            .showExpandedEvents(true)
-            .pipeline(List.of(new BsonDocument("$match", match)))
+            .pipeline(List.of(Aggregates.match(match)))
             .build();
     return tick()
         .then(Mono.from(group.place()).retryWhen(SourceReads.untilThere()))
+        .repeatWhenEmpty(polls -> polls.delayElements(POLL))
         .flatMapMany(stream::events)
         .takeUntil(found -> found.checkpoint().clusterTime().compareTo(until) > 0)
         .any(found -> !(found instanceof StreamEvent.Progress));

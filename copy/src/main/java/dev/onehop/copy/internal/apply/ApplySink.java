@@ -33,7 +33,6 @@ import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import reactor.core.Exceptions;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.util.retry.Retry;
@@ -238,7 +237,8 @@ final class ApplySink implements ChannelSink {
     private final Map<Lane.Document, List<StreamEvent.Change>> documents = new LinkedHashMap<>();
     // Why those that are not of the batch are among them.
     private final Map<Lane.Document, OccupiedException> owners = new HashMap<>();
-    private final Set<Lane.Document> elsewhere = new HashSet<>();
+    // Since the last pause: one that does not help is not tried again at once.
+    private final Set<Lane.Document> added = new HashSet<>();
     private long tries;
 
     Waiting(ChannelBatch batch, Tenure tenure) {
@@ -258,7 +258,7 @@ final class ApplySink implements ChannelSink {
                   .doBeforeRetry(
                       retry -> {
                         tries = retry.totalRetries() + 1;
-                        elsewhere.clear();
+                        added.clear();
                         if (tries % SELDOM == 0) {
                           log.warn(
                               "channel {} waits for a value of a unique index: {}",
@@ -271,17 +271,26 @@ final class ApplySink implements ChannelSink {
     /** Tries all, and again at once if there was something to do. */
     private Mono<Void> pass() {
       Set<Lane.Document> all = Set.copyOf(documents.keySet());
-      return Flux.fromIterable(List.copyOf(documents.keySet()))
-          .concatMapDelayError(this::attempt)
-          .then()
-          .onErrorMap(ApplySink::single)
-          .onErrorResume(
-              failure -> failure instanceof OccupiedException && !documents.keySet().equals(all),
-              occupied -> pass());
+      List<OccupiedException> occupied = new ArrayList<>();
+      return Flux.fromIterable(List.copyOf(documents.entrySet()))
+          .concatMap(
+              each ->
+                  attempt(each.getKey(), each.getValue())
+                      .onErrorResume(
+                          OccupiedException.class,
+                          failure -> {
+                            occupied.add(failure);
+                            return addOwners(failure, each.getValue().get(0));
+                          }))
+          .then(
+              Mono.defer(
+                  () ->
+                      occupied.isEmpty()
+                          ? Mono.empty()
+                          : documents.keySet().equals(all) ? Mono.error(occupied.get(0)) : pass()));
     }
 
-    private Mono<Void> attempt(Lane.Document document) {
-      List<StreamEvent.Change> changes = Objects.requireNonNull(documents.get(document));
+    private Mono<Void> attempt(Lane.Document document, List<StreamEvent.Change> changes) {
       int channel = Channels.of(changes.get(0).document(), channels);
       Tenure in = tenures.get(channel);
       if (in == null || (channel == batch.channel() && in != tenure)) {
@@ -295,15 +304,12 @@ final class ApplySink implements ChannelSink {
                           ? put(document, changes, in)
                           : lost(document, channel, in.lane().term())))
           .onErrorResume(CopyException.class, failure -> lost(document, channel, in.lane().term()))
-          .doOnSuccess(done -> documents.remove(document))
-          .onErrorResume(
-              OccupiedException.class,
-              occupied -> addOwners(occupied, changes.get(0)).then(Mono.error(occupied)));
+          .doOnSuccess(done -> documents.remove(document));
     }
 
     /** The channel is another process's, which is to write its documents. */
     private Mono<Void> lost(Lane.Document document, int channel, long term) {
-      elsewhere.add(document);
+      documents.remove(document);
       return channel == batch.channel()
           ? Mono.error(new FencedException(channel, term))
           : Mono.empty();
@@ -359,8 +365,7 @@ final class ApplySink implements ChannelSink {
                 for (BsonValue id : ids) {
                   StreamEvent.Change change = change(waiting, id);
                   Lane.Document owner = document(change);
-                  if (!elsewhere.contains(owner)
-                      && documents.putIfAbsent(owner, List.of(change)) == null) {
+                  if (added.add(owner) && documents.putIfAbsent(owner, List.of(change)) == null) {
                     log.debug("{} is read, as another document needs a value of it", id);
                     owners.put(owner, occupied);
                   }
@@ -391,15 +396,6 @@ final class ApplySink implements ChannelSink {
         new RawBsonDocument(event, new BsonDocumentCodec()),
         like.receivedNanos(),
         like.checkpoint());
-  }
-
-  /** Of the failures of several documents, one that does not pass. */
-  private static Throwable single(Throwable failure) {
-    List<Throwable> all = Exceptions.unwrapMultiple(failure);
-    return all.stream()
-        .filter(each -> !(each instanceof OccupiedException))
-        .findFirst()
-        .orElse(all.get(0));
   }
 
   private static BsonTimestamp time(ChannelBatch batch) {
