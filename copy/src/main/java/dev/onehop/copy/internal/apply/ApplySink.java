@@ -293,14 +293,14 @@ final class ApplySink implements ChannelSink {
     private Mono<Void> attempt(Lane.Document document, List<StreamEvent.Change> changes) {
       int channel = Channels.of(changes.get(0).document(), channels);
       Tenure in = tenures.get(channel);
-      if (in == null || (channel == batch.channel() && in != tenure)) {
+      if (in == null || (channel == batch.channel() && !in.equals(tenure))) {
         return lost(document, channel, batch.term());
       }
       return in.turns()
           .next(
               Mono.defer(
                   () ->
-                      tenures.get(channel) == in
+                      in.equals(tenures.get(channel))
                           ? put(document, changes, in)
                           : lost(document, channel, in.lane().term())))
           .onErrorResume(CopyException.class, failure -> lost(document, channel, in.lane().term()))

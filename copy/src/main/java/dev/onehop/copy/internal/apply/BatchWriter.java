@@ -168,7 +168,7 @@ final class BatchWriter {
     MongoDatabase database = destination.getDatabase(name.getDatabaseName());
     return Flux.from(
             database.getCollection(name.getCollectionName()).listIndexes(BsonDocument.class))
-        .filter(index -> index.getDocument("key").equals(occupied.error.get("keyPattern")))
+        .filter(index -> index.getDocument("key").equals(occupied.error.getDocument("keyPattern")))
         .concatMap(
             index ->
                 database.runCommand(
