@@ -1,7 +1,9 @@
 package dev.onehop.it;
 
+import static com.mongodb.client.model.CollationStrength.SECONDARY;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.InstanceOfAssertFactories.THROWABLE;
 import static org.awaitility.Awaitility.await;
 
 import com.mongodb.MongoNamespace;
@@ -62,6 +64,7 @@ class CopyApplyIT {
   private static final Duration TIMEOUT = Duration.ofMinutes(2);
   private static final List<String> COLLECTIONS = List.of("one", "two");
   private static final int KEYS = 40;
+  private static final long SEED = Long.getLong("onehop.it.seed", System.nanoTime());
   private static final Duration PAUSE =
       Duration.ofMillis(Integer.getInteger("onehop.it.apply.pause", 500));
 
@@ -206,6 +209,243 @@ class CopyApplyIT {
     assertThat(documents(there, "docs").values())
         .containsExactlyInAnyOrder("{\"_id\": 1, \"n\": 1}", "{\"_id\": 2, \"n\": 2}");
     assertThat(names(there)).containsExactlyInAnyOrder("docs", "dropped");
+  }
+
+  /**
+   * What is read from the source needs values that others give up only behind a change of metadata:
+   * another in turn, one that has it in another index, one that is removed.
+   */
+  @Test
+  void valuesOfUniqueIndexesChangeHandsBehindAChangeOfMetadata() throws Exception {
+    try (RealMongod one = RealMongod.start();
+        RealMongod other = RealMongod.start();
+        MongoClient source = MongoClients.create(one.url());
+        MongoClient destination = MongoClients.create(other.url())) {
+      IndexOptions unique = new IndexOptions().unique(true);
+      IndexOptions some =
+          new IndexOptions().unique(true).partialFilterExpression(Filters.exists("some"));
+      IndexOptions collated =
+          new IndexOptions()
+              .unique(true)
+              .collation(Collation.builder().locale("en").collationStrength(SECONDARY).build());
+      List<String> names = List.of("turn", "crossed", "removed", "collated");
+      for (MongoClient each : List.of(source, destination)) {
+        MongoDatabase at = each.getDatabase("u");
+        at.getCollection("turn").createIndex(Indexes.ascending("u", "v"), some);
+        at.getCollection("crossed").createIndex(Indexes.ascending("u"), unique);
+        at.getCollection("crossed").createIndex(Indexes.descending("v"), unique);
+        at.getCollection("removed").createIndex(Indexes.ascending("list"), unique);
+        at.getCollection("collated").createIndex(Indexes.ascending("name"), collated);
+        for (int n = 0; n < 20; n++) {
+          at.getCollection("turn").insertOne(Document.parse(turning(n, n)));
+        }
+        at.getCollection("turn").insertOne(Document.parse("{_id: 'beside', u: 1, v: [7]}"));
+        for (int n = 0; n < 3; n++) {
+          at.getCollection("crossed").insertOne(Document.parse(crossed(n, n, n)));
+          at.getCollection("removed").insertOne(Document.parse(listing(n, n)));
+          at.getCollection("collated").insertOne(Document.parse(named(n, "n" + n)));
+        }
+        for (String name : names) {
+          at.getCollection(name).updateOne(Filters.eq(0), Updates.set("gone", 1));
+        }
+      }
+      MongoDatabase at = source.getDatabase("u");
+      BsonTimestamp start = now(source);
+      for (String name : names) {
+        at.getCollection(name).updateOne(Filters.eq(0), Updates.unset("gone"));
+      }
+      at.getCollection("turn").createIndex(Indexes.ascending("barrier"));
+      for (int n = 0; n < 20; n++) {
+        replace(at, "turn", turning(n, 100 + n));
+      }
+      for (int n = 0; n < 20; n++) {
+        replace(at, "turn", turning(n, (n + 1) % 20));
+      }
+      for (int n = 0; n < 3; n++) {
+        replace(at, "crossed", crossed(n, 10 + n, 10 + n));
+      }
+      replace(at, "crossed", crossed(0, 1, 0));
+      replace(at, "crossed", crossed(1, 3, 2));
+      replace(at, "crossed", crossed(2, 2, 1));
+      at.getCollection("removed").deleteOne(Filters.eq(1));
+      replace(at, "removed", listing(0, 1));
+      replace(at, "collated", named(1, "other"));
+      replace(at, "collated", named(0, "N1"));
+      try (Running running = new Running(one.url(), other.url(), "u", start)) {
+        assertThat(running.finish()).isGreaterThan(start);
+      }
+      assertThat(failures).isEmpty();
+      for (String name : names) {
+        assertEqual(documents(at, name), documents(destination.getDatabase("u"), name));
+      }
+    }
+  }
+
+  /** It can't be told from one that waits for nothing but by the source's events. */
+  @Test
+  void aDocumentThatTheDestinationHadOnItsOwnStaysAndEndsTheCopy() throws Exception {
+    try (RealMongod one = RealMongod.start();
+        RealMongod other = RealMongod.start();
+        MongoClient source = MongoClients.create(one.url());
+        MongoClient destination = MongoClients.create(other.url())) {
+      MongoCollection<Document> there = destination.getDatabase("own").getCollection("docs");
+      there.createIndex(Indexes.ascending("u"), new IndexOptions().unique(true));
+      there.insertOne(new Document("_id", "own").append("u", 7));
+      there.insertOne(new Document("_id", "first").append("u", 6));
+      MongoDatabase at = source.getDatabase("own");
+      at.getCollection("docs").insertOne(new Document("_id", "first").append("u", 6));
+      BsonTimestamp start = now(source);
+      at.getCollection("docs").insertOne(new Document("_id", "new").append("u", 7));
+      try (Running running = new Running(one.url(), other.url(), "own", start)) {
+        await().atMost(TIMEOUT).until(() -> !failures.isEmpty());
+      }
+      assertThat(failures)
+          .singleElement(THROWABLE)
+          .hasMessageContaining("the destination has a document {\"_id\": \"own\"}")
+          .hasMessageContaining("dup key: { u: 7 }");
+      assertThat(there.find().map(found -> found.get("_id")))
+          .containsExactlyInAnyOrder("own", "first");
+      there.deleteOne(Filters.eq("own"));
+      failures.clear();
+      try (Running running = new Running(one.url(), other.url(), "own", start)) {
+        assertThat(running.finish()).isGreaterThan(start);
+      }
+      assertThat(failures).isEmpty();
+      assertEqual(documents(at, "docs"), documents(destination.getDatabase("own"), "docs"));
+    }
+  }
+
+  /** With an applier that is killed, and changes of metadata all the time. */
+  @Test
+  void valuesOfUniqueIndexesChangeHandsAtRandom() throws Exception {
+    try (RealMongod one = RealMongod.start();
+        RealMongod other = RealMongod.start();
+        MongoClient source = MongoClients.create(one.url());
+        MongoClient destination = MongoClients.create(other.url())) {
+      int count = 12;
+      for (MongoClient each : List.of(source, destination)) {
+        MongoCollection<Document> docs = each.getDatabase("d").getCollection("docs");
+        docs.createIndex(Indexes.ascending("u"), new IndexOptions().unique(true));
+        docs.createIndex(Indexes.ascending("v"), new IndexOptions().unique(true));
+        for (int n = 0; n < count; n++) {
+          docs.insertOne(new Document("_id", n).append("u", n).append("v", n).append("gone", 1));
+        }
+      }
+      MongoCollection<Document> docs = source.getDatabase("d").getCollection("docs");
+      BsonTimestamp start = now(source);
+      Random random = new Random(SEED);
+      changeHands(docs, random, count);
+      Process killed = CopyApplyMain.start(one.url(), other.url(), "d", start);
+      try {
+        await().atMost(TIMEOUT).until(() -> applied(destination).compareTo(start) > 0);
+        changeHands(docs, random, count);
+      } finally {
+        killed.destroyForcibly();
+      }
+      changeHands(docs, random, count);
+      try (Running running = new Running(one.url(), other.url(), "d", start)) {
+        changeHands(docs, random, count);
+        assertThat(running.finish()).isGreaterThan(start);
+      }
+      assertThat(failures).isEmpty();
+      assertEqual(
+          documents(source.getDatabase("d"), "docs"),
+          documents(destination.getDatabase("d"), "docs"));
+    }
+  }
+
+  private static void changeHands(MongoCollection<Document> docs, Random random, int count) {
+    for (int n = 0; n < 60; n++) {
+      String field = random.nextBoolean() ? "u" : "v";
+      Document one = Objects.requireNonNull(docs.find(Filters.eq(random.nextInt(count))).first());
+      Document other = Objects.requireNonNull(docs.find(Filters.eq(random.nextInt(count))).first());
+      if (!one.equals(other)) {
+        set(docs, one, field, -1);
+        set(docs, other, field, one.get(field));
+        set(docs, one, field, other.get(field));
+      }
+      // Up to its horizon an applier reads what removes a field.
+      set(docs, other, "gone", n);
+      docs.updateOne(Filters.eq(one.get("_id")), Updates.unset("gone"));
+      if (n % 10 == 0) {
+        docs.createIndex(Indexes.ascending("barrier"));
+      } else if (n % 10 == 5) {
+        docs.dropIndex(Indexes.ascending("barrier"));
+        Document last = Objects.requireNonNull(docs.findOneAndDelete(Filters.eq(count - 1)));
+        docs.insertOne(last);
+      }
+    }
+  }
+
+  private static void set(
+      MongoCollection<Document> docs, Document document, String field, Object value) {
+    docs.updateOne(Filters.eq(document.get("_id")), Updates.set(field, value));
+  }
+
+  /** The same of a unique shard key. */
+  @Test
+  void valuesOfAUniqueShardKeyChangeHandsBehindAChangeOfMetadata() throws Exception {
+    try (MongoClient source = MongoClients.create(from.url());
+        MongoClient destination = MongoClients.create(to.url())) {
+      MongoDatabase at = source.getDatabase("k");
+      for (MongoClient each : List.of(source, destination)) {
+        // Stand-in routers, too, make what is sharded in a database that is there.
+        each.getDatabase("k").createCollection("beside");
+        assertThat(
+                each.getDatabase("admin")
+                    .runCommand(
+                        Document.parse("{shardCollection: 'k.docs', key: {k: 1}, unique: true}"))
+                    .get("ok"))
+            .isEqualTo(1.0);
+        for (int n = 0; n < 3; n++) {
+          each.getDatabase("k").getCollection("docs").insertOne(placed(n, n).append("gone", 1));
+        }
+      }
+      BsonTimestamp start = now(source);
+      MongoCollection<Document> docs = at.getCollection("docs");
+      docs.updateOne(placed(0, 0), Updates.unset("gone"));
+      docs.createIndex(Indexes.ascending("barrier"));
+      for (int n = 0; n < 3; n++) {
+        docs.deleteOne(placed(n, n));
+      }
+      for (int n = 0; n < 3; n++) {
+        docs.insertOne(placed(n, (n + 1) % 3));
+      }
+      try (Running running = new Running(from.url(), to.url(), "k", start)) {
+        assertThat(running.finish()).isGreaterThan(start);
+      }
+      assertThat(failures).isEmpty();
+      assertEqual(documents(at, "docs"), documents(destination.getDatabase("k"), "docs"));
+    }
+  }
+
+  private static Document placed(int id, int place) {
+    return new Document("_id", id).append("k", place);
+  }
+
+  private static void replace(MongoDatabase at, String collection, String document) {
+    Document whole = Document.parse(document);
+    assertThat(
+            at.getCollection(collection)
+                .replaceOne(Filters.eq(whole.get("_id")), whole)
+                .getMatchedCount())
+        .isEqualTo(1);
+  }
+
+  private static String turning(int id, int value) {
+    return "{_id: %d, u: 1, v: [%d, 'and %d'], some: 1}".formatted(id, value, value);
+  }
+
+  private static String crossed(int id, int one, int other) {
+    return "{_id: %d, u: %d, v: %d}".formatted(id, one, other);
+  }
+
+  private static String listing(int id, int value) {
+    return "{_id: %d, list: [{n: %d}]}".formatted(id, value);
+  }
+
+  private static String named(int id, String name) {
+    return "{_id: %d, name: '%s'}".formatted(id, name);
   }
 
   /**

@@ -1,6 +1,8 @@
 package dev.onehop.copy.internal.apply;
 
 import com.mongodb.MongoClientSettings;
+import com.mongodb.client.model.Aggregates;
+import com.mongodb.client.model.Filters;
 import com.mongodb.reactivestreams.client.MongoClient;
 import com.mongodb.reactivestreams.client.MongoDatabase;
 import dev.onehop.copy.internal.Mapping;
@@ -10,13 +12,18 @@ import dev.onehop.streams.ShardedChangeStream;
 import dev.onehop.streams.channel.ChannelGroup;
 import dev.onehop.streams.event.Checkpoint;
 import dev.onehop.streams.event.Order;
+import dev.onehop.streams.event.StreamEvent;
 import java.time.Duration;
 import java.util.EnumSet;
+import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
+import org.bson.BsonNull;
+import org.bson.BsonString;
 import org.bson.BsonTimestamp;
+import org.bson.conversions.Bson;
 import reactor.core.publisher.Mono;
 
 /**
@@ -55,7 +62,8 @@ public final class Applier {
             new SchemaChanges(
                 builder.destination,
                 builder.state.getCollection("created." + builder.job, BsonDocument.class),
-                builder.mapping));
+                builder.mapping),
+            (event, until) -> hasChanged(builder.source, event, until));
     ShardedChangeStream stream =
         ShardedChangeStream.builder(builder.source)
             .cluster()
@@ -135,6 +143,37 @@ public final class Applier {
   /** Completes when a {@link #run} that was cancelled, and any other one, writes nothing more. */
   public Mono<Void> ended() {
     return Mono.from(group.released()).retryWhen(SourceReads.untilThere());
+  }
+
+  /**
+   * Whether there are events of a document, or of its whole collection, after what is stored as
+   * applied.
+   *
+   * @param event one of the document
+   * @param until a time that has passed; whether there are later ones does not matter
+   */
+  private Mono<Boolean> hasChanged(
+      MongoClientSettings settings, DocumentEvent event, BsonTimestamp until) {
+    // Where there is no name it is a database's.
+    Bson match =
+        Filters.and(
+            Filters.eq("ns.db", event.namespace().getDatabaseName()),
+            Filters.in(
+                "ns.coll", new BsonString(event.namespace().getCollectionName()), BsonNull.VALUE),
+            Filters.or(
+                Filters.eq("documentKey._id", event.id()),
+                Filters.in("operationType", "drop", "rename", "dropDatabase")));
+    ShardedChangeStream stream =
+        ShardedChangeStream.builder(settings)
+            .cluster()
+            .pipeline(List.of(Aggregates.match(match)))
+            .build();
+    return tick()
+        .then(Mono.from(group.place()).retryWhen(SourceReads.untilThere()))
+        .repeatWhenEmpty(polls -> polls.delayElements(POLL))
+        .flatMapMany(stream::events)
+        .takeUntil(found -> found.checkpoint().clusterTime().compareTo(until) > 0)
+        .any(found -> !(found instanceof StreamEvent.Progress));
   }
 
   private Mono<BsonTimestamp> applied(BsonTimestamp time) {

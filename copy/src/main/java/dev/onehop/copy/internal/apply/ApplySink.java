@@ -13,20 +13,26 @@ import dev.onehop.streams.event.Checkpoint;
 import dev.onehop.streams.event.StreamEvent;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BiFunction;
+import org.bson.BsonDocument;
+import org.bson.BsonString;
 import org.bson.BsonTimestamp;
+import org.bson.BsonValue;
 import org.bson.RawBsonDocument;
 import org.bson.codecs.BsonDocumentCodec;
+import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import reactor.core.Exceptions;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.util.retry.Retry;
@@ -39,6 +45,9 @@ import reactor.util.retry.Retry;
 final class ApplySink implements ChannelSink {
   private static final Logger log = LoggerFactory.getLogger(ApplySink.class);
   private static final int SELDOM = 60;
+  private static final int PATIENCE = 3;
+  private static final Set<CopyOperation> CHANGES =
+      Set.of(CopyOperation.UPDATE, CopyOperation.DELETE);
 
   private final int channels;
   private final Set<CopyOperation> operations;
@@ -48,6 +57,7 @@ final class ApplySink implements ChannelSink {
   private final SchemaChanges schema;
   private final BatchWriter writer;
   private final Fence fence;
+  private final BiFunction<DocumentEvent, BsonTimestamp, Mono<Boolean>> changed;
   private final Map<Integer, Tenure> tenures = new ConcurrentHashMap<>();
   private final AtomicLong events = new AtomicLong();
   private final AtomicLong documentsRead = new AtomicLong();
@@ -57,9 +67,14 @@ final class ApplySink implements ChannelSink {
    *
    * @param lane what is known of its documents
    * @param writes where it writes
+   * @param turns in which it plans and writes: also for other channels that wait for its documents
    */
-  private record Tenure(Lane lane, Fence.Lane writes) {}
+  private record Tenure(Lane lane, Fence.Lane writes, Turns turns) {}
 
+  /**
+   * @param changed whether events that are still to come may concern the document of an event, up
+   *     to a time
+   */
   ApplySink(
       Fence fence,
       BatchWriter writer,
@@ -68,7 +83,8 @@ final class ApplySink implements ChannelSink {
       Planner planner,
       SourceReads source,
       Targets targets,
-      SchemaChanges schema) {
+      SchemaChanges schema,
+      BiFunction<DocumentEvent, BsonTimestamp, Mono<Boolean>> changed) {
     this.fence = fence;
     this.writer = writer;
     this.channels = channels;
@@ -77,10 +93,17 @@ final class ApplySink implements ChannelSink {
     this.source = source;
     this.targets = targets;
     this.schema = schema;
+    this.changed = changed;
   }
 
   @Override
   public Publisher<Checkpoint> begin(int channel, long term) {
+    Tenure old = tenures.get(channel);
+    Mono<Void> begun = begun(channel, term, old);
+    return (old == null ? begun : old.turns().next(begun)).then(Mono.empty());
+  }
+
+  private Mono<Void> begun(int channel, long term, @Nullable Tenure old) {
     return fence
         .raise(channel, term)
         .onErrorMap(CopyException.class, lost -> fenced(channel, term, lost))
@@ -90,13 +113,13 @@ final class ApplySink implements ChannelSink {
                     .now()
                     .doOnNext(
                         now -> {
-                          Tenure old =
-                              tenures.put(channel, new Tenure(new Lane(term, now), writes));
+                          tenures.put(
+                              channel, new Tenure(new Lane(term, now), writes, new Turns()));
                           if (old != null) {
                             old.writes().close();
                           }
                         }))
-        .then(Mono.empty());
+        .then();
   }
 
   private static FencedException fenced(int channel, long term, Throwable lost) {
@@ -138,14 +161,17 @@ final class ApplySink implements ChannelSink {
   }
 
   private Mono<Void> documents(ChannelBatch batch, Tenure tenure, Set<Lane.Document> readAgain) {
-    return planner
-        .plan(batch.events(), tenure.lane(), readAgain)
-        .flatMap(
-            plan ->
-                write(tenure, plan)
-                    .onErrorResume(
-                        UnmatchedException.class, unmatched -> again(batch, tenure, plan)))
-        .onErrorResume(OccupiedException.class, occupied -> piecemeal(batch, tenure));
+    return tenure
+        .turns()
+        .next(
+            planner
+                .plan(batch.events(), tenure.lane(), readAgain)
+                .flatMap(
+                    plan ->
+                        write(tenure, plan)
+                            .onErrorResume(
+                                UnmatchedException.class, unmatched -> again(batch, tenure, plan))))
+        .onErrorResume(OccupiedException.class, occupied -> new Waiting(batch, tenure).written());
   }
 
   /** Of an event that no server could send, the document is read. */
@@ -193,62 +219,183 @@ final class ApplySink implements ChannelSink {
   }
 
   /**
-   * A value of a unique index is taken. Another lane may be about to free it; or a shard may have
-   * an orphan with the same {@code _id}, which it removes by itself, after a quarter of an hour
-   * perhaps. Meanwhile the batch's other documents are written, each as it is at the source, and
-   * those that wait are not at the destination, so that others can have their values.
+   * The documents of a batch for which a value of a unique index is taken. Another channel may be
+   * about to free it; or a shard may have an orphan with the same {@code _id}, which it removes by
+   * itself, after a quarter of an hour perhaps. Meanwhile the batch's other documents are written,
+   * each as it is at the source, and those that wait are not at the destination, so that others can
+   * have their values.
+   *
+   * <p>A document that was read from the source may need a value whose owner gives it up in an
+   * event that is held back: by a change of metadata that waits for this batch, or because too much
+   * is read ahead. So the owner is read from the source, too, and written in a turn of its own
+   * channel: nothing older can be written over it, and that channel leaves out the events that it
+   * has met.
    */
-  private Mono<Void> piecemeal(ChannelBatch batch, Tenure tenure) {
-    Map<Lane.Document, List<StreamEvent.Change>> waiting = new LinkedHashMap<>();
-    for (StreamEvent.Change change : batch.events()) {
-      DocumentEvent event = DocumentEvent.of(change.document());
-      if (event != null) {
-        waiting.computeIfAbsent(event.document(), key -> new ArrayList<>()).add(change);
+  private final class Waiting {
+    private final ChannelBatch batch;
+    private final Tenure tenure;
+    private final Map<Lane.Document, List<StreamEvent.Change>> documents = new LinkedHashMap<>();
+    // Why those that are not of the batch are among them.
+    private final Map<Lane.Document, OccupiedException> owners = new HashMap<>();
+    // Since the last pause: one that does not help is not tried again at once.
+    private final Set<Lane.Document> added = new HashSet<>();
+    private long tries;
+
+    Waiting(ChannelBatch batch, Tenure tenure) {
+      this.batch = batch;
+      this.tenure = tenure;
+      for (StreamEvent.Change change : batch.events()) {
+        documents.computeIfAbsent(document(change), key -> new ArrayList<>()).add(change);
       }
     }
-    return Mono.defer(() -> pass(waiting, tenure))
-        .retryWhen(
-            Retry.backoff(Long.MAX_VALUE, Duration.ofMillis(20))
-                .maxBackoff(Duration.ofSeconds(1))
-                .filter(OccupiedException.class::isInstance)
-                .doBeforeRetry(
-                    retry -> {
-                      if (retry.totalRetries() % SELDOM == SELDOM - 1) {
-                        log.warn(
-                            "channel {} waits for a value of a unique index: {}",
-                            batch.channel(),
-                            retry.failure().getMessage());
-                      }
-                    }));
+
+    Mono<Void> written() {
+      return Mono.defer(this::pass)
+          .retryWhen(
+              Retry.backoff(Long.MAX_VALUE, Duration.ofMillis(20))
+                  .maxBackoff(Duration.ofSeconds(1))
+                  .filter(OccupiedException.class::isInstance)
+                  .doBeforeRetry(
+                      retry -> {
+                        tries = retry.totalRetries() + 1;
+                        added.clear();
+                        if (tries % SELDOM == 0) {
+                          log.warn(
+                              "channel {} waits for a value of a unique index: {}",
+                              batch.channel(),
+                              retry.failure().getMessage());
+                        }
+                      }));
+    }
+
+    /** Tries all, and again at once if there was something to do. */
+    private Mono<Void> pass() {
+      Set<Lane.Document> all = Set.copyOf(documents.keySet());
+      List<OccupiedException> occupied = new ArrayList<>();
+      return Flux.fromIterable(List.copyOf(documents.entrySet()))
+          .concatMap(
+              each ->
+                  attempt(each.getKey(), each.getValue())
+                      .onErrorResume(
+                          OccupiedException.class,
+                          failure -> {
+                            occupied.add(failure);
+                            return addOwners(failure, each.getValue().get(0));
+                          }))
+          .then(
+              Mono.defer(
+                  () ->
+                      occupied.isEmpty()
+                          ? Mono.empty()
+                          : documents.keySet().equals(all) ? Mono.error(occupied.get(0)) : pass()));
+    }
+
+    private Mono<Void> attempt(Lane.Document document, List<StreamEvent.Change> changes) {
+      int channel = Channels.of(changes.get(0).document(), channels);
+      Tenure in = tenures.get(channel);
+      if (in == null || (channel == batch.channel() && !in.equals(tenure))) {
+        return lost(document, channel, batch.term());
+      }
+      return in.turns()
+          .next(
+              Mono.defer(
+                  () ->
+                      in.equals(tenures.get(channel))
+                          ? put(document, changes, in)
+                          : lost(document, channel, in.lane().term())))
+          .onErrorResume(CopyException.class, failure -> lost(document, channel, in.lane().term()))
+          .doOnSuccess(done -> documents.remove(document));
+    }
+
+    /** The channel is another process's, which is to write its documents. */
+    private Mono<Void> lost(Lane.Document document, int channel, long term) {
+      documents.remove(document);
+      return channel == batch.channel()
+          ? Mono.error(new FencedException(channel, term))
+          : Mono.empty();
+    }
+
+    private Mono<Void> put(Lane.Document document, List<StreamEvent.Change> changes, Tenure in) {
+      return planner
+          .plan(changes, in.lane(), Set.of(document))
+          .flatMap(
+              plan ->
+                  checkRemoval(document, changes.get(0), plan)
+                      .then(write(in, plan))
+                      .onErrorResume(
+                          OccupiedException.class,
+                          occupied -> {
+                            plan.read().values().forEach(in.lane()::exactAfter);
+                            return writer
+                                .write(in.writes(), plan.withdrawal())
+                                .then(Mono.error(occupied));
+                          }));
+    }
+
+    /** A document that the source does not have is removed only if it was the source's. */
+    private Mono<Void> checkRemoval(
+        Lane.Document document, StreamEvent.Change change, BatchPlan plan) {
+      OccupiedException why = owners.get(document);
+      DocumentEvent event = DocumentEvent.of(change.document());
+      if (why == null || event == null || !plan.isRemoval()) {
+        return Mono.empty();
+      }
+      return changed
+          .apply(event, plan.read().values().iterator().next())
+          .flatMap(
+              removed ->
+                  removed
+                      ? Mono.empty()
+                      : Mono.error(
+                          new IllegalStateException(
+                              "the destination has a document %s which does not come from the source, and which has a value of a unique index that another one needs; remove it, and resume: %s"
+                                  .formatted(event.key().toJson(), why.getMessage()))));
+    }
+
+    /** Of an owner it is only known that it has changed. */
+    private Mono<Void> addOwners(OccupiedException occupied, StreamEvent.Change waiting) {
+      // Most give it up by themselves soon; some never, if their events are not to be applied.
+      if (tries < PATIENCE || !operations.containsAll(CHANGES)) {
+        return Mono.empty();
+      }
+      return writer
+          .occupants(occupied)
+          .doOnNext(
+              ids -> {
+                for (BsonValue id : ids) {
+                  StreamEvent.Change change = change(waiting, id);
+                  Lane.Document owner = document(change);
+                  if (added.add(owner) && documents.putIfAbsent(owner, List.of(change)) == null) {
+                    log.debug("{} is read, as another document needs a value of it", id);
+                    owners.put(owner, occupied);
+                  }
+                }
+              })
+          .then();
+    }
   }
 
-  private Mono<Void> pass(Map<Lane.Document, List<StreamEvent.Change>> waiting, Tenure tenure) {
-    return Flux.fromIterable(List.copyOf(waiting.keySet()))
-        .concatMapDelayError(
-            document ->
-                planner
-                    .plan(List.copyOf(waiting.get(document)), tenure.lane(), Set.of(document))
-                    .flatMap(
-                        plan ->
-                            write(tenure, plan)
-                                .onErrorResume(
-                                    OccupiedException.class,
-                                    occupied ->
-                                        writer
-                                            .write(tenure.writes(), plan.withdrawal())
-                                            .then(Mono.error(occupied))))
-                    .doOnSuccess(done -> waiting.remove(document)))
-        .then()
-        .onErrorMap(ApplySink::single);
+  private static Lane.Document document(StreamEvent.Change change) {
+    return Objects.requireNonNull(DocumentEvent.of(change.document())).document();
   }
 
-  /** Of the failures of several documents, one that does not pass. */
-  private static Throwable single(Throwable failure) {
-    List<Throwable> all = Exceptions.unwrapMultiple(failure);
-    return all.stream()
-        .filter(each -> !(each instanceof OccupiedException))
-        .findFirst()
-        .orElse(all.get(0));
+  /** An event that no read has met, of another document of the same collection. */
+  private static StreamEvent.Change change(StreamEvent.Change like, BsonValue id) {
+    BsonDocument event =
+        new BsonDocument("operationType", new BsonString("update"))
+            .append("ns", like.document().get("ns"))
+            .append("clusterTime", new BsonTimestamp(-1L))
+            .append("documentKey", new BsonDocument("_id", id));
+    BsonValue uuid = like.document().get("collectionUUID");
+    if (uuid != null) {
+      event.append("collectionUUID", uuid);
+    }
+    return new StreamEvent.Change(
+        like.shard(),
+        like.token(),
+        new RawBsonDocument(event, new BsonDocumentCodec()),
+        like.receivedNanos(),
+        like.checkpoint());
   }
 
   private static BsonTimestamp time(ChannelBatch batch) {

@@ -81,6 +81,13 @@ final class BatchPlan {
     return removal;
   }
 
+  /** Whether documents are removed and nothing is put in their place. */
+  boolean isRemoval() {
+    return !work.isEmpty()
+        && work.values().stream()
+            .allMatch(all -> all.inserts().isEmpty() && all.updates().isEmpty());
+  }
+
   int documentsRead() {
     return documentsRead;
   }

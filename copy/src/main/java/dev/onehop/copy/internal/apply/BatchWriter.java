@@ -1,18 +1,24 @@
 package dev.onehop.copy.internal.apply;
 
+import com.mongodb.MongoNamespace;
 import com.mongodb.ReadPreference;
 import com.mongodb.client.model.Collation;
 import com.mongodb.client.model.Filters;
 import com.mongodb.client.model.Projections;
 import com.mongodb.reactivestreams.client.FindPublisher;
 import com.mongodb.reactivestreams.client.MongoClient;
+import com.mongodb.reactivestreams.client.MongoDatabase;
 import dev.onehop.copy.internal.state.Fence;
+import dev.onehop.core.bson.BsonPath;
 import java.util.ArrayList;
 import java.util.List;
 import org.bson.BsonArray;
 import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
+import org.bson.BsonInt32;
+import org.bson.BsonNull;
 import org.bson.BsonString;
+import org.bson.BsonType;
 import org.bson.BsonValue;
 import org.bson.RawBsonDocument;
 import org.bson.conversions.Bson;
@@ -31,6 +37,7 @@ final class BatchWriter {
   private static final int MOST_STATEMENTS = 5_000;
   private static final int SWEPT_AT_ONCE = 100;
   private static final int DUPLICATE_KEY = 11000;
+  private static final BsonDocument BINARY = new BsonDocument("locale", new BsonString("simple"));
   private static final Collation SIMPLE = Collation.builder().locale("simple").build();
 
   private final MongoClient destination;
@@ -67,8 +74,40 @@ final class BatchWriter {
   static final class OccupiedException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
-    OccupiedException(String why) {
-      super(why);
+    private final transient Target target;
+    private final transient Statement refused;
+    private final transient BsonDocument error;
+
+    OccupiedException(Target target, Statement refused, BsonDocument error) {
+      super(error.getString("errmsg").getValue());
+      this.target = target;
+      this.refused = refused;
+      this.error = error;
+    }
+
+    /** Finds who has the value, by an index that may be the one. */
+    private BsonDocument filter(BsonDocument index) {
+      BsonArray all = new BsonArray();
+      BsonArray any = new BsonArray();
+      for (String field : index.getDocument("key").keySet()) {
+        BsonValue value = error.getDocument("keyValue").get(field, BsonNull.VALUE);
+        String operator = "$eq";
+        if (index.containsKey("collation")) {
+          // The error has the string's place in the collation.
+          BsonValue own = BsonPath.of(field).find(refused.document());
+          value = own == null ? BsonNull.VALUE : own;
+          operator = value.isArray() ? "$in" : "$eq";
+        } else if (value.getBsonType() == BsonType.UNDEFINED) {
+          value = new BsonArray();
+        }
+        all.add(new BsonDocument(field, new BsonDocument(operator, value)));
+        any.add(new BsonDocument(field, new BsonDocument("$exists", BsonBoolean.TRUE)));
+      }
+      all.add(index.getDocument("partialFilterExpression", new BsonDocument()));
+      if (index.containsKey("sparse")) {
+        all.add(new BsonDocument("$or", any));
+      }
+      return new BsonDocument("$and", all);
     }
   }
 
@@ -119,6 +158,33 @@ final class BatchWriter {
             });
   }
 
+  /**
+   * The documents that have a value which another one needs.
+   *
+   * @return their {@code _id}s; none if it is free now, or if an orphan has it
+   */
+  Mono<List<BsonValue>> occupants(OccupiedException occupied) {
+    MongoNamespace name = occupied.target.namespace();
+    MongoDatabase database = destination.getDatabase(name.getDatabaseName());
+    return Flux.from(
+            database.getCollection(name.getCollectionName()).listIndexes(BsonDocument.class))
+        .filter(index -> index.getDocument("key").equals(occupied.error.getDocument("keyPattern")))
+        .concatMap(
+            index ->
+                database.runCommand(
+                    new BsonDocument("find", new BsonString(name.getCollectionName()))
+                        .append("filter", occupied.filter(index))
+                        .append("collation", index.getDocument("collation", BINARY))
+                        .append("projection", new BsonDocument("_id", new BsonInt32(1)))
+                        .append("singleBatch", BsonBoolean.TRUE),
+                    BsonDocument.class))
+        .flatMapIterable(reply -> reply.getDocument("cursor").getArray("firstBatch"))
+        .map(found -> Target.id(found.asDocument()))
+        .filter(id -> !Ids.key(id).equals(Ids.key(occupied.refused.id())))
+        .collectList()
+        .retryWhen(SourceReads.untilThere());
+  }
+
   private Flux<RawBsonDocument> find(Target target, List<Bson> filters) {
     List<String> fields = new ArrayList<>(target.shardKey());
     fields.add("_id");
@@ -155,7 +221,7 @@ final class BatchWriter {
                 body.append("bypassDocumentValidation", BsonBoolean.TRUE);
               }
               return lane.write(target.namespace().getDatabaseName(), body)
-                  .flatMapMany(reply -> check(reply, part));
+                  .flatMapMany(reply -> check(target, reply, part));
             });
   }
 
@@ -173,7 +239,8 @@ final class BatchWriter {
     return parts;
   }
 
-  private static Flux<RawBsonDocument> check(BsonDocument reply, List<Statement> statements) {
+  private static Flux<RawBsonDocument> check(
+      Target target, BsonDocument reply, List<Statement> statements) {
     List<RawBsonDocument> there = new ArrayList<>();
     RuntimeException why = null;
     for (BsonValue each : reply.getArray("writeErrors", new BsonArray())) {
@@ -184,7 +251,7 @@ final class BatchWriter {
       if (duplicate && refused.kind() == Statement.Kind.INSERT) {
         there.add(refused.body());
       } else if (duplicate) {
-        return Flux.error(new OccupiedException(message));
+        return Flux.error(new OccupiedException(target, refused, error));
       } else {
         why = new UnmatchedException(message);
       }

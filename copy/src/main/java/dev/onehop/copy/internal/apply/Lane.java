@@ -17,7 +17,7 @@ import org.bson.BsonTimestamp;
  * events up to that time are left out. After the horizon only documents that were read since can be
  * ahead, and these are known.
  *
- * <p>Not thread-safe.
+ * <p>Thread-safe.
  */
 final class Lane {
   private static final int MOST = 40_000;
@@ -44,7 +44,7 @@ final class Lane {
   }
 
   /** Whether a document has met an event already. */
-  boolean has(Document document, BsonTimestamp time) {
+  synchronized boolean has(Document document, BsonTimestamp time) {
     BsonTimestamp read = ahead.get(document);
     return read != null && time.compareTo(read) <= 0;
   }
@@ -55,20 +55,20 @@ final class Lane {
    * @param named the same by the name of its collection, which gets another UUID when it is
    *     resharded
    */
-  boolean isUncertain(Document document, Document named, BsonTimestamp time) {
+  synchronized boolean isUncertain(Document document, Document named, BsonTimestamp time) {
     return !ahead.containsKey(document) && (isUncertain(time) || has(named, time));
   }
 
   /** Whether anything may be newer than an event. */
-  boolean isUncertain(BsonTimestamp time) {
+  synchronized boolean isUncertain(BsonTimestamp time) {
     return time.compareTo(horizon) <= 0;
   }
 
   /** A document was written as it was at a time. */
-  void wrote(Document document, BsonTimestamp time) {
+  synchronized void wrote(Document document, BsonTimestamp time) {
     ahead.remove(document);
     ahead.put(document, time);
-    exactFrom = max(exactFrom, time);
+    exactAfter(time);
     while (ahead.size() > MOST) {
       Iterator<BsonTimestamp> oldest = ahead.values().iterator();
       horizon = max(horizon, oldest.next());
@@ -76,8 +76,13 @@ final class Lane {
     }
   }
 
+  /** A document is not as at the source before the events up to a time are applied. */
+  synchronized void exactAfter(BsonTimestamp time) {
+    exactFrom = max(exactFrom, time);
+  }
+
   /** All events up to a time are applied. */
-  void reached(BsonTimestamp time) {
+  synchronized void reached(BsonTimestamp time) {
     Iterator<BsonTimestamp> oldest = ahead.values().iterator();
     while (oldest.hasNext() && oldest.next().compareTo(time) < 0) {
       oldest.remove();

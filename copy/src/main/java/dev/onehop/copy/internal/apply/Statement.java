@@ -67,6 +67,14 @@ record Statement(BsonValue id, RawBsonDocument body, Kind kind) {
         simple ? body.append("collation", SIMPLE) : body, new BsonDocumentCodec());
   }
 
+  /** The whole document that is put there. */
+  BsonDocument document() {
+    BsonValue put = body.get("u", body);
+    return put.isArray()
+        ? put.asArray().get(0).asDocument().getDocument("$replaceWith").getDocument("$literal")
+        : put.asDocument();
+  }
+
   int bytes() {
     return body.getByteBuffer().remaining();
   }
