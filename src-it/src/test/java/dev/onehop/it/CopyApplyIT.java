@@ -54,6 +54,7 @@ import org.bson.Document;
 import org.bson.RawBsonDocument;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import reactor.core.Disposable;
 import reactor.core.publisher.Mono;
@@ -317,6 +318,7 @@ class CopyApplyIT {
 
   /** With an applier that is killed, and changes of metadata all the time. */
   @Test
+  @Tag("nightly")
   void valuesOfUniqueIndexesChangeHandsAtRandom() throws Exception {
     try (RealMongod one = RealMongod.start();
         RealMongod other = RealMongod.start();
