@@ -1,5 +1,6 @@
 package dev.onehop.routing.internal.command;
 
+import dev.onehop.core.bson.RawFields;
 import dev.onehop.routing.spi.wire.OpMsg;
 import dev.onehop.routing.spi.wire.OpMsg.Sequence;
 import java.util.ArrayList;
@@ -37,7 +38,7 @@ public final class StatementLists {
       return command;
     }
     String field = field(command.commandName());
-    BsonDocument body = command.bodyWithout(Set.of(field, "stmtIds"));
+    BsonDocument body = RawFields.without(Set.of(field, "stmtIds"), command.body());
     if (command.body().containsKey("txnNumber") && !command.body().containsKey("autocommit")) {
       body.append("stmtIds", statementIds(command, indexes));
     }

@@ -1,6 +1,5 @@
 package dev.onehop.routing.spi.wire;
 
-import dev.onehop.core.bson.RawFields;
 import io.netty.buffer.ByteBuf;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -109,7 +108,7 @@ public record OpMsg(
 
   /** A copy of the body without some of its fields. */
   public BsonDocument bodyWithout(Set<String> names) {
-    return RawFields.without(names, body);
+    return BsonCopies.without(body, names);
   }
 
   /** The database that the command names, "admin" if it names none. */
