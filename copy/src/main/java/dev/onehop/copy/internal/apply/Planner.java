@@ -50,10 +50,11 @@ final class Planner {
     for (StreamEvent.Change change : changes) {
       DocumentEvent event = DocumentEvent.of(change.document());
       if (event != null && event.operation() != null && operations.contains(event.operation())) {
-        String destination = mapping.destination(event.namespace().getFullName());
+        String destination =
+            names.computeIfAbsent(
+                event.namespace(), name -> mapping.destination(name.getFullName()));
         if (destination != null) {
           events.add(event);
-          names.put(event.namespace(), destination);
         }
       }
     }
