@@ -29,7 +29,7 @@ import picocli.CommandLine.Spec;
       "Examples:",
       "  onehop copy reverse --from mongodb://new1,new2 --to mongodb://old1,old2",
       "  onehop copy reverse --from ... --to ... --resume",
-      "                             after the process was ended, by whatever",
+      "                             goes on after the process has ended",
       "  onehop copy status --to mongodb://old1,old2",
       "  onehop copy finish --to mongodb://old1,old2",
       "                             ends it, once the writes to the new cluster have been stopped",

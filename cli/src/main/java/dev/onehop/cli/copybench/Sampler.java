@@ -51,7 +51,7 @@ final class Sampler {
         Thread.sleep(PAUSE_MILLIS);
       } while (sample());
     } catch (InterruptedException | MongoException e) {
-      // Whoever stops it is told.
+      // stop() throws it.
     }
   }
 
