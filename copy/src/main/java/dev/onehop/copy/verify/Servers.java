@@ -6,6 +6,7 @@ import com.mongodb.MongoException;
 import com.mongodb.MongoSecurityException;
 import com.mongodb.MongoSocketException;
 import com.mongodb.MongoTimeoutException;
+import java.nio.channels.ClosedByInterruptException;
 import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.Callable;
@@ -53,10 +54,10 @@ final class Servers {
     }
   }
 
-  /** Whether a failure is an interruption of this thread, which the reactive library wraps. */
+  /** Whether a failure is an interruption, which the reactive library and channels wrap. */
   static boolean isInterruption(Throwable failure) {
     for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
-      if (cause instanceof InterruptedException) {
+      if (cause instanceof InterruptedException || cause instanceof ClosedByInterruptException) {
         return true;
       }
     }

@@ -252,7 +252,9 @@ final class StateFile implements AutoCloseable {
   @Override
   public void close() {
     try {
-      lock.release();
+      if (channel.isOpen()) {
+        lock.release();
+      }
       channel.close();
     } catch (IOException e) {
       throw new UncheckedIOException(e);

@@ -2,6 +2,7 @@ package dev.onehop.copy.verify;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
 
 import java.io.IOException;
 import java.nio.file.Files;
@@ -49,6 +50,17 @@ class StateFileTest {
       assertThat(state.bounds(pair)).isEqualTo(BOUNDS);
       assertThat(state.done(pair)).isEmpty();
     }
+  }
+
+  /** An interrupted thread's write closes the file. */
+  @Test
+  void anInterruptionWhileItIsWrittenIsOne() {
+    StateFile state = StateFile.open(file, WHAT);
+    Thread.currentThread().interrupt();
+    Throwable failure = catchThrowable(() -> state.begin(pair, BOUNDS));
+    assertThat(Thread.interrupted()).isTrue();
+    assertThat(Servers.isInterruption(failure)).isTrue();
+    state.close();
   }
 
   @Test
