@@ -175,7 +175,7 @@ public final class CopyBenchTable {
                 runs.get(0).title(),
                 runs.get(0).way(),
                 String.valueOf(runs.size()),
-                Format.rate(runs.get(0).documentsPerSecond())));
+                Format.rate(median(runs, CopyBenchRun::documentsPerSecond))));
     for (ToDoubleFunction<LatencySummary> figure :
         List.<ToDoubleFunction<LatencySummary>>of(
             LatencySummary::p50,

@@ -157,8 +157,8 @@ public final class ChannelGroup {
   }
 
   /**
-   * Completes when no channel has an owner, so that nothing is being written, or the owners' leases
-   * have expired.
+   * Completes when the group has no members, so that nothing is being written: each has left, or
+   * its leases have expired. Who becomes a member then has all channels at once.
    */
   public Publisher<Void> released() {
     return settings
@@ -167,7 +167,9 @@ public final class ChannelGroup {
         .read()
         .filter(
             view ->
-                view.leases().stream().allMatch(lease -> lease.owner() == null || lease.expired()))
+                view.members().isEmpty()
+                    && view.leases().stream()
+                        .allMatch(lease -> lease.owner() == null || lease.expired()))
         .repeatWhenEmpty(polls -> polls.delayElements(Builder.LEAST))
         .then();
   }

@@ -185,6 +185,26 @@ class ChannelGroupTest {
     assertThat(members).allMatch(member -> member.failure.get() == null);
   }
 
+  /** Who begins then would share the channels with it until its lease expires. */
+  @Test
+  void aGroupIsReleasedWhenItsMembersHaveLeftToo() {
+    InMemoryLeases quiet = new InMemoryLeases(CHANNELS, TIMEOUT);
+    quiet.create(Mono.just(ScriptedShards.start())).block();
+    quiet.renew("leaving", 1, List.of()).block();
+    AtomicBoolean released = new AtomicBoolean();
+    ChannelGroup group =
+        ChannelGroup.builder(
+                place -> Flux.never(), Mono.just(ScriptedShards.start()), CHANNELS, lease -> quiet)
+            .build();
+    Mono.from(group.released()).subscribe(nothing -> {}, lost -> {}, () -> released.set(true));
+    await()
+        .during(Duration.ofMillis(500))
+        .atMost(TIMEOUT)
+        .untilAsserted(() -> assertThat(released).isFalse());
+    quiet.leave("leaving").block();
+    await().atMost(TIMEOUT).untilTrue(released);
+  }
+
   @ParameterizedTest
   @ValueSource(ints = {1, 2, 3})
   void membersThatComeGoStopAndGoOnWriteEverythingOnceInOrder(int seed) throws Exception {
