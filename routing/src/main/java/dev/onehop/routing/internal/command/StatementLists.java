@@ -51,9 +51,11 @@ public final class StatementLists {
 
   private static BsonArray statementIds(OpMsg command, List<Integer> indexes) {
     BsonValue given = command.body().get("stmtIds");
+    // A copy: an array that stands in a message is read from its start for each index.
+    List<BsonValue> all = given == null ? List.of() : List.copyOf(given.asArray());
     BsonArray ids = new BsonArray();
     for (int index : indexes) {
-      ids.add(given != null ? given.asArray().get(index) : new BsonInt32(index));
+      ids.add(given != null ? all.get(index) : new BsonInt32(index));
     }
     return ids;
   }

@@ -307,10 +307,13 @@ public final class CommandTypes {
   }
 
   private static void checkElements(String path, BsonType expected, BsonArray array) {
-    for (int i = 0; i < array.size(); i++) {
-      if (array.get(i).getBsonType() != expected) {
-        throw wrongType(path + "." + i, array.get(i), "expected type '" + nameOf(expected) + "'");
+    // By its iterator: an array that stands in a message is read from its start for each index.
+    int index = 0;
+    for (BsonValue value : array) {
+      if (value.getBsonType() != expected) {
+        throw wrongType(path + "." + index, value, "expected type '" + nameOf(expected) + "'");
       }
+      index++;
     }
   }
 
