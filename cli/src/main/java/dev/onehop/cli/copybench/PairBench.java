@@ -44,9 +44,6 @@ final class PairBench {
   private final Consumer<CopyBenchRun> found;
   private final Workload workload;
 
-  /** Whether both ways have copied all documents once: then processes and routers are quick. */
-  private boolean warm;
-
   /**
    * Prepares it.
    *
@@ -109,7 +106,7 @@ final class PairBench {
   private void full(int collections) throws InterruptedException {
     try (RangeMover mover = load(collections)) {
       long documents = (long) (plan.records() / collections) * collections;
-      for (int round = warm ? 1 : 0; round <= plan.rounds(); round++) {
+      for (int round = plan.quick() ? 1 : firstRound(); round <= plan.rounds(); round++) {
         for (Way way : order(round)) {
           Copy copy = new Copy(CopyBenchRun.FULL, collections, way, round);
           show(copy);
@@ -125,11 +122,15 @@ final class PairBench {
         }
       }
     }
-    warm = true;
   }
 
   /** A copy that is measured. */
-  private record Copy(String kind, int collections, Way way, int round) {}
+  private record Copy(String kind, int collections, Way way, int round) {
+
+    boolean isMeasured() {
+      return round > 0;
+    }
+  }
 
   private void show(Copy copy) {
     progress.phase(
@@ -139,7 +140,15 @@ final class PairBench {
                 setup.label(),
                 copy.round(),
                 plan.rounds(),
-                copy.round() == 0 ? copy.way().label() + ", unmeasured" : copy.way().label()));
+                copy.isMeasured() ? copy.way().label() : copy.way().label() + ", unmeasured"));
+  }
+
+  /**
+   * Rounds up to 0 are not measured: the optimizing compiler fills the processors of a small
+   * machine. Routers that are to live on a share of a processor need more of them.
+   */
+  private int firstRound() {
+    return plan.routerCpus() == null ? 0 : -2;
   }
 
   /** Every other round begins with the other way. */
@@ -171,7 +180,7 @@ final class PairBench {
     long run() throws InterruptedException;
   }
 
-  /** Measures a copy, and looks whether it is right; of round 0 nothing is kept. */
+  /** Measures a copy, and looks whether it is right; of an unmeasured round nothing is kept. */
   private void measure(Copy copy, @Nullable RangeMover mover, Task task)
       throws InterruptedException {
     measure(copy, mover, task, run -> run);
@@ -180,11 +189,12 @@ final class PairBench {
   private void measure(
       Copy copy, @Nullable RangeMover mover, Task task, UnaryOperator<CopyBenchRun> finish)
       throws InterruptedException {
-    // Not before: where they are stand-ins, the optimizing compiler needs processors.
     Double routerCpus = plan.routerCpus();
-    if (routerCpus != null && copy.round() == 1) {
-      source.limitRouters(routerCpus);
-      destination.limitRouters(routerCpus);
+    if (routerCpus != null) {
+      // Where routers are stand-ins, the optimizing compiler needs processors first.
+      double share = copy.isMeasured() ? routerCpus : Runtime.getRuntime().availableProcessors();
+      source.limitRouters(share);
+      destination.limitRouters(share);
     }
     Worker worker = workers.of(copy.way());
     var unused = worker.use();
@@ -208,7 +218,7 @@ final class PairBench {
     WorkerUse use = worker.use();
     Side.Counts given = source.counts().since(sourceBefore);
     Side.Counts taken = destination.counts().since(destinationBefore);
-    if (copy.round() == 0) {
+    if (!copy.isMeasured()) {
       return;
     }
     CopyBenchRun run =
@@ -274,7 +284,6 @@ final class PairBench {
         create(way);
         copyAll(way, 1);
       }
-      warm = true;
       if (plan.kinds().contains(CopyBenchRun.INCREMENTAL)) {
         backlogs(mover);
       }
@@ -288,7 +297,7 @@ final class PairBench {
   }
 
   private void backlogs(@Nullable RangeMover mover) throws InterruptedException {
-    for (int round = 0; round <= plan.rounds(); round++) {
+    for (int round = firstRound(); round <= plan.rounds(); round++) {
       progress.phase("writing " + plan.operations() + " inserts and updates");
       BsonTimestamp start = source.now();
       workload.write(plan.operations());
@@ -361,8 +370,7 @@ final class PairBench {
       places.put(way, before);
       behind.put(way, 0L);
     }
-    // Round 0 is not measured: the optimizing compiler fills the processors of a small machine.
-    for (int round = plan.quick() ? 1 : 0; round <= plan.rounds(); round++) {
+    for (int round = plan.quick() ? 1 : firstRound(); round <= plan.rounds(); round++) {
       for (Way way : order(round)) {
         Copy copy = new Copy(CopyBenchRun.LAG, 1, way, round);
         show(copy);
