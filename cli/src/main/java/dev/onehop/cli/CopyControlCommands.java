@@ -3,7 +3,9 @@ package dev.onehop.cli;
 import com.mongodb.MongoException;
 import dev.onehop.copy.CopyControl;
 import dev.onehop.copy.progress.CopyException;
+import java.io.PrintWriter;
 import java.util.concurrent.Callable;
+import org.bson.BsonBoolean;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -99,11 +101,20 @@ final class CopyControlCommands {
         ""
       })
   static final class Finish implements Callable<Integer> {
+    @Spec private CommandSpec spec;
     @Mixin private Options options = new Options();
 
     @Override
     public Integer call() {
-      return options.with(CopyControl::finish);
+      return options.with(
+          control -> {
+            control.finish();
+            if (control.status().getBoolean("paused", BsonBoolean.FALSE).getValue()) {
+              PrintWriter err = spec.commandLine().getErr();
+              err.println("onehop: the copy is paused, and finishes after 'copy continue'");
+              err.flush();
+            }
+          });
     }
   }
 

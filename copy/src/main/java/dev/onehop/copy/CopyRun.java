@@ -197,6 +197,7 @@ final class CopyRun {
     Checkpoint place =
         Waits.one(ShardedChangeStream.builder(source.settings()).cluster().build().start());
     List<CollectionSpec> specs = new SourceStructure(source, settings.mapping(), this::note).read();
+    checkIncluded(specs);
     Set<String> occupied = occupied(destination, specs).keySet();
     if (!occupied.isEmpty() && settings.begin() == ClusterCopy.Begin.NEW) {
       throw new CopyException(
@@ -220,6 +221,18 @@ final class CopyRun {
             .append("orderBy", orderBy())
             .append("place", place.toDocument())
             .append("start", place.clusterTime()));
+  }
+
+  private void checkIncluded(List<CollectionSpec> specs) {
+    if (specs.isEmpty() && !settings.mapping().included().isEmpty()) {
+      throw new CopyException(
+          "the source has no collection that is included and not excluded", null);
+    }
+    List<String> namespaces = specs.stream().map(CollectionSpec::namespace).toList();
+    settings
+        .mapping()
+        .unused(namespaces)
+        .forEach(pattern -> note("the source has nothing yet to copy of '%s'".formatted(pattern)));
   }
 
   private BsonValue orderBy() {

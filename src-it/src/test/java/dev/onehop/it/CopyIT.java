@@ -489,6 +489,12 @@ class CopyIT {
     Printed status = onehop("copy", "status", "--to", two.url(), "--job", "command");
     assertThat(Document.parse(status.out()).getString("phase")).isEqualTo("DONE");
 
+    for (String ask : List.of("pause", "finish")) {
+      Printed asked = onehop("copy", ask, "--to", two.url(), "--job", "command");
+      assertThat(asked.exitCode()).isZero();
+      assertThat(asked.err().contains("is paused")).isEqualTo(ask.equals("finish"));
+    }
+
     Printed again =
         onehop(
             "copy",
@@ -502,6 +508,13 @@ class CopyIT {
             "command");
     assertThat(again.exitCode()).isEqualTo(1);
     assertThat(again.err().lines()).singleElement().asString().contains("has the job command");
+    Printed nothing =
+        onehop("copy", "--from", three.url(), "--to", two.url(), "--job", "no", "--include", "no");
+    assertThat(nothing.exitCode()).isEqualTo(1);
+    assertThat(nothing.err().lines())
+        .singleElement()
+        .asString()
+        .contains("no collection that is included");
     assertThat(onehop("copy", "--from", three.url()).exitCode()).isEqualTo(2);
     Printed nowhere =
         onehop("copy", "--from", three.url(), "--to", two.url(), "--progress-file", file + "/none");

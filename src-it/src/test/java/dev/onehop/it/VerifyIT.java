@@ -604,6 +604,9 @@ class VerifyIT {
     assertThat(equal.err()).isEmpty();
     assertThat(equal.out()).contains("compared   50 documents").endsWith("equal\n");
     assertThat(equal.exitCode()).isZero();
+    Ran nothing = run("--include", "command.none");
+    assertThat(nothing.exitCode()).isEqualTo(2);
+    assertThat(nothing.err()).contains("neither cluster has a collection that is included");
     Ran different = run("--include", "command", "--settle", "1s", "--json", "--details", "5");
     assertThat(different.exitCode()).isEqualTo(3);
     assertThat(new ObjectMapper().readTree(different.out()))

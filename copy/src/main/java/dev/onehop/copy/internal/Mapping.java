@@ -2,6 +2,7 @@ package dev.onehop.copy.internal;
 
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -256,6 +257,13 @@ public record Mapping(
   private boolean matches(String namespace) {
     return (included.isEmpty() || included.stream().anyMatch(pattern -> of(pattern, namespace)))
         && excluded.stream().noneMatch(pattern -> of(pattern, namespace));
+  }
+
+  /** The included patterns that none of these collections of the source fits. */
+  public List<String> unused(Collection<String> namespaces) {
+    return included.stream()
+        .filter(pattern -> namespaces.stream().noneMatch(name -> of(pattern, name)))
+        .toList();
   }
 
   private static boolean of(String pattern, String namespace) {

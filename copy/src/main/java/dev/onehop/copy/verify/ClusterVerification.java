@@ -421,6 +421,10 @@ public final class ClusterVerification {
       SortedMap<String, CollectionInfo> to =
           new Catalog(destination)
               .read(database -> !OF_THE_SERVERS.contains(database), this::isExpected);
+      if (from.isEmpty() && to.isEmpty() && !mapping.included().isEmpty()) {
+        throw new IllegalArgumentException(
+            "neither cluster has a collection that is included and not excluded");
+      }
       if (from.keySet().stream().anyMatch(name -> name.equals(mapping.destination(name)))) {
         refuseSameCluster(source, destination);
       }

@@ -49,6 +49,14 @@ class MappingTest {
   }
 
   @Test
+  void patternsThatNothingFitsAreTold() {
+    Mapping mapping = of(List.of("shop", "nosuch", "a.b*"), List.of());
+    assertThat(mapping.unused(List.of("shop.orders", "a.c"))).containsExactly("nosuch", "a.b*");
+    assertThat(mapping.unused(List.of("shop.x", "nosuch.y", "a.bc"))).isEmpty();
+    assertThat(Mapping.ALL.unused(List.of())).isEmpty();
+  }
+
+  @Test
   void dotsInPatternsAreDots() {
     assertThat(of(List.of("a.b"), List.of()).destination("a.xb")).isNull();
     assertThat(of(List.of("a.b"), List.of()).destination("axb.c")).isNull();
