@@ -86,7 +86,7 @@ class VerifyIT {
 
   @BeforeAll
   static void start() {
-    source = Testbed.builder(NearShards.topology("verify-source", 69, 3)).start();
+    source = Testbed.builder(NearShards.topology("verify-source", 69, 3)).failPoints().start();
     destination = Testbed.builder(NearShards.topology("verify-destination", 70, 2)).start();
     from = MongoClients.create(source.url());
     to = MongoClients.create(destination.url());
@@ -315,6 +315,36 @@ class VerifyIT {
 
   private static void replace(MongoCollection<BsonDocument> collection, BsonDocument document) {
     assertThat(collection.replaceOne(id(document.get("_id")), document).getModifiedCount()).isOne();
+  }
+
+  /** A random cursor may fail for once. */
+  @Test
+  void aSampleThatAServerCannotTakeIsNoFailure() throws InterruptedException {
+    insert("sampled.all", documents(ids(500)));
+    List<MongoClient> shards =
+        source.shardHosts().values().stream()
+            .map(host -> "mongodb://" + host.replaceFirst(".*/", "") + "/?directConnection=true")
+            .map(MongoClients::create)
+            .toList();
+    BsonDocument failure =
+        BsonDocument.parse(
+            "{configureFailPoint: 'failCommand', mode: {times: 1}, data: {"
+                + "failCommands: ['aggregate'], namespace: 'sampled.all', errorCode: 28799}}");
+    shards.forEach(shard -> shard.getDatabase("admin").runCommand(failure));
+    VerifyReport report = verification("sampled").build().run();
+    assertThat(report.isEqual()).isTrue();
+    List<Integer> failed =
+        shards.stream()
+            .map(
+                shard ->
+                    shard
+                        .getDatabase("admin")
+                        .runCommand(
+                            BsonDocument.parse("{configureFailPoint: 'failCommand', mode: 'off'}"))
+                        .getInteger("count"))
+            .toList();
+    assertThat(failed).contains(1);
+    shards.forEach(MongoClient::close);
   }
 
   @Test

@@ -1,11 +1,11 @@
 package dev.onehop.copy.verify;
 
-import com.mongodb.MongoCommandException;
 import com.mongodb.client.model.Collation;
 import com.mongodb.client.model.Filters;
 import com.mongodb.reactivestreams.client.ClientSession;
 import com.mongodb.reactivestreams.client.FindPublisher;
 import com.mongodb.reactivestreams.client.MongoCollection;
+import dev.onehop.copy.internal.structure.RandomSample;
 import dev.onehop.core.bson.BsonPath;
 import dev.onehop.core.bson.SortableKey;
 import java.nio.ByteBuffer;
@@ -20,7 +20,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.bson.BsonArray;
 import org.bson.BsonDocument;
-import org.bson.BsonDouble;
 import org.bson.BsonInt32;
 import org.bson.BsonMaxKey;
 import org.bson.BsonString;
@@ -37,7 +36,6 @@ import reactor.core.publisher.Flux;
 final class Reader {
   private static final long FIRST_USUAL = TimeUnit.DAYS.toMillis(400);
   private static final long LAST_USUAL = TimeUnit.SECONDS.toMillis(Integer.MAX_VALUE);
-  private static final int NOT_SUPPORTED = 115;
   private static final Collation SIMPLE = Collation.builder().locale("simple").build();
 
   private final Endpoint endpoint;
@@ -113,28 +111,14 @@ final class Reader {
    * @param count how many, about
    * @param of how many there are, about
    */
-  Sample sample(int count, long of) {
+  Sample sample(int count, long of) throws InterruptedException {
     BsonDocument shape =
         new BsonDocument(
             "$project",
             new BsonDocument("_id", new BsonInt32(pair.keyField().equals("_id") ? 1 : 0))
                 .append(pair.keyField(), new BsonInt32(1))
                 .append("size", BsonDocument.parse("{$bsonSize: '$$ROOT'}")));
-    BsonDocument sample =
-        new BsonDocument("$sample", new BsonDocument("size", new BsonInt32(count)));
-    try {
-      return sample(List.of(sample, shape));
-    } catch (MongoCommandException e) {
-      if (e.getErrorCode() != NOT_SUPPORTED) {
-        throw e;
-      }
-      // No mongos is there to merge what several shards have taken: it reads all for this.
-      double rate = Math.min(1, (double) count / Math.max(1, of));
-      return sample(
-          List.of(
-              new BsonDocument("$match", new BsonDocument("$sampleRate", new BsonDouble(rate))),
-              shape));
-    }
+    return RandomSample.take(count, of, sample -> sample(List.of(sample, shape)));
   }
 
   private Sample sample(List<BsonDocument> pipeline) {

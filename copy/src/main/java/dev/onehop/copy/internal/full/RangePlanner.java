@@ -86,7 +86,8 @@ public final class RangePlanner {
     for (Map.Entry<String, Size> shard : sizes.entrySet()) {
       int share = (int) (all * shard.getValue().documents() / Math.max(1, documents)) + 1;
       if (shard.getValue().documents() > 0) {
-        for (BsonDocument sample : samples.keys(namespace, shard.getKey(), pattern, share)) {
+        for (BsonDocument sample :
+            samples.keys(namespace, shard.getKey(), pattern, share, shard.getValue())) {
           keys.put(pattern.keyOfBound(sample), sample);
         }
       }
@@ -180,7 +181,11 @@ public final class RangePlanner {
         ? List.of()
         : KeySamples.quantiles(
             samples.keys(
-                namespace, shard, pattern, Math.min(MOST_SAMPLES, ranges * SAMPLES_PER_RANGE)),
+                namespace,
+                shard,
+                pattern,
+                Math.min(MOST_SAMPLES, ranges * SAMPLES_PER_RANGE),
+                size),
             ranges - 1);
   }
 

@@ -100,30 +100,40 @@ public final class KeySamples {
    *
    * @param pattern of the key
    * @param size how many documents are looked at
+   * @param of how many the shard has
    */
-  public List<BsonDocument> keys(String namespace, String shard, ShardKeyPattern pattern, int size)
+  public List<BsonDocument> keys(
+      String namespace, String shard, ShardKeyPattern pattern, int size, Size of)
       throws InterruptedException {
     BsonDocument fields = new BsonDocument("_id", new BsonInt32(0));
     pattern.paths().forEach(path -> fields.put(path, new BsonInt32(1)));
     List<BsonDocument> stages = new ArrayList<>();
-    stages.add(new BsonDocument("$sample", new BsonDocument("size", new BsonInt32(size))));
     if (pattern.paths().equals(List.of("_id")) && !pattern.isHashed()) {
       // By the server, for it may be the order of a collation.
       stages.add(BsonDocument.parse("{$sort: {_id: 1}}"));
     }
     stages.add(new BsonDocument("$project", fields));
+    BsonDocument reply =
+        RandomSample.take(
+            size, of.documents(), sample -> sampled(namespace, shard, sample, stages));
+    return ordered(CursorReplies.documents(reply), pattern);
+  }
+
+  private BsonDocument sampled(
+      String namespace, String shard, BsonDocument sample, List<BsonDocument> then)
+      throws InterruptedException {
+    List<BsonDocument> stages = new ArrayList<>(List.of(sample));
+    stages.addAll(then);
     BsonDocument command =
         aggregate(namespace, stages)
             .append("readConcern", new BsonDocument("level", new BsonString("available")));
-    BsonDocument reply =
-        Waits.persistently(
-            "the source",
-            () ->
-                Waits.one(
-                    source
-                        .shard(shard)
-                        .flatMap(set -> source.send(set, databaseOf(namespace), command))));
-    return ordered(CursorReplies.documents(reply), pattern);
+    return Waits.persistently(
+        "the source",
+        () ->
+            Waits.one(
+                source
+                    .shard(shard)
+                    .flatMap(set -> source.send(set, databaseOf(namespace), command))));
   }
 
   private static List<BsonDocument> ordered(
