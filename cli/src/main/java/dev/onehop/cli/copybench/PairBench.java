@@ -106,7 +106,7 @@ final class PairBench {
   private void full(int collections) throws InterruptedException {
     try (RangeMover mover = load(collections)) {
       long documents = (long) (plan.records() / collections) * collections;
-      for (int round = plan.quick() ? 1 : firstRound(); round <= plan.rounds(); round++) {
+      for (int round = firstRound(); round <= plan.rounds(); round++) {
         for (Way way : order(round)) {
           Copy copy = new Copy(CopyBenchRun.FULL, collections, way, round);
           show(copy);
@@ -143,12 +143,9 @@ final class PairBench {
                 copy.isMeasured() ? copy.way().label() : copy.way().label() + ", unmeasured"));
   }
 
-  /**
-   * Rounds up to 0 are not measured: the optimizing compiler fills the processors of a small
-   * machine. Routers that are to live on a share of a processor need more of them.
-   */
+  /** Round 0 is not measured: compilers fill the processors of a small machine. */
   private int firstRound() {
-    return plan.routerCpus() == null ? 0 : -2;
+    return plan.quick() ? 1 : 0;
   }
 
   /** Every other round begins with the other way. */
@@ -191,7 +188,7 @@ final class PairBench {
       throws InterruptedException {
     Double routerCpus = plan.routerCpus();
     if (routerCpus != null) {
-      // Where routers are stand-ins, the optimizing compiler needs processors first.
+      // Where routers are stand-ins, the compiler needs processors first.
       double share = copy.isMeasured() ? routerCpus : Runtime.getRuntime().availableProcessors();
       source.limitRouters(share);
       destination.limitRouters(share);
@@ -370,7 +367,7 @@ final class PairBench {
       places.put(way, before);
       behind.put(way, 0L);
     }
-    for (int round = plan.quick() ? 1 : firstRound(); round <= plan.rounds(); round++) {
+    for (int round = firstRound(); round <= plan.rounds(); round++) {
       for (Way way : order(round)) {
         Copy copy = new Copy(CopyBenchRun.LAG, 1, way, round);
         show(copy);
