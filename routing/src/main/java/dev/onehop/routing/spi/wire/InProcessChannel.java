@@ -7,6 +7,7 @@ import io.netty.channel.ChannelMetadata;
 import io.netty.channel.ChannelOutboundBuffer;
 import io.netty.channel.ChannelPromise;
 import io.netty.channel.DefaultChannelPromise;
+import io.netty.channel.socket.DefaultSocketChannelConfig;
 import io.netty.channel.socket.ServerSocketChannel;
 import io.netty.channel.socket.SocketChannel;
 import io.netty.channel.socket.SocketChannelConfig;
@@ -27,7 +28,7 @@ import org.jspecify.annotations.Nullable;
 public abstract class InProcessChannel extends AbstractChannel implements SocketChannel {
   private static final ChannelMetadata METADATA = new ChannelMetadata(false, 16);
 
-  private final InProcessChannelConfig config = new InProcessChannelConfig(this);
+  private final SocketChannelConfig config = new DefaultSocketChannelConfig(this, new NoSocket());
   private final MessageAssembly assembly = new MessageAssembly();
   private boolean open = true;
   private boolean active;
