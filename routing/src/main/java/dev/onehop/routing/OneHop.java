@@ -492,7 +492,8 @@ public final class OneHop implements AutoCloseable {
                   pipeliningSettings.maxInFlightPerSocket(),
                   pipeliningSettings.maxSharedBytes(),
                   meters);
-      // Few shared sockets are read by one thread, so that what it reads at once is answered at once.
+      // Few shared sockets are read by one thread, so that what it reads at once is answered at
+      // once.
       RouterClients.Carrier carrier =
           RouterClients.Carrier.ofCallers(
               sharing == null ? Runtime.getRuntime().availableProcessors() : 1, sharing);

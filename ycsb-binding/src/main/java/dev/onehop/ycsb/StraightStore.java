@@ -70,12 +70,13 @@ final class StraightStore implements DocumentStore {
     if (!settings.getWriteConcern().isServerDefault()) {
       return settings.getWriteConcern();
     }
-    BsonDocument concern =
+    BsonValue w =
         cluster
             .getDatabase("admin")
-            .runCommand(new BsonDocument("getDefaultRWConcern", new BsonInt32(1)), BsonDocument.class)
-            .getDocument("defaultWriteConcern", new BsonDocument("w", new BsonString("majority")));
-    BsonValue w = concern.get("w");
+            .runCommand(
+                new BsonDocument("getDefaultRWConcern", new BsonInt32(1)), BsonDocument.class)
+            .getDocument("defaultWriteConcern", new BsonDocument())
+            .get("w", new BsonString("majority"));
     return w.isString()
         ? new WriteConcern(w.asString().getValue())
         : new WriteConcern(w.asNumber().intValue());

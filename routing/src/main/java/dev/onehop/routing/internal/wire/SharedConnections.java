@@ -27,8 +27,8 @@ import reactor.core.publisher.Mono;
  * the last one on, is their part of all requests. One connection, and one that answers, is left to
  * the others where there are any, or where these could not have one of their own.
  *
- * <p>Everything happens on one event loop, on the thread that sends a request where the loop is idle;
- * what is called by other threads says so.
+ * <p>Everything happens on one event loop, on the thread that sends a request where the loop is
+ * idle; what is called by other threads says so.
  */
 final class SharedConnections {
   /** What waits for that long, and every connection is slow, gets one of its own. */

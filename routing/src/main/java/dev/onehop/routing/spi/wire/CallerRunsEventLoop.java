@@ -146,6 +146,7 @@ public final class CallerRunsEventLoop extends AbstractEventExecutor implements 
 
   @Override
   @Deprecated
+  @SuppressWarnings("InlineMeSuggester")
   public ChannelFuture register(Channel channel, ChannelPromise promise) {
     return register(promise);
   }

@@ -44,6 +44,7 @@ public final class CallerRunsEventLoops extends AbstractEventExecutorGroup
 
   @Override
   @Deprecated
+  @SuppressWarnings("InlineMeSuggester")
   public ChannelFuture register(Channel channel, ChannelPromise promise) {
     return next().register(promise);
   }

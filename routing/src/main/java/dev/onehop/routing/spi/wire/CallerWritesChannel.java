@@ -5,9 +5,9 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 
 /**
- * A socket of Java's NIO that any thread may write to, past the event loop that reads from it. Java's
- * channels can be written to and closed by several threads; Netty's native ones can't, as a write
- * might meet a descriptor that another socket has by then.
+ * A socket of Java's NIO that any thread may write to, past the event loop that reads from it.
+ * Java's channels can be written to and closed by several threads; Netty's native ones can't, as a
+ * write might meet a descriptor that another socket has by then.
  */
 public final class CallerWritesChannel extends NioSocketChannel {
   /**

@@ -42,8 +42,7 @@ final class WireServer implements AutoCloseable {
   }
 
   final EventLoopGroup group = EventLoops.newGroup("wire-server-client", 2);
-  private final EventLoopGroup callers =
-      EventLoops.newCallerWritesGroup("wire-server-callers", 2);
+  private final EventLoopGroup callers = EventLoops.newCallerWritesGroup("wire-server-callers", 2);
   final List<BsonDocument> seen = Collections.synchronizedList(new ArrayList<>());
 
   /** The op codes of requests that were no hello, and what answers them. */

@@ -3,7 +3,6 @@ package dev.onehop.routing.spi.wire;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.netty.buffer.ByteBuf;
-import io.netty.channel.DefaultEventLoopGroup;
 import io.netty.channel.EventLoop;
 import io.netty.channel.EventLoopGroup;
 import java.net.InetSocketAddress;
@@ -19,7 +18,7 @@ import org.junit.jupiter.api.Timeout;
 /** On which thread the tasks of an event loop without a thread run. */
 @Timeout(30)
 class CallerRunsEventLoopTest {
-  private final EventLoopGroup carriers = new DefaultEventLoopGroup(2);
+  private final EventLoopGroup carriers = EventLoops.newGroup("carrier", 2);
   private final EventLoop carrier = carriers.next();
   private final CallerRunsEventLoop loop = new CallerRunsEventLoop(carrier);
   private final List<Thread> threads = Collections.synchronizedList(new ArrayList<>());
