@@ -32,7 +32,6 @@ import dev.onehop.routing.transport.PipeliningSettings;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.composite.CompositeMeterRegistry;
 import io.micrometer.observation.ObservationRegistry;
-import io.netty.channel.EventLoopGroup;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -471,7 +470,7 @@ public final class OneHop implements AutoCloseable {
       return DirectMode.create(
           asked,
           carriage.carrier(),
-          nettyOn(carriage.carrier().group()),
+          nettyOn(carriage.carrier()),
           Versions.ATTACHED,
           new DirectMode.Options(
               routing.refreshInterval(),
@@ -485,9 +484,6 @@ public final class OneHop implements AutoCloseable {
     private record Carriage(RouterClients.Carrier carrier, Runnable release) {}
 
     private Carriage carriage(MeterRegistry meters) {
-      // Where requests meet on shared sockets, nothing changes threads on its way.
-      EventLoopGroup group =
-          pipeliningSettings == null ? newGroup() : EventLoops.newGroup("onehop", 1);
       WireSettings.Sharing sharing =
           pipeliningSettings == null
               ? null
@@ -496,8 +492,12 @@ public final class OneHop implements AutoCloseable {
                   pipeliningSettings.maxInFlightPerSocket(),
                   pipeliningSettings.maxSharedBytes(),
                   meters);
-      return new Carriage(
-          new RouterClients.Carrier(group, sharing), () -> EventLoops.shutDown(group));
+      // Few shared sockets are read by one thread, so that what it reads at once is answered at
+      // once.
+      RouterClients.Carrier carrier =
+          RouterClients.Carrier.ofCallers(
+              sharing == null ? Runtime.getRuntime().availableProcessors() : 1, sharing);
+      return new Carriage(carrier, () -> EventLoops.shutDown(carrier.group()));
     }
 
     private void refuseTransport(MongoClientSettings asked) {
@@ -540,14 +540,10 @@ public final class OneHop implements AutoCloseable {
       }
     }
 
-    private static EventLoopGroup newGroup() {
-      return EventLoops.newGroup("onehop", Math.max(1, Runtime.getRuntime().availableProcessors()));
-    }
-
-    private static TransportSettings nettyOn(EventLoopGroup group) {
+    private static TransportSettings nettyOn(RouterClients.Carrier carrier) {
       return TransportSettings.nettyBuilder()
-          .eventLoopGroup(group)
-          .socketChannelClass(EventLoops.socketChannelClass())
+          .eventLoopGroup(carrier.group())
+          .socketChannelClass(carrier.channelClass())
           .build();
     }
 
@@ -558,7 +554,7 @@ public final class OneHop implements AutoCloseable {
       return TargetedMode.create(
           asked,
           carriage.carrier(),
-          nettyOn(carriage.carrier().group()),
+          nettyOn(carriage.carrier()),
           of -> MongoClients.create(of, ourselves()),
           new TargetedMode.Options(
               new ClusterWatch.Settings(
@@ -589,7 +585,7 @@ public final class OneHop implements AutoCloseable {
       return TargetedMode.unrouted(
           asked,
           carriage.carrier(),
-          nettyOn(carriage.carrier().group()),
+          nettyOn(carriage.carrier()),
           of -> MongoClients.create(of, ourselves()),
           routing.zones(),
           new CommandMeter(routing.meterRegistry(), routing.observationRegistry(), modeName()),

@@ -2,6 +2,7 @@ package dev.onehop.ycsb;
 
 import com.mongodb.MongoClientSettings;
 import com.mongodb.ServerAddress;
+import com.mongodb.WriteConcern;
 import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoClients;
 import com.mongodb.client.model.WriteModel;
@@ -15,6 +16,9 @@ import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 import org.bson.BsonDocument;
+import org.bson.BsonInt32;
+import org.bson.BsonString;
+import org.bson.BsonValue;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -42,6 +46,7 @@ final class StraightStore implements DocumentStore {
       BindingOptions options, Function<MongoClientSettings, DocumentStore> stores) {
     Map<String, DocumentStore> shards = new HashMap<>();
     try (MongoClient cluster = MongoClients.create(options.clientSettings())) {
+      WriteConcern writeConcern = writeConcern(options.clientSettings(), cluster);
       for (BsonDocument shard :
           cluster.getDatabase("config").getCollection("shards", BsonDocument.class).find()) {
         String host = shard.getString("host").getValue().replaceFirst(".*/", "");
@@ -49,6 +54,7 @@ final class StraightStore implements DocumentStore {
             shard.getString("_id").getValue(),
             stores.apply(
                 MongoClientSettings.builder(options.clientSettings())
+                    .writeConcern(writeConcern)
                     .applyToClusterSettings(
                         to ->
                             to.mode(ClusterConnectionMode.SINGLE)
@@ -57,6 +63,23 @@ final class StraightStore implements DocumentStore {
       }
     }
     return new StraightStore(shards, collection -> ShardRanges.read(options, collection));
+  }
+
+  /** Shards don't know the cluster's default: writes without one would wait for less. */
+  private static WriteConcern writeConcern(MongoClientSettings settings, MongoClient cluster) {
+    if (!settings.getWriteConcern().isServerDefault()) {
+      return settings.getWriteConcern();
+    }
+    BsonValue w =
+        cluster
+            .getDatabase("admin")
+            .runCommand(
+                new BsonDocument("getDefaultRWConcern", new BsonInt32(1)), BsonDocument.class)
+            .getDocument("defaultWriteConcern", new BsonDocument())
+            .get("w", new BsonString("majority"));
+    return w.isString()
+        ? new WriteConcern(w.asString().getValue())
+        : new WriteConcern(w.asNumber().intValue());
   }
 
   private DocumentStore owner(String collection, BsonDocument filter) {

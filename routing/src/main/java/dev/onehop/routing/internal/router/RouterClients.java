@@ -14,6 +14,8 @@ import dev.onehop.routing.internal.wire.WireSettings;
 import dev.onehop.routing.spi.request.LocalCommands;
 import dev.onehop.routing.spi.request.RouterIdentity;
 import dev.onehop.routing.spi.router.CommandRouter;
+import dev.onehop.routing.spi.wire.CallerRunsEventLoops;
+import dev.onehop.routing.spi.wire.CallerWritesChannel;
 import dev.onehop.routing.spi.wire.EventLoops;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.socket.SocketChannel;
@@ -43,7 +45,7 @@ public final class RouterClients implements AutoCloseable {
   private static final int LEAST_HEARTBEAT_MILLIS = 50;
 
   private final MongoClientSettings asked;
-  private final EventLoopGroup group;
+  private final EventLoopGroup loops;
   private final CommandRouter router;
   private final Face face;
   private final CommandMeter meter;
@@ -62,13 +64,13 @@ public final class RouterClients implements AutoCloseable {
       Runnable release) {
     this.router = router;
     this.asked = asked;
-    this.group = carrier.group();
+    this.loops = new CallerRunsEventLoops(carrier.group());
     this.face = face;
     this.meter = meter;
     this.release = release;
     this.handle = RouterHandles.put(router);
     LocalCommands local = new LocalCommands(face.identity(), handle, face.handshakeOnly());
-    VirtualMongos.put(group, router, local, meter);
+    VirtualMongos.put(loops, router, local, meter);
     this.sockets = new InProcessSockets(router, local, meter, blocking);
   }
 
@@ -93,7 +95,7 @@ public final class RouterClients implements AutoCloseable {
   /**
    * What carries the connections to the shards.
    *
-   * @param group event loops, on which the virtual mongos lives, too
+   * @param group event loops, which carry those of the virtual mongos, too
    * @param channelClass of the connections, which must fit the event loops
    * @param sharing which connections requests share, null for none
    */
@@ -101,6 +103,12 @@ public final class RouterClients implements AutoCloseable {
       EventLoopGroup group,
       Class<? extends SocketChannel> channelClass,
       WireSettings.@Nullable Sharing sharing) {
+
+    /** With sockets that the threads of applications write to. */
+    public static Carrier ofCallers(int threads, WireSettings.@Nullable Sharing sharing) {
+      return new Carrier(
+          EventLoops.newCallerWritesGroup("onehop", threads), CallerWritesChannel.class, sharing);
+    }
 
     /** With plain sockets. */
     public Carrier(EventLoopGroup group, WireSettings.@Nullable Sharing sharing) {
@@ -128,13 +136,13 @@ public final class RouterClients implements AutoCloseable {
     return new RouterClients(router, blocking, settings, carrier, face, commands, release);
   }
 
-  /** The settings of reactive clients. Their connections live on the router's event loops. */
+  /** The settings of reactive clients, whose threads decide and write themselves. */
   public MongoClientSettings reactiveSettings() {
     MongoClientSettings.Builder builder =
         virtual(ProxiedChannels.withoutProxy(asked))
             .transportSettings(
                 TransportSettings.nettyBuilder()
-                    .eventLoopGroup(group)
+                    .eventLoopGroup(loops)
                     .socketChannelClass(VirtualMongos.class)
                     .build());
     meter.applyTo(builder, asked.getContextProvider());
@@ -183,7 +191,7 @@ public final class RouterClients implements AutoCloseable {
     if (closed.compareAndSet(false, true)) {
       RouterHandles.remove(handle);
       sockets.close();
-      VirtualMongos.remove(group);
+      VirtualMongos.remove(loops);
       router.close();
       release.run();
     }

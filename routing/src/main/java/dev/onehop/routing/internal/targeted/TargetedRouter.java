@@ -345,7 +345,7 @@ public final class TargetedRouter implements CommandRouter {
   }
 
   @Override
-  public Forwarded.Carrier carrierOn(EventLoop loop) {
+  public Forwarded.Carrier carrierOn(@Nullable EventLoop loop) {
     return carrier(loop);
   }
 

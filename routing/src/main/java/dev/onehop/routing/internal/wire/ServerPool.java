@@ -2,6 +2,7 @@ package dev.onehop.routing.internal.wire;
 
 import dev.onehop.routing.internal.reactor.LateErrors;
 import dev.onehop.routing.internal.wire.WireSettings.PoolLimits;
+import dev.onehop.routing.spi.wire.CallerRunsEventLoop;
 import dev.onehop.routing.spi.wire.ServerAddressName;
 import io.netty.channel.EventLoop;
 import io.netty.channel.EventLoopGroup;
@@ -70,7 +71,7 @@ final class ServerPool implements Exchange.Pool {
       this.shared =
           new SharedConnections(
               server,
-              loop,
+              new CallerRunsEventLoop(loop),
               limits,
               sharing,
               meters,

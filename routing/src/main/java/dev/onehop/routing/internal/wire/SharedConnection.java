@@ -34,7 +34,7 @@ final class SharedConnection {
   }
 
   /** A request that is not answered yet. */
-  private final class Pending implements ReplyHandler {
+  final class Pending implements ReplyHandler {
     private final Exchange exchange;
     private final long sentAt;
 
@@ -45,17 +45,29 @@ final class SharedConnection {
 
     @Override
     public void replied(ByteBuf reply) {
-      long now = owner.now();
-      lastReplyAt = now;
-      saidSlow = false;
-      done(this, now);
-      owner.answered(SharedConnection.this, exchange, now - sentAt, reply);
+      owner.answered(SharedConnection.this, this, reply);
     }
 
     @Override
     public void failed(IOException cause) {
-      done(this, owner.now());
-      owner.broken(SharedConnection.this, exchange, cause);
+      owner.broken(SharedConnection.this, this, cause);
+    }
+
+    Exchange exchange() {
+      return exchange;
+    }
+
+    /** It was answered. Gives how long that took, in nanoseconds. */
+    long answered(long now) {
+      lastReplyAt = now;
+      saidSlow = false;
+      done(this, now);
+      return now - sentAt;
+    }
+
+    /** It will not be answered. */
+    void ended(long now) {
+      done(this, now);
     }
   }
 

@@ -3,10 +3,9 @@ package dev.onehop.routing.internal.wire;
 import dev.onehop.routing.internal.reactor.LateErrors;
 import dev.onehop.routing.internal.wire.WireSettings.PoolLimits;
 import dev.onehop.routing.internal.wire.WireSettings.Sharing;
-import dev.onehop.routing.spi.wire.EventLoops;
+import dev.onehop.routing.spi.wire.CallerRunsEventLoop;
 import dev.onehop.routing.spi.wire.ServerAddressName;
 import io.netty.buffer.ByteBuf;
-import io.netty.channel.EventLoop;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -28,7 +27,8 @@ import reactor.core.publisher.Mono;
  * the last one on, is their part of all requests. One connection, and one that answers, is left to
  * the others where there are any, or where these could not have one of their own.
  *
- * <p>Everything happens on one event loop; what is called by other threads says so.
+ * <p>Everything happens on one event loop, on the thread that sends a request where the loop is
+ * idle; what is called by other threads says so.
  */
 final class SharedConnections {
   /** What waits for that long, and every connection is slow, gets one of its own. */
@@ -41,7 +41,7 @@ final class SharedConnections {
   private static final Duration OPEN_AGAIN = Duration.ofSeconds(1);
 
   private final ServerAddressName server;
-  private final EventLoop loop;
+  private final CallerRunsEventLoop loop;
   private final PoolLimits limits;
   private final Sharing sharing;
   private final SharingMeters meters;
@@ -82,7 +82,7 @@ final class SharedConnections {
 
   SharedConnections(
       ServerAddressName server,
-      EventLoop loop,
+      CallerRunsEventLoop loop,
       PoolLimits limits,
       Sharing sharing,
       SharingMeters meters,
@@ -109,9 +109,7 @@ final class SharedConnections {
 
   /** Sends a request on the least loaded connection, or lets it wait for one. Any thread. */
   void take(Exchange exchange) {
-    if (!EventLoops.run(loop, () -> dispatch(exchange))) {
-      exchange.unable(ServerPool.clientIsClosed());
-    }
+    loop.run(() -> dispatch(exchange));
   }
 
   private void dispatch(Exchange exchange) {
@@ -244,16 +242,10 @@ final class SharedConnections {
             opener
                 .open()
                 .subscribe(
-                    link -> onLoop(() -> opened(one, link), link::close),
-                    failure -> onLoop(() -> notOpened(one, failure), () -> {}),
+                    link -> loop.run(() -> opened(one, link)),
+                    failure -> loop.run(() -> notOpened(one, failure)),
                     null,
                     LateErrors.LOGGED));
-  }
-
-  private void onLoop(Runnable task, Runnable otherwise) {
-    if (!EventLoops.run(loop, task)) {
-      otherwise.run();
-    }
   }
 
   private void opened(Opening one, Link link) {
@@ -267,8 +259,8 @@ final class SharedConnections {
     SharedConnection connection =
         new SharedConnection(this, link, new Lifetime(one.born(), now), meters.takeNumber(), now);
     connections.add(connection);
-    link.whenClosed(() -> onLoop(() -> closed(connection), () -> {}));
-    link.whenWritable(() -> drain(now()));
+    link.whenClosed(() -> loop.run(() -> closed(connection)));
+    link.whenWritable(() -> loop.run(() -> drain(now())));
     drain(now);
     if (hasWaiting()) {
       grow(now);
@@ -299,35 +291,46 @@ final class SharedConnections {
     }
   }
 
-  /** An answer came. */
-  void answered(SharedConnection connection, Exchange exchange, long nanos, ByteBuf reply) {
-    line(exchange.mayWait()).answered(nanos);
+  /** An answer came. Any thread. */
+  void answered(SharedConnection connection, SharedConnection.Pending request, ByteBuf reply) {
     int code = ReplyCode.of(reply);
-    if (ReplyCode.wantsAuthentication(code) && exchange.restart()) {
-      // The server has refused the command before it looked at it. The others on the connection may
-      // still be answered.
-      retire(connection);
-      pool.takeOwn(exchange);
-      drain(now());
-      return;
-    }
-    if (ReplyCode.isShutdown(code)) {
-      pool.clear(connection.lifetime().generation());
-    }
-    drain(now());
-    if (!exchange.answered(reply)) {
+    Exchange exchange = request.exchange();
+    // The server has refused the command before it looked at it.
+    boolean again = ReplyCode.wantsAuthentication(code) && exchange.restart();
+    loop.run(() -> answered(connection, request, code, again));
+    if (!again && !exchange.answered(reply)) {
       meters.lateReply();
     }
   }
 
-  /** A connection broke under a request. */
-  void broken(SharedConnection connection, Exchange exchange, IOException cause) {
+  private void answered(
+      SharedConnection connection, SharedConnection.Pending request, int code, boolean again) {
+    long now = now();
+    Exchange exchange = request.exchange();
+    line(exchange.mayWait()).answered(request.answered(now));
+    if (again) {
+      // The others on the connection may still be answered.
+      retire(connection);
+      pool.takeOwn(exchange);
+    } else if (ReplyCode.isShutdown(code)) {
+      pool.clear(connection.lifetime().generation());
+    }
+    drain(now);
+  }
+
+  /** A connection broke under a request. Any thread. */
+  void broken(SharedConnection connection, SharedConnection.Pending request, IOException cause) {
+    loop.run(() -> broken(connection, request));
+    request.exchange().broken(cause);
+  }
+
+  private void broken(SharedConnection connection, SharedConnection.Pending request) {
+    request.ended(now());
     if (connections.contains(connection)) {
       retire(connection);
       meters.failure();
     }
     pool.clear(connection.lifetime().generation());
-    exchange.broken(cause);
   }
 
   private void retire(SharedConnection connection) {
@@ -368,18 +371,17 @@ final class SharedConnections {
 
   /** A request was cancelled while it waited. Any thread. */
   void forget(Exchange exchange) {
-    onLoop(
+    loop.run(
         () -> {
           line(exchange.mayWait()).remove(exchange);
           // What waited behind it may be of the other sort's part.
           drain(now());
-        },
-        () -> {});
+        });
   }
 
   /** Looks after all of it from time to time. Any thread. */
   void sweep() {
-    onLoop(this::sweepNow, () -> {});
+    loop.run(this::sweepNow);
   }
 
   private void sweepNow() {
@@ -444,7 +446,7 @@ final class SharedConnections {
    * @param interrupt why requests fail that wait or are under way; null to let them end
    */
   void clear(int generation, @Nullable IOException interrupt) {
-    onLoop(() -> clearNow(generation, interrupt), () -> {});
+    loop.run(() -> clearNow(generation, interrupt));
   }
 
   private void clearNow(int generation, @Nullable IOException interrupt) {
@@ -470,7 +472,7 @@ final class SharedConnections {
 
   /** Closes what is idle or not open yet now, the rest when it is answered. Any thread. */
   void close() {
-    onLoop(this::closeNow, this::closeNow);
+    loop.run(this::closeNow);
   }
 
   private void closeNow() {

@@ -3,6 +3,7 @@ package dev.onehop.routing.internal.wire;
 import dev.onehop.routing.internal.handshake.AuthenticationFailure;
 import dev.onehop.routing.internal.handshake.Handshake;
 import dev.onehop.routing.internal.reactor.LateErrors;
+import dev.onehop.routing.spi.wire.CallerWritesChannel;
 import dev.onehop.routing.spi.wire.EventLoops;
 import dev.onehop.routing.spi.wire.OpMsg;
 import dev.onehop.routing.spi.wire.ServerAddressName;
@@ -26,10 +27,10 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
 import java.time.Duration;
-import java.util.ArrayDeque;
 import java.util.List;
 import java.util.Objects;
 import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
@@ -50,10 +51,15 @@ final class WireConnection implements Link {
 
   private final ServerAddressName server;
   private final EventLoop loop;
-  // Touched by the event loop only.
-  private final Queue<Pending> pending = new ArrayDeque<>(4);
+  // Those that were sent and not answered, in their order.
+  private final Queue<Request> pending = new ConcurrentLinkedQueue<>();
+  // Set before the connection is given to others.
   private @Nullable Channel channel;
+  private @Nullable CallerWrites<Request> writes;
+  // Touched by the event loop only.
   private boolean flushScheduled;
+  private boolean held;
+  private volatile @Nullable IOException ended;
   private volatile boolean open;
   private volatile @Nullable Runnable whenClosed;
   private volatile @Nullable Runnable whenWritable;
@@ -63,7 +69,22 @@ final class WireConnection implements Link {
   private Duration maxOpening = Duration.ZERO;
   private @Nullable Lifetime lifetime;
 
-  private record Pending(int requestId, ReplyHandler handler) {}
+  private static final class Request {
+    private final ByteBuf message;
+    private final @Nullable ReplyHandler handler;
+    private int id;
+
+    Request(ByteBuf message, @Nullable ReplyHandler handler) {
+      this.message = message;
+      this.handler = handler;
+    }
+
+    void failed(IOException cause) {
+      if (handler != null) {
+        handler.failed(cause);
+      }
+    }
+  }
 
   private WireConnection(ServerAddressName server, EventLoop loop) {
     this.server = server;
@@ -263,6 +284,9 @@ final class WireConnection implements Link {
       Channel connected, Consumer<WireConnection> ready, Consumer<Throwable> failed) {
     SslHandler tls = connected.pipeline().get(SslHandler.class);
     if (tls == null) {
+      if (connected instanceof CallerWritesChannel socket) {
+        writes = new CallerWrites<>(socket, this::encode, this::notWritten);
+      }
       ready.accept(this);
       return;
     }
@@ -319,36 +343,29 @@ final class WireConnection implements Link {
   /** Sends a request, under an id of this connection's. */
   @Override
   public void send(ByteBuf message, @Nullable ReplyHandler handler) {
-    if (!EventLoops.run(loop, () -> write(message, handler))) {
-      notSent(message, handler);
+    Request request = new Request(message, handler);
+    CallerWrites<Request> now = writes;
+    if (now != null) {
+      now.send(request);
+    } else if (!EventLoops.run(loop, () -> write(request))) {
+      notSent(request);
     }
   }
 
-  private void write(ByteBuf message, @Nullable ReplyHandler handler) {
+  private void write(Request request) {
     Channel connected = channel;
     if (connected == null || !connected.isActive()) {
-      notSent(message, handler);
+      notSent(request);
       return;
     }
-    int id = REQUEST_IDS.incrementAndGet();
-    message.setIntLE(message.readerIndex() + 4, id);
-    ByteBuf sent;
-    try {
-      sent = compressor == null ? message : compressor.compress(message);
-    } catch (RuntimeException e) {
-      // Not given back by a request that fails.
-      close();
-      if (handler != null) {
-        handler.failed(new IOException("cannot compress a request to " + server, e));
-      }
+    boolean first = pending.isEmpty();
+    ByteBuf sent = encode(request);
+    if (sent == null) {
       return;
-    }
-    if (handler != null) {
-      pending.add(new Pending(id, handler));
     }
     connected.write(sent, connected.voidPromise());
     // What is written in one turn of the event loop leaves in one system call.
-    if (pending.size() <= 1) {
+    if (first) {
       connected.flush();
     } else if (!flushScheduled) {
       flushScheduled = true;
@@ -360,11 +377,33 @@ final class WireConnection implements Link {
     }
   }
 
-  private void notSent(ByteBuf message, @Nullable ReplyHandler handler) {
-    message.release();
-    if (handler != null) {
-      handler.failed(closed());
+  /** Makes the message of the next request; null if that can't be sent. */
+  private @Nullable ByteBuf encode(Request request) {
+    ByteBuf message = request.message;
+    ByteBuf sent;
+    try {
+      request.id = REQUEST_IDS.incrementAndGet();
+      message.setIntLE(message.readerIndex() + 4, request.id);
+      sent = compressor == null ? message : compressor.compress(message);
+    } catch (RuntimeException e) {
+      // Not given back by a request that fails.
+      close();
+      request.failed(new IOException("cannot compress a request to " + server, e));
+      return null;
     }
+    if (request.handler != null) {
+      pending.add(request);
+      if (ended != null) {
+        // The end may have come before it.
+        failPending();
+      }
+    }
+    return sent;
+  }
+
+  private void notSent(Request request) {
+    request.message.release();
+    request.failed(closed());
   }
 
   EventLoop loop() {
@@ -428,16 +467,49 @@ final class WireConnection implements Link {
   @Override
   public void abort(IOException why) {
     open = false;
-    EventLoops.run(loop, () -> end(why));
+    endOnLoop(why);
     close();
+  }
+
+  private void notWritten(IOException why) {
+    endOnLoop(failed(why));
+    close();
+  }
+
+  private void endOnLoop(IOException why) {
+    if (!EventLoops.run(loop, () -> end(why))) {
+      end(why);
+    }
   }
 
   private void end(IOException cause) {
     open = false;
-    for (Pending next = pending.poll(); next != null; next = pending.poll()) {
-      next.handler().failed(cause);
+    synchronized (this) {
+      if (ended == null) {
+        ended = cause;
+      }
     }
+    failPending();
     runWhenClosed();
+  }
+
+  private void failPending() {
+    IOException cause = Objects.requireNonNull(ended);
+    for (Request next = pending.poll(); next != null; next = pending.poll()) {
+      next.failed(cause);
+    }
+  }
+
+  private IOException failed(Throwable cause) {
+    boolean noMessage =
+        cause instanceof TooLongFrameException || cause instanceof CorruptedFrameException;
+    return new IOException(
+        "connection to "
+            + server
+            + " failed: "
+            + (noMessage ? "not a MongoDB message, by its length: " : "")
+            + cause.getMessage(),
+        cause);
   }
 
   private IOException closed() {
@@ -459,26 +531,43 @@ final class WireConnection implements Link {
       }
     }
 
+    @Override
+    public void channelReadComplete(ChannelHandlerContext context) {
+      release();
+      context.fireChannelReadComplete();
+    }
+
+    private void release() {
+      if (held && writes != null) {
+        held = false;
+        writes.release();
+      }
+    }
+
     private void replied(ByteBuf frame) {
       try {
-        Pending next = pending.poll();
+        Request next = pending.poll();
+        if (writes != null && !held && !pending.isEmpty()) {
+          // What is sent because of several answers leaves together.
+          held = writes.hold();
+        }
         String wrong = wrong(frame, next);
         if (next == null || wrong != null) {
           WireProtocolException why = new WireProtocolException(server + " " + wrong);
           if (next != null) {
-            next.handler().failed(new IOException("unreadable answer: " + why.getMessage(), why));
+            next.failed(new IOException("unreadable answer: " + why.getMessage(), why));
           }
           // Nothing on this connection can be trusted any more.
           throw why;
         }
-        next.handler().replied(frame);
+        Objects.requireNonNull(next.handler).replied(frame);
       } finally {
         frame.release();
       }
     }
 
     /** What is wrong with an answer; null if nothing is. */
-    private @Nullable String wrong(ByteBuf frame, @Nullable Pending next) {
+    private @Nullable String wrong(ByteBuf frame, @Nullable Request next) {
       if (frame.readableBytes() < OpMsg.HEADER_BYTES) {
         return "sent a message of " + frame.readableBytes() + " bytes";
       }
@@ -487,28 +576,21 @@ final class WireConnection implements Link {
         return "sent a message of op code " + opCode + ", which is no answer";
       }
       int responseTo = OpMsg.responseTo(frame);
-      return next == null || next.requestId() != responseTo
+      return next == null || next.id != responseTo
           ? "answered request " + responseTo + ", which was not the next one"
           : null;
     }
 
     @Override
     public void channelInactive(ChannelHandlerContext context) {
+      release();
       end(open ? new IOException(server + " closed the connection") : closed());
     }
 
     @Override
     public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
-      boolean noMessage =
-          cause instanceof TooLongFrameException || cause instanceof CorruptedFrameException;
-      end(
-          new IOException(
-              "connection to "
-                  + server
-                  + " failed: "
-                  + (noMessage ? "not a MongoDB message, by its length: " : "")
-                  + cause.getMessage(),
-              cause));
+      release();
+      end(failed(cause));
       context.close();
     }
 

@@ -154,7 +154,7 @@ public abstract class ClusterRouter implements CommandRouter {
   }
 
   @Override
-  public Forwarded.Carrier carrierOn(EventLoop loop) {
+  public Forwarded.Carrier carrierOn(@Nullable EventLoop loop) {
     return forwarding.carrierOn(loop);
   }
 

@@ -122,7 +122,7 @@ final class OneShardForwarding {
   }
 
   /** As {@link dev.onehop.routing.spi.router.CommandRouter#carrierOn}. */
-  Forwarded.Carrier carrierOn(EventLoop loop) {
+  Forwarded.Carrier carrierOn(@Nullable EventLoop loop) {
     return (server, message, head, outcome) ->
         pool.exchange(server, loop, message, head, outcome)::cancel;
   }

@@ -11,6 +11,7 @@ import dev.onehop.routing.spi.router.Forwarded;
 import dev.onehop.routing.spi.router.Journey;
 import dev.onehop.routing.spi.shard.CommandFailure;
 import dev.onehop.routing.spi.shard.ErrorCodes;
+import dev.onehop.routing.spi.wire.CallerRunsEventLoop;
 import dev.onehop.routing.spi.wire.EventLoops;
 import dev.onehop.routing.spi.wire.LegacyHello;
 import dev.onehop.routing.spi.wire.OpMsg;
@@ -105,9 +106,10 @@ public final class RequestLoop {
     /** Carries what is forwarded. Its outcomes may come on any thread. */
     Forwarded.Carrier carrier();
 
-    /** Everything on one event loop, over its sockets. */
+    /** Everything on one event loop, over its sockets if it has some. */
     static Turns on(EventLoop loop, CommandRouter router) {
-      Forwarded.Carrier carrier = router.carrierOn(loop);
+      Forwarded.Carrier carrier =
+          router.carrierOn(loop instanceof CallerRunsEventLoop ? null : loop);
       return new Turns() {
         @Override
         public boolean run(Runnable task) {

@@ -40,8 +40,12 @@ public interface CommandRouter extends AutoCloseable {
   @Nullable Forwarded tryForward(
       ByteBuf frame, Forwarded.Carrier carrier, Forwarded.Outcome outcome);
 
-  /** Carries messages over the shared connections, those of an event loop if they can be had. */
-  Forwarded.Carrier carrierOn(EventLoop loop);
+  /**
+   * Carries messages over the router's connections.
+   *
+   * @param loop the event loop whose connections to prefer, null for any
+   */
+  Forwarded.Carrier carrierOn(@Nullable EventLoop loop);
 
   /** Whether a command is an operation that is measured. */
   default boolean isMeasured(String command) {

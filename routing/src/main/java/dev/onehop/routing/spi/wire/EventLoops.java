@@ -39,6 +39,12 @@ public final class EventLoops {
         threads, new DefaultThreadFactory(name, true), newIoHandlers());
   }
 
+  /** The same for {@link CallerWritesChannel}. */
+  public static EventLoopGroup newCallerWritesGroup(String name, int threads) {
+    return new MultiThreadIoEventLoopGroup(
+        threads, new DefaultThreadFactory(name, true), NioIoHandler.newFactory());
+  }
+
   /**
    * Runs what opens a socket on a loop, after the events that the loop handles at present. Opened
    * among them, by the handler of one, the socket may get the descriptor that another handler has
@@ -51,13 +57,17 @@ public final class EventLoops {
   }
 
   /**
-   * Runs a task on a loop, now if this is the loop.
+   * Runs a task on a loop, now if this is the loop, or one that may run its tasks.
    *
    * @return false if the loop has ended, with its client, and the task is not run
    */
   public static boolean run(EventLoop loop, Runnable task) {
     if (loop.inEventLoop()) {
       task.run();
+      return true;
+    }
+    if (loop instanceof CallerRunsEventLoop callerRuns) {
+      callerRuns.runOnCarriers(task);
       return true;
     }
     try {

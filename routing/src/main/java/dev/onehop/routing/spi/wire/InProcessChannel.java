@@ -6,9 +6,12 @@ import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelMetadata;
 import io.netty.channel.ChannelOutboundBuffer;
 import io.netty.channel.ChannelPromise;
+import io.netty.channel.DefaultChannelPromise;
+import io.netty.channel.socket.DefaultSocketChannelConfig;
 import io.netty.channel.socket.ServerSocketChannel;
 import io.netty.channel.socket.SocketChannel;
 import io.netty.channel.socket.SocketChannelConfig;
+import io.netty.util.concurrent.ImmediateEventExecutor;
 import java.net.ConnectException;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
@@ -19,12 +22,13 @@ import org.jspecify.annotations.Nullable;
  * A socket channel without a socket, as the driver's Netty code sees it: it connects, takes whole
  * requests and brings replies, and a subclass decides what becomes of them.
  *
- * <p>Lives on one event loop, like every channel.
+ * <p>Lives on one event loop, like every channel. On a {@link CallerRunsEventLoop}, the thread that
+ * writes a request runs what becomes of it.
  */
 public abstract class InProcessChannel extends AbstractChannel implements SocketChannel {
   private static final ChannelMetadata METADATA = new ChannelMetadata(false, 16);
 
-  private final InProcessChannelConfig config = new InProcessChannelConfig(this);
+  private final SocketChannelConfig config = new DefaultSocketChannelConfig(this, new NoSocket());
   private final MessageAssembly assembly = new MessageAssembly();
   private boolean open = true;
   private boolean active;
@@ -80,6 +84,18 @@ public abstract class InProcessChannel extends AbstractChannel implements Socket
       active = false;
       unsafe().close(unsafe().voidPromise());
     }
+  }
+
+  /** On the calling thread, where the channel's event loop can do that. */
+  @Override
+  public final ChannelFuture writeAndFlush(Object message) {
+    if (!(eventLoop() instanceof CallerRunsEventLoop loop)) {
+      return super.writeAndFlush(message);
+    }
+    // Listeners run where it ends, or at once: not on the carrier because the loop is idle again.
+    ChannelPromise promise = new DefaultChannelPromise(this, ImmediateEventExecutor.INSTANCE);
+    loop.run(() -> pipeline().writeAndFlush(message, promise));
+    return promise;
   }
 
   @Override

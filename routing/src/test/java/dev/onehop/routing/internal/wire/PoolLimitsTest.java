@@ -133,7 +133,7 @@ class PoolLimitsTest {
   }
 
   @ParameterizedTest
-  @EnumSource(mode = Mode.EXCLUDE, names = "SHARED")
+  @EnumSource(names = {"EVENT_LOOP", "BLOCKING"})
   void noMoreConnectionsThanAllowedOverBothKinds(Kind first) {
     Kind second = first == Kind.BLOCKING ? Kind.EVENT_LOOP : Kind.BLOCKING;
     AtomicBoolean silent = new AtomicBoolean();

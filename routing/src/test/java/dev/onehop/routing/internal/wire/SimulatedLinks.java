@@ -2,6 +2,7 @@ package dev.onehop.routing.internal.wire;
 
 import dev.onehop.routing.internal.wire.WireSettings.PoolLimits;
 import dev.onehop.routing.internal.wire.WireSettings.Sharing;
+import dev.onehop.routing.spi.wire.CallerRunsEventLoop;
 import dev.onehop.routing.spi.wire.OpMsg;
 import dev.onehop.routing.spi.wire.ServerAddressName;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
@@ -51,7 +52,7 @@ final class SimulatedLinks implements SharedConnections.Pool, Exchange.Pool, Aut
     this.shared =
         new SharedConnections(
             SERVER,
-            loop.eventLoop(),
+            new CallerRunsEventLoop(loop.eventLoop()),
             new PoolLimits(100, 0, 2, Duration.ofMinutes(2), Duration.ZERO, Duration.ofMinutes(30)),
             new Sharing(connections, maxInFlight, 1 << 18, registry),
             meters,

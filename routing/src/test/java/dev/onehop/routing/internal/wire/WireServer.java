@@ -2,6 +2,7 @@ package dev.onehop.routing.internal.wire;
 
 import dev.onehop.routing.internal.handshake.HandshakeSettings;
 import dev.onehop.routing.internal.handshake.Mechanism;
+import dev.onehop.routing.spi.wire.CallerWritesChannel;
 import dev.onehop.routing.spi.wire.EventLoops;
 import dev.onehop.routing.spi.wire.OpMsg;
 import dev.onehop.routing.spi.wire.ServerAddressName;
@@ -41,6 +42,7 @@ final class WireServer implements AutoCloseable {
   }
 
   final EventLoopGroup group = EventLoops.newGroup("wire-server-client", 2);
+  private final EventLoopGroup callers = EventLoops.newCallerWritesGroup("wire-server-callers", 2);
   final List<BsonDocument> seen = Collections.synchronizedList(new ArrayList<>());
 
   /** The op codes of requests that were no hello, and what answers them. */
@@ -100,7 +102,9 @@ final class WireServer implements AutoCloseable {
   /** The kinds of connections, which do the same. */
   enum Kind {
     EVENT_LOOP,
-    /** On event loops, and pings share two of them. */
+    /** The same, and the threads that send write themselves. */
+    CALLER_WRITES,
+    /** The same, and pings share two of them. */
     SHARED,
     BLOCKING
   }
@@ -128,7 +132,7 @@ final class WireServer implements AutoCloseable {
     WireSettings settings = settings(kind, limits, mechanism, proxy, compressors);
     return kind == Kind.BLOCKING
         ? new BlockingClient(new BlockingPool(settings, group))
-        : new LoopClient(new WirePool(group, settings));
+        : new LoopClient(new WirePool(kind == Kind.EVENT_LOOP ? group : callers, settings));
   }
 
   /** Pools of each kind, which have their limits together. */
@@ -148,7 +152,12 @@ final class WireServer implements AutoCloseable {
       List<Compressor> compressors) {
     return new WireSettings(
         new WireSettings.Sockets(
-            EventLoops.socketChannelClass(), null, Duration.ofSeconds(10), 0, 0, proxy),
+            kind == Kind.EVENT_LOOP ? EventLoops.socketChannelClass() : CallerWritesChannel.class,
+            null,
+            Duration.ofSeconds(10),
+            0,
+            0,
+            proxy),
         limits,
         null,
         new HandshakeSettings(
@@ -238,6 +247,7 @@ final class WireServer implements AutoCloseable {
   @Override
   public void close() {
     peer.close();
+    callers.shutdownGracefully(0, 1, TimeUnit.SECONDS);
     group.shutdownGracefully(0, 1, TimeUnit.SECONDS).syncUninterruptibly();
   }
 
