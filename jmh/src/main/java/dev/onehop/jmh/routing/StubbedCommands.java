@@ -1,6 +1,5 @@
 package dev.onehop.jmh.routing;
 
-import dev.onehop.routing.spi.setup.RoutedSettings;
 import dev.onehop.routing.spi.wire.OpMsg;
 import dev.onehop.routing.spi.wire.WireFrames;
 import io.netty.bootstrap.Bootstrap;
@@ -37,9 +36,9 @@ final class StubbedCommands implements AutoCloseable {
   StubbedCommands(String kind, EventLoopGroup group, ByteBuf[] first) {
     router = kind.equals("plain") ? null : new StubServers.Router(group, kind.equals("metered"));
     channel =
-        new Bootstrap()
-            .group(group)
-            .channel(router == null ? StubChannel.class : RoutedSettings.channels())
+        (router == null
+                ? new Bootstrap().group(group).channel(StubChannel.class)
+                : router.routed().channels())
             .handler(
                 new ChannelInitializer<SocketChannel>() {
                   @Override

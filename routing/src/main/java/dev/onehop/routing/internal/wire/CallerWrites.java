@@ -51,11 +51,18 @@ final class CallerWrites<R> {
 
   void send(R request) {
     if (due.compareAndSet(0, 1)) {
-      ByteBuf message = encode.apply(request);
-      if (message != null) {
-        write(message);
+      try {
+        ByteBuf message = encode.apply(request);
+        if (message != null) {
+          write(message);
+        }
+      } catch (Throwable failure) {
+        // Such as a full stack of the application's: part of a message may be written.
+        broken.accept(new IOException("a request could not be written", failure));
+        throw failure;
+      } finally {
+        writeQueued(1);
       }
-      writeQueued(1);
       return;
     }
     queue.add(request);

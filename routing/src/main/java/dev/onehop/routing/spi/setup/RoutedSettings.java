@@ -1,6 +1,7 @@
 package dev.onehop.routing.spi.setup;
 
 import com.mongodb.MongoClientSettings;
+import com.mongodb.connection.NettyTransportSettings;
 import com.mongodb.connection.TransportSettings;
 import com.mongodb.reactivestreams.client.MongoClients;
 import dev.onehop.routing.internal.affinity.ClusterWatch;
@@ -8,17 +9,18 @@ import dev.onehop.routing.internal.metrics.CommandMeter;
 import dev.onehop.routing.internal.metrics.TableMetrics;
 import dev.onehop.routing.internal.router.DirectMode;
 import dev.onehop.routing.internal.router.RouterClients;
-import dev.onehop.routing.internal.router.VirtualMongos;
 import dev.onehop.routing.internal.targeted.TargetedMode;
 import dev.onehop.routing.internal.zones.PreferredZones;
 import dev.onehop.routing.spi.shard.Versions;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.composite.CompositeMeterRegistry;
 import io.micrometer.observation.ObservationRegistry;
+import io.netty.bootstrap.Bootstrap;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.socket.SocketChannel;
 import java.time.Duration;
 import java.util.Map;
+import java.util.Objects;
 import java.util.function.IntConsumer;
 import java.util.function.UnaryOperator;
 
@@ -114,9 +116,14 @@ public final class RoutedSettings implements AutoCloseable {
     return clients.closing(clients.reactiveSettings());
   }
 
-  /** The channels on the same event loops that lead to the router, wherever they connect to. */
-  public static Class<? extends SocketChannel> channels() {
-    return VirtualMongos.class;
+  /** How a channel is made that leads to the router, wherever it connects to. */
+  public Bootstrap channels() {
+    NettyTransportSettings transport =
+        (NettyTransportSettings)
+            Objects.requireNonNull(clients.reactiveSettings().getTransportSettings());
+    return new Bootstrap()
+        .group(transport.getEventLoopGroup())
+        .channel(transport.getSocketChannelClass());
   }
 
   /** Ends the router. Operations of clients that are still open fail. */

@@ -57,9 +57,12 @@ public final class CallerRunsEventLoop extends AbstractEventExecutor implements 
     if (inEventLoop()) {
       task.run();
     } else if (tasks.compareAndSet(0, 1)) {
-      runOne(task);
-      if (tasks.decrementAndGet() > 0) {
-        leaveToCarrier();
+      try {
+        runOne(task);
+      } finally {
+        if (tasks.decrementAndGet() > 0) {
+          leaveToCarrier();
+        }
       }
     } else {
       execute(task);
@@ -95,8 +98,11 @@ public final class CallerRunsEventLoop extends AbstractEventExecutor implements 
 
   private void runOne(Runnable task) {
     running = Thread.currentThread();
-    safeExecute(task);
-    running = null;
+    try {
+      safeExecute(task);
+    } finally {
+      running = null;
+    }
   }
 
   /** As {@link #run} if a thread of the carrier's group calls, else as {@link #execute}. */
