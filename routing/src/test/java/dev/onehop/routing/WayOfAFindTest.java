@@ -18,13 +18,15 @@ import dev.onehop.routing.internal.targeted.TargetedMode;
 import dev.onehop.routing.internal.zones.PreferredZones;
 import dev.onehop.routing.spi.direct.ScriptedCluster;
 import dev.onehop.routing.spi.shard.Versions;
+import dev.onehop.routing.spi.wire.CallerWritesChannel;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.micrometer.observation.ObservationRegistry;
-import io.netty.channel.ChannelOutboundBuffer;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.netty.channel.nio.NioIoHandler;
 import io.netty.channel.socket.nio.NioSocketChannel;
+import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -121,11 +123,22 @@ class WayOfAFindTest {
   }
 
   /** A socket that notes through which of our classes a command of the driver has come to it. */
-  public static final class WatchedChannel extends NioSocketChannel {
+  public static final class WatchedChannel extends CallerWritesChannel {
     private static volatile Set<String> way = Set.of();
 
     @Override
-    protected void doWrite(ChannelOutboundBuffer in) throws Exception {
+    public long writeNow(ByteBuffer[] buffers) throws IOException {
+      note();
+      return super.writeNow(buffers);
+    }
+
+    @Override
+    public int writeNow(ByteBuffer buffer) throws IOException {
+      note();
+      return super.writeNow(buffer);
+    }
+
+    private static void note() {
       Set<String> classes = new LinkedHashSet<>();
       boolean whole = false;
       for (StackTraceElement frame : new Throwable().getStackTrace()) {
@@ -139,7 +152,6 @@ class WayOfAFindTest {
       if (whole) {
         way = classes;
       }
-      super.doWrite(in);
     }
   }
 }

@@ -51,6 +51,12 @@ final class CallerWrites<R> {
 
   void send(R request) {
     if (due.compareAndSet(0, 1)) {
+      if (!queue.isEmpty()) {
+        // A request of before waits until another thread has counted the one it has queued.
+        queue.add(request);
+        writeQueued(0);
+        return;
+      }
       try {
         ByteBuf message = encode.apply(request);
         if (message != null) {

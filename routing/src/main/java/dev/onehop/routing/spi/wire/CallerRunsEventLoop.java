@@ -57,6 +57,12 @@ public final class CallerRunsEventLoop extends AbstractEventExecutor implements 
     if (inEventLoop()) {
       task.run();
     } else if (tasks.compareAndSet(0, 1)) {
+      if (!queue.isEmpty()) {
+        // A task of before waits until another thread has counted the one it has queued.
+        queue.add(task);
+        leaveToCarrier();
+        return;
+      }
       try {
         runOne(task);
       } finally {

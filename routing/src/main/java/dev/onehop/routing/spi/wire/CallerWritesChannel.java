@@ -9,7 +9,7 @@ import java.nio.ByteBuffer;
  * Java's channels can be written to and closed by several threads; Netty's native ones can't, as a
  * write might meet a descriptor that another socket has by then.
  */
-public final class CallerWritesChannel extends NioSocketChannel {
+public class CallerWritesChannel extends NioSocketChannel {
   /**
    * Writes as much as the socket takes at once. Not in order with what Netty has still to write.
    *
