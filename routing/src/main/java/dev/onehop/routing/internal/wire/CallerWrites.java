@@ -30,7 +30,8 @@ final class CallerWrites<R> {
   private final Function<R, @Nullable ByteBuf> encode;
   private final Consumer<IOException> broken;
   private final Queue<R> queue = new ConcurrentLinkedQueue<>();
-  // Requests that are queued or written, and one more while it is held. Who takes it from 0 writes.
+  // Requests that are queued or written, and one more while it is held. The thread that changes it
+  // from 0 writes.
   private final AtomicInteger due = new AtomicInteger();
   // Messages that the event loop has not written yet.
   private final AtomicInteger onEventLoop = new AtomicInteger();

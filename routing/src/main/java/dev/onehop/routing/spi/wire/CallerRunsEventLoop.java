@@ -33,7 +33,7 @@ import org.jspecify.annotations.Nullable;
 public final class CallerRunsEventLoop extends AbstractEventExecutor implements EventLoop {
   private final EventLoop carrier;
   private final Queue<Runnable> queue = new ConcurrentLinkedQueue<>();
-  // Tasks that are queued or run. Whoever takes it from 0 to 1 runs tasks, or has them run.
+  // Tasks that are queued or run. The thread that changes it from 0 to 1 runs them, or the carrier.
   private final AtomicInteger tasks = new AtomicInteger();
   private final Runnable drain = this::drain;
   private final Promise<Void> terminated;

@@ -35,14 +35,16 @@ public final class EventLoops {
    * @param threads how many, at least 1
    */
   public static EventLoopGroup newGroup(String name, int threads) {
-    return new MultiThreadIoEventLoopGroup(
-        threads, new DefaultThreadFactory(name, true), newIoHandlers());
+    return newGroup(name, threads, newIoHandlers());
   }
 
   /** The same for {@link CallerWritesChannel}. */
   public static EventLoopGroup newCallerWritesGroup(String name, int threads) {
-    return new MultiThreadIoEventLoopGroup(
-        threads, new DefaultThreadFactory(name, true), NioIoHandler.newFactory());
+    return newGroup(name, threads, NioIoHandler.newFactory());
+  }
+
+  private static EventLoopGroup newGroup(String name, int threads, IoHandlerFactory handlers) {
+    return new MultiThreadIoEventLoopGroup(threads, new DefaultThreadFactory(name, true), handlers);
   }
 
   /**
