@@ -129,9 +129,6 @@ final class BenchCommand implements Callable<Integer> {
   /** An error of 2 % either way. */
   private static final double SEED_ERROR = 0.02;
 
-  /** A shorter warm-up is not judged: the rate is not steady in so few windows. */
-  private static final Duration LEAST_JUDGED = Duration.ofSeconds(10);
-
   private static final Duration LEAST_WARMUP = Duration.ofSeconds(8);
   private static final double DEFAULT_PRICE = 0.01;
   private static final double MOST_PRICE = 1e6;
@@ -311,9 +308,9 @@ final class BenchCommand implements Callable<Integer> {
       paramLabel = "TIME",
       converter = DurationConverter.class,
       description =
-          "Unmeasured operations before each point. Default: until their rate is steady, from 8s to"
-              + " 25s, after which the just-in-time compilers are done (--quick: 3s; up to 15s on a"
-              + " topology without delays and with --url).")
+          "Unmeasured operations before each point. Default: until their rate is steady and the"
+              + " just-in-time compilers have little left to do, from 8s to 40s. A shorter time than"
+              + " 15s is without the optimizing compiler where processors are few.")
   @Nullable Duration warmup;
 
   @Option(
@@ -504,7 +501,7 @@ final class BenchCommand implements Callable<Integer> {
   private ClusterSource source(@Nullable Topology topology, BenchPlan plan) {
     return where.source(
         topology,
-        testbed -> testbed.longRun(plan.hasLongWarmup()).withBusyRouters(realRouterCost()));
+        testbed -> testbed.longRun(plan.hasLongWarmup() && !quick).withBusyRouters(realRouterCost()));
   }
 
   /**
@@ -788,8 +785,6 @@ final class BenchCommand implements Callable<Integer> {
         throw Failure.usage("--peer " + mode + " and --existing exclude each other");
       }
     }
-    Duration most = warmup == null ? defaultWarmup(topology) : warmup;
-    boolean judged = warmup == null && most.compareTo(LEAST_JUDGED) >= 0;
     return new BenchPlan(
         chosen,
         threadCounts,
@@ -798,8 +793,8 @@ final class BenchCommand implements Callable<Integer> {
         operationsPerPoint,
         measured,
         error,
-        most,
-        judged ? LEAST_WARMUP : null,
+        warmup == null ? BenchPlan.MOST_WARMUP : warmup,
+        warmup == null ? LEAST_WARMUP : null,
         atLeastOne("--rounds", rounds),
         chosenSeed(),
         BenchPlan.LARGE_POOL,
@@ -825,13 +820,6 @@ final class BenchCommand implements Callable<Integer> {
   private ScenarioPlan ofTheWhole() {
     ScenarioPlan frozen = ScenarioPlan.of(Scenario.SHARD_FREEZE, DEFAULT_RATE, false);
     return quick ? frozen.shortened() : frozen;
-  }
-
-  private Duration defaultWarmup(@Nullable Topology topology) {
-    if (topology != null && topology.hasDelays() && quick) {
-      return Duration.ofSeconds(3);
-    }
-    return quick ? Duration.ofSeconds(15) : BenchPlan.LONG_WARMUP;
   }
 
   private List<Mode> chosenModes() {

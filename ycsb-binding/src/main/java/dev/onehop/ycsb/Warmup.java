@@ -12,7 +12,6 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ThreadLocalRandom;
-import java.util.concurrent.atomic.AtomicReference;
 import org.bson.BsonBinary;
 import org.bson.BsonDocument;
 import site.ycsb.Client;
@@ -23,10 +22,9 @@ import site.ycsb.workloads.CoreWorkload;
  * part of what is measured: not the client's, and not those of routers that run on a JVM.
  *
  * <p>A thread or two with a far shard at the end of every second operation would never make code
- * hot, so a few more threads than the run's own may take part, and each goes back to the key that
- * was answered soonest in between. At the end only the run's own threads are left, with random keys
- * only, so that the run begins with pools and servers as it will leave them. Keys are drawn evenly
- * from the {@link KeyPopulation} of the run's properties. Before a load they are not there yet,
+ * hot, so a few more threads than the run's own may take part. At the end only the run's own
+ * threads are left. All keys are random, so that the run begins with pools and servers as it will
+ * leave them. They are drawn evenly from the {@link KeyPopulation} of the run's properties. Before a load they are not there yet,
  * which is as good for warming up. Where the workload updates, so does this, but only keys that no
  * record has: no data changes.
  */
@@ -34,12 +32,7 @@ final class Warmup {
   private static final String RECORDS_IF_UNSAID = "1000000";
 
   /** Threads that take part at least, over all of the run's. */
-  private static final int LEAST_WORKERS = 16;
-
-  /** How often a thread asks for the soonest answered key after each random one, and how long. */
-  private static final int NEAR_OPERATIONS = 50;
-
-  private static final long NEAR_NANOS = 500_000_000;
+  private static final int LEAST_WORKERS = 32;
 
   /** YCSB's keys end with a digit. */
   private static final String NO_RECORD = "-";
@@ -53,8 +46,6 @@ final class Warmup {
   private final KeyPopulation keys;
   private final boolean updates;
   private final int workers;
-  private final AtomicReference<Answered> nearest =
-      new AtomicReference<>(new Answered("", Long.MAX_VALUE));
 
   /**
    * Prepares one of a run's threads.
@@ -113,28 +104,16 @@ final class Warmup {
     tally.warmupOperations(operateUntil(time.endNanos()));
   }
 
-  /** Random keys, and the soonest answered one in between; returns how many operations. */
   private long heat(WarmupTime time) {
     long operations = 0;
     do {
-      String key = randomKey();
-      long start = System.nanoTime();
-      operate(key);
-      long end = System.nanoTime();
+      operate(randomKey());
       operations++;
       time.operation();
-      Answered near = nearest.accumulateAndGet(new Answered(key, end - start), Answered::sooner);
-      long nearEnd = end + Math.min(NEAR_NANOS, time.hotEndNanos() - end);
-      for (int i = 0; i < NEAR_OPERATIONS && System.nanoTime() - nearEnd < 0; i++) {
-        operate(near.key());
-        operations++;
-        time.operation();
-      }
     } while (System.nanoTime() - time.hotEndNanos() < 0);
     return operations;
   }
 
-  /** Random keys only. */
   private long operateUntil(long endNanos) {
     long operations = 0;
     while (System.nanoTime() - endNanos < 0) {
@@ -165,12 +144,5 @@ final class Warmup {
 
   private static int threads(Properties properties) {
     return Math.max(1, Integer.parseInt(properties.getProperty(Client.THREAD_COUNT_PROPERTY, "1")));
-  }
-
-  /** A key, and how long the answer took. */
-  private record Answered(String key, long nanos) {
-    static Answered sooner(Answered one, Answered other) {
-      return one.nanos <= other.nanos ? one : other;
-    }
   }
 }

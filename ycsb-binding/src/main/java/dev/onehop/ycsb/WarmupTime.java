@@ -1,14 +1,18 @@
 package dev.onehop.ycsb;
 
+import java.lang.management.CompilationMXBean;
+import java.lang.management.ManagementFactory;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How long the warm-up takes: a fixed time, or until the rate of its operations is steady, between
- * a least and a longest time.
+ * How long the warm-up takes: a fixed time, or until the rate of its operations is steady and the
+ * JVM's compilers have little left to do, between a least and a longest time. Both are asked for:
+ * on few processors the rate is also steady, but low, while the optimizing compiler works.
  *
  * <p>The last second is left for operations like those of the run, if the warm-up is twice that
  * long. Thread-safe. Times are as of {@link System#nanoTime}.
@@ -23,10 +27,13 @@ final class WarmupTime {
   /** How far these may lie apart, as a fraction of their mean. */
   private static final double SPREAD = 0.05;
 
+  /** How much of the last window the compilers may take, as a fraction of one processor. */
+  private static final double COMPILING = 0.1;
+
   private final long startNanos;
   private final long leastNanos;
   private final long windowNanos;
-  private final boolean judged;
+  private final @Nullable LongSupplier compiledMillis;
   private final LongAdder operations = new LongAdder();
   // Written under the lock.
   private final List<Long> windows = new ArrayList<>();
@@ -34,12 +41,17 @@ final class WarmupTime {
   private volatile long hotEndNanos;
   private volatile long endNanos;
   private long counted;
+  private long compiled;
   private boolean steady;
 
-  private WarmupTime(Duration least, Duration most, boolean judged, long windowNanos) {
+  /**
+   * @param compiledMillis how long the compilers have worked so far; null for a fixed time
+   */
+  private WarmupTime(
+      Duration least, Duration most, long windowNanos, @Nullable LongSupplier compiledMillis) {
     this.startNanos = System.nanoTime();
     this.leastNanos = least.toNanos();
-    this.judged = judged;
+    this.compiledMillis = compiledMillis;
     this.windowNanos = windowNanos;
     this.windowEndNanos = startNanos + windowNanos;
     this.endNanos = startNanos + most.toNanos();
@@ -48,16 +60,20 @@ final class WarmupTime {
 
   /** A warm-up of that time, from now on. */
   static WarmupTime fixed(Duration time) {
-    return new WarmupTime(time, time, false, WINDOW_NANOS);
+    return new WarmupTime(time, time, WINDOW_NANOS, null);
   }
 
   /** A warm-up until the rate is steady, from now on. */
   static WarmupTime untilSteady(Duration least, Duration most) {
-    return untilSteady(least, most, WINDOW_NANOS);
+    CompilationMXBean compilers = ManagementFactory.getCompilationMXBean();
+    boolean timed = compilers != null && compilers.isCompilationTimeMonitoringSupported();
+    return untilSteady(
+        least, most, WINDOW_NANOS, timed ? compilers::getTotalCompilationTime : () -> 0);
   }
 
-  static WarmupTime untilSteady(Duration least, Duration most, long windowNanos) {
-    return new WarmupTime(least, most, true, windowNanos);
+  static WarmupTime untilSteady(
+      Duration least, Duration most, long windowNanos, LongSupplier compiledMillis) {
+    return new WarmupTime(least, most, windowNanos, compiledMillis);
   }
 
   /**
@@ -81,21 +97,26 @@ final class WarmupTime {
   /** Counts an operation, and judges if a window is over. */
   void operation() {
     operations.increment();
-    if (judged && System.nanoTime() - windowEndNanos >= 0) {
-      windowEnds(System.nanoTime());
+    if (compiledMillis != null && System.nanoTime() - windowEndNanos >= 0) {
+      windowEnds(System.nanoTime(), compiledMillis.getAsLong());
     }
   }
 
-  private synchronized void windowEnds(long now) {
+  private synchronized void windowEnds(long now, long nowCompiled) {
     if (now - windowEndNanos < 0 || steady) {
       return;
     }
+    boolean compiling = (nowCompiled - compiled) * 1e6 > COMPILING * windowNanos;
+    compiled = nowCompiled;
     long sum = operations.sum();
     windows.add(sum - counted);
     counted = sum;
     windowEndNanos = now + windowNanos;
     long end = now + Math.min(LIKE_THE_RUN_NANOS, leastNanos / 2);
-    if (end - startNanos >= leastNanos && end - endNanos < 0 && isSteady(windows)) {
+    if (end - startNanos >= leastNanos
+        && end - endNanos < 0
+        && !compiling
+        && isSteady(windows)) {
       steady = true;
       hotEndNanos = now;
       endNanos = end;
@@ -119,6 +140,6 @@ final class WarmupTime {
 
   /** Whether the rate was steady before the longest time was over; null if that is not judged. */
   synchronized @Nullable Boolean steady() {
-    return judged ? (Boolean) steady : null;
+    return compiledMillis == null ? null : (Boolean) steady;
   }
 }

@@ -6,6 +6,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -48,7 +49,7 @@ class WarmupTimeTest {
   void aSteadyRateEndsItAfterTheLeastTime() {
     // No operation in any window but that which ends it: 1, 1, 1.
     WarmupTime time =
-        WarmupTime.untilSteady(Duration.ofMillis(100), Duration.ofSeconds(60), 20_000_000);
+        WarmupTime.untilSteady(Duration.ofMillis(100), Duration.ofSeconds(60), 20_000_000, () -> 0);
     long begun = System.nanoTime();
     while (System.nanoTime() - time.hotEndNanos() < 0) {
       sleep(21);
@@ -61,9 +62,28 @@ class WarmupTimeTest {
   }
 
   @Test
+  void aSteadyRateIsNotEnoughWhileTheCompilersWork() {
+    AtomicLong compiled = new AtomicLong();
+    WarmupTime time =
+        WarmupTime.untilSteady(
+            Duration.ofMillis(50),
+            Duration.ofMillis(400),
+            20_000_000,
+            // Three of the 20 ms of a window.
+            () -> compiled.addAndGet(3));
+    while (System.nanoTime() - time.endNanos() < 0) {
+      sleep(21);
+      time.operation();
+    }
+
+    assertThat(time.steady()).isFalse();
+    assertThat(time.seconds()).isEqualTo(0.4);
+  }
+
+  @Test
   void aRateThatRisesIsNotSteadyWhenTheTimeIsOver() {
     WarmupTime time =
-        WarmupTime.untilSteady(Duration.ofMillis(50), Duration.ofMillis(400), 20_000_000);
+        WarmupTime.untilSteady(Duration.ofMillis(50), Duration.ofMillis(400), 20_000_000, () -> 0);
     List<Integer> sizes = new ArrayList<>();
     while (System.nanoTime() - time.endNanos() < 0) {
       sizes.add(1);

@@ -63,8 +63,11 @@ public record BenchPlan(
   /** The pool size that shows what the routers alone cost, without the cap. */
   public static final int LARGE_POOL = 100;
 
+  /** How long the warm-up takes at most until the rate is steady. */
+  public static final Duration MOST_WARMUP = Duration.ofSeconds(40);
+
   /** A warm-up after which the JVM's optimizing compiler has done most of its work. */
-  public static final Duration LONG_WARMUP = Duration.ofSeconds(25);
+  static final Duration LONG_WARMUP = Duration.ofSeconds(15);
 
   /** How long a point is measured at most if it ends at an error of its throughput. */
   static final Duration MOST_TO_ERROR = Duration.ofSeconds(25);
