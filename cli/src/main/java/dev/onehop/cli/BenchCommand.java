@@ -310,7 +310,7 @@ final class BenchCommand implements Callable<Integer> {
       description =
           "Unmeasured operations before each point. Default: until their rate is steady and the"
               + " just-in-time compilers have little left to do, from 8s to 40s. A shorter time than"
-              + " 15s is without the optimizing compiler where processors are few.")
+              + " 15s is without the optimizing compiler on two processors or with distances.")
   @Nullable Duration warmup;
 
   @Option(
@@ -501,7 +501,8 @@ final class BenchCommand implements Callable<Integer> {
   private ClusterSource source(@Nullable Topology topology, BenchPlan plan) {
     return where.source(
         topology,
-        testbed -> testbed.longRun(plan.hasLongWarmup() && !quick).withBusyRouters(realRouterCost()));
+        testbed ->
+            testbed.longRun(plan.hasLongWarmup() && !quick).withBusyRouters(realRouterCost()));
   }
 
   /**

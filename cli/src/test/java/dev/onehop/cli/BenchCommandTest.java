@@ -87,7 +87,7 @@ class BenchCommandTest {
     assertThat(plan.duration()).isEqualTo(Duration.ofSeconds(10));
     assertThat(plan.operations()).isNull();
     assertThat(plan.rate()).isNull();
-    assertThat(plan.warmup()).isEqualTo(Duration.ofSeconds(25));
+    assertThat(plan.warmup()).isEqualTo(Duration.ofSeconds(40));
     assertThat(plan.leastWarmup()).isEqualTo(Duration.ofSeconds(8));
   }
 
@@ -118,13 +118,9 @@ class BenchCommandTest {
   void quickShortensDefaultsButNotWhatWasGiven() {
     assertThat(plan("--quick").threads()).containsExactly(64);
     assertThat(plan("--quick").duration()).isEqualTo(Duration.ofSeconds(5));
-    assertThat(plan("--quick").warmup()).isEqualTo(Duration.ofSeconds(3));
-    assertThat(plan("--quick").leastWarmup()).isNull();
+    assertThat(plan("--quick").leastWarmup()).isEqualTo(Duration.ofSeconds(8));
     assertThat(plan("--warmup", "7s").warmup()).isEqualTo(Duration.ofSeconds(7));
     assertThat(plan("--warmup", "70s").leastWarmup()).isNull();
-    assertThat(plan("--topology", "single-host").warmup()).isEqualTo(Duration.ofSeconds(25));
-    assertThat(plan("--topology", "single-host", "--quick").warmup())
-        .isEqualTo(Duration.ofSeconds(15));
     BenchPlan given = plan("--quick", "--threads", "8,2,8", "--duration", "1500ms");
     assertThat(given.threads()).containsExactly(2, 8);
     assertThat(given.duration()).isEqualTo(Duration.ofMillis(1500));

@@ -23,10 +23,10 @@ import site.ycsb.workloads.CoreWorkload;
  *
  * <p>A thread or two with a far shard at the end of every second operation would never make code
  * hot, so a few more threads than the run's own may take part. At the end only the run's own
- * threads are left. All keys are random, so that the run begins with pools and servers as it will
- * leave them. They are drawn evenly from the {@link KeyPopulation} of the run's properties. Before a load they are not there yet,
- * which is as good for warming up. Where the workload updates, so does this, but only keys that no
- * record has: no data changes.
+ * threads are left. All keys are random, so that each server's pool is opened as the run needs it.
+ * They are drawn evenly from the {@link KeyPopulation} of the run's properties. Before a load they
+ * are not there yet, which is as good for warming up. Where the workload updates, so does this, but
+ * only keys that no record has: no data changes.
  */
 final class Warmup {
   private static final String RECORDS_IF_UNSAID = "1000000";

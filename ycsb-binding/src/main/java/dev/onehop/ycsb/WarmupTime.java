@@ -24,10 +24,10 @@ final class WarmupTime {
   /** Windows that are compared. */
   private static final int LAST = 3;
 
-  /** How far these may lie apart, as a fraction of their mean. */
+  /** How far these may lie apart, as a fraction of their mean: more only as far as chance goes. */
   private static final double SPREAD = 0.05;
 
-  /** How much of the last window the compilers may take, as a fraction of one processor. */
+  /** How much of the last window one compiler may take. Counted when a method is compiled. */
   private static final double COMPILING = 0.1;
 
   private final long startNanos;
@@ -63,7 +63,7 @@ final class WarmupTime {
     return new WarmupTime(time, time, WINDOW_NANOS, null);
   }
 
-  /** A warm-up until the rate is steady, from now on. */
+  /** A warm-up until the rate is steady and the compilers are nearly idle, from now on. */
   static WarmupTime untilSteady(Duration least, Duration most) {
     CompilationMXBean compilers = ManagementFactory.getCompilationMXBean();
     boolean timed = compilers != null && compilers.isCompilationTimeMonitoringSupported();
@@ -77,8 +77,8 @@ final class WarmupTime {
   }
 
   /**
-   * Whether the rate of these windows is steady: the last three lie within 5 % of their mean, and
-   * do not rise from one to the next.
+   * Whether the rate of these windows is steady: the last three lie within 5 % of their mean, or
+   * within two standard deviations of a count by chance, and do not rise from one to the next.
    */
   static boolean isSteady(List<Long> windows) {
     int size = windows.size();
@@ -91,7 +91,8 @@ final class WarmupTime {
     double mean = (first + second + third) / 3.0;
     long spread =
         Math.max(first, Math.max(second, third)) - Math.min(first, Math.min(second, third));
-    return spread <= SPREAD * mean && !(first < second && second < third);
+    return spread <= Math.max(SPREAD * mean, 2 * Math.sqrt(mean))
+        && !(first < second && second < third);
   }
 
   /** Counts an operation, and judges if a window is over. */
@@ -113,10 +114,7 @@ final class WarmupTime {
     counted = sum;
     windowEndNanos = now + windowNanos;
     long end = now + Math.min(LIKE_THE_RUN_NANOS, leastNanos / 2);
-    if (end - startNanos >= leastNanos
-        && end - endNanos < 0
-        && !compiling
-        && isSteady(windows)) {
+    if (end - startNanos >= leastNanos && end - endNanos < 0 && !compiling && isSteady(windows)) {
       steady = true;
       hotEndNanos = now;
       endNanos = end;
@@ -138,7 +136,7 @@ final class WarmupTime {
     return (endNanos - startNanos) / 1e9;
   }
 
-  /** Whether the rate was steady before the longest time was over; null if that is not judged. */
+  /** Whether it ended before the longest time was over; null if that is not judged. */
   synchronized @Nullable Boolean steady() {
     return compiledMillis == null ? null : (Boolean) steady;
   }

@@ -46,7 +46,7 @@ class WarmupTest {
   }
 
   @ParameterizedTest
-  @CsvSource({"1, 16", "4, 4", "10, 2", "64, 1"})
+  @CsvSource({"1, 32", "4, 8", "10, 4", "64, 1"})
   void someThreadsTakePartEvenIfTheRunHasFewer(String threads, long operations) {
     Properties properties = new Properties();
     properties.setProperty("threadcount", threads);

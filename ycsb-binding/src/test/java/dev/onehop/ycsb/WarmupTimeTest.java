@@ -17,15 +17,18 @@ class WarmupTimeTest {
   @CsvSource({
     "100 100, false",
     "100 100 100, true",
-    "10 50 100 104 102, true",
-    "100 103 102, true",
+    "1000 5000 10000 10400 10200, true",
+    "10000 10300 10200, true",
     // The spread is 6 % of the mean.
-    "100 106 103, false",
+    "10000 10600 10300, false",
     // Rising still, though little.
-    "100 101 102, false",
-    "102 101 100, true",
+    "10000 10100 10200, false",
+    "10200 10100 10000, true",
     "0 0 0, true",
-    "100 100 100 50, false"
+    "10000 10000 10000 5000, false",
+    // Of some 100 operations, 20 more or less are chance.
+    "100 118 103, true",
+    "100 125 103, false"
   })
   void theLastThreeWindowsTellWhetherTheRateIsSteady(String windows, boolean steady) {
     List<Long> counts = Arrays.stream(windows.split(" ", -1)).map(Long::valueOf).toList();

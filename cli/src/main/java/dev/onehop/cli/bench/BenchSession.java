@@ -122,9 +122,8 @@ public final class BenchSession {
 
   /**
    * Where distances limit the rate, or processors are few, the optimizing compiler is still at work
-   * when a short warm-up is over: on two processors it took half of the client's time 15 seconds
-   * into a point. From {@link BenchPlan#LONG_WARMUP} on it pays: there a client of 64 threads took
-   * 400 instead of 570 µs per operation.
+   * when a short warm-up is over, and takes the processors away from what is measured: on two of
+   * them, some 15 s into a point.
    */
   private boolean quickCompilerOnly(Cluster opened) {
     boolean slow = opened.isFar() || Runtime.getRuntime().availableProcessors() <= 2;

@@ -247,8 +247,8 @@ final class YcsbCommand {
       command.addAll(List.of("taskset", "-c", processors));
     }
     command.addAll(List.of(java.toString(), HEAP, "-XX:+UseSerialGC"));
-    // The optimizing compiler begins after a fifth of the usual calls, so that the rate is steady
-    // after some 15 s rather than 30 at 2,000 operations a second.
+    // The compilers begin after a fifth of the usual calls: at 2,000 operations a second on two
+    // processors the rate is steady after some 20 s rather than 30.
     command.add(quickCompilerOnly ? "-XX:TieredStopAtLevel=1" : "-XX:CompileThresholdScaling=0.2");
     command.addAll(secrets.jvmOptions());
     command.addAll(List.of("-cp", classPath, YcsbChild.class.getName(), phase, "-s"));
