@@ -7,7 +7,6 @@ import com.mongodb.UnixServerAddress;
 import com.mongodb.client.model.WriteModel;
 import com.mongodb.connection.ClusterConnectionMode;
 import com.mongodb.connection.ClusterSettings;
-import com.mongodb.connection.TransportSettings;
 import com.mongodb.reactivestreams.client.MongoClient;
 import com.mongodb.reactivestreams.client.MongoClients;
 import com.mongodb.reactivestreams.client.MongoCollection;
@@ -470,7 +469,6 @@ public final class OneHop implements AutoCloseable {
       return DirectMode.create(
           asked,
           carriage.carrier(),
-          nettyOn(carriage.carrier()),
           Versions.ATTACHED,
           new DirectMode.Options(
               routing.refreshInterval(),
@@ -540,13 +538,6 @@ public final class OneHop implements AutoCloseable {
       }
     }
 
-    private static TransportSettings nettyOn(RouterClients.Carrier carrier) {
-      return TransportSettings.nettyBuilder()
-          .eventLoopGroup(carrier.group())
-          .socketChannelClass(carrier.channelClass())
-          .build();
-    }
-
     private RouterClients targeted(MongoClientSettings asked, RoutingSettings routing) {
       refuseTransport(asked);
       Carriage carriage = carriage(routing.meterRegistry());
@@ -554,8 +545,6 @@ public final class OneHop implements AutoCloseable {
       return TargetedMode.create(
           asked,
           carriage.carrier(),
-          nettyOn(carriage.carrier()),
-          of -> MongoClients.create(of, ourselves()),
           new TargetedMode.Options(
               new ClusterWatch.Settings(
                   routing.refreshInterval(),
@@ -585,8 +574,6 @@ public final class OneHop implements AutoCloseable {
       return TargetedMode.unrouted(
           asked,
           carriage.carrier(),
-          nettyOn(carriage.carrier()),
-          of -> MongoClients.create(of, ourselves()),
           routing.zones(),
           new CommandMeter(routing.meterRegistry(), routing.observationRegistry(), modeName()),
           carriage.release());

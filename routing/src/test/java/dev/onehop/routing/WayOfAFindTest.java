@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.mongodb.ConnectionString;
 import com.mongodb.MongoClientSettings;
 import com.mongodb.client.model.Filters;
-import com.mongodb.connection.TransportSettings;
 import com.mongodb.reactivestreams.client.MongoClient;
 import com.mongodb.reactivestreams.client.MongoClients;
 import dev.onehop.routing.internal.affinity.ClusterWatch;
@@ -24,7 +23,6 @@ import io.micrometer.observation.ObservationRegistry;
 import io.netty.channel.EventLoopGroup;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.netty.channel.nio.NioIoHandler;
-import io.netty.channel.socket.nio.NioSocketChannel;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.time.Duration;
@@ -82,18 +80,12 @@ class WayOfAFindTest {
             .applyConnectionString(new ConnectionString("mongodb://" + cluster.address("m0") + "/"))
             .build();
     RouterClients.Carrier carrier = new RouterClients.Carrier(group, WatchedChannel.class, null);
-    TransportSettings monitoring =
-        TransportSettings.nettyBuilder()
-            .eventLoopGroup(group)
-            .socketChannelClass(NioSocketChannel.class)
-            .build();
     SimpleMeterRegistry meters = new SimpleMeterRegistry();
     CommandMeter commands = new CommandMeter(meters, ObservationRegistry.NOOP, mode.name());
     return mode == RoutingMode.DIRECT
         ? DirectMode.create(
             settings,
             carrier,
-            monitoring,
             Versions.ATTACHED,
             new DirectMode.Options(
                 Duration.ofMinutes(1),
@@ -105,8 +97,6 @@ class WayOfAFindTest {
         : TargetedMode.create(
             settings,
             carrier,
-            monitoring,
-            MongoClients::create,
             new TargetedMode.Options(
                 new ClusterWatch.Settings(
                     Duration.ofMinutes(1),

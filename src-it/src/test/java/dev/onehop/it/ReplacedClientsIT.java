@@ -7,9 +7,9 @@ import com.mongodb.ServerAddress;
 import com.mongodb.client.model.Filters;
 import com.mongodb.client.model.UpdateOptions;
 import com.mongodb.client.model.Updates;
-import com.mongodb.connection.ClusterDescription;
 import com.mongodb.connection.ClusterId;
 import com.mongodb.connection.ServerDescription;
+import com.mongodb.event.ClusterClosedEvent;
 import com.mongodb.event.ClusterDescriptionChangedEvent;
 import com.mongodb.event.ClusterListener;
 import com.mongodb.reactivestreams.client.ClientSession;
@@ -43,8 +43,7 @@ import reactor.core.publisher.Mono;
 
 /**
  * Mongoses come and go in the metadata while operations run. Set {@code
- * -Donehop.it.replaced.seconds=400} for a thorough run: clients that nothing uses are then closed
- * meanwhile.
+ * -Donehop.it.replaced.seconds=400} for a thorough run.
  */
 @Tag("nightly")
 class ReplacedClientsIT {
@@ -125,24 +124,21 @@ class ReplacedClientsIT {
   }
 
   @Test
-  @SuppressWarnings("try") // What is announced needs only to be ended.
   void whatRunsEndsWhereItBegan() {
+    ServerAddress added = new ServerAddress(BESIDE_SHARD_1);
     SlowReader ofShard = new SlowReader(collection.find(Filters.lt("_id", 100)).batchSize(2));
     SlowReader ofAll = new SlowReader(collection.find().batchSize(2));
     try (ClientSession session = run(client.startSession())) {
       session.startTransaction();
       run(collection.updateOne(session, Filters.eq(10), Updates.inc("n", 1)));
 
-      try (Announcement unused = new Announcement(BESIDE_SHARD_1)) {
-        await()
-            .atMost(TIMEOUT)
-            .untilAsserted(
-                () ->
-                    assertThat(clusters.values().stream().flatMap(Set::stream).toList())
-                        .contains(new ServerAddress(BESIDE_SHARD_1)));
+      try (Announcement announced = new Announcement(BESIDE_SHARD_1)) {
+        await().atMost(TIMEOUT).untilAsserted(() -> assertThat(watched()).contains(added));
         run(collection.updateOne(session, Filters.eq(11), Updates.inc("n", 1)));
         run(session.commitTransaction());
         Mono.delay(LASTING).block();
+        announced.withdraw(BESIDE_SHARD_1);
+        await().atMost(TIMEOUT).untilAsserted(() -> assertThat(watched()).doesNotContain(added));
         run(collection.updateOne(session, Filters.eq(12), Updates.inc("n", 1)));
         for (int id = 10; id < 13; id++) {
           assertThat(run(collection.find(session, Filters.eq(id)).first()))
@@ -153,6 +149,10 @@ class ReplacedClientsIT {
         assertThat(ofAll.rest()).containsExactlyInAnyOrderElementsOf(ids(300));
       }
     }
+  }
+
+  private List<ServerAddress> watched() {
+    return clusters.values().stream().flatMap(Set::stream).toList();
   }
 
   /** Takes two documents, and the rest on request. */
@@ -214,24 +214,32 @@ class ReplacedClientsIT {
               .subscribe();
     }
 
+    /** Ends the announcement, and takes the mongos out of the metadata. */
+    void withdraw(String address) {
+      close();
+      run(mongoses().deleteOne(Filters.eq(address)));
+    }
+
     @Override
     public void close() {
       pinging.dispose();
     }
   }
 
-  /** The servers of the clients that lead to several. */
+  /** The servers of each client. */
   private record Clusters(Map<ClusterId, Set<ServerAddress>> seen) implements ClusterListener {
     @Override
     public void clusterDescriptionChanged(ClusterDescriptionChangedEvent event) {
-      ClusterDescription now = event.getNewDescription();
-      if (now.getServerDescriptions().size() > 1) {
-        seen.put(
-            event.getClusterId(),
-            now.getServerDescriptions().stream()
-                .map(ServerDescription::getAddress)
-                .collect(Collectors.toSet()));
-      }
+      seen.put(
+          event.getClusterId(),
+          event.getNewDescription().getServerDescriptions().stream()
+              .map(ServerDescription::getAddress)
+              .collect(Collectors.toSet()));
+    }
+
+    @Override
+    public void clusterClosed(ClusterClosedEvent event) {
+      seen.remove(event.getClusterId());
     }
   }
 

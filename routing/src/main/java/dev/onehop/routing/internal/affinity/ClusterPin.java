@@ -5,6 +5,7 @@ import com.mongodb.connection.ServerDescription;
 import com.mongodb.connection.ServerType;
 import dev.onehop.routing.internal.affinity.RouterProbe.Identity;
 import dev.onehop.routing.internal.affinity.RouterProbe.UnreachableException;
+import dev.onehop.routing.internal.watch.SingleServer;
 import dev.onehop.routing.spi.wire.ServerAddressName;
 import java.time.Duration;
 import java.util.LinkedHashMap;
@@ -48,7 +49,6 @@ public final class ClusterPin {
   private volatile @Nullable ObjectId clusterId;
   private volatile boolean pinned;
   private volatile boolean waitedForSeeds;
-  private volatile @Nullable Thread farewell;
 
   private record Known(Identity identity, boolean told, boolean refused) {}
 
@@ -83,35 +83,18 @@ public final class ClusterPin {
    * background, and not used before it has answered.
    */
   public boolean allows(ServerDescription server) {
-    if (identify == null
-        || server.getType() != ServerType.SHARD_ROUTER
-        || Thread.currentThread() == farewell) {
+    if (identify == null || server.getType() != ServerType.SHARD_ROUTER) {
       return true;
     }
     ServerAddress address = server.getAddress();
     Known entry = known.get(address);
     if (entry == null || !isSameProcess(entry, server)) {
-      // Elsewhere: this runs inside the driver's selection.
+      // Elsewhere: this runs on the way of an operation.
       var unused = ask(address).subscribeOn(Schedulers.parallel()).subscribe();
       // The only seed there is defines the cluster.
       return entry == null && !pinned && seeds.size() == 1 && seeds.contains(address);
     }
     return !entry.refused() && (pinned || !entry.told());
-  }
-
-  /**
-   * Closes clients. On the thread that closes it, the driver says its sessions' end to any one
-   * server it knows of. If that one is of another cluster, to which they mean nothing, it would
-   * wait for it until server selection times out; so on this thread, and meanwhile, all are
-   * allowed.
-   */
-  void whileAllowingFarewells(Runnable close) {
-    farewell = Thread.currentThread();
-    try {
-      close.run();
-    } finally {
-      farewell = null;
-    }
   }
 
   /** Whether a mongos is known to belong to another cluster. */

@@ -49,7 +49,6 @@ public final class ClusterWatch implements AutoCloseable {
 
   private final ConfigReader config;
   private final RoutingCatalog catalog;
-  private final ShardClients clients;
   private final Consumer<Affinity> listener;
   private final Settings settings;
   private final AffinityRules rules;
@@ -98,7 +97,6 @@ public final class ClusterWatch implements AutoCloseable {
   public ClusterWatch(
       HistoryReader history,
       RoutingCatalog catalog,
-      ShardClients clients,
       Consumer<Affinity> listener,
       Settings settings,
       ClusterPin pin,
@@ -106,7 +104,6 @@ public final class ClusterWatch implements AutoCloseable {
       PrimaryWatchFactory primaryWatch) {
     this.config = catalog.config();
     this.catalog = catalog;
-    this.clients = clients;
     this.listener = listener;
     this.settings = settings;
     this.rules = new AffinityRules(settings.routers());
@@ -198,7 +195,7 @@ public final class ClusterWatch implements AutoCloseable {
 
   private Mono<Void> readAffinity() {
     return Mono.zip(config.find("shards", ALL, ALL), config.find("mongos", ALL, ALL))
-        // Clients are made there, which the event loops should not have to do.
+        // The listener makes clients, which the event loops should not have to do.
         .publishOn(Schedulers.boundedElastic())
         .map(read -> ClusterMembers.of(read.getT1(), read.getT2(), settings.hostMapping()))
         .flatMap(
@@ -235,7 +232,6 @@ public final class ClusterWatch implements AutoCloseable {
     }
     affinity = next;
     listener.accept(next);
-    clients.update(next);
   }
 
   /** Measures for the shards that have no mongos by name, if something of theirs is in use. */

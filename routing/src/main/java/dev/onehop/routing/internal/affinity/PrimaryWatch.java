@@ -6,6 +6,7 @@ import com.mongodb.connection.ServerDescription;
 import com.mongodb.event.ServerDescriptionChangedEvent;
 import com.mongodb.event.ServerListener;
 import com.mongodb.reactivestreams.client.MongoClient;
+import dev.onehop.routing.internal.watch.SingleServer;
 import dev.onehop.routing.spi.wire.ServerAddressName;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -33,7 +34,6 @@ public final class PrimaryWatch implements AutoCloseable {
   private static final Duration BEFORE_NEXT_MEMBER = Duration.ofMillis(500);
 
   private final MongoClientSettings settings;
-  private final Connector connector;
   private final UnaryOperator<ServerAddressName> mapping;
   private final Runnable changed;
   private final Map<String, ServerAddressName> primaries = new ConcurrentHashMap<>();
@@ -41,17 +41,12 @@ public final class PrimaryWatch implements AutoCloseable {
   private boolean closed;
 
   /**
-   * @param connector makes the clients
    * @param mapping of the names by which members know each other
    * @param changed called on another thread after a primary moved
    */
   public PrimaryWatch(
-      MongoClientSettings settings,
-      Connector connector,
-      UnaryOperator<ServerAddressName> mapping,
-      Runnable changed) {
+      MongoClientSettings settings, UnaryOperator<ServerAddressName> mapping, Runnable changed) {
     this.settings = settings;
-    this.connector = connector;
     this.mapping = mapping;
     this.changed = changed;
   }
@@ -117,7 +112,7 @@ public final class PrimaryWatch implements AutoCloseable {
 
     void connect() {
       if (client == null) {
-        client = SingleServer.connect(connector, settings, members.get(asked), this, 0);
+        client = SingleServer.connect(settings, members.get(asked), this, 0);
       }
     }
 

@@ -9,6 +9,7 @@ import com.mongodb.event.ServerDescriptionChangedEvent;
 import com.mongodb.event.ServerListener;
 import com.mongodb.reactivestreams.client.MongoClient;
 import com.mongodb.reactivestreams.client.MongoDatabase;
+import dev.onehop.routing.internal.watch.SingleServer;
 import dev.onehop.routing.spi.wire.ServerAddressName;
 import java.io.IOException;
 import java.time.Duration;
@@ -44,7 +45,6 @@ public final class RouterProbe implements AutoCloseable {
   private static final BsonDocument PING = new BsonDocument("ping", new BsonInt32(1));
 
   private final MongoClientSettings settings;
-  private final Connector connector;
   private final Set<MongoClient> open = ConcurrentHashMap.newKeySet();
   private volatile boolean closed;
 
@@ -65,11 +65,9 @@ public final class RouterProbe implements AutoCloseable {
 
   /**
    * @param settings of the application
-   * @param connector makes the clients
    */
-  public RouterProbe(MongoClientSettings settings, Connector connector) {
+  public RouterProbe(MongoClientSettings settings) {
     this.settings = settings;
-    this.connector = connector;
   }
 
   /** A mongos that could not be reached; it was not waited for. */
@@ -193,8 +191,7 @@ public final class RouterProbe implements AutoCloseable {
   }
 
   private MongoClient connect(ServerAddressName router, ServerListener listener) {
-    MongoClient client =
-        SingleServer.connect(connector, settings, router, listener, TIMEOUT.toMillis());
+    MongoClient client = SingleServer.connect(settings, router, listener, TIMEOUT.toMillis());
     open.add(client);
     if (closed) {
       close(client);

@@ -1,4 +1,4 @@
-/** Which mongos stands beside which shard, and which of them are up. */
+/** Which mongos stands beside which shard. */
 @NullMarked
 package dev.onehop.routing.internal.affinity;
 

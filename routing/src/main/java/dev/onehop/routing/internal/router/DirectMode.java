@@ -2,10 +2,11 @@ package dev.onehop.routing.internal.router;
 
 import com.mongodb.MongoClientSettings;
 import com.mongodb.ServerAddress;
-import com.mongodb.connection.TransportSettings;
 import dev.onehop.routing.internal.command.Refreshes;
 import dev.onehop.routing.internal.metrics.CommandMeter;
 import dev.onehop.routing.internal.metrics.TableMetrics;
+import dev.onehop.routing.internal.watch.Losses;
+import dev.onehop.routing.internal.watch.MonitoredServers;
 import dev.onehop.routing.internal.wire.Connections;
 import dev.onehop.routing.internal.wire.WireSettings;
 import dev.onehop.routing.internal.zones.PreferredZones;
@@ -47,7 +48,6 @@ public final class DirectMode {
    * Connects in the background, like the official client.
    *
    * @param settings of the application: the seeds are the cluster's mongoses or config servers
-   * @param monitoring transport of the connections that watch the servers
    * @param versions what commands carry; without versions only to show what they are good for
    * @param options direct mode's own settings
    * @param release stops what was started for this router, once it is closed
@@ -55,13 +55,12 @@ public final class DirectMode {
   public static RouterClients create(
       MongoClientSettings settings,
       RouterClients.Carrier carrier,
-      TransportSettings monitoring,
       Versions versions,
       Options options,
       Runnable release) {
     WireSettings wire = RouterClients.wire(settings, carrier);
     ProxiedChannels.Watching watching =
-        ProxiedChannels.watching(settings, wire.sockets(), monitoring);
+        ProxiedChannels.watching(settings, wire.sockets(), carrier.transport());
     Connections connections = new Connections(carrier.group(), wire);
     Losses losses = new Losses(connections);
     CommandRouter router =

@@ -72,11 +72,7 @@ public final class ProxiedChannels implements AutoCloseable {
     return MongoClientSettings.builder(withoutProxy(settings))
         // The proxy looks names up: the address only carries the name.
         .inetAddressResolver(host -> List.of(InetAddress.getByAddress(host, NOWHERE)))
-        .transportSettings(
-            TransportSettings.nettyBuilder()
-                .eventLoopGroup(group)
-                .socketChannelClass(Channel.class)
-                .build())
+        .transportSettings(new RouterClients.Carrier(group, Channel.class, null).transport())
         .build();
   }
 

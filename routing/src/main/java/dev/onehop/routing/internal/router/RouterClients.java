@@ -114,6 +114,14 @@ public final class RouterClients implements AutoCloseable {
     public Carrier(EventLoopGroup group, WireSettings.@Nullable Sharing sharing) {
       this(group, EventLoops.socketChannelClass(), sharing);
     }
+
+    /** The same for official clients. */
+    public TransportSettings transport() {
+      return TransportSettings.nettyBuilder()
+          .eventLoopGroup(group)
+          .socketChannelClass(channelClass)
+          .build();
+    }
   }
 
   /**
@@ -140,11 +148,7 @@ public final class RouterClients implements AutoCloseable {
   public MongoClientSettings reactiveSettings() {
     MongoClientSettings.Builder builder =
         virtual(ProxiedChannels.withoutProxy(asked))
-            .transportSettings(
-                TransportSettings.nettyBuilder()
-                    .eventLoopGroup(loops)
-                    .socketChannelClass(VirtualMongos.class)
-                    .build());
+            .transportSettings(new Carrier(loops, VirtualMongos.class, null).transport());
     meter.applyTo(builder, asked.getContextProvider());
     face.change().accept(builder);
     return builder.build();

@@ -36,7 +36,7 @@ final class MongosConfig implements ConfigReader, HistoryReader {
           long start = System.nanoTime();
           return ifSharded()
               .then(config.find(collection, filter, sort))
-              .doOnNext(read -> mongoses.clients().noteRead(System.nanoTime() - start));
+              .doOnNext(read -> mongoses.noteRead(System.nanoTime() - start));
         });
   }
 

@@ -9,12 +9,12 @@ import com.mongodb.connection.ClusterType;
 import com.mongodb.connection.ServerDescription;
 import com.mongodb.event.ClusterDescriptionChangedEvent;
 import com.mongodb.event.ClusterListener;
-import com.mongodb.reactivestreams.client.MongoClient;
-import dev.onehop.routing.internal.affinity.Connector;
-import dev.onehop.routing.internal.affinity.ShardClients;
-import dev.onehop.routing.internal.affinity.ShardClients.ShardClient;
-import dev.onehop.routing.internal.router.Losses;
-import dev.onehop.routing.internal.router.MonitoredServers;
+import dev.onehop.routing.internal.affinity.Affinity;
+import dev.onehop.routing.internal.affinity.ClusterPin;
+import dev.onehop.routing.internal.watch.DriverWatch;
+import dev.onehop.routing.internal.watch.Losses;
+import dev.onehop.routing.internal.watch.MonitoredServers;
+import dev.onehop.routing.internal.watch.ServerWait;
 import dev.onehop.routing.internal.wire.Connections;
 import dev.onehop.routing.internal.zones.PreferredZones;
 import dev.onehop.routing.observation.RouteDecision;
@@ -25,31 +25,24 @@ import dev.onehop.routing.spi.wire.ServerAddressName;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.Function;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
 import org.bson.BsonDocument;
-import org.bson.BsonInt32;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.Exceptions;
-import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
-import reactor.core.publisher.Sinks;
-import reactor.core.scheduler.Schedulers;
 
 /**
- * Chooses the mongos for a command: one beside a shard, or the nearest. Official clients watch
- * them, as {@link ShardClients} keeps them, and do nothing else; what a command finds out comes
- * sooner and counts until a server was looked at again.
+ * Chooses the mongos for a command: one beside a shard, or the nearest. What a command finds out
+ * comes sooner than what {@link WatchedMongoses} has, and counts until a server was looked at
+ * again.
  *
  * <p>Thread-safe.
  */
@@ -59,12 +52,10 @@ final class Mongoses implements ServerSet {
   /** How long a server that has failed is passed over if its monitor has noticed nothing. */
   private static final Duration DISTRUST = Duration.ofSeconds(1);
 
-  /** The driver's own pace while an operation waits. */
-  private static final Duration CHECK_EVERY = Duration.ofMillis(500);
+  /** A mongos that has not answered yet may be in another region. */
+  private static final Duration UNKNOWN_ROUND_TRIP = Duration.ofMillis(60);
 
-  private static final BsonDocument PING = new BsonDocument("ping", new BsonInt32(1));
-
-  private final ShardClients clients;
+  private final WatchedMongoses watched;
   private final Duration selectionTimeout;
   private final long localThresholdNanos;
   private final PreferredZones zones;
@@ -73,58 +64,51 @@ final class Mongoses implements ServerSet {
   // When each server has failed last.
   private final Map<ServerAddressName, Long> failedNanos = new ConcurrentHashMap<>();
   private final Map<ServerAddress, ServerAddressName> names = new ConcurrentHashMap<>();
-  private final Sinks.Many<Boolean> changes = Sinks.many().multicast().directBestEffort();
-  private final AtomicBoolean checking = new AtomicBoolean();
+  private final ServerWait wait;
+  // The driver's first round trips include what a new connection takes.
+  private final AtomicLong quickestRead = new AtomicLong(Long.MAX_VALUE);
 
   /**
    * Begins to watch.
    *
    * @param settings of the clients that watch
-   * @param connect makes them
-   * @param watching makes the set of them
+   * @param pin says which mongoses are of this cluster
    * @param zones that the application prefers
    * @param connections to the mongoses, which are reset when one is lost; stay the caller's
    */
   Mongoses(
-      MongoClientSettings settings,
-      Connector connect,
-      Function<Connector, ShardClients> watching,
-      PreferredZones zones,
-      Connections connections) {
+      MongoClientSettings settings, ClusterPin pin, PreferredZones zones, Connections connections) {
     this.zones = zones;
-    Losses losses = new Losses(connections);
     this.selectionTimeout =
         Duration.ofMillis(
             settings.getClusterSettings().getServerSelectionTimeout(TimeUnit.MILLISECONDS));
+    this.wait = new ServerWait(selectionTimeout);
     this.localThresholdNanos =
         settings.getClusterSettings().getLocalThreshold(TimeUnit.NANOSECONDS);
-    this.clients =
-        watching.apply(
-            asked ->
-                connect.connect(
-                    MongoClientSettings.builder(asked)
-                        .applyToServerSettings(servers -> servers.addServerMonitorListener(losses))
-                        .applyToClusterSettings(
-                            cluster -> cluster.addClusterListener(new Changes(losses)))
-                        .build()));
+    Losses losses = new Losses(connections);
+    this.watched =
+        new WatchedMongoses(
+            MongoClientSettings.builder(settings)
+                .applyToServerSettings(servers -> servers.addServerMonitorListener(losses))
+                .build(),
+            pin,
+            of -> new DriverWatch(of, changes(losses)));
   }
 
-  ShardClients clients() {
-    return clients;
+  private ClusterListener changes(Losses losses) {
+    return new ClusterListener() {
+      @Override
+      public void clusterDescriptionChanged(ClusterDescriptionChangedEvent event) {
+        losses.changed(event.getPreviousDescription(), event.getNewDescription());
+        wait.changed();
+      }
+    };
   }
 
-  private final class Changes implements ClusterListener {
-    private final Losses losses;
-
-    Changes(Losses losses) {
-      this.losses = losses;
-    }
-
-    @Override
-    public void clusterDescriptionChanged(ClusterDescriptionChangedEvent event) {
-      losses.changed(event.getPreviousDescription(), event.getNewDescription());
-      changes.emitNext(true, Sinks.EmitFailureHandler.busyLooping(Duration.ofSeconds(1)));
-    }
+  /** Follows a new affinity: watches the mongoses beside the shards. */
+  void update(Affinity next) {
+    watched.update(next);
+    wait.changed();
   }
 
   private ServerAddressName name(ServerAddress address) {
@@ -154,24 +138,22 @@ final class Mongoses implements ServerSet {
    * @return null if that has to be waited for
    */
   @Nullable Route toShard(String shard) {
-    ShardClient client = clients.find(shard);
-    RouteDecision decision =
-        client != null && clients.isBeside(shard)
-            ? RouteDecision.OWNER
-            : RouteDecision.NO_ROUTER_BESIDE;
-    ServerAddressName server = null;
-    if (client != null) {
-      List<ServerDescription> usable = client.usable();
-      if (usable.isEmpty()) {
-        return null;
-      }
-      server = choose(zones.first(trusted(usable)));
+    List<ServerDescription> usable = watched.usableBeside(shard);
+    if (usable == null) {
+      return null;
     }
-    boolean down = server == null || (client != null && client.isFallingBack());
-    if (server == null) {
-      server = nearest(null);
+    RouteDecision decision = isBeside(shard) ? RouteDecision.OWNER : RouteDecision.NO_ROUTER_BESIDE;
+    ServerAddressName server = choose(zones.first(trusted(usable)));
+    if (server != null) {
+      return new Route(decision, shard, server, false);
     }
-    return server == null ? null : new Route(decision, shard, server, down);
+    ServerAddressName other = trusted(watched.usableSeeds()).isEmpty() ? another() : nearest(null);
+    return other == null ? null : new Route(decision, shard, other, true);
+  }
+
+  /** A mongos that the URI does not name. */
+  private @Nullable ServerAddressName another() {
+    return choose(inZone(trusted(watched.usableOthers()), watched.seeds(), null));
   }
 
   /**
@@ -181,8 +163,8 @@ final class Mongoses implements ServerSet {
    * @return null if none is up
    */
   @Nullable ServerAddressName nearest(@Nullable BsonDocument readPreference) {
-    List<ServerDescription> usable = clients.nearestUsable();
-    ClusterDescription cluster = clients.nearest().getClusterDescription();
+    List<ServerDescription> usable = watched.usableSeeds();
+    ClusterDescription cluster = watched.seeds();
     if (cluster.getType() == ClusterType.REPLICA_SET
         && cluster.getConnectionMode() != ClusterConnectionMode.SINGLE) {
       ReadPreference wanted =
@@ -248,22 +230,9 @@ final class Mongoses implements ServerSet {
     return trusted;
   }
 
-  /** One of those within the latency window of the nearest; null if there is none. */
   private @Nullable ServerAddressName choose(List<ServerDescription> servers) {
-    if (servers.isEmpty()) {
-      return null;
-    }
-    if (servers.size() == 1) {
-      return name(servers.get(0).getAddress());
-    }
-    long nearest = Long.MAX_VALUE;
-    for (ServerDescription server : servers) {
-      nearest = Math.min(nearest, server.getRoundTripTimeNanos());
-    }
-    long window = nearest + localThresholdNanos;
-    List<ServerDescription> near = new ArrayList<>(servers);
-    near.removeIf(server -> server.getRoundTripTimeNanos() > window);
-    return name(near.get(ThreadLocalRandom.current().nextInt(near.size())).getAddress());
+    ServerDescription chosen = ServerWait.choose(servers, localThresholdNanos);
+    return chosen == null ? null : name(chosen.getAddress());
   }
 
   private boolean isTrusted(ServerDescription server) {
@@ -281,7 +250,7 @@ final class Mongoses implements ServerSet {
 
   /** Whether a server is up, as its monitors say. */
   boolean isUp(ServerAddressName server) {
-    for (ServerDescription each : known().values()) {
+    for (ServerDescription each : watched.all()) {
       if (name(each.getAddress()).equals(server)) {
         return each.isOk();
       }
@@ -291,18 +260,37 @@ final class Mongoses implements ServerSet {
 
   /** The mongoses that a shard's commands go to as long as one of them is up. */
   List<ServerAddressName> besideShard(String shard) {
-    ShardClient client = clients.find(shard);
-    return client == null ? List.of() : client.servers().stream().map(this::name).toList();
+    return watched.affinity().besideShard(shard);
   }
 
+  /** Whether a shard's mongoses stand beside it, not just on the shortest way to it. */
   boolean isBeside(String shard) {
-    return clients.find(shard) != null && clients.isBeside(shard);
+    return watched.affinity().ofShard(shard).isBeside();
   }
 
-  /** How far a route's mongos is. */
+  /** How far the mongos of a shard is, if its route leads there. */
   long roundTripNanos(Route route) {
-    ShardClient client = route.shard() == null ? null : clients.find(route.shard());
-    return client == null ? clients.nearestRoundTripNanos() : client.roundTripNanos();
+    List<ServerDescription> beside =
+        route.shard() == null ? null : watched.usableBeside(route.shard());
+    return beside == null || beside.isEmpty() ? nearestRoundTripNanos() : roundTripNanos(beside);
+  }
+
+  /** How far the nearest mongos is. */
+  long nearestRoundTripNanos() {
+    return Math.min(roundTripNanos(watched.seeds().getServerDescriptions()), quickestRead.get());
+  }
+
+  /** Takes note of how long a read of ours over the nearest mongos took. */
+  void noteRead(long nanos) {
+    quickestRead.accumulateAndGet(nanos, Math::min);
+  }
+
+  private static long roundTripNanos(List<ServerDescription> servers) {
+    return servers.stream()
+        .filter(ServerDescription::isOk)
+        .mapToLong(ServerDescription::getRoundTripTimeNanos)
+        .min()
+        .orElse(UNKNOWN_ROUND_TRIP.toNanos());
   }
 
   /**
@@ -319,6 +307,7 @@ final class Mongoses implements ServerSet {
               if (found == null) {
                 String outage = outage();
                 if (outage != null) {
+                  check();
                   throw Exceptions.propagate(new IOException(outage));
                 }
               }
@@ -329,40 +318,22 @@ final class Mongoses implements ServerSet {
 
   /** Waits for a choice, which is made again whenever something has changed. */
   <T> Mono<T> awaited(Supplier<@Nullable T> choice) {
-    return Mono.defer(
-        () -> {
-          T now = choice.get();
-          if (now != null) {
-            return Mono.just(now);
-          }
-          Mono<T> chosen =
-              // Not on the threads that watch, which hold locks of the driver's.
-              Flux.merge(
-                      changes.asFlux().publishOn(Schedulers.parallel()),
-                      Flux.interval(CHECK_EVERY).doOnNext(this::check))
-                  .onBackpressureDrop()
-                  .startWith(true)
-                  .<T>handle(
-                      (change, sink) -> {
-                        T found = choice.get();
-                        if (found != null) {
-                          sink.next(found);
-                        }
-                      })
-                  .next();
-          return selectionTimeout.isNegative()
-              ? chosen
-              : chosen.timeout(selectionTimeout, Mono.error(this::noneInTime));
-        });
+    return wait.until(choice, this::check, this::noneInTime);
   }
 
-  /** While an operation of the driver's own waits, it checks servers twice a second. */
-  private void check(long tick) {
-    if (outage() != null && checking.compareAndSet(false, true)) {
-      Mono.defer(() -> Mono.from(clients.nearest().getDatabase("admin").runCommand(PING)))
-          .doFinally(end -> checking.set(false))
-          .subscribe(pong -> {}, noServer -> {});
+  /**
+   * Checks servers soon if none can be reached, as the driver does while an operation waits for
+   * one. Never blocks.
+   */
+  void check() {
+    boolean heard = watched.all().stream().anyMatch(each -> each.isOk() || hasFailed(each));
+    if (heard && outage() != null) {
+      watched.checkNow();
     }
+  }
+
+  private static boolean hasFailed(ServerDescription server) {
+    return server.getException() != null;
   }
 
   private Throwable noneInTime() {
@@ -378,20 +349,12 @@ final class Mongoses implements ServerSet {
 
   /** Why there is no server to send anything to; null if there is one. */
   @Nullable String outage() {
-    if (isUsable(clients.nearest()) || clients.all().stream().anyMatch(this::isUsable)) {
-      return null;
-    }
-    return "no mongos can be reached: " + listed();
-  }
-
-  /** Whether one of a client's servers is up, and has not just failed. */
-  private boolean isUsable(MongoClient client) {
-    for (ServerDescription each : client.getClusterDescription().getServerDescriptions()) {
+    for (ServerDescription each : watched.all()) {
       if (each.isOk() && isTrusted(each)) {
-        return true;
+        return null;
       }
     }
-    return false;
+    return "no mongos can be reached: " + listed();
   }
 
   /** Completes when a server is up, or all of those that the URI names have failed. */
@@ -400,14 +363,13 @@ final class Mongoses implements ServerSet {
   }
 
   private boolean haveAllFailed() {
-    List<ServerDescription> seeds =
-        clients.nearest().getClusterDescription().getServerDescriptions();
-    return !seeds.isEmpty() && seeds.stream().allMatch(each -> each.getException() != null);
+    List<ServerDescription> seeds = watched.seeds().getServerDescriptions();
+    return !seeds.isEmpty() && seeds.stream().allMatch(Mongoses::hasFailed);
   }
 
   private String listed() {
     List<String> servers = new ArrayList<>();
-    for (ServerDescription each : known().values()) {
+    for (ServerDescription each : watched.all()) {
       servers.add(name(each.getAddress()) + state(each));
     }
     return servers.isEmpty() ? "no name is known yet" : String.join(", ", servers);
@@ -421,24 +383,10 @@ final class Mongoses implements ServerSet {
     return why == null ? " has not answered yet" : ": " + MonitoredServers.rootMessage(why);
   }
 
-  /** By address, as the client says that knows most of it. */
-  private Map<ServerAddress, ServerDescription> known() {
-    Map<ServerAddress, ServerDescription> known = new LinkedHashMap<>();
-    add(clients.nearest(), known);
-    clients.all().forEach(each -> add(each, known));
-    return known;
-  }
-
-  private static void add(MongoClient client, Map<ServerAddress, ServerDescription> known) {
-    for (ServerDescription each : client.getClusterDescription().getServerDescriptions()) {
-      known.merge(each.getAddress(), each, (one, other) -> one.isOk() ? one : other);
-    }
-  }
-
   /** The lowest wire version that any mongos speaks that is up; 0 if none is. */
   int maxWireVersion() {
     int lowest = Integer.MAX_VALUE;
-    for (ServerDescription each : known().values()) {
+    for (ServerDescription each : watched.all()) {
       if (each.isOk()) {
         lowest = Math.min(lowest, each.getMaxWireVersion());
       }
@@ -448,12 +396,12 @@ final class Mongoses implements ServerSet {
 
   /** What the URI leads to. */
   ClusterType type() {
-    return clients.nearest().getClusterDescription().getType();
+    return watched.seeds().getType();
   }
 
   /** The member of a replica set that the URI names alone; null if there is none. */
   @Nullable ServerDescription onlyMember() {
-    ClusterDescription cluster = clients.nearest().getClusterDescription();
+    ClusterDescription cluster = watched.seeds();
     return cluster.getType() == ClusterType.REPLICA_SET
             && cluster.getConnectionMode() == ClusterConnectionMode.SINGLE
         ? cluster.getServerDescriptions().get(0)
@@ -477,6 +425,6 @@ final class Mongoses implements ServerSet {
 
   @Override
   public void close() {
-    clients.close();
+    watched.close();
   }
 }

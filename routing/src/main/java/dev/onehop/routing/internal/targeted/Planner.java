@@ -175,7 +175,7 @@ final class Planner {
    * than the difference between the shard's distance and its own.
    */
   private boolean paysToSplit(List<SplitWrite.Part> parts) {
-    double nearest = mongoses.clients().nearestRoundTripNanos();
+    double nearest = mongoses.nearestRoundTripNanos();
     Map<Route, Double> distances = new HashMap<>();
     double split = 0;
     double whole = 0;

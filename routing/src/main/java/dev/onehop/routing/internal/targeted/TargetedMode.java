@@ -3,26 +3,23 @@ package dev.onehop.routing.internal.targeted;
 import com.mongodb.MongoClientSettings;
 import com.mongodb.ServerAddress;
 import com.mongodb.connection.ClusterSettings;
-import com.mongodb.connection.TransportSettings;
 import dev.onehop.core.table.RoutingTable;
 import dev.onehop.routing.internal.affinity.Affinity;
 import dev.onehop.routing.internal.affinity.ClusterPin;
 import dev.onehop.routing.internal.affinity.ClusterWatch;
-import dev.onehop.routing.internal.affinity.Connector;
-import dev.onehop.routing.internal.affinity.InternalSettings;
 import dev.onehop.routing.internal.affinity.PrimaryWatch;
 import dev.onehop.routing.internal.affinity.RouterProbe;
-import dev.onehop.routing.internal.affinity.ShardClients;
-import dev.onehop.routing.internal.affinity.SingleServer;
 import dev.onehop.routing.internal.catalog.RoutingCatalog;
 import dev.onehop.routing.internal.catalog.RoutingCatalog.RefreshListener;
 import dev.onehop.routing.internal.metrics.CommandMeter;
 import dev.onehop.routing.internal.metrics.TableMetrics;
-import dev.onehop.routing.internal.router.DriverObservations;
 import dev.onehop.routing.internal.router.ProxiedChannels;
 import dev.onehop.routing.internal.router.RouterClients;
 import dev.onehop.routing.internal.router.RouterClients.Carrier;
 import dev.onehop.routing.internal.router.RouterClients.Face;
+import dev.onehop.routing.internal.watch.DriverObservations;
+import dev.onehop.routing.internal.watch.InternalSettings;
+import dev.onehop.routing.internal.watch.SingleServer;
 import dev.onehop.routing.internal.wire.Connections;
 import dev.onehop.routing.internal.wire.WireSettings;
 import dev.onehop.routing.internal.zones.PreferredZones;
@@ -59,34 +56,22 @@ public final class TargetedMode {
    * Connects in the background, like the official client.
    *
    * @param asked settings of the application: the seeds are mongoses
-   * @param monitoring transport of the connections that watch the servers
-   * @param connect makes the official clients that watch servers
    * @param release stops what was started for this client, once it is closed
    */
   public static RouterClients create(
-      MongoClientSettings asked,
-      Carrier carrier,
-      TransportSettings monitoring,
-      Connector connect,
-      Options options,
-      Runnable release) {
+      MongoClientSettings asked, Carrier carrier, Options options, Runnable release) {
     WireSettings wire = RouterClients.wire(asked, carrier);
-    ProxiedChannels.Watching watch = ProxiedChannels.watching(asked, wire.sockets(), monitoring);
+    ProxiedChannels.Watching watch =
+        ProxiedChannels.watching(asked, wire.sockets(), carrier.transport());
     MongoClientSettings settings = watch.settings();
-    MongoClientSettings watching = watching(settings, options.zones());
-    RouterProbe probe = new RouterProbe(settings, connect);
+    RouterProbe probe = new RouterProbe(settings);
     ClusterSettings cluster = settings.getClusterSettings();
     ClusterPin pin =
         new ClusterPin(
             probe::identify, cluster.getSrvHost() == null ? cluster.getHosts() : List.of());
     Connections connections = new Connections(carrier.group(), wire);
     Mongoses mongoses =
-        new Mongoses(
-            watching,
-            connect,
-            listening -> new ShardClients(watching, pin, listening),
-            options.zones(),
-            connections);
+        new Mongoses(watching(watch.settings(), true), pin, options.zones(), connections);
     MongosConfig config = new MongosConfig(mongoses, connections.onEventLoops());
     AtomicReference<@Nullable ClusterWatch> known = new AtomicReference<>();
     RoutingCatalog catalog = new RoutingCatalog(config, refreshes(options.tables(), known));
@@ -95,13 +80,14 @@ public final class TargetedMode {
         new ClusterWatch(
             config,
             catalog,
-            mongoses.clients(),
-            options.affinity(),
+            affinity -> {
+              options.affinity().accept(affinity);
+              mongoses.update(affinity);
+            },
             options.watching(),
             pin,
             probe,
-            changed ->
-                new PrimaryWatch(settings, connect, options.watching().hostMapping(), changed));
+            changed -> new PrimaryWatch(settings, options.watching().hostMapping(), changed));
     known.set(clusterWatch);
     TargetedRouter router =
         new TargetedRouter(
@@ -115,8 +101,6 @@ public final class TargetedMode {
    *
    * @param asked settings of the application: the seeds are mongoses, members of a replica set or a
    *     standalone
-   * @param monitoring transport of the connections that watch the servers
-   * @param connect makes the official clients that watch servers
    * @param zones that the application prefers
    * @param commands measures commands
    * @param release stops what was started for this client, once it is closed
@@ -124,22 +108,16 @@ public final class TargetedMode {
   public static RouterClients unrouted(
       MongoClientSettings asked,
       Carrier carrier,
-      TransportSettings monitoring,
-      Connector connect,
       PreferredZones zones,
       CommandMeter commands,
       Runnable release) {
     WireSettings wire = RouterClients.wire(asked, carrier);
-    ProxiedChannels.Watching watch = ProxiedChannels.watching(asked, wire.sockets(), monitoring);
-    MongoClientSettings watching = watching(watch.settings(), zones);
+    ProxiedChannels.Watching watch =
+        ProxiedChannels.watching(asked, wire.sockets(), carrier.transport());
     Connections connections = new Connections(carrier.group(), wire);
     Mongoses mongoses =
         new Mongoses(
-            watching,
-            connect,
-            listening -> new ShardClients(watching, ClusterPin.none(), listening),
-            zones,
-            connections);
+            watching(watch.settings(), !zones.isEmpty()), ClusterPin.none(), zones, connections);
     TargetedRouter router = new TargetedRouter(mongoses, null, connections, Mono.empty(), () -> {});
     return clients(router, mongoses, connections, asked, carrier, commands, watch, release);
   }
@@ -173,10 +151,11 @@ public final class TargetedMode {
   }
 
   /**
-   * The application's listeners get what happens to the real servers, too. Where zones are
-   * preferred, a server that comes back is noticed soon.
+   * The application's listeners get what happens to the real servers, too.
+   *
+   * @param soonHeard whether a server that comes back is noticed soon
    */
-  private static MongoClientSettings watching(MongoClientSettings asked, PreferredZones zones) {
+  private static MongoClientSettings watching(MongoClientSettings asked, boolean soonHeard) {
     return MongoClientSettings.builder(InternalSettings.of(asked))
         .applyToClusterSettings(
             cluster ->
@@ -185,9 +164,9 @@ public final class TargetedMode {
             servers ->
                 servers
                     .applySettings(
-                        zones.isEmpty()
-                            ? asked.getServerSettings()
-                            : SingleServer.soonHeard(asked.getServerSettings()))
+                        soonHeard
+                            ? SingleServer.soonHeard(asked.getServerSettings())
+                            : asked.getServerSettings())
                     .serverMonitorListenerList(List.of())
                     .serverListenerList(asked.getServerSettings().getServerListeners()))
         .build();

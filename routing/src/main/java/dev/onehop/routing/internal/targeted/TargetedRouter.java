@@ -448,9 +448,14 @@ public final class TargetedRouter implements CommandRouter {
     return TargetedCommand.OPERATIONS.contains(command);
   }
 
+  /** The driver asks often while operations wait for a server: then the servers are checked. */
   @Override
   public @Nullable String outage() {
-    return mongoses.outage();
+    String outage = mongoses.outage();
+    if (outage != null) {
+      mongoses.check();
+    }
+    return outage;
   }
 
   @Override

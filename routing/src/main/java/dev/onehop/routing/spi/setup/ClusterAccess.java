@@ -1,18 +1,17 @@
 package dev.onehop.routing.spi.setup;
 
 import com.mongodb.MongoClientSettings;
-import com.mongodb.connection.TransportSettings;
 import dev.onehop.routing.internal.catalog.RoutingCatalog;
 import dev.onehop.routing.internal.command.Refreshes;
 import dev.onehop.routing.internal.handshake.ClientMetadata;
-import dev.onehop.routing.internal.router.Losses;
-import dev.onehop.routing.internal.router.MonitoredServers;
+import dev.onehop.routing.internal.router.RouterClients;
+import dev.onehop.routing.internal.watch.Losses;
+import dev.onehop.routing.internal.watch.MonitoredServers;
 import dev.onehop.routing.internal.wire.Connections;
 import dev.onehop.routing.internal.wire.WireSettings;
 import dev.onehop.routing.internal.zones.PreferredZones;
 import dev.onehop.routing.spi.direct.ClusterState;
 import dev.onehop.routing.spi.shard.Versions;
-import dev.onehop.routing.spi.wire.EventLoops;
 import dev.onehop.routing.spi.wire.ServerAddressName;
 import io.netty.channel.EventLoopGroup;
 import java.net.InetSocketAddress;
@@ -60,11 +59,7 @@ public final class ClusterAccess {
         MongoClientSettings.builder()
             .applyToServerSettings(
                 server -> server.heartbeatFrequency(HEARTBEAT_MILLIS, TimeUnit.MILLISECONDS))
-            .transportSettings(
-                TransportSettings.nettyBuilder()
-                    .eventLoopGroup(group)
-                    .socketChannelClass(EventLoops.socketChannelClass())
-                    .build())
+            .transportSettings(new RouterClients.Carrier(group, null).transport())
             .build();
     return new ClusterState(
         MonitoredServers.replicaSets(settings, null, PreferredZones.NONE, losses)

@@ -3,14 +3,13 @@ package dev.onehop.routing.spi.setup;
 import com.mongodb.MongoClientSettings;
 import com.mongodb.UnixServerAddress;
 import com.mongodb.connection.ClusterConnectionMode;
-import com.mongodb.connection.TransportSettings;
 import dev.onehop.core.table.RoutingTable;
 import dev.onehop.routing.internal.catalog.RoutingCatalog;
 import dev.onehop.routing.internal.catalog.UnknownNamespaceException;
-import dev.onehop.routing.internal.router.Losses;
-import dev.onehop.routing.internal.router.MonitoredServers;
 import dev.onehop.routing.internal.router.ProxiedChannels;
 import dev.onehop.routing.internal.router.RouterClients;
+import dev.onehop.routing.internal.watch.Losses;
+import dev.onehop.routing.internal.watch.MonitoredServers;
 import dev.onehop.routing.internal.wire.Connections;
 import dev.onehop.routing.internal.wire.WireSettings;
 import dev.onehop.routing.internal.zones.PreferredZones;
@@ -92,16 +91,12 @@ public final class ClusterServers implements AutoCloseable {
     }
     EventLoopGroup group = EventLoops.newGroup("onehop-shards", threads);
     try {
-      WireSettings wire = RouterClients.wire(settings, new RouterClients.Carrier(group, null));
-      TransportSettings monitoring =
-          TransportSettings.nettyBuilder()
-              .eventLoopGroup(group)
-              .socketChannelClass(EventLoops.socketChannelClass())
-              .build();
+      RouterClients.Carrier carrier = new RouterClients.Carrier(group, null);
+      WireSettings wire = RouterClients.wire(settings, carrier);
       return new ClusterServers(
           group,
           wire,
-          ProxiedChannels.watching(settings, wire.sockets(), monitoring),
+          ProxiedChannels.watching(settings, wire.sockets(), carrier.transport()),
           mapping == null ? null : name -> ServerAddressName.parse(mapping.apply(name.toString())));
     } catch (RuntimeException | Error failure) {
       EventLoops.shutDown(group);

@@ -2,8 +2,6 @@ package dev.onehop.routing.spi.setup;
 
 import com.mongodb.MongoClientSettings;
 import com.mongodb.connection.NettyTransportSettings;
-import com.mongodb.connection.TransportSettings;
-import com.mongodb.reactivestreams.client.MongoClients;
 import dev.onehop.routing.internal.affinity.ClusterWatch;
 import dev.onehop.routing.internal.metrics.CommandMeter;
 import dev.onehop.routing.internal.metrics.TableMetrics;
@@ -60,8 +58,6 @@ public final class RoutedSettings implements AutoCloseable {
         TargetedMode.create(
             settings,
             new RouterClients.Carrier(group, channels, null),
-            netty(group, channels),
-            MongoClients::create,
             new TargetedMode.Options(
                 new ClusterWatch.Settings(
                     refreshInterval, Duration.ZERO, true, Map.of(), UnaryOperator.identity()),
@@ -92,7 +88,6 @@ public final class RoutedSettings implements AutoCloseable {
         DirectMode.create(
             settings,
             new RouterClients.Carrier(group, channels, null),
-            netty(group, channels),
             versions,
             new DirectMode.Options(
                 refreshInterval,
@@ -101,14 +96,6 @@ public final class RoutedSettings implements AutoCloseable {
                 new TableMetrics(meters),
                 CommandMeter.direct(meters, ObservationRegistry.NOOP)),
             () -> {}));
-  }
-
-  private static TransportSettings netty(
-      EventLoopGroup group, Class<? extends SocketChannel> channels) {
-    return TransportSettings.nettyBuilder()
-        .eventLoopGroup(group)
-        .socketChannelClass(channels)
-        .build();
   }
 
   /** The settings of a reactive client, which closes the router when it is closed. */

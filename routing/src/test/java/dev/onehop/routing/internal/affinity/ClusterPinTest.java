@@ -16,7 +16,6 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.bson.BsonDocument;
@@ -47,23 +46,6 @@ class ClusterPinTest {
     assertThat(pin.allows(up(B, null))).isFalse();
     assertThat(pin.isRefused(new ServerAddressName("b", 1))).isTrue();
     assertThat(pin.clusterId()).isEqualTo(OURS);
-  }
-
-  @Test
-  void clientsThatAreClosedMaySayFarewellToAnyServerAndNobodyElseMay() {
-    answers.put(A, Mono.just(new Identity(OURS, null)));
-    answers.put(B, Mono.just(new Identity(THEIRS, null)));
-    ClusterPin pin = pin(A, B);
-    await().until(() -> pin.allows(up(A, null)));
-
-    pin.whileAllowingFarewells(
-        () -> {
-          assertThat(pin.allows(up(B, null))).isTrue();
-          assertThat(CompletableFuture.supplyAsync(() -> pin.allows(up(B, null))).join())
-              .as("an operation on another thread")
-              .isFalse();
-        });
-    assertThat(pin.allows(up(B, null))).isFalse();
   }
 
   @Test

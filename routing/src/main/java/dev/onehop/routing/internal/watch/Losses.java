@@ -1,4 +1,4 @@
-package dev.onehop.routing.internal.router;
+package dev.onehop.routing.internal.watch;
 
 import com.mongodb.MongoSocketReadTimeoutException;
 import com.mongodb.ServerAddress;

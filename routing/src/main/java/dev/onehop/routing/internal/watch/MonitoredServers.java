@@ -1,4 +1,4 @@
-package dev.onehop.routing.internal.router;
+package dev.onehop.routing.internal.watch;
 
 import com.mongodb.MongoClientSettings;
 import com.mongodb.ReadPreference;
@@ -14,7 +14,6 @@ import com.mongodb.connection.ServerDescription;
 import com.mongodb.connection.ServerType;
 import com.mongodb.event.ClusterDescriptionChangedEvent;
 import com.mongodb.event.ClusterListener;
-import dev.onehop.routing.internal.affinity.SingleServer;
 import dev.onehop.routing.internal.zones.PreferredZones;
 import dev.onehop.routing.spi.shard.CommandFailure;
 import dev.onehop.routing.spi.shard.ErrorCodes;
@@ -26,9 +25,9 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.function.UnaryOperator;
 import org.bson.BsonArray;
 import org.bson.BsonDocument;
@@ -36,10 +35,7 @@ import org.bson.BsonInvalidOperationException;
 import org.bson.BsonString;
 import org.bson.BsonValue;
 import org.jspecify.annotations.Nullable;
-import reactor.core.Disposable;
-import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
-import reactor.core.publisher.Sinks;
 
 /**
  * Servers as official clients see them, which are there for nothing else than to watch them.
@@ -50,43 +46,32 @@ public final class MonitoredServers implements ServerSet {
   /** As servers have it. */
   private static final int LEAST_MAX_STALENESS_SECONDS = 90;
 
-  // The driver's own pace while an operation waits.
-  private static final Duration CHECK_EVERY = Duration.ofMillis(500);
-
   private final Losses losses;
   private final Watching watching;
   private final String seeds;
   private final Duration selectionTimeout;
-  private final long localThresholdMillis;
-  private final Sinks.Many<ClusterDescription> descriptions = Sinks.many().replay().latest();
+  private final long localThresholdNanos;
+  private final ServerWait wait;
   private volatile @Nullable ClusterDescription latest;
   private final PreferredZones zones;
   private final long createdNanos = System.nanoTime();
   private volatile @Nullable Server primary;
 
-  /** What watches the servers. */
-  interface Watching extends AutoCloseable {
-    /** Checks the servers soon, and not only with the next heartbeat. */
-    void checkNow();
-
-    @Override
-    void close();
-  }
-
-  private interface Watch {
-    Watching start(Consumer<ClusterDescription> listener);
-  }
-
   private MonitoredServers(
-      MongoClientSettings asked, String seeds, PreferredZones zones, Losses losses, Watch watch) {
+      MongoClientSettings asked,
+      String seeds,
+      PreferredZones zones,
+      Losses losses,
+      Function<Consumer<ClusterDescription>, Watching> watch) {
     this.zones = zones;
     this.losses = losses;
     this.seeds = seeds;
     this.selectionTimeout =
         Duration.ofMillis(
             asked.getClusterSettings().getServerSelectionTimeout(TimeUnit.MILLISECONDS));
-    this.localThresholdMillis = asked.getClusterSettings().getLocalThreshold(TimeUnit.MILLISECONDS);
-    this.watching = watch.start(this::changed);
+    this.wait = new ServerWait(selectionTimeout);
+    this.localThresholdNanos = asked.getClusterSettings().getLocalThreshold(TimeUnit.NANOSECONDS);
+    this.watching = watch.apply(this::changed);
   }
 
   /**
@@ -187,19 +172,14 @@ public final class MonitoredServers implements ServerSet {
 
   private static Watching byTheDriver(
       MongoClientSettings settings, Consumer<ClusterDescription> listener) {
-    return new PromptChecks(
-        MongoClientSettings.builder(settings)
-            .applyToClusterSettings(
-                cluster ->
-                    cluster.addClusterListener(
-                        new ClusterListener() {
-                          @Override
-                          public void clusterDescriptionChanged(
-                              ClusterDescriptionChangedEvent event) {
-                            listener.accept(event.getNewDescription());
-                          }
-                        }))
-            .build());
+    return new DriverWatch(
+        settings,
+        new ClusterListener() {
+          @Override
+          public void clusterDescriptionChanged(ClusterDescriptionChangedEvent event) {
+            listener.accept(event.getNewDescription());
+          }
+        });
   }
 
   private static ClusterSettings replicaSet(
@@ -227,7 +207,7 @@ public final class MonitoredServers implements ServerSet {
     }
     primary = found;
     losses.changed(before, description);
-    descriptions.emitNext(description, Sinks.EmitFailureHandler.busyLooping(Duration.ofSeconds(1)));
+    wait.changed();
   }
 
   private static Server server(ServerDescription description) {
@@ -253,62 +233,24 @@ public final class MonitoredServers implements ServerSet {
           }
           ReadPreference wanted =
               readPreference == null ? ReadPreference.primary() : preference(readPreference);
-          ClusterDescription description = latest;
-          Server chosen = description == null ? null : choose(description, wanted);
-          if (chosen != null) {
-            return Mono.just(chosen);
-          }
-          Mono<Server> found =
-              Flux.merge(descriptions.asFlux(), zonesDecided())
-                  .<Server>handle(
-                      (changed, sink) -> {
-                        Server fitting = choose(changed, wanted);
-                        if (fitting != null) {
-                          sink.next(fitting);
-                        }
-                      })
-                  .next()
-                  .transform(this::checkedMeanwhile);
-          // As the driver has it: less than nothing means for ever.
-          return selectionTimeout.isNegative()
-              ? found
-              : found.timeout(selectionTimeout, Mono.error(() -> notFound(wanted)));
+          return wait.until(() -> choose(wanted), watching::checkNow, () -> notFound(wanted));
         });
   }
 
-  /** A zone of which nothing is heard is waited for, but not until something changes. */
-  private Flux<ClusterDescription> zonesDecided() {
-    return zones.isEmpty()
-        ? Flux.empty()
-        : Flux.interval(CHECK_EVERY).onBackpressureDrop().mapNotNull(tick -> latest);
-  }
-
-  private Mono<Server> checkedMeanwhile(Mono<Server> found) {
-    return Mono.using(
-        () ->
-            Flux.interval(Duration.ZERO, CHECK_EVERY)
-                .onBackpressureDrop()
-                .subscribe(tick -> watching.checkNow()),
-        checking -> found,
-        Disposable::dispose);
-  }
-
-  private @Nullable Server choose(ClusterDescription description, ReadPreference wanted) {
+  private @Nullable Server choose(ReadPreference wanted) {
+    ClusterDescription description = latest;
+    if (description == null) {
+      return null; // not told yet
+    }
     List<ServerDescription> fitting = new ArrayList<>();
     for (ServerDescription server : wanted.choose(description)) {
       if (server.isOk()) {
         fitting.add(server);
       }
     }
-    fitting = inZone(fitting, description, wanted);
-    if (fitting.isEmpty()) {
-      return null;
-    }
-    long nearest =
-        fitting.stream().mapToLong(ServerDescription::getRoundTripTimeNanos).min().orElse(0);
-    long window = nearest + TimeUnit.MILLISECONDS.toNanos(localThresholdMillis);
-    fitting.removeIf(server -> server.getRoundTripTimeNanos() > window);
-    return server(fitting.get(ThreadLocalRandom.current().nextInt(fitting.size())));
+    ServerDescription chosen =
+        ServerWait.choose(inZone(fitting, description, wanted), localThresholdNanos);
+    return chosen == null ? null : server(chosen);
   }
 
   /** Who else but the primary can serve it is chosen by zone; a mongos always is. */

@@ -1,4 +1,4 @@
-package dev.onehop.routing.internal.router;
+package dev.onehop.routing.internal.watch;
 
 import com.mongodb.MongoClientSettings;
 import com.mongodb.ServerAddress;
@@ -34,7 +34,7 @@ import reactor.core.scheduler.Schedulers;
  *
  * <p>Thread-safe.
  */
-final class MemberWatch implements MonitoredServers.Watching {
+final class MemberWatch implements Watching {
   private static final Comparator<ServerDescription> BY_ELECTION =
       Comparator.comparing(
               ServerDescription::getElectionId, Comparator.nullsFirst(Comparator.naturalOrder()))
@@ -45,7 +45,7 @@ final class MemberWatch implements MonitoredServers.Watching {
   private final @Nullable String replicaSet;
   private final UnaryOperator<ServerAddressName> mapping;
   private final Consumer<ClusterDescription> listener;
-  private final Map<ServerAddressName, PromptChecks> clients = new HashMap<>();
+  private final Map<ServerAddressName, DriverWatch> clients = new HashMap<>();
   private final Map<ServerAddressName, ServerDescription> known = new HashMap<>();
   private final AtomicInteger changes = new AtomicInteger();
   private boolean closed;
@@ -79,32 +79,31 @@ final class MemberWatch implements MonitoredServers.Watching {
     }
   }
 
-  private PromptChecks connect(ServerAddressName server) {
+  private DriverWatch connect(ServerAddressName server) {
     ClusterSettings asked = settings.getClusterSettings();
     ClusterSettings.Builder one =
         ClusterSettings.builder()
             .mode(ClusterConnectionMode.SINGLE)
             .hosts(List.of(new ServerAddress(server.host(), server.port())))
             .serverSelectionTimeout(
-                asked.getServerSelectionTimeout(TimeUnit.MILLISECONDS), TimeUnit.MILLISECONDS)
-            .addClusterListener(
-                new ClusterListener() {
-                  @Override
-                  public void clusterDescriptionChanged(ClusterDescriptionChangedEvent event) {
-                    event
-                        .getNewDescription()
-                        .getServerDescriptions()
-                        .forEach(description -> changed(server, description));
-                  }
-                });
+                asked.getServerSelectionTimeout(TimeUnit.MILLISECONDS), TimeUnit.MILLISECONDS);
     if (replicaSet != null) {
       one.requiredReplicaSetName(replicaSet);
     }
     asked.getClusterListeners().forEach(one::addClusterListener);
-    return new PromptChecks(
+    return new DriverWatch(
         MongoClientSettings.builder(settings)
             .applyToClusterSettings(cluster -> cluster.applySettings(one.build()))
-            .build());
+            .build(),
+        new ClusterListener() {
+          @Override
+          public void clusterDescriptionChanged(ClusterDescriptionChangedEvent event) {
+            event
+                .getNewDescription()
+                .getServerDescriptions()
+                .forEach(description -> changed(server, description));
+          }
+        });
   }
 
   private void changed(ServerAddressName server, ServerDescription description) {
@@ -145,7 +144,7 @@ final class MemberWatch implements MonitoredServers.Watching {
   }
 
   private void forget(ServerAddressName server) {
-    PromptChecks gone = clients.remove(server);
+    DriverWatch gone = clients.remove(server);
     if (gone != null) {
       // Not on its own monitor's thread, which may be the caller's.
       Schedulers.boundedElastic().schedule(gone::close);
@@ -159,7 +158,8 @@ final class MemberWatch implements MonitoredServers.Watching {
         .orElse(null);
   }
 
-  private synchronized ClusterDescription description() {
+  @Override
+  public synchronized ClusterDescription description() {
     ServerDescription primary = newestPrimary();
     List<ServerDescription> servers = new ArrayList<>();
     ClusterType type = ClusterType.UNKNOWN;
@@ -176,21 +176,21 @@ final class MemberWatch implements MonitoredServers.Watching {
 
   @Override
   public void checkNow() {
-    List<PromptChecks> open;
+    List<DriverWatch> open;
     synchronized (this) {
       open = List.copyOf(clients.values());
     }
-    open.forEach(PromptChecks::checkNow);
+    open.forEach(DriverWatch::checkNow);
   }
 
   @Override
   public void close() {
-    List<PromptChecks> open;
+    List<DriverWatch> open;
     synchronized (this) {
       closed = true;
       open = List.copyOf(clients.values());
       clients.clear();
     }
-    open.forEach(PromptChecks::close);
+    open.forEach(DriverWatch::close);
   }
 }

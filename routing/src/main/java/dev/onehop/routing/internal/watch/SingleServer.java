@@ -1,4 +1,4 @@
-package dev.onehop.routing.internal.affinity;
+package dev.onehop.routing.internal.watch;
 
 import com.mongodb.MongoClientSettings;
 import com.mongodb.ServerAddress;
@@ -24,12 +24,10 @@ public final class SingleServer {
   /**
    * A client with one connection at the most, beside the driver's two for monitoring.
    *
-   * @param connector makes it
    * @param listener gets what the monitor finds
    * @param selectionMillis how long its operations wait for the server
    */
-  static MongoClient connect(
-      Connector connector,
+  public static MongoClient connect(
       MongoClientSettings settings,
       ServerAddressName server,
       ServerListener listener,
@@ -40,7 +38,7 @@ public final class SingleServer {
             .mode(ClusterConnectionMode.SINGLE)
             .serverSelectionTimeout(selectionMillis, TimeUnit.MILLISECONDS)
             .build();
-    return connector.connect(
+    return DriverWatch.connect(
         MongoClientSettings.builder(InternalSettings.of(settings))
             .applyToClusterSettings(builder -> builder.applySettings(cluster))
             .applyToServerSettings(
@@ -62,7 +60,8 @@ public final class SingleServer {
     return ServerSettings.builder(asked).heartbeatFrequency(millis, TimeUnit.MILLISECONDS).build();
   }
 
-  static ServerAddress address(ServerAddressName name) {
+  /** The driver's form of a name. */
+  public static ServerAddress address(ServerAddressName name) {
     return new ServerAddress(name.host(), name.port());
   }
 }

@@ -1,4 +1,4 @@
-package dev.onehop.routing.internal.affinity;
+package dev.onehop.routing.internal.watch;
 
 import com.mongodb.MongoClientSettings;
 import java.util.List;

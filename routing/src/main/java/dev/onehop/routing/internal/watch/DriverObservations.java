@@ -1,4 +1,4 @@
-package dev.onehop.routing.internal.router;
+package dev.onehop.routing.internal.watch;
 
 import com.mongodb.MongoClientSettings;
 import com.mongodb.observability.ObservabilitySettings;

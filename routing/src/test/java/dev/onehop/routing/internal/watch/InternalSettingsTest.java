@@ -1,4 +1,4 @@
-package dev.onehop.routing.internal.affinity;
+package dev.onehop.routing.internal.watch;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -1,0 +1,75 @@
+package dev.onehop.routing;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.mongodb.MongoException;
+import com.mongodb.client.MongoClient;
+import com.mongodb.client.MongoCollection;
+import com.mongodb.client.model.Filters;
+import dev.onehop.routing.spi.direct.ScriptedCluster;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.bson.Document;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** The only server of the URI goes away and comes back. */
+class OutageTest {
+  private static final int WIRE_6_0 = 17;
+
+  /** The driver checks a lost server twice a second as long as operations wait for it. */
+  private static final Duration SOON = Duration.ofSeconds(3);
+
+  @ParameterizedTest
+  @EnumSource(names = {"TARGETED", "NONE"})
+  void aServerThatIsBackIsFoundSoon(RoutingMode mode) {
+    try (ScriptedCluster cluster = new ScriptedCluster(WIRE_6_0);
+        MongoClient client =
+            OneHop.builder("mongodb://" + cluster.address("m0") + "/?retryReads=false")
+                .routing(mode)
+                .syncClient()) {
+      MongoCollection<Document> collection = client.getDatabase("db").getCollection("c");
+      AtomicInteger found = new AtomicInteger();
+      AtomicBoolean over = new AtomicBoolean();
+      CompletableFuture<Void> finding =
+          CompletableFuture.runAsync(
+              () -> {
+                while (!over.get()) {
+                  sleep(find(collection, found) ? 10 : 1_500);
+                }
+              });
+      await().until(() -> found.get() > 10);
+
+      cluster.stop("m0");
+      sleep(2_500);
+      int before = found.get();
+      cluster.start("m0");
+
+      await().atMost(SOON).untilAsserted(() -> assertThat(found).hasValueGreaterThan(before));
+      over.set(true);
+      finding.join();
+    }
+  }
+
+  private static boolean find(MongoCollection<Document> collection, AtomicInteger found) {
+    try {
+      collection.find(Filters.eq(5)).first();
+      found.incrementAndGet();
+      return true;
+    } catch (MongoException failure) {
+      // As an application does, the caller does not try again at once.
+      return false;
+    }
+  }
+
+  private static void sleep(long millis) {
+    try {
+      Thread.sleep(millis);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+}

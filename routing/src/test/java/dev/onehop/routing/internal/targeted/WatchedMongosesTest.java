@@ -1,0 +1,247 @@
+package dev.onehop.routing.internal.targeted;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.mongodb.MongoClientSettings;
+import com.mongodb.ServerAddress;
+import com.mongodb.connection.ClusterConnectionMode;
+import com.mongodb.connection.ClusterDescription;
+import com.mongodb.connection.ClusterType;
+import com.mongodb.connection.ServerConnectionState;
+import com.mongodb.connection.ServerDescription;
+import com.mongodb.connection.ServerType;
+import com.mongodb.selector.ServerSelector;
+import dev.onehop.routing.internal.affinity.Affinity;
+import dev.onehop.routing.internal.affinity.Affinity.Beside;
+import dev.onehop.routing.internal.affinity.Affinity.Source;
+import dev.onehop.routing.internal.affinity.ClusterPin;
+import dev.onehop.routing.internal.affinity.RouterProbe;
+import dev.onehop.routing.internal.watch.Watching;
+import dev.onehop.routing.spi.wire.ServerAddressName;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+import org.bson.types.ObjectId;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import reactor.core.publisher.Mono;
+
+/** Watching is scripted here: a test says what a server looks like. */
+class WatchedMongosesTest {
+  private static final String FOREIGN = "foreign";
+
+  private final Map<String, ServerDescription> servers = new HashMap<>();
+  private final Map<String, Integer> open = new TreeMap<>();
+  private final List<String> opened = new ArrayList<>();
+  private final WatchedMongoses mongoses = mongoses(null);
+  private String seen = "";
+
+  @Test
+  void eachMongosIsWatchedOnce() {
+    mongoses.update(affinity("x,y,z,seed", "a=x", "b=x,y", "c=seed"));
+
+    assertThat(open).isEqualTo(Map.of("seed", 1, "x", 1, "y", 1));
+  }
+
+  @Test
+  void thereIsSomethingToFallBackOn() {
+    mongoses.update(affinity("seed,x,y,z", "a=seed"));
+
+    assertThat(open).isEqualTo(Map.of("seed", 1, "x", 1, "y", 1));
+  }
+
+  @Test
+  void whatIsStillThereIsWatchedOnAndTheRestIsClosed() {
+    mongoses.update(affinity("x,y,z", "a=x", "b=y"));
+    mongoses.update(affinity("x,y,z", "a=x", "b=z"));
+
+    assertThat(open).isEqualTo(Map.of("seed", 1, "x", 1, "z", 1));
+    assertThat(opened).containsExactlyInAnyOrder("seed", "x", "y", "z");
+
+    mongoses.close();
+    mongoses.update(affinity("x,y,z", "a=x", "b=z"));
+
+    assertThat(open).isEmpty();
+    assertThat(mongoses.usableBeside("a")).isEmpty();
+  }
+
+  @Test
+  void onlyMongosesBesideAShardAreItsOwn() {
+    up("seed");
+    up("x");
+    up("y");
+    mongoses.update(affinity("x,y", "a=x", "b=x,y", "c="));
+
+    assertThat(beside("a")).isEqualTo("x");
+    assertThat(beside("b")).isEqualTo("x,y");
+    assertThat(beside("c")).isEmpty();
+    assertThat(beside("unknown")).isEmpty();
+    assertThat(names(mongoses.usableSeeds())).isEqualTo("seed");
+    assertThat(names(mongoses.usableOthers())).isEqualTo("x,y");
+  }
+
+  @Test
+  void aSeedMayStandBesideAShard() {
+    up("seed");
+    mongoses.update(affinity("seed", "a=seed"));
+
+    assertThat(beside("a")).isEqualTo("seed");
+  }
+
+  @Test
+  void aMongosThatHasNotAnsweredYetIsWaitedFor() {
+    mongoses.update(affinity("x,y", "a=x,y"));
+    assertThat(mongoses.usableBeside("a")).isNull();
+
+    down("x", new IOException("refused"));
+    assertThat(mongoses.usableBeside("a")).isNull();
+
+    down("y", new IOException("refused"));
+    assertThat(mongoses.usableBeside("a")).isEmpty();
+
+    up("y");
+    assertThat(beside("a")).isEqualTo("y");
+  }
+
+  @Test
+  void itIsNotWaitedForLong() throws InterruptedException {
+    mongoses.update(affinity("x", "a=x"));
+    assertThat(mongoses.usableBeside("a")).isNull();
+    Thread.sleep(2_100);
+
+    assertThat(mongoses.usableBeside("a")).isEmpty();
+  }
+
+  @Test
+  void theApplicationsSelectorDecides() {
+    WatchedMongoses selected = mongoses(cluster -> others("x", cluster.getServerDescriptions()));
+    up("x");
+    up("y");
+    selected.update(affinity("x,y", "a=x", "b=x,y"));
+
+    assertThat(selected.usableBeside("a")).isEmpty();
+    assertThat(names(Objects.requireNonNull(selected.usableBeside("b")))).isEqualTo("y");
+    assertThat(names(selected.usableOthers())).isEqualTo("y");
+    assertThat(seen).isEqualTo("seed,x,y");
+  }
+
+  @Test
+  void aMongosOfAnotherClusterIsNeverUsed() {
+    up("seed");
+    up(FOREIGN);
+    mongoses.update(affinity("seed," + FOREIGN, "a=" + FOREIGN));
+
+    assertThat(mongoses.usableBeside("a")).isEmpty();
+    assertThat(mongoses.usableOthers()).isEmpty();
+  }
+
+  @Test
+  void whatIsNoMongosIsNotUsed() {
+    servers.put(
+        "x", ServerDescription.builder(known("x", true, null)).type(ServerType.STANDALONE).build());
+    down("seed", new IOException("refused"));
+    mongoses.update(affinity("x", "a=x"));
+
+    assertThat(mongoses.usableBeside("a")).isNull();
+    assertThat(mongoses.usableOthers()).isEmpty();
+    assertThat(names(mongoses.all())).isEqualTo("seed");
+  }
+
+  private List<ServerDescription> others(String host, List<ServerDescription> all) {
+    seen = names(all);
+    return all.stream().filter(server -> !server.getAddress().getHost().equals(host)).toList();
+  }
+
+  private WatchedMongoses mongoses(@Nullable ServerSelector selector) {
+    MongoClientSettings.Builder settings = MongoClientSettings.builder();
+    settings.applyToClusterSettings(
+        cluster -> cluster.hosts(List.of(new ServerAddress("seed"))).serverSelector(selector));
+    ClusterPin pin =
+        new ClusterPin(
+            router ->
+                Mono.just(
+                    new RouterProbe.Identity(
+                        new ObjectId(router.host().equals(FOREIGN) ? 2 : 1, 0), null)),
+            List.of(new ServerAddress("seed")));
+    pin.check(names("seed,x,y,z," + FOREIGN)).block();
+    return new WatchedMongoses(settings.build(), pin, this::watch);
+  }
+
+  private Watching watch(MongoClientSettings settings) {
+    String host = settings.getClusterSettings().getHosts().get(0).getHost();
+    open.merge(host, 1, Integer::sum);
+    opened.add(host);
+    return new Watching() {
+      @Override
+      public ClusterDescription description() {
+        return new ClusterDescription(
+            ClusterConnectionMode.MULTIPLE,
+            ClusterType.SHARDED,
+            List.of(servers.getOrDefault(host, known(host, false, null))));
+      }
+
+      @Override
+      public void checkNow() {}
+
+      @Override
+      public void close() {
+        open.computeIfPresent(host, (name, count) -> count == 1 ? null : count - 1);
+      }
+    };
+  }
+
+  private void up(String host) {
+    servers.put(host, known(host, true, null));
+  }
+
+  private void down(String host, Throwable why) {
+    servers.put(host, known(host, false, why));
+  }
+
+  private static ServerDescription known(String host, boolean ok, @Nullable Throwable why) {
+    return ServerDescription.builder()
+        .address(new ServerAddress(host))
+        .type(ok ? ServerType.SHARD_ROUTER : ServerType.UNKNOWN)
+        .state(ok ? ServerConnectionState.CONNECTED : ServerConnectionState.CONNECTING)
+        .ok(ok)
+        .exception(why)
+        .build();
+  }
+
+  private String beside(String shard) {
+    return names(Objects.requireNonNull(mongoses.usableBeside(shard)));
+  }
+
+  private static String names(List<ServerDescription> servers) {
+    return servers.stream()
+        .map(server -> server.getAddress().getHost())
+        .collect(Collectors.toCollection(TreeSet::new))
+        .stream()
+        .collect(Collectors.joining(","));
+  }
+
+  private static List<ServerAddressName> names(String hosts) {
+    return Arrays.stream(hosts.split(","))
+        .filter(host -> !host.isEmpty())
+        .map(host -> new ServerAddressName(host, 27017))
+        .toList();
+  }
+
+  /** Of live mongoses, and shards as {@code id=host,...}. */
+  private static Affinity affinity(String routers, String... shards) {
+    Map<String, Beside> beside = new HashMap<>();
+    for (String shard : shards) {
+      String[] parts = shard.split("=", -1);
+      List<ServerAddressName> hosts = names(parts[1]);
+      beside.put(parts[0], new Beside(hosts, hosts.isEmpty() ? Source.NONE : Source.SAME_HOST));
+    }
+    return new Affinity(names(routers), beside);
+  }
+}
