@@ -54,7 +54,7 @@ import picocli.CommandLine.Spec;
       "",
       "Examples:",
       "  onehop bench                     us-2014, workloada, all modes; then a frozen shard",
-      "  onehop bench --quick             the same in some three minutes",
+      "  onehop bench --quick             the same in some five minutes",
       "  onehop bench --topology single-host --threads 16",
       "  onehop bench --modes async,targeted-async --threads 8,32 --duration 20s",
       "  onehop bench --workload my.workload -p requestdistribution=uniform",
