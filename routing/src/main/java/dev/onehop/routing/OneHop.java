@@ -2,7 +2,6 @@ package dev.onehop.routing;
 
 import com.mongodb.ConnectionString;
 import com.mongodb.MongoClientSettings;
-import com.mongodb.MongoDriverInformation;
 import com.mongodb.UnixServerAddress;
 import com.mongodb.client.model.WriteModel;
 import com.mongodb.connection.ClusterConnectionMode;
@@ -18,6 +17,7 @@ import dev.onehop.routing.internal.router.DirectMode;
 import dev.onehop.routing.internal.router.Explanations;
 import dev.onehop.routing.internal.router.RouterClients;
 import dev.onehop.routing.internal.targeted.TargetedMode;
+import dev.onehop.routing.internal.watch.InternalSettings;
 import dev.onehop.routing.internal.wire.WireSettings;
 import dev.onehop.routing.internal.zones.PreferredZones;
 import dev.onehop.routing.observation.RouteExplanation;
@@ -408,7 +408,10 @@ public final class OneHop implements AutoCloseable {
     public MongoClient reactiveClient() {
       OneHop router = build();
       return orClosed(
-          router, () -> MongoClients.create(router.closing(router.clientSettings()), ourselves()));
+          router,
+          () ->
+              MongoClients.create(
+                  router.closing(router.clientSettings()), InternalSettings.OURSELVES));
     }
 
     /**
@@ -424,7 +427,7 @@ public final class OneHop implements AutoCloseable {
           router,
           () ->
               com.mongodb.client.MongoClients.create(
-                  router.closing(router.syncClientSettings()), ourselves()));
+                  router.closing(router.syncClientSettings()), InternalSettings.OURSELVES));
     }
 
     private static <C> C orClosed(OneHop router, Supplier<C> client) {
@@ -434,10 +437,6 @@ public final class OneHop implements AutoCloseable {
         router.close();
         throw failure;
       }
-    }
-
-    private static MongoDriverInformation ourselves() {
-      return MongoDriverInformation.builder().driverName("onehop").build();
     }
 
     /** Why targeted mode leaves clients as they are; null if it routes. */

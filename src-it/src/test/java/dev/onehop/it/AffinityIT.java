@@ -192,7 +192,7 @@ class AffinityIT {
                 run(there.getDatabase("it").getCollection("nowhereElse").estimatedDocumentCount()))
             .isZero();
       }
-      // Nobody's goodbye may wait for the refused mongos.
+      // Closing the client does not wait for the refused mongos.
       assertTimeout(Duration.ofSeconds(20), client::close);
     } finally {
       logger.detachAppender(said);

@@ -11,8 +11,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * How long the warm-up takes: a fixed time, or until the rate of its operations is steady and the
- * JVM's compilers have little left to do, between a least and a longest time. Both are asked for:
- * on few processors the rate is also steady, but low, while the optimizing compiler works.
+ * JVM's compilers have little left to do, between a least and a longest time. Both must hold: on
+ * few processors the rate is also steady, but low, while the optimizing compiler works.
  *
  * <p>The last second is left for operations like those of the run, if the warm-up is twice that
  * long. Thread-safe. Times are as of {@link System#nanoTime}.

@@ -146,8 +146,7 @@ public final class ClusterPin {
             Mono.defer(
                     () -> {
                       unreachable.remove(name);
-                      return Objects.requireNonNull(identify)
-                          .apply(new ServerAddressName(name.getHost(), name.getPort()));
+                      return Objects.requireNonNull(identify).apply(SingleServer.name(name));
                     })
                 .doOnNext(
                     identity -> {

@@ -1,7 +1,6 @@
 package dev.onehop.routing.internal.router;
 
 import com.mongodb.ReadPreference;
-import com.mongodb.ServerAddress;
 import com.mongodb.client.model.Collation;
 import com.mongodb.client.model.DeleteManyModel;
 import com.mongodb.client.model.DeleteOneModel;
@@ -20,6 +19,7 @@ import dev.onehop.core.targeting.TargetingOptions;
 import dev.onehop.routing.internal.catalog.UnknownNamespaceException;
 import dev.onehop.routing.internal.command.RouterHandles;
 import dev.onehop.routing.internal.command.WriteTargets;
+import dev.onehop.routing.internal.watch.SingleServer;
 import dev.onehop.routing.observation.RouteDecision;
 import dev.onehop.routing.observation.RouteExplanation;
 import dev.onehop.routing.spi.router.CommandRouter;
@@ -205,9 +205,7 @@ public final class Explanations {
                               namespace,
                               choice.decision(),
                               target.shards(),
-                              choice.servers().stream()
-                                  .map(server -> new ServerAddress(server.host(), server.port()))
-                                  .toList(),
+                              choice.servers().stream().map(SingleServer::address).toList(),
                               choice.reason(),
                               router.tableAge(namespace).orElse(null),
                               target));

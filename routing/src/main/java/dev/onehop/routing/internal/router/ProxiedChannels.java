@@ -72,7 +72,7 @@ public final class ProxiedChannels implements AutoCloseable {
     return MongoClientSettings.builder(withoutProxy(settings))
         // The proxy looks names up: the address only carries the name.
         .inetAddressResolver(host -> List.of(InetAddress.getByAddress(host, NOWHERE)))
-        .transportSettings(new RouterClients.Carrier(group, Channel.class, null).transport())
+        .transportSettings(RouterClients.transport(group, Channel.class))
         .build();
   }
 

@@ -117,11 +117,17 @@ public final class RouterClients implements AutoCloseable {
 
     /** The same for official clients. */
     public TransportSettings transport() {
-      return TransportSettings.nettyBuilder()
-          .eventLoopGroup(group)
-          .socketChannelClass(channelClass)
-          .build();
+      return RouterClients.transport(group, channelClass);
     }
+  }
+
+  /** The driver's transport over these event loops and channels. */
+  static TransportSettings transport(
+      EventLoopGroup group, Class<? extends SocketChannel> channels) {
+    return TransportSettings.nettyBuilder()
+        .eventLoopGroup(group)
+        .socketChannelClass(channels)
+        .build();
   }
 
   /**
@@ -148,7 +154,7 @@ public final class RouterClients implements AutoCloseable {
   public MongoClientSettings reactiveSettings() {
     MongoClientSettings.Builder builder =
         virtual(ProxiedChannels.withoutProxy(asked))
-            .transportSettings(new Carrier(loops, VirtualMongos.class, null).transport());
+            .transportSettings(transport(loops, VirtualMongos.class));
     meter.applyTo(builder, asked.getContextProvider());
     face.change().accept(builder);
     return builder.build();

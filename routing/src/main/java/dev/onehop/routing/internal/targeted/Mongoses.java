@@ -15,6 +15,7 @@ import dev.onehop.routing.internal.watch.DriverWatch;
 import dev.onehop.routing.internal.watch.Losses;
 import dev.onehop.routing.internal.watch.MonitoredServers;
 import dev.onehop.routing.internal.watch.ServerWait;
+import dev.onehop.routing.internal.watch.SingleServer;
 import dev.onehop.routing.internal.wire.Connections;
 import dev.onehop.routing.internal.zones.PreferredZones;
 import dev.onehop.routing.observation.RouteDecision;
@@ -113,10 +114,7 @@ final class Mongoses implements ServerSet {
 
   private ServerAddressName name(ServerAddress address) {
     ServerAddressName name = names.get(address);
-    return name != null
-        ? name
-        : names.computeIfAbsent(
-            address, each -> new ServerAddressName(each.getHost(), each.getPort()));
+    return name != null ? name : names.computeIfAbsent(address, SingleServer::name);
   }
 
   /**
@@ -213,7 +211,7 @@ final class Mongoses implements ServerSet {
 
   @Override
   public @Nullable String zoneReason(ServerAddressName server) {
-    return zones.reason(new ServerAddress(server.host(), server.port()));
+    return zones.reason(SingleServer.address(server));
   }
 
   /** Those that have not just failed. */

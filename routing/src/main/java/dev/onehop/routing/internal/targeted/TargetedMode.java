@@ -1,7 +1,6 @@
 package dev.onehop.routing.internal.targeted;
 
 import com.mongodb.MongoClientSettings;
-import com.mongodb.ServerAddress;
 import com.mongodb.connection.ClusterSettings;
 import dev.onehop.core.table.RoutingTable;
 import dev.onehop.routing.internal.affinity.Affinity;
@@ -133,7 +132,7 @@ public final class TargetedMode {
       Runnable release) {
     Face face =
         new Face(
-            new ServerAddress(VIRTUAL.host(), VIRTUAL.port()),
+            SingleServer.address(VIRTUAL),
             new TargetedIdentity(VIRTUAL, mongoses),
             true,
             virtual -> DriverObservations.copy(asked, virtual));

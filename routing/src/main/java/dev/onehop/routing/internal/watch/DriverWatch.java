@@ -1,7 +1,6 @@
 package dev.onehop.routing.internal.watch;
 
 import com.mongodb.MongoClientSettings;
-import com.mongodb.MongoDriverInformation;
 import com.mongodb.connection.ClusterDescription;
 import com.mongodb.event.ClusterListener;
 import com.mongodb.reactivestreams.client.MongoClient;
@@ -51,8 +50,7 @@ public final class DriverWatch implements Watching {
 
   /** An official client of our own, which says so to the servers. */
   static MongoClient connect(MongoClientSettings settings) {
-    return MongoClients.create(
-        settings, MongoDriverInformation.builder().driverName("onehop").build());
+    return MongoClients.create(settings, InternalSettings.OURSELVES);
   }
 
   @Override

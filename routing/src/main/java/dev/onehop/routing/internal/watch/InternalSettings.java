@@ -1,6 +1,7 @@
 package dev.onehop.routing.internal.watch;
 
 import com.mongodb.MongoClientSettings;
+import com.mongodb.MongoDriverInformation;
 import java.util.List;
 
 /**
@@ -9,6 +10,10 @@ import java.util.List;
  * tracing, its time limits, codecs, concerns and encryption.
  */
 public final class InternalSettings {
+  /** What a handshake names beside the driver. */
+  public static final MongoDriverInformation OURSELVES =
+      MongoDriverInformation.builder().driverName("onehop").build();
+
   private InternalSettings() {}
 
   public static MongoClientSettings of(MongoClientSettings asked) {

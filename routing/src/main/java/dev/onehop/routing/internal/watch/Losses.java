@@ -7,7 +7,6 @@ import com.mongodb.connection.ServerDescription;
 import com.mongodb.event.ServerHeartbeatFailedEvent;
 import com.mongodb.event.ServerMonitorListener;
 import dev.onehop.routing.internal.wire.Connections;
-import dev.onehop.routing.spi.wire.ServerAddressName;
 import java.io.IOException;
 import java.util.HashSet;
 import java.util.Set;
@@ -59,7 +58,7 @@ public final class Losses implements ServerMonitorListener {
 
   private void reset(ServerAddress address, Throwable failure) {
     connections.reset(
-        new ServerAddressName(address.getHost(), address.getPort()),
+        SingleServer.name(address),
         failure instanceof MongoSocketReadTimeoutException,
         new IOException(
             address.getHost()

@@ -1,7 +1,6 @@
 package dev.onehop.routing.internal.watch;
 
 import com.mongodb.MongoClientSettings;
-import com.mongodb.ServerAddress;
 import com.mongodb.connection.ClusterConnectionMode;
 import com.mongodb.connection.ClusterDescription;
 import com.mongodb.connection.ClusterSettings;
@@ -84,7 +83,7 @@ final class MemberWatch implements Watching {
     ClusterSettings.Builder one =
         ClusterSettings.builder()
             .mode(ClusterConnectionMode.SINGLE)
-            .hosts(List.of(new ServerAddress(server.host(), server.port())))
+            .hosts(List.of(SingleServer.address(server)))
             .serverSelectionTimeout(
                 asked.getServerSelectionTimeout(TimeUnit.MILLISECONDS), TimeUnit.MILLISECONDS);
     if (replicaSet != null) {

@@ -101,7 +101,7 @@ public final class MonitoredServers implements ServerSet {
                 ? byTheDriver(settings, listener)
                 : new MemberWatch(
                     settings,
-                    cluster.getHosts().stream().map(MonitoredServers::name).toList(),
+                    cluster.getHosts().stream().map(SingleServer::name).toList(),
                     cluster.getRequiredReplicaSetName(),
                     mapping,
                     listener));
@@ -141,11 +141,7 @@ public final class MonitoredServers implements ServerSet {
                                   cluster.applySettings(
                                       replicaSet(
                                           settings.getClusterSettings(),
-                                          members.stream()
-                                              .map(
-                                                  each ->
-                                                      new ServerAddress(each.host(), each.port()))
-                                              .toList(),
+                                          members.stream().map(SingleServer::address).toList(),
                                           name)))
                           .build(),
                       listener)
@@ -211,11 +207,7 @@ public final class MonitoredServers implements ServerSet {
   }
 
   private static Server server(ServerDescription description) {
-    return new Server(name(description.getAddress()), description.getMaxWireVersion());
-  }
-
-  private static ServerAddressName name(ServerAddress address) {
-    return new ServerAddressName(address.getHost(), address.getPort());
+    return new Server(SingleServer.name(description.getAddress()), description.getMaxWireVersion());
   }
 
   @Override
@@ -266,7 +258,7 @@ public final class MonitoredServers implements ServerSet {
 
   @Override
   public @Nullable String zoneReason(ServerAddressName server) {
-    return zones.reason(new ServerAddress(server.host(), server.port()));
+    return zones.reason(SingleServer.address(server));
   }
 
   /** Reads {@code $readPreference}, as the driver writes it for a mongos. */

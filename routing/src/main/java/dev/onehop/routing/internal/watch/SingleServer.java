@@ -64,4 +64,9 @@ public final class SingleServer {
   public static ServerAddress address(ServerAddressName name) {
     return new ServerAddress(name.host(), name.port());
   }
+
+  /** The name of the driver's form. */
+  public static ServerAddressName name(ServerAddress address) {
+    return new ServerAddressName(address.getHost(), address.getPort());
+  }
 }
