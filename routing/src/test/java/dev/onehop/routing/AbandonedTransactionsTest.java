@@ -48,10 +48,12 @@ class AbandonedTransactionsTest {
           return null;
         });
     cluster.hold(
-        "m0", command -> command.get("$db") instanceof BsonString on && on.getValue().equals("config"));
+        "m0",
+        command -> command.get("$db") instanceof BsonString on && on.getValue().equals("config"));
     try (MongoClient client = client()) {
       MongoCollection<Document> collection = client.getDatabase("it").getCollection("c");
-      ClientSession session = Objects.requireNonNull(Mono.from(client.startSession()).block(TIMEOUT));
+      ClientSession session =
+          Objects.requireNonNull(Mono.from(client.startSession()).block(TIMEOUT));
       session.startTransaction();
       Disposable insert =
           Mono.from(collection.insertOne(session, new Document("_id", 1))).subscribe();

@@ -251,8 +251,7 @@ public final class TargetedRouter implements CommandRouter {
   }
 
   private Mono<BsonDocument> run(OpMsg command) {
-    return reading(
-        command, read -> turns.inTurn(transactionOf(read), attempt(command, read, 1)));
+    return reading(command, read -> turns.inTurn(transactionOf(read), attempt(command, read, 1)));
   }
 
   private Mono<BsonDocument> attempt(OpMsg whole, TargetedCommand command, int tries) {
