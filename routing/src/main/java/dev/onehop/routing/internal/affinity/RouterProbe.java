@@ -185,8 +185,9 @@ public final class RouterProbe implements AutoCloseable {
             Mono.fromCallable(() -> connect(router, listener))
                 .subscribeOn(Schedulers.boundedElastic()),
             question,
+            // The answer does not wait for it: a mongos may take its time to end a session.
             client ->
-                Mono.fromRunnable(() -> close(client)).subscribeOn(Schedulers.boundedElastic()))
+                Mono.fromRunnable(() -> Schedulers.boundedElastic().schedule(() -> close(client))))
         .timeout(TIMEOUT.multipliedBy(2));
   }
 

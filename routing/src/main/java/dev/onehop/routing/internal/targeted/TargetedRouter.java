@@ -9,6 +9,7 @@ import dev.onehop.routing.internal.command.RouterHandles;
 import dev.onehop.routing.internal.command.SessionCommands;
 import dev.onehop.routing.internal.command.StatementLists;
 import dev.onehop.routing.internal.command.TransactionPins;
+import dev.onehop.routing.internal.command.TransactionTurns;
 import dev.onehop.routing.internal.wire.BsonFields.MalformedDocumentException;
 import dev.onehop.routing.internal.wire.Connections;
 import dev.onehop.routing.internal.wire.WirePool;
@@ -81,6 +82,7 @@ public final class TargetedRouter implements CommandRouter {
   private final Runnable release;
   private final CursorPins cursors = new CursorPins();
   private final TransactionPins transactions = new TransactionPins();
+  private final TransactionTurns turns = new TransactionTurns();
   private final EndedCursors endedCursors;
   private final Planner planner;
   private final Latencies latencies = new Latencies();
@@ -151,16 +153,28 @@ public final class TargetedRouter implements CommandRouter {
         || (Plan.needsTable(command) && isToBeLoaded(command.namespace()))) {
       return null;
     }
-    Route route;
+    TransactionTurns.Turn turn = turns.begin(transactionOf(command));
+    if (turn == null) {
+      return null;
+    }
+    Forwarded forwarded = null;
     try {
-      Plan plan = planner.plan(command);
-      route = plan == null ? null : plan.route();
-    } catch (CommandFailure | MalformedDocumentException | IndexOutOfBoundsException e) {
-      return null;
+      Route route = routeNow(command);
+      forwarded = route == null ? null : forward(command, route, turn, carrier, outcome);
+      return forwarded;
+    } finally {
+      if (forwarded == null) {
+        turn.end();
+      }
     }
-    if (route == null) {
-      return null;
-    }
+  }
+
+  private Forwarded forward(
+      TargetedCommand command,
+      Route route,
+      TransactionTurns.Turn turn,
+      Forwarded.Carrier carrier,
+      Forwarded.Outcome outcome) {
     outcome.targeting(
         command.name(),
         command.namespace(),
@@ -169,8 +183,7 @@ public final class TargetedRouter implements CommandRouter {
                 journey.targeted(
                     route.decision(), route.shard(), route.server(), route.routerDown())
             : null);
-    return new Forwarded(
-        command.name(),
+    BooleanSupplier cancel =
         send(
             command,
             route,
@@ -178,6 +191,7 @@ public final class TargetedRouter implements CommandRouter {
             new Sending.Answer() {
               @Override
               public void replied(@Nullable ByteBuf message, boolean ok) {
+                turn.end();
                 if (message == null) {
                   throw new IllegalStateException("a forwarded command expects an answer");
                 }
@@ -186,6 +200,7 @@ public final class TargetedRouter implements CommandRouter {
 
               @Override
               public void unsent(Throwable why) {
+                turn.end();
                 // The frame is the caller's, who holds it until then.
                 command.restore();
                 outcome.notDone(false, Mono.empty());
@@ -193,9 +208,32 @@ public final class TargetedRouter implements CommandRouter {
 
               @Override
               public void failed(Throwable cause) {
+                turn.end();
                 outcome.failed(cause);
               }
-            }));
+            });
+    return new Forwarded(
+        command.name(),
+        () -> {
+          boolean inTime = cancel.getAsBoolean();
+          turn.end();
+          return inTime;
+        });
+  }
+
+  /** Where a command goes; null if it has to wait, is split or fails. */
+  private @Nullable Route routeNow(TargetedCommand command) {
+    try {
+      Plan plan = planner.plan(command);
+      return plan == null ? null : plan.route();
+    } catch (CommandFailure | MalformedDocumentException | IndexOutOfBoundsException e) {
+      return null;
+    }
+  }
+
+  /** The session of a transaction's command; null for any other command. */
+  private static @Nullable BsonDocument transactionOf(TargetedCommand command) {
+    return command.isInTransaction() ? command.session() : null;
   }
 
   @Override
@@ -213,7 +251,7 @@ public final class TargetedRouter implements CommandRouter {
   }
 
   private Mono<BsonDocument> run(OpMsg command) {
-    return reading(command, read -> attempt(command, read, 1));
+    return reading(command, read -> turns.inTurn(transactionOf(read), attempt(command, read, 1)));
   }
 
   private Mono<BsonDocument> attempt(OpMsg whole, TargetedCommand command, int tries) {
@@ -356,7 +394,7 @@ public final class TargetedRouter implements CommandRouter {
 
   private BooleanSupplier send(
       TargetedCommand command, Route route, Forwarded.Carrier carrier, Sending.Answer answer) {
-    BsonDocument session = command.isInTransaction() ? command.session() : null;
+    BsonDocument session = transactionOf(command);
     if (session != null) {
       transactions.pin(session, command.transactionNumber(), route.server());
     }

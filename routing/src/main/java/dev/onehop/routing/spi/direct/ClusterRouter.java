@@ -3,6 +3,7 @@ package dev.onehop.routing.spi.direct;
 import dev.onehop.core.table.RoutingTable;
 import dev.onehop.core.targeting.Target;
 import dev.onehop.routing.internal.catalog.UnknownNamespaceException;
+import dev.onehop.routing.internal.command.TransactionTurns;
 import dev.onehop.routing.internal.zones.PreferredZones;
 import dev.onehop.routing.spi.router.ClusterFacts;
 import dev.onehop.routing.spi.router.CommandRouter;
@@ -51,6 +52,7 @@ public abstract class ClusterRouter implements CommandRouter {
   private final ShardKeyChange keyChanges;
   private final Sessions sessions;
   private final Listings listings;
+  private final TransactionTurns turns = new TransactionTurns();
 
   /**
    * @param cluster taken over
@@ -170,8 +172,11 @@ public abstract class ClusterRouter implements CommandRouter {
           if (Sessions.isOfOwn(command)) {
             return sessions.tell(command);
           }
-          return startedOrSilent()
-              .then(Mono.defer(() -> Sessions.isOfAll(command) ? kill(command) : run(command)))
+          Mono<BsonDocument> answer =
+              startedOrSilent()
+                  .then(Mono.defer(() -> Sessions.isOfAll(command) ? kill(command) : run(command)));
+          return turns
+              .inTurn(Transactions.isPart(command) ? command.body().get("lsid") : null, answer)
               .map(cluster.clock()::stamped)
               .onErrorMap(failure -> Transactions.labelled(command, failure));
         });

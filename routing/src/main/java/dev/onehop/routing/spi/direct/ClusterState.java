@@ -68,10 +68,11 @@ public final class ClusterState implements AutoCloseable {
     this.catalog = RoutingCatalog.forShards(config, forgetting(refreshes.listener()));
     this.directory = new ShardDirectory(config, watcher, pool, clock);
     this.transactions = new Transactions(directory, clock);
-    this.shards = new ShardClient(catalog, directory, concerns, versions, transactions);
     this.startCheck = new StartCheck(seedServers, directory);
+    this.shards = new ShardClient(catalog, directory, startCheck, concerns, versions, transactions);
     this.forwarding =
-        new OneShardForwarding(catalog, directory, concerns, cursors, pool, clock, versions);
+        new OneShardForwarding(
+            catalog, directory, startCheck, concerns, cursors, pool, clock, versions);
     this.refreshing =
         startCheck
             .done()

@@ -63,8 +63,7 @@ final class Listings {
                         CursorReplies.first(
                             database + ".$cmd." + command.commandName(), 0, List.of()))
                     : client
-                        .shards()
-                        .shard(found.get(0).getString("primary").getValue())
+                        .shard(found.get(0).getString("primary").getValue(), command)
                         .flatMap(
                             replicaSet ->
                                 replicaSet

@@ -8,6 +8,7 @@ import dev.onehop.routing.spi.shard.CommandFailure;
 import dev.onehop.routing.spi.shard.ReplicaSet;
 import dev.onehop.routing.spi.shard.ReplicaSet.Answer;
 import dev.onehop.routing.spi.shard.Retryability;
+import dev.onehop.routing.spi.shard.ServerSet;
 import dev.onehop.routing.spi.wire.OpMsg;
 import dev.onehop.routing.spi.wire.ServerAddressName;
 import java.io.IOException;
@@ -60,7 +61,10 @@ final class MongosHandOver implements HandOver {
   private Mono<BsonDocument> toMongos(OpMsg command) {
     boolean part = Transactions.isPart(command);
     ServerAddressName pinned = part ? transactions.of(command) : null;
-    Mono<Answer> sent = pinned == null ? mongoses.send(command) : mongoses.sendTo(pinned, command);
+    Mono<Answer> sent =
+        pinned == null
+            ? mongoses.send(command, mongos -> pinned(command, part, mongos))
+            : mongoses.sendTo(pinned, command);
     return Mono.deferContextual(
         context ->
             sent.map(
@@ -68,13 +72,19 @@ final class MongosHandOver implements HandOver {
                       Journey.in(context).handedOver(answer.server());
                       if (isToEndElsewhere(command, answer)) {
                         transactions.unpin(command);
-                      } else if (part) {
-                        transactions.pin(command, answer.server());
                       }
                       return cursors.keep(mongoses, command, answer);
                     })
                 // Another mongos can end it, by the recovery token.
                 .doOnError(IOException.class, e -> transactions.unpin(command)));
+  }
+
+  /** It begins there also if the client gives its first statement up before the answer. */
+  private OpMsg pinned(OpMsg command, boolean part, ServerSet.Server mongos) {
+    if (part) {
+      transactions.pin(command, mongos.name());
+    }
+    return command;
   }
 
   /** A mongos that is going away: its answer to a commit has the client try that again. */

@@ -46,6 +46,7 @@ import reactor.core.publisher.Mono;
 final class OneShardForwarding {
   private final RoutingCatalog catalog;
   private final ShardDirectory shards;
+  private final StartCheck startCheck;
   private final DefaultConcerns concerns;
   private final Cursors cursors;
   private final WirePool pool;
@@ -61,6 +62,7 @@ final class OneShardForwarding {
   OneShardForwarding(
       RoutingCatalog catalog,
       ShardDirectory shards,
+      StartCheck startCheck,
       DefaultConcerns concerns,
       Cursors cursors,
       WirePool pool,
@@ -68,6 +70,7 @@ final class OneShardForwarding {
       Versions versions) {
     this.catalog = catalog;
     this.shards = shards;
+    this.startCheck = startCheck;
     this.concerns = concerns;
     this.cursors = cursors;
     this.pool = pool;
@@ -105,7 +108,7 @@ final class OneShardForwarding {
     }
     ReplicaSet shard = target.isSingleShard() ? shards.known(target.shard()) : null;
     Server primary = shard == null ? null : shard.servers().primary();
-    if (shard == null || primary == null) {
+    if (shard == null || primary == null || !startCheck.hasPassed(shard)) {
       return null;
     }
     byte[] version = version(table, target.shard(), primary.maxWireVersion());

@@ -36,6 +36,7 @@ public final class ShardClient {
 
   private final RoutingCatalog catalog;
   private final ShardDirectory shards;
+  private final StartCheck startCheck;
   private final DefaultConcerns concerns;
   private final Versions versions;
   private final Transactions transactions;
@@ -43,11 +44,13 @@ public final class ShardClient {
   ShardClient(
       RoutingCatalog catalog,
       ShardDirectory shards,
+      StartCheck startCheck,
       DefaultConcerns concerns,
       Versions versions,
       Transactions transactions) {
     this.catalog = catalog;
     this.shards = shards;
+    this.startCheck = startCheck;
     this.concerns = concerns;
     this.versions = versions;
     this.transactions = transactions;
@@ -55,6 +58,13 @@ public final class ShardClient {
 
   public ShardDirectory shards() {
     return shards;
+  }
+
+  /** The replica set of a shard, once that is found to be usable for a command. */
+  Mono<ReplicaSet> shard(String id, OpMsg command) {
+    return shards
+        .shard(id)
+        .flatMap(replicaSet -> startCheck.passed(id, replicaSet, command).thenReturn(replicaSet));
   }
 
   /** Sends a command to a shard, with the version that {@code table} says. */
@@ -93,8 +103,7 @@ public final class ShardClient {
 
   private Mono<Answer> send(
       String shard, OpMsg command, Function<VersionFormat, BsonDocument> version) {
-    return shards
-        .shard(shard)
+    return shard(shard, command)
         // The table names a shard that is no more: as stale as it can be.
         .onErrorMap(ShardDirectory::isNotFound, StaleRoute::new)
         .flatMap(

@@ -7,13 +7,19 @@ import dev.onehop.routing.spi.router.ClusterFacts;
 import dev.onehop.routing.spi.shard.CommandFailure;
 import dev.onehop.routing.spi.shard.ErrorCodes;
 import dev.onehop.routing.spi.shard.ReplicaSet;
-import dev.onehop.routing.spi.shard.ReplicaSet.Answer;
+import dev.onehop.routing.spi.shard.ServerSet;
 import dev.onehop.routing.spi.shard.ShardDirectory;
 import dev.onehop.routing.spi.shard.StaleRoutes;
 import dev.onehop.routing.spi.wire.OpMsg;
+import dev.onehop.routing.spi.wire.ServerAddressName;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.bson.BsonArray;
 import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
@@ -25,13 +31,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import reactor.util.retry.Retry;
 
 /**
  * Looks, before the first command, whether the cluster can be used this way, and names what is
  * missing if not: the servers are no mongoses or config servers, the user may not read the routing
  * metadata, is unknown to a shard, or lacks a role that shards of 8.0 ask for.
  *
- * <p>Done once; after a failure again, with the next command.
+ * <p>Done once; after a failure again, with the next command. A shard that is silent at the start
+ * holds up nobody: it is checked before the first command that goes to it.
  */
 final class StartCheck {
   private static final Logger log = LoggerFactory.getLogger(StartCheck.class);
@@ -43,9 +51,12 @@ final class StartCheck {
 
   // As the driver's for finding a server: a seed that is silent must not hold up all for ever.
   private static final Duration TIMEOUT = Duration.ofSeconds(30);
-  // A shard that is down must not keep the others from being used.
 
+  /** How long a shard is silent until that is logged. */
   private static final Duration SHARD_TIMEOUT = Duration.ofSeconds(5);
+
+  /** How long the start waits for all shards, so as to say the version of the oldest. */
+  private static final Duration ALL_SHARDS = Duration.ofMillis(250);
 
   /**
    * How long commands wait for seeds of which none has said what it is: as long as the driver does
@@ -56,16 +67,29 @@ final class StartCheck {
   private static final int WIRE_VERSION_8_0 = 25;
   private static final String SCRIPT = "docker/direct-users.js makes it";
 
+  // As for a command that may be sent again while a new primary is being elected.
+  private static final Retry AGAIN =
+      Retry.backoff(49, Duration.ofMillis(20))
+          .maxBackoff(Duration.ofMillis(500))
+          .filter(IOException.class::isInstance)
+          .onRetryExhaustedThrow((spec, signal) -> signal.failure());
+
   private final ReplicaSet seeds;
   private final ShardDirectory shards;
   private final Mono<ClusterFacts> facts;
-  private volatile @Nullable ClusterFacts known;
+  private final Set<ReplicaSet> passed = ConcurrentHashMap.newKeySet();
+  private final Map<ServerAddressName, Mono<Void>> asked = new ConcurrentHashMap<>();
 
-  /** What the seeds say, before the shards were asked; null before. */
+  /** By id, the question to each shard that refuses the user: no command runs meanwhile. */
+  private final Map<String, Mono<Void>> refusing = new ConcurrentHashMap<>();
+
+  /** The least of the shards' highest wire versions. */
+  private final AtomicInteger leastWireVersion = new AtomicInteger(Integer.MAX_VALUE);
+
+  /** What the seeds say; null before. */
   private volatile @Nullable ClusterFacts seedFacts;
 
-  /** Whether the config servers have said which shards there are. */
-  private volatile boolean shardsRead;
+  private volatile boolean done;
 
   /** Whether commands have waited in vain. */
   private volatile boolean tooSlow;
@@ -76,7 +100,7 @@ final class StartCheck {
     this.facts =
         Mono.defer(this::check)
             .timeout(TIMEOUT, Mono.error(StartCheck::unanswered))
-            .doOnNext(found -> known = found)
+            .doOnNext(found -> done = true)
             .doOnError(
                 failure -> !isSilence(failure),
                 // Commands wait for the next check again, which says the same or succeeds.
@@ -85,24 +109,26 @@ final class StartCheck {
             .cache(found -> FOR_GOOD, e -> FAILURE_KEPT, () -> FAILURE_KEPT);
   }
 
-  Mono<ClusterFacts> facts() {
-    return facts;
-  }
-
-  /** What was found; before, what the seeds say; null before that. */
+  /** What the seeds say, and the shards that were checked; null before. */
   @Nullable ClusterFacts known() {
-    return known != null ? known : seedFacts;
+    ClusterFacts told = seedFacts;
+    return told == null
+        ? null
+        : new ClusterFacts(
+            told.hasMongos(),
+            told.serverVersion(),
+            Math.min(told.maxWireVersion(), leastWireVersion.get()));
   }
 
   /** Whether there is a mongos at all. */
   Mono<Boolean> hasMongos() {
-    ClusterFacts atHand = known();
+    ClusterFacts atHand = seedFacts;
     return atHand != null ? Mono.just(atHand.hasMongos()) : facts.map(ClusterFacts::hasMongos);
   }
 
-  /** Whether all was found that commands on shards need. */
+  /** Whether all was found that commands on shards need, but for the shards' own checks. */
   boolean isDone() {
-    return known != null;
+    return done;
   }
 
   /**
@@ -111,7 +137,10 @@ final class StartCheck {
    */
   Mono<Void> doneOrSilent() {
     return Mono.defer(
-        () -> isDone() || tooSlow ? Mono.empty() : Mono.firstWithSignal(facts.then(), silence()));
+        () ->
+            isDone()
+                ? noneRefusing()
+                : tooSlow ? Mono.empty() : Mono.firstWithSignal(facts.then(), silence()));
   }
 
   private Mono<Void> silence() {
@@ -122,9 +151,8 @@ final class StartCheck {
                     seedFacts == null
                         ? Mono.delay(PATIENCE.minus(RoutingCatalog.MOMENT))
                         : Mono.<Long>empty()))
-        // What is waited for then are the shards.
-        .then(Mono.defer(() -> shardsRead ? Mono.<Void>never() : Mono.<Void>empty()))
-        .doOnSuccess(done -> tooSlow = !isDone());
+        .then()
+        .doOnSuccess(end -> tooSlow = !isDone());
   }
 
   private static boolean isSilence(Throwable failure) {
@@ -143,7 +171,64 @@ final class StartCheck {
   }
 
   Mono<Void> done() {
-    return known != null ? Mono.empty() : facts.then();
+    return Mono.defer(() -> isDone() ? noneRefusing() : facts.then());
+  }
+
+  /** Whether a command may go to a shard at once. */
+  boolean hasPassed(ReplicaSet shard) {
+    return passed.contains(shard) && refusing.isEmpty();
+  }
+
+  /**
+   * Completes when a shard is found to be usable; fails with the reason if it is not, or as the
+   * command would if no server of the shard can be reached.
+   *
+   * @param command that is to be sent to it
+   */
+  Mono<Void> passed(String id, ReplicaSet shard, OpMsg command) {
+    return passed.contains(shard)
+        ? Mono.empty()
+        : passed(id, shard, ReplicaSet.readPreference(command));
+  }
+
+  private Mono<Void> passed(String id, ReplicaSet shard, @Nullable BsonDocument readPreference) {
+    return shard
+        .servers()
+        .select(readPreference)
+        .flatMap(
+            server ->
+                asked.computeIfAbsent(
+                    server.name(),
+                    name ->
+                        ask(id, shard, server).cache(end -> FOR_GOOD, this::kept, () -> FOR_GOOD)))
+        .retryWhen(AGAIN);
+  }
+
+  private Duration kept(Throwable failure) {
+    return isRefusal(failure) ? FAILURE_KEPT : Duration.ZERO;
+  }
+
+  /** Completes unless a shard still refuses the user. */
+  private Mono<Void> noneRefusing() {
+    return Flux.fromIterable(refusing.entrySet())
+        .concatMap(
+            shard ->
+                shard
+                    .getValue()
+                    .timeout(SHARD_TIMEOUT)
+                    .onErrorResume(
+                        e -> !isRefusal(e),
+                        e -> {
+                          refusing.remove(shard.getKey());
+                          return Mono.empty();
+                        }))
+        .then();
+  }
+
+  private static boolean isRefusal(Throwable failure) {
+    return failure instanceof CommandFailure refused
+        && (refused.code() == ErrorCodes.UNAUTHORIZED
+            || refused.code() == ErrorCodes.AUTHENTICATION_FAILED);
   }
 
   private static CommandFailure unanswered() {
@@ -176,11 +261,11 @@ final class StartCheck {
               String version =
                   both.getT2().document().getString("version", new BsonString("0.0.0")).getValue();
               int wireVersion = hello.getNumber("maxWireVersion", new BsonInt32(0)).intValue();
-              seedFacts = new ClusterFacts(mongos, version, wireVersion);
+              ClusterFacts told = new ClusterFacts(mongos, version, wireVersion);
+              seedFacts = told;
               return allShards()
-                  .doOnNext(read -> shardsRead = true)
-                  .flatMap(this::checkShards)
-                  .map(least -> new ClusterFacts(mongos, version, Math.min(wireVersion, least)));
+                  .flatMap(all -> checkShards(all).cache().timeout(ALL_SHARDS, Mono.empty()))
+                  .thenReturn(told);
             });
   }
 
@@ -200,49 +285,49 @@ final class StartCheck {
                         + ")"));
   }
 
-  /** The least of the shards' highest wire versions. */
-  private Mono<Integer> checkShards(Map<String, ReplicaSet> all) {
+  private Mono<Void> checkShards(Map<String, ReplicaSet> all) {
     return Flux.fromIterable(all.entrySet())
         .flatMapDelayError(
-            shard -> check(shard.getKey(), shard.getValue(), all.size()), Integer.MAX_VALUE, 1)
+            shard ->
+                passed(shard.getKey(), shard.getValue(), (BsonDocument) null)
+                    .timeout(SHARD_TIMEOUT)
+                    .onErrorResume(
+                        e -> !isRefusal(e),
+                        e -> {
+                          log.warn("shard {} can't be asked now: {}", shard.getKey(), e.toString());
+                          return Mono.empty();
+                        }),
+            Integer.MAX_VALUE,
+            1)
         .onErrorMap(StaleRoutes::single)
-        .reduce(Integer.MAX_VALUE, Math::min);
+        .then();
   }
 
-  private Mono<Integer> check(String id, ReplicaSet shard, int shardCount) {
+  private Mono<Void> ask(String id, ReplicaSet shard, ServerSet.Server server) {
     OpMsg status =
         OpMsg.command(
             new BsonDocument("connectionStatus", new BsonInt32(1))
                 .append("showPrivileges", BsonBoolean.TRUE)
                 .append("$db", new BsonString("admin")));
     return shard
-        .servers()
-        .select(null)
+        .sendTo(server.name(), status)
         .flatMap(
-            server ->
-                shard
-                    .sendTo(server.name(), status)
-                    .map(Answer::document)
-                    .flatMap(
-                        reply ->
-                            server.maxWireVersion() >= WIRE_VERSION_8_0
-                                    && shardCount > 1
-                                    && lacksDirectOperations(reply)
-                                ? Mono.<Integer>error(missingRole(id))
-                                : Mono.just(server.maxWireVersion())))
-        .timeout(SHARD_TIMEOUT)
-        .onErrorResume(
-            e -> {
-              if (e instanceof ServerRefusedException) {
-                return Mono.error(unknownToShard(id, e));
-              }
-              if (e instanceof CommandFailure refused
-                  && refused.code() == ErrorCodes.UNAUTHORIZED) {
-                return Mono.error(e);
-              }
-              log.warn("shard {} can't be asked now: {}", id, e.toString());
-              return Mono.empty();
-            });
+            answer ->
+                server.maxWireVersion() >= WIRE_VERSION_8_0
+                        && shards.known().size() > 1
+                        && lacksDirectOperations(answer.document())
+                    ? Mono.<Void>error(missingRole(id))
+                    : Mono.<Void>empty())
+        .onErrorMap(ServerRefusedException.class, e -> unknownToShard(id, e))
+        .doOnSuccess(
+            end -> {
+              leastWireVersion.accumulateAndGet(server.maxWireVersion(), Math::min);
+              passed.add(shard);
+              refusing.remove(id);
+            })
+        .doOnError(
+            StartCheck::isRefusal,
+            e -> refusing.put(id, Objects.requireNonNull(asked.get(server.name()))));
   }
 
   /** Whether there is authentication and the user may not do what 8.0 calls direct operations. */

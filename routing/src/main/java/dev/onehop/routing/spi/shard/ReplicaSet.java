@@ -115,7 +115,8 @@ public final class ReplicaSet {
             });
   }
 
-  private static @Nullable BsonDocument readPreference(OpMsg command) {
+  /** Which members a command may go to; null for the primary alone. */
+  public static @Nullable BsonDocument readPreference(OpMsg command) {
     if (!Retryability.isRead(command)) {
       return null;
     }

@@ -1,8 +1,11 @@
 package dev.onehop.routing.spi.direct;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
+import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import org.bson.BsonArray;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
@@ -12,9 +15,11 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
+import reactor.core.Disposable;
 
 /** Transactions that are handed to a mongos which goes away. */
 class TransactionHandOverTest {
+  private static final Duration TIMEOUT = Duration.ofSeconds(20);
   private static final int WIRE_6_0 = 17;
   private static final String TRANSACTION =
       "lsid: {id: 'a session'}, txnNumber: {$numberLong: '%d'}, autocommit: false";
@@ -101,16 +106,56 @@ class TransactionHandOverTest {
     assertThat(cluster.seen("m1", "commitTransaction")).hasSize(1);
   }
 
+  @Test
+  void theEndWaitsForTheStatementBeforeIt() {
+    cluster.hold("m1", got -> got.getFirstKey().equals("insert"));
+    CompletableFuture<BsonDocument> first = cluster.executing(insertion(2, true)).toFuture();
+    await().atMost(TIMEOUT).until(() -> cluster.seen("m1", "insert").size() == 1);
+
+    // The driver that watches them would choose this one now.
+    cluster.seed("m0");
+    CompletableFuture<BsonDocument> end =
+        cluster.executing(ending("abortTransaction", 2)).toFuture();
+    assertThat(end).isNotDone();
+    cluster.release();
+
+    assertThat(first).succeedsWithin(TIMEOUT);
+    assertThat(end).succeedsWithin(TIMEOUT);
+    assertThat(cluster.seen("m1", "abortTransaction")).hasSize(1);
+    assertThat(cluster.seen("m0", "abortTransaction")).isEmpty();
+  }
+
+  /** As a client does that closes a connection because of its time limit. */
+  @Test
+  void theEndFollowsAStatementThatWasGivenUp() {
+    cluster.hold("m1", got -> got.getFirstKey().equals("insert"));
+    Disposable first = cluster.executing(insertion(2, true)).subscribe();
+    await().atMost(TIMEOUT).until(() -> cluster.seen("m1", "insert").size() == 1);
+
+    cluster.seed("m0");
+    first.dispose();
+    assertOk(end("abortTransaction", 2));
+
+    assertThat(cluster.seen("m1", "abortTransaction")).hasSize(1);
+    assertThat(cluster.seen("m0", "abortTransaction")).isEmpty();
+  }
+
   private BsonDocument insert(int transaction, boolean first) {
-    return cluster.execute(
-        "{insert: 'c', documents: [{_id: 1}], %s, %s $db: 'it'}"
-            .formatted(TRANSACTION.formatted(transaction), first ? "startTransaction: true," : ""));
+    return cluster.execute(insertion(transaction, first));
+  }
+
+  private static String insertion(int transaction, boolean first) {
+    return "{insert: 'c', documents: [{_id: 1}], %s, %s $db: 'it'}"
+        .formatted(TRANSACTION.formatted(transaction), first ? "startTransaction: true," : "");
   }
 
   private BsonDocument end(String command, int transaction) {
-    return cluster.execute(
-        "{%s: 1, recoveryToken: {recoveryShardId: 's0'}, %s, $db: 'admin'}"
-            .formatted(command, TRANSACTION.formatted(transaction)));
+    return cluster.execute(ending(command, transaction));
+  }
+
+  private static String ending(String command, int transaction) {
+    return "{%s: 1, recoveryToken: {recoveryShardId: 's0'}, %s, $db: 'admin'}"
+        .formatted(command, TRANSACTION.formatted(transaction));
   }
 
   private static void assertOk(BsonDocument reply) {

@@ -1,0 +1,134 @@
+package dev.onehop.routing;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.mongodb.client.model.Filters;
+import com.mongodb.reactivestreams.client.MongoClient;
+import com.mongodb.reactivestreams.client.MongoCollection;
+import dev.onehop.routing.spi.direct.ScriptedCluster;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import org.bson.BsonDocument;
+import org.bson.Document;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import reactor.core.publisher.Mono;
+
+/** An application starts in direct mode while one shard is silent: the other one is served. */
+class FirstOperationsTest {
+  private static final Duration TIMEOUT = Duration.ofSeconds(20);
+
+  /** Much less than a silent shard is waited for before that is logged. */
+  private static final Duration SOON = Duration.ofSeconds(2);
+
+  private static final int WIRE_6_0 = 17;
+  private static final int WIRE_8_0 = 25;
+
+  private ScriptedCluster cluster = new ScriptedCluster(WIRE_6_0);
+
+  /** A first client takes longer, as its classes are loaded. */
+  @BeforeAll
+  static void loadClasses() {
+    try (ScriptedCluster healthy = new ScriptedCluster(WIRE_6_0);
+        MongoClient client =
+            OneHop.builder("mongodb://" + healthy.address("config") + "/")
+                .routing(RoutingMode.DIRECT)
+                .reactiveClient()) {
+      assertThat(find(client, 5)).succeedsWithin(TIMEOUT);
+    }
+  }
+
+  @AfterEach
+  void stop() {
+    cluster.close();
+  }
+
+  private OneHop.Builder direct(String options) {
+    return OneHop.builder("mongodb://" + cluster.address("config") + "/?" + options)
+        .routing(RoutingMode.DIRECT);
+  }
+
+  private static CompletableFuture<Document> find(MongoClient client, int id) {
+    MongoCollection<Document> collection = client.getDatabase("it").getCollection("c");
+    return Mono.from(collection.find(Filters.eq(id)).first()).toFuture();
+  }
+
+  private void silence(boolean killed) {
+    if (killed) {
+      cluster.stop("s0");
+    } else {
+      cluster.hold("s0", command -> true);
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void theOtherShardIsServedAtOnce(boolean killed) {
+    silence(killed);
+    try (MongoClient client = direct("").reactiveClient()) {
+      assertThat(find(client, 5)).succeedsWithin(SOON).isEqualTo(new Document("from", "s1"));
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void theOtherShardIsServedAtOnceToTheSynchronousDriver(boolean killed) {
+    assertServed("");
+    silence(killed);
+    assertServed("timeoutMS=2000");
+  }
+
+  private void assertServed(String options) {
+    try (com.mongodb.client.MongoClient client = direct(options).syncClient()) {
+      assertThat(client.getDatabase("it").getCollection("c").find(Filters.eq(5)).first())
+          .isEqualTo(new Document("from", "s1"));
+    }
+  }
+
+  @Test
+  void theSilentShardIsCheckedBeforeItsFirstCommand() {
+    cluster.hold("s0", command -> command.getFirstKey().equals("connectionStatus"));
+    try (MongoClient client = direct("").reactiveClient()) {
+      assertThat(find(client, 5)).succeedsWithin(SOON);
+      CompletableFuture<Document> found = find(client, -5);
+      // What comes later is served meanwhile, and nothing goes to the shard that is not checked.
+      assertThat(find(client, 5)).succeedsWithin(SOON);
+      assertThat(cluster.seen("s0", "connectionStatus")).isNotEmpty();
+      assertThat(cluster.seen("s0", "find")).isEmpty();
+
+      cluster.release();
+
+      assertThat(found).succeedsWithin(TIMEOUT).isEqualTo(new Document("from", "s0"));
+    }
+  }
+
+  /** From then on all commands are refused, as they are if the shard answers at the start. */
+  @Test
+  void whatTheSilentShardLacksIsSaidOnceItAnswers() {
+    cluster.close();
+    cluster = new ScriptedCluster(WIRE_8_0);
+    cluster.script(
+        "s0",
+        command ->
+            command.getFirstKey().equals("connectionStatus")
+                ? BsonDocument.parse(
+                    "{ok: 1, authInfo: {authenticatedUsers: [{user: 'u', db: 'admin'}],"
+                        + " authenticatedUserPrivileges: []}}")
+                : null);
+    cluster.hold("s0", command -> true);
+    try (MongoClient client = direct("").reactiveClient()) {
+      assertThat(find(client, 5)).succeedsWithin(TIMEOUT);
+      CompletableFuture<Document> found = find(client, -5);
+      cluster.release();
+
+      assertThatThrownBy(found::join).hasMessageContaining("shard s0 is of version 8.0 or later");
+      assertThatThrownBy(() -> find(client, 5).join())
+          .hasMessageContaining("shard s0 is of version 8.0 or later");
+      assertThat(cluster.seen("s0", "find")).isEmpty();
+    }
+  }
+}
