@@ -4,7 +4,6 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import com.mongodb.MongoClientSettings;
-import com.mongodb.MongoException;
 import dev.onehop.cli.bench.Progress;
 import dev.onehop.copy.ClusterCopy;
 import dev.onehop.copy.progress.CopyException;
@@ -88,9 +87,7 @@ final class CopyRunOptions {
       }
     } catch (InterruptedException e) {
       throw Failure.of(e);
-    } catch (IllegalArgumentException e) {
-      throw Failure.usage(Failure.firstLine(e));
-    } catch (CopyException | MongoException | IllegalStateException e) {
+    } catch (CopyException e) {
       throw Failure.run(Failure.firstLine(e), e);
     } finally {
       ended.countDown();

@@ -106,6 +106,10 @@ final class CopyRun {
             ClusterEnd.connect(
                 "destination", settings.to(), settings.toSettings(), true, THREADS)) {
       run(source, destination);
+    } catch (CopyException known) {
+      throw known;
+    } catch (RuntimeException failure) {
+      throw new CopyException(Waits.reason(failure), failure);
     } finally {
       runner.set(null);
     }

@@ -393,6 +393,218 @@ class CopyIT {
   }
 
   @Test
+  void aShardKeyMayLieInsideTheId() throws Exception {
+    MongoDatabase source = from.getDatabase("inside");
+    List<BsonDocument> points =
+        IntStream.of(300, 700)
+            .mapToObj(h -> new BsonDocument("_id.h", new BsonInt32(h)))
+            .toList();
+    three.shardCollection("inside.ranged", BsonDocument.parse("{'_id.h': 1}"), points);
+    three.shardHashedCollection("inside.hashed", BsonDocument.parse("{'_id.h': 'hashed'}"), 6);
+    three.shardCollection(
+        "inside.both",
+        BsonDocument.parse("{'_id.h': 1, k: 1}"),
+        points.stream().map(point -> point.clone().append("k", new BsonInt32(5))).toList());
+    List<String> names = List.of("ranged", "hashed", "both");
+    for (String name : names) {
+      insert("inside." + name, IntStream.range(0, 1_500).mapToObj(CopyIT::inside).toList());
+    }
+    java.nio.file.Path log = java.nio.file.Files.createTempFile("onehop-copy", ".log");
+    Process process =
+        CopyMain.start(three.url(), two.url(), "inside", ClusterCopy.Begin.NEW, true, log);
+    try (dev.onehop.copy.CopyControl control =
+        dev.onehop.copy.CopyControl.connect(two.url(), settings -> {}, "inside")) {
+      AtomicInteger next = new AtomicInteger(1_500);
+      Random random = new Random(1);
+      org.awaitility.Awaitility.await()
+          .atMost(java.time.Duration.ofMinutes(1))
+          .ignoreExceptions()
+          .until(
+              () -> {
+                for (String name : names) {
+                  changeInside(source.getCollection(name, BsonDocument.class), next, random);
+                }
+                return !process.isAlive() || phase(control).equals("INCREMENTAL");
+              });
+      for (int i = 0; i < 100 && process.isAlive(); i++) {
+        for (String name : names) {
+          changeInside(source.getCollection(name, BsonDocument.class), next, random);
+        }
+      }
+      if (process.isAlive()) {
+        control.finish();
+      }
+      assertThat(process.waitFor(2, java.util.concurrent.TimeUnit.MINUTES)).isTrue();
+      assertThat(process.exitValue())
+          .as("%s", java.nio.file.Files.readString(log))
+          .isZero();
+      assertSame(source, to.getDatabase("inside"));
+      Printed verified =
+          onehop("verify", "--from", three.url(), "--to", two.url(), "--include", "inside");
+      assertThat(verified.exitCode()).as(verified.err()).isZero();
+    } finally {
+      process.destroyForcibly();
+      java.nio.file.Files.delete(log);
+    }
+  }
+
+  private static BsonDocument inside(int i) {
+    return new BsonDocument(
+            "_id",
+            new BsonDocument("s", new BsonString("x" + i)).append("h", new BsonInt32(i * 7 % 1_000)))
+        .append("k", new BsonInt32(i % 10))
+        .append("payload", new BsonString("x".repeat(150)));
+  }
+
+  private static void changeInside(
+      MongoCollection<BsonDocument> collection, AtomicInteger next, Random random) {
+    collection.insertOne(inside(next.incrementAndGet()));
+    BsonDocument[] any = new BsonDocument[4];
+    Arrays.setAll(
+        any,
+        i -> {
+          BsonDocument document = inside(random.nextInt(next.get()));
+          return new BsonDocument("_id.h", document.getDocument("_id").get("h"))
+              .append("_id", document.get("_id"))
+              .append("k", document.get("k"));
+        });
+    collection.updateOne(any[0], Document.parse("{$inc: {n: 1}}"));
+    collection.updateOne(any[1], Document.parse("{$unset: {payload: 1}, $set: {m: [1, 2]}}"));
+    collection.replaceOne(
+        any[2],
+        new BsonDocument("_id", any[2].get("_id"))
+            .append("k", any[2].get("k"))
+            .append("r", new BsonInt32(1)));
+    collection.deleteOne(any[3]);
+  }
+
+  /** More is inserted than they keep: while they are copied, and while the copy is paused. */
+  @Test
+  @Tag("nightly") // Minutes.
+  void cappedCollectionsKeepTheirDocumentsAndTheirOrder() throws Exception {
+    int rounds = Integer.getInteger("onehop.it.copy.capped", 1);
+    for (int round = 0; round < rounds; round++) {
+      copyCapped("capped" + round, new Random(round));
+    }
+  }
+
+  private static final List<String> CAPPED = List.of("most", "size");
+
+  private static void copyCapped(String database, Random random) throws Exception {
+    MongoDatabase source = from.getDatabase(database);
+    source.runCommand(Document.parse("{create: 'most', capped: true, size: 1048576, max: 500}"));
+    source.runCommand(Document.parse("{create: 'size', capped: true, size: 65536}"));
+    AtomicInteger last = new AtomicInteger();
+    fill(source, last, 700);
+    java.nio.file.Path log = java.nio.file.Files.createTempFile("onehop-copy", ".log");
+    Process process =
+        CopyMain.start(three.url(), two.url(), database, ClusterCopy.Begin.NEW, true, log);
+    try (dev.onehop.copy.CopyControl control =
+        dev.onehop.copy.CopyControl.connect(two.url(), settings -> {}, database)) {
+      org.awaitility.Awaitility.await()
+          .atMost(java.time.Duration.ofMinutes(2))
+          .ignoreExceptions()
+          .until(
+              () -> {
+                changeCapped(source, last, random);
+                return phase(control).equals("INCREMENTAL");
+              });
+      control.pause();
+      source.runCommand(Document.parse("{create: 'later', capped: true, size: 65536, max: 100}"));
+      MongoCollection<Document> later = source.getCollection("later");
+      List<Document> others = new ArrayList<>();
+      for (int i = 0; i < 26; i++) {
+        later.insertMany(
+            IntStream.range(i * 20, i * 20 + 20).mapToObj(n -> new Document("_id", n)).toList());
+        later.deleteOne(new Document("_id", i * 20 + 5));
+        fill(source, last, 50);
+        changeCapped(source, last, random);
+        for (int n = 0; n < 1_000; n++) {
+          others.add(new Document("_id", i * 1_000 + n));
+        }
+        source.getCollection("others").insertMany(others);
+        others.clear();
+      }
+      control.proceed();
+      org.awaitility.Awaitility.await()
+          .atMost(java.time.Duration.ofMinutes(2))
+          .until(() -> to.getDatabase(database).getCollection("others").countDocuments() > 2_000);
+      process.destroyForcibly().waitFor();
+      process =
+          CopyMain.start(three.url(), two.url(), database, ClusterCopy.Begin.RESUME, true, log);
+      org.awaitility.Awaitility.await()
+          .atMost(java.time.Duration.ofMinutes(2))
+          .until(
+              () -> {
+                changeCapped(source, last, random);
+                return control.status().getNumber("term").longValue() == 2
+                    && phase(control).equals("INCREMENTAL");
+              });
+      control.finish();
+      assertThat(process.waitFor(5, java.util.concurrent.TimeUnit.MINUTES)).isTrue();
+      List<String> lines = java.nio.file.Files.readAllLines(log);
+      assertThat(process.exitValue()).as("%s", lines).isZero();
+      System.err.printf("%s: %d inserted, %s%n", database, last.get(), lines.get(lines.size() - 1));
+      for (String name : List.of("most", "size", "later")) {
+        List<RawBsonDocument> wanted = inNaturalOrder(source.getCollection(name));
+        List<RawBsonDocument> got = inNaturalOrder(to.getDatabase(database).getCollection(name));
+        assertThat(ids(got)).as(name).isEqualTo(ids(wanted)).hasSizeGreaterThan(90);
+        assertThat(got).as(name).isEqualTo(wanted);
+      }
+      assertSame(source, to.getDatabase(database));
+    } finally {
+      process.destroyForcibly();
+      java.nio.file.Files.delete(log);
+    }
+  }
+
+  private static String phase(dev.onehop.copy.CopyControl control) throws InterruptedException {
+    return control.status().getString("phase").getValue();
+  }
+
+  static List<RawBsonDocument> inNaturalOrder(MongoCollection<?> collection) {
+    return collection
+        .withDocumentClass(RawBsonDocument.class)
+        .find()
+        .hint(new Document("$natural", 1))
+        .into(new ArrayList<>());
+  }
+
+  private static List<Integer> ids(List<RawBsonDocument> documents) {
+    return documents.stream().map(document -> document.getInt32("_id").getValue()).toList();
+  }
+
+  private static void fill(MongoDatabase source, AtomicInteger last, int count) {
+    List<Document> documents = new ArrayList<>();
+    for (int i = 0; i < count; i++) {
+      int id = last.incrementAndGet();
+      documents.add(
+          new Document("_id", id).append("n", 0).append("payload", "x".repeat(50 + id % 90)));
+    }
+    CAPPED.forEach(name -> source.getCollection(name).insertMany(documents));
+  }
+
+  /** Inserts, and changes, removes and inserts again what may be an old document or a new one. */
+  private static void changeCapped(MongoDatabase source, AtomicInteger last, Random random) {
+    fill(source, last, 20);
+    for (String name : CAPPED) {
+      MongoCollection<Document> collection = source.getCollection(name);
+      int id = last.get() - random.nextInt(300);
+      collection.updateOne(new Document("_id", id), Document.parse("{$inc: {n: 1}}"));
+      collection.deleteOne(new Document("_id", last.get() - random.nextInt(300)));
+      Document again = collection.findOneAndDelete(new Document("_id", id - 1));
+      if (again != null) {
+        fill(source, last, 3);
+        collection.insertOne(again);
+      }
+      fill(source, last, 2);
+      collection.updateMany(
+          new Document("_id", new Document("$gt", last.get() - 5)),
+          Document.parse("{$inc: {n: 1}}"));
+    }
+  }
+
+  @Test
   void replicaSetsAndShardedClustersComeToEachOther() throws Exception {
     try (RealMongod set = RealMongod.start();
         RealMongod other = RealMongod.start();

@@ -8,6 +8,8 @@ import dev.onehop.streams.event.StreamEvent;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.function.Function;
+import java.util.function.ToIntFunction;
+import org.bson.RawBsonDocument;
 import org.bson.types.ObjectId;
 import org.reactivestreams.Publisher;
 import reactor.core.publisher.Mono;
@@ -102,6 +104,7 @@ public final class ChannelGroup {
                   owner ->
                       new GroupWork(
                           settings.channels,
+                          settings.channelOf,
                           settings.batch,
                           settings.unacknowledged,
                           settings.events,
@@ -184,6 +187,7 @@ public final class ChannelGroup {
     private final Mono<Checkpoint> start;
     private final int channels;
     private final Function<Duration, LeaseStore> leases;
+    private ToIntFunction<RawBsonDocument> channelOf;
     private int batch = Channels.DEFAULT_BATCH;
     private int unacknowledged = Channels.DEFAULT_UNACKNOWLEDGED;
     private GroupTimes times = new GroupTimes(DEFAULT_LEASE, DEFAULT_RENEWAL);
@@ -197,13 +201,28 @@ public final class ChannelGroup {
       this.start = start;
       this.channels = channels;
       this.leases = leases;
+      this.channelOf = event -> Channels.of(event, channels);
     }
 
     private Builder(Builder other) {
       this(other.events, other.start, other.channels, other.leases);
+      this.channelOf = other.channelOf;
       this.batch = other.batch;
       this.unacknowledged = other.unacknowledged;
       this.times = other.times;
+    }
+
+    /**
+     * Which channel an event of a document belongs to; by default {@link Channels#of} tells.
+     *
+     * @param channel gets each event in the order of the stream, and MUST give the same for the
+     *     same, in all members and for as long as there is the group: a channel's place is that of
+     *     its own events. It gives {@link Channels#ALL} for what concerns no single document. It
+     *     MUST not block
+     */
+    public Builder channelOf(ToIntFunction<RawBsonDocument> channel) {
+      this.channelOf = Objects.requireNonNull(channel, "channel");
+      return this;
     }
 
     /** As {@link ChangeChannels.Builder#maxBatch}. */

@@ -38,10 +38,9 @@ public final class Channels {
     return id == null ? ALL : ofHash(HashedKey.hash(id), count);
   }
 
-  /** The channel of an event that a server could not send whole. */
-  static int of(StreamEvent.TooLarge event, int count) {
-    BsonValue id = ID.find(event.event());
-    return id == null ? ALL : ofHash(HashedKey.hash(id), count);
+  /** The channel of the events of documents that have this {@code _id}. */
+  public static int of(BsonValue id, int count) {
+    return ofHash(HashedKey.hash(id), count);
   }
 
   /** The channel of a hash: ranges, for a remainder of a negative hash would be negative. */

@@ -13,7 +13,10 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
+import java.util.function.ToIntFunction;
 import org.bson.BsonTimestamp;
+import org.bson.RawBsonDocument;
+import org.bson.codecs.BsonDocumentCodec;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
 import org.reactivestreams.Subscription;
@@ -47,6 +50,7 @@ final class GroupWork {
   private static final long GATHER_MILLIS = 50;
 
   private final int batch;
+  private final ToIntFunction<RawBsonDocument> channelOf;
   private final Demand demand;
   private final Function<Checkpoint, Publisher<StreamEvent>> stream;
   private final ChannelSink sink;
@@ -141,11 +145,13 @@ final class GroupWork {
 
   GroupWork(
       int channels,
+      ToIntFunction<RawBsonDocument> channelOf,
       int batch,
       int limit,
       Function<Checkpoint, Publisher<StreamEvent>> stream,
       ChannelSink sink,
       Owner owner) {
+    this.channelOf = channelOf;
     this.batch = batch;
     this.demand = new Demand(limit);
     this.stream = stream;
@@ -515,12 +521,12 @@ final class GroupWork {
 
   private int channel(StreamEvent event) {
     if (event instanceof StreamEvent.TooLarge large) {
-      return Channels.of(large, slots.length);
+      return channelOf.applyAsInt(new RawBsonDocument(large.event(), new BsonDocumentCodec()));
     }
     if (!(event instanceof StreamEvent.Change change)) {
       return Channels.ALL;
     }
-    int channel = Channels.of(change.document(), slots.length);
+    int channel = channelOf.applyAsInt(change.document());
     if (channel == Channels.ALL && !WideEvents.isWide(change.document())) {
       throw new IllegalStateException("an event without documentKey: the pipeline has to keep it");
     }

@@ -4,6 +4,7 @@ import com.mongodb.MongoClientSettings;
 import com.mongodb.client.model.Aggregates;
 import com.mongodb.client.model.Filters;
 import com.mongodb.reactivestreams.client.MongoClient;
+import com.mongodb.reactivestreams.client.MongoCollection;
 import com.mongodb.reactivestreams.client.MongoDatabase;
 import dev.onehop.copy.internal.Mapping;
 import dev.onehop.copy.internal.state.Fence;
@@ -44,25 +45,28 @@ public final class Applier {
   private final MongoClient sourceClient;
   private final SourceReads source;
   private final ApplySink sink;
+  private final CappedCollections capped;
   private final ChannelGroup group;
 
   private Applier(Builder builder) {
     this.sourceClient = builder.sourceClient;
     this.source = new SourceReads(builder.sourceClient);
     Targets targets = new Targets(builder.destination);
+    MongoCollection<BsonDocument> created =
+        builder.state.getCollection("created." + builder.job, BsonDocument.class);
+    this.capped =
+        new CappedCollections(builder.sourceClient, created, builder.mapping, builder.lanes);
     this.sink =
         new ApplySink(
             fence(builder.destination, builder.state, builder.job),
             new BatchWriter(builder.destination),
             builder.lanes,
+            capped,
             builder.operations,
             new Planner(builder.mapping, builder.operations, source, targets),
             source,
             targets,
-            new SchemaChanges(
-                builder.destination,
-                builder.state.getCollection("created." + builder.job, BsonDocument.class),
-                builder.mapping),
+            new SchemaChanges(builder.destination, created, builder.mapping),
             (event, until) -> hasChanged(builder.source, event, until));
     ShardedChangeStream stream =
         ShardedChangeStream.builder(builder.source)
@@ -75,6 +79,7 @@ public final class Applier {
     this.group =
         ChannelGroup.builder(
                 stream, builder.lanes, builder.job, builder.state.getCollection("leases"))
+            .channelOf(capped::channel)
             .maxBatch(builder.batch)
             .lease(builder.lease, builder.lease.dividedBy(RENEWALS))
             .build();
@@ -108,7 +113,7 @@ public final class Applier {
    *     is finished in the background
    */
   public Mono<Void> run() {
-    return Mono.from(group.process(sink));
+    return capped.find().then(Mono.from(group.process(sink)));
   }
 
   /** How far it is. Empty before it has begun. */

@@ -7,7 +7,6 @@ import dev.onehop.copy.progress.CopyException;
 import dev.onehop.copy.progress.CopyOperation;
 import dev.onehop.streams.channel.ChannelBatch;
 import dev.onehop.streams.channel.ChannelSink;
-import dev.onehop.streams.channel.Channels;
 import dev.onehop.streams.channel.FencedException;
 import dev.onehop.streams.event.Checkpoint;
 import dev.onehop.streams.event.StreamEvent;
@@ -50,6 +49,7 @@ final class ApplySink implements ChannelSink {
       Set.of(CopyOperation.UPDATE, CopyOperation.DELETE);
 
   private final int channels;
+  private final CappedCollections capped;
   private final Set<CopyOperation> operations;
   private final Planner planner;
   private final SourceReads source;
@@ -79,6 +79,7 @@ final class ApplySink implements ChannelSink {
       Fence fence,
       BatchWriter writer,
       int channels,
+      CappedCollections capped,
       Set<CopyOperation> operations,
       Planner planner,
       SourceReads source,
@@ -88,6 +89,7 @@ final class ApplySink implements ChannelSink {
     this.fence = fence;
     this.writer = writer;
     this.channels = channels;
+    this.capped = capped;
     this.operations = Set.copyOf(operations);
     this.planner = planner;
     this.source = source;
@@ -188,7 +190,7 @@ final class ApplySink implements ChannelSink {
             event,
             System.nanoTime(),
             large.checkpoint());
-    int channel = Channels.of(event, channels);
+    int channel = capped.channel(event);
     Tenure tenure = tenures.get(channel);
     DocumentEvent told = DocumentEvent.of(event);
     if (tenure == null || told == null) {
@@ -291,7 +293,7 @@ final class ApplySink implements ChannelSink {
     }
 
     private Mono<Void> attempt(Lane.Document document, List<StreamEvent.Change> changes) {
-      int channel = Channels.of(changes.get(0).document(), channels);
+      int channel = capped.channel(changes.get(0).document());
       Tenure in = tenures.get(channel);
       if (in == null || (channel == batch.channel() && !in.equals(tenure))) {
         return lost(document, channel, batch.term());

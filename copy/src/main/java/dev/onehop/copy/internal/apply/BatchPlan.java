@@ -14,10 +14,17 @@ import org.bson.BsonTimestamp;
  * changed. Not thread-safe.
  */
 final class BatchPlan {
-  private final Map<Target, Work> work = new LinkedHashMap<>();
+  private final Map<Run, Work> work = new LinkedHashMap<>();
   private final Map<Lane.Document, BsonTimestamp> read = new HashMap<>();
   private final Set<Lane.Document> updated = new HashSet<>();
   private int documentsRead;
+
+  /**
+   * What can be written to a collection at once.
+   *
+   * @param number in the order of a capped collection's events; 0 of another collection
+   */
+  private record Run(Target target, int number) {}
 
   /**
    * What is written to a collection.
@@ -42,10 +49,11 @@ final class BatchPlan {
   }
 
   /**
+   * @param run what is added to a collection with a lesser number is written before
    * @param statements for one document, deletes first
    */
-  void add(Target target, Lane.Document document, List<Statement> statements) {
-    Work all = work.computeIfAbsent(target, Work::new);
+  void add(Target target, int run, Lane.Document document, List<Statement> statements) {
+    Work all = work.computeIfAbsent(new Run(target, run), added -> new Work(added.target()));
     statements.forEach(statement -> all.of(statement.kind()).add(statement));
     if (statements.stream().anyMatch(Statement::isUpdate)) {
       updated.add(document);
@@ -67,8 +75,9 @@ final class BatchPlan {
   BatchPlan withdrawal() {
     BatchPlan removal = new BatchPlan();
     work.forEach(
-        (target, all) -> {
-          Work there = removal.work.computeIfAbsent(target, Work::new);
+        (run, all) -> {
+          Target target = run.target();
+          Work there = removal.work.computeIfAbsent(run, added -> new Work(target));
           for (List<Statement> some : List.of(all.inserts(), all.updates())) {
             for (Statement statement : some) {
               Statement delete = target.deleteOthers(statement.id(), List.of());
@@ -92,7 +101,7 @@ final class BatchPlan {
     return documentsRead;
   }
 
-  /** By collection. */
+  /** By collection, in the order in which it is written. */
   List<Work> work() {
     return List.copyOf(work.values());
   }

@@ -4,10 +4,10 @@ import com.mongodb.MongoNamespace;
 import com.mongodb.ReadPreference;
 import com.mongodb.client.model.Collation;
 import com.mongodb.client.model.Filters;
-import com.mongodb.client.model.Projections;
 import com.mongodb.reactivestreams.client.FindPublisher;
 import com.mongodb.reactivestreams.client.MongoClient;
 import com.mongodb.reactivestreams.client.MongoDatabase;
+import dev.onehop.copy.internal.KeyFields;
 import dev.onehop.copy.internal.state.Fence;
 import dev.onehop.core.bson.BsonPath;
 import java.util.ArrayList;
@@ -15,7 +15,6 @@ import java.util.List;
 import org.bson.BsonArray;
 import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
-import org.bson.BsonInt32;
 import org.bson.BsonNull;
 import org.bson.BsonString;
 import org.bson.BsonType;
@@ -175,7 +174,7 @@ final class BatchWriter {
                     new BsonDocument("find", new BsonString(name.getCollectionName()))
                         .append("filter", occupied.filter(index))
                         .append("collation", index.getDocument("collation", BINARY))
-                        .append("projection", new BsonDocument("_id", new BsonInt32(1)))
+                        .append("projection", KeyFields.withId(List.of()))
                         .append("singleBatch", BsonBoolean.TRUE),
                     BsonDocument.class))
         .flatMapIterable(reply -> reply.getDocument("cursor").getArray("firstBatch"))
@@ -186,15 +185,13 @@ final class BatchWriter {
   }
 
   private Flux<RawBsonDocument> find(Target target, List<Bson> filters) {
-    List<String> fields = new ArrayList<>(target.shardKey());
-    fields.add("_id");
     FindPublisher<RawBsonDocument> found =
         destination
             .getDatabase(target.namespace().getDatabaseName())
             .getCollection(target.namespace().getCollectionName(), RawBsonDocument.class)
             .withReadPreference(ReadPreference.primary())
             .find(Filters.or(filters))
-            .projection(Projections.include(fields));
+            .projection(KeyFields.withId(target.shardKey()));
     return Flux.from(target.isSimple() ? found.collation(SIMPLE) : found)
         .collectList()
         .retryWhen(SourceReads.untilThere())

@@ -1,5 +1,6 @@
 package dev.onehop.copy.internal.apply;
 
+import dev.onehop.copy.internal.KeyFields;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -26,6 +27,7 @@ final class DocumentEvents {
   private final Map<Map<String, ByteBuffer>, Changes> byKey = new LinkedHashMap<>();
   private boolean placed = true;
   private boolean readAgain;
+  private boolean insertedAgain;
 
   /** Of one {@code documentKey}, from the last event on that says the whole. */
   private static final class Changes {
@@ -63,6 +65,19 @@ final class DocumentEvents {
   /** Whether statements for several keys may meet the same document. */
   private boolean mayMeetOneDocument() {
     return target.isPlacedById() || !placed;
+  }
+
+  /**
+   * The document is inserted in a capped collection that may have it already, at this place or at a
+   * later one; the source may have removed it since. One that has gone is not inserted any more:
+   * that would remove another one, which the source may have still.
+   */
+  void insertAgain() {
+    insertedAgain = true;
+  }
+
+  boolean isInsertedAgain() {
+    return insertedAgain;
   }
 
   BsonValue id() {
@@ -138,7 +153,7 @@ final class DocumentEvents {
   }
 
   private static boolean concerns(FieldChanges update, String field) {
-    return !field.equals("_id") && update.concerns(field);
+    return !KeyFields.isOfId(field) && update.concerns(field);
   }
 
   /** The statements, to be run in this order for this document. */
@@ -148,7 +163,10 @@ final class DocumentEvents {
     for (Changes changes : byKey.values()) {
       RawBsonDocument document = changes.document;
       if (document != null) {
-        if (changes.moved) {
+        if (insertedAgain) {
+          // It comes last.
+          deletes.add(target.delete(changes.key));
+        } else if (changes.moved) {
           add(target.deleteOthers(id, List.of(document)), deletes);
         }
         others.add(changes.inserted ? target.insert(document) : target.put(document));

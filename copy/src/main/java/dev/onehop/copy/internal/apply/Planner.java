@@ -5,6 +5,8 @@ import dev.onehop.copy.internal.Mapping;
 import dev.onehop.copy.progress.CopyOperation;
 import dev.onehop.streams.event.StreamEvent;
 import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -12,6 +14,7 @@ import java.util.Objects;
 import java.util.Set;
 import org.bson.BsonBinary;
 import org.bson.BsonDocument;
+import org.bson.BsonValue;
 import org.bson.RawBsonDocument;
 import org.bson.codecs.BsonDocumentCodec;
 import org.jspecify.annotations.Nullable;
@@ -35,8 +38,45 @@ final class Planner {
   /** A collection of the source, as of some events. */
   private record Origin(MongoNamespace namespace, @Nullable BsonBinary uuid) {}
 
-  /** What becomes of a document. */
-  private record Task(Origin origin, Lane.Document document, DocumentEvents events) {}
+  /**
+   * What becomes of a document.
+   *
+   * @param run when it is written, see {@link Run}
+   */
+  private record Task(Origin origin, int run, Lane.Document document, DocumentEvents events) {}
+
+  /** A document, in a run of its collection. */
+  private record TaskKey(int run, Lane.Document document) {}
+
+  /**
+   * Events of a capped collection that may be applied as all are: what is removed first, then what
+   * is inserted, then what is changed. So the collection has at no time more than the source had,
+   * and removes by itself only what the source has removed.
+   */
+  private static final class Run {
+    private final Set<Lane.Document> deleted = new HashSet<>();
+    private int number;
+    private boolean changed;
+
+    /**
+     * The number of the run in which an event is applied.
+     *
+     * @param inserts whether it becomes an insert; else it changes a document, or puts one there
+     */
+    int next(DocumentEvent event, boolean inserts) {
+      boolean deletes = event.type().equals("delete");
+      if ((changed && (inserts || deletes)) || (!deletes && deleted.contains(event.document()))) {
+        deleted.clear();
+        changed = false;
+        number++;
+      }
+      if (deletes) {
+        deleted.add(event.document());
+      }
+      changed |= !inserts && !deletes;
+      return number;
+    }
+  }
 
   /**
    * Plans a batch. Nothing is written.
@@ -70,18 +110,25 @@ final class Planner {
       Map<MongoNamespace, Target> known,
       Lane lane,
       Set<Lane.Document> readAgain) {
-    Map<Lane.Document, Task> tasks = new LinkedHashMap<>();
+    Map<TaskKey, Task> tasks = new LinkedHashMap<>();
+    Map<Target, Run> runs = new HashMap<>();
     for (DocumentEvent event : events) {
       Lane.Document document = event.document();
       if (!lane.has(document, event.time())) {
         Target target = Objects.requireNonNull(known.get(event.namespace()));
+        int run =
+            target.capped()
+                ? runs.computeIfAbsent(target, capped -> new Run())
+                    .next(event, !readAgain.contains(document) && inserts(event))
+                : 0;
         DocumentEvents all =
             tasks
                 .computeIfAbsent(
-                    document,
+                    new TaskKey(run, document),
                     key ->
                         new Task(
                             new Origin(event.namespace(), event.uuid()),
+                            run,
                             document,
                             new DocumentEvents(target, event.id())))
                 .events();
@@ -94,6 +141,12 @@ final class Planner {
       }
     }
     return List.copyOf(tasks.values());
+  }
+
+  private boolean inserts(DocumentEvent event) {
+    return event.type().equals("insert")
+        && mapping.filter(event.namespace().getFullName()) == null
+        && !Target.hasOperatorName(event.fullDocument());
   }
 
   private void add(DocumentEvent event, DocumentEvents to, boolean uncertain) {
@@ -111,6 +164,9 @@ final class Planner {
           }
         } else {
           boolean inserted = event.type().equals("insert");
+          if (inserted && uncertain && removes() && to.target().capped()) {
+            to.insertAgain();
+          }
           to.put(event.key(), raw(changed), inserted, uncertain || !inserted);
         }
       }
@@ -138,50 +194,68 @@ final class Planner {
   }
 
   private Mono<BatchPlan> plan(List<Task> tasks) {
-    BatchPlan plan = new BatchPlan();
-    Map<Origin, List<Task>> toRead = new LinkedHashMap<>();
+    Map<Origin, List<BsonValue>> toRead = new LinkedHashMap<>();
     for (Task task : tasks) {
-      if (task.events().isReadAgain()) {
-        toRead.computeIfAbsent(task.origin(), origin -> new ArrayList<>()).add(task);
-      } else {
-        plan.add(task.events().target(), task.document(), task.events().statements());
+      if (task.events().isReadAgain() || task.events().isInsertedAgain()) {
+        toRead
+            .computeIfAbsent(task.origin(), origin -> new ArrayList<>())
+            .add(task.events().id());
       }
     }
     return Flux.fromIterable(toRead.entrySet())
         .concatMap(
-            read -> {
-              Origin origin = read.getKey();
-              return source
-                  .documents(
-                      origin.namespace(),
-                      origin.uuid(),
-                      read.getValue().stream().map(task -> task.events().id()).toList(),
-                      mapping.filter(origin.namespace().getFullName()))
-                  .doOnNext(found -> add(plan, origin, read.getValue(), found));
-            })
-        .then(Mono.just(plan));
+            read ->
+                source
+                    .documents(
+                        read.getKey().namespace(),
+                        read.getKey().uuid(),
+                        read.getValue(),
+                        mapping.filter(read.getKey().namespace().getFullName()))
+                    .map(found -> Map.entry(read.getKey(), found)))
+        .collectMap(Map.Entry::getKey, Map.Entry::getValue)
+        .map(
+            found -> {
+              BatchPlan plan = new BatchPlan();
+              tasks.forEach(task -> add(plan, task, found.get(task.origin())));
+              return plan;
+            });
   }
 
-  private void add(BatchPlan plan, Origin origin, List<Task> tasks, SourceReads.Documents found) {
-    String namespace = origin.namespace().getFullName();
-    for (Task task : tasks) {
-      plan.read(
-          task.document(),
-          new Lane.Document(origin.namespace(), task.document().id()),
-          found.time());
-      if (!found.gone()) {
-        List<RawBsonDocument> documents = new ArrayList<>();
-        for (RawBsonDocument document : found.of(task.document().id())) {
-          BsonDocument changed = mapping.transformed(namespace, document);
-          if (changed != null) {
-            documents.add(raw(changed));
-          }
-        }
-        // It may have been deleted since.
-        if (removes() || !documents.isEmpty()) {
-          plan.add(task.events().target(), task.document(), task.events().statements(documents));
-        }
+  private void add(BatchPlan plan, Task task, SourceReads.@Nullable Documents read) {
+    DocumentEvents events = task.events();
+    if (events.isReadAgain()) {
+      addRead(plan, task, Objects.requireNonNull(read));
+    } else if (!events.isInsertedAgain()
+        || !Objects.requireNonNull(read).of(task.document().id()).isEmpty()) {
+      plan.add(events.target(), task.run(), task.document(), events.statements());
+    } else {
+      plan.add(events.target(), task.run(), task.document(), events.statements(List.of()));
+    }
+  }
+
+  private void addRead(BatchPlan plan, Task task, SourceReads.Documents found) {
+    String namespace = task.origin().namespace().getFullName();
+    plan.read(
+        task.document(),
+        new Lane.Document(task.origin().namespace(), task.document().id()),
+        found.time());
+    if (found.gone()) {
+      return;
+    }
+    List<RawBsonDocument> documents = new ArrayList<>();
+    for (RawBsonDocument document : found.of(task.document().id())) {
+      BsonDocument changed = mapping.transformed(namespace, document);
+      if (changed != null) {
+        documents.add(raw(changed));
       }
+    }
+    // It may have been deleted since.
+    if (removes() || !documents.isEmpty()) {
+      plan.add(
+          task.events().target(),
+          task.run(),
+          task.document(),
+          task.events().statements(documents));
     }
   }
 }

@@ -200,13 +200,22 @@ final class SchemaChanges {
         new BsonDocument("_id", new BsonString(namespace))
             .append("uuid", change.document().get("collectionUUID", BsonNull.VALUE))
             .append("shard", new BsonString(change.shard()));
-    Target target = new Target(created.getNamespace(), List.of(), false);
+    Target target = new Target(created.getNamespace(), List.of(), false, false);
     BatchPlan plan = new BatchPlan();
+    remember(plan, target, remembered);
+    if (CappedCollections.isCreated(change.document())) {
+      remember(
+          plan, target, new BsonDocument("_id", change.document().getBinary("collectionUUID")));
+    }
+    return plan;
+  }
+
+  private void remember(BatchPlan plan, Target target, BsonDocument document) {
     plan.add(
         target,
-        new Lane.Document(created.getNamespace(), Ids.key(new BsonString(namespace))),
-        List.of(target.put(new RawBsonDocument(remembered, new BsonDocumentCodec()))));
-    return plan;
+        0,
+        new Lane.Document(created.getNamespace(), Ids.key(Target.id(document))),
+        List.of(target.put(new RawBsonDocument(document, new BsonDocumentCodec()))));
   }
 
   private Mono<BatchPlan> rename(

@@ -1,6 +1,7 @@
 package dev.onehop.copy.internal.apply;
 
 import com.mongodb.MongoNamespace;
+import dev.onehop.copy.internal.KeyFields;
 import dev.onehop.core.bson.BsonPath;
 import dev.onehop.core.bson.RawFields;
 import java.util.ArrayList;
@@ -19,8 +20,9 @@ import org.jspecify.annotations.Nullable;
  * @param namespace its name
  * @param shardKey the fields of its shard key; none if it is not sharded
  * @param collated whether strings of filters are compared by a collation of the collection
+ * @param capped whether it has its documents in the order of their insertion and drops the oldest
  */
-record Target(MongoNamespace namespace, List<String> shardKey, boolean collated) {
+record Target(MongoNamespace namespace, List<String> shardKey, boolean collated, boolean capped) {
   private static final String ID = "_id";
 
   Target {
@@ -34,12 +36,13 @@ record Target(MongoNamespace namespace, List<String> shardKey, boolean collated)
 
   /** Whether all documents of an {@code _id} are in one place. */
   boolean isPlacedById() {
-    return shardKey.stream().allMatch(ID::equals);
+    return shardKey.stream().allMatch(KeyFields::isOfId);
   }
 
   /** Whether events tell where the documents that they concern are. */
   boolean isPlacedBy(BsonDocument documentKey) {
-    return shardKey.stream().allMatch(field -> field.equals(ID) || documentKey.containsKey(field));
+    return shardKey.stream()
+        .allMatch(field -> KeyFields.isOfId(field) || documentKey.containsKey(field));
   }
 
   /** Matches the document of an event, and none that has other values of these fields. */
@@ -117,7 +120,7 @@ record Target(MongoNamespace namespace, List<String> shardKey, boolean collated)
     return filter;
   }
 
-  private static boolean hasOperatorName(RawBsonDocument document) {
+  static boolean hasOperatorName(RawBsonDocument document) {
     return RawFields.anyNameBeginsWith('$', document);
   }
 
@@ -125,7 +128,7 @@ record Target(MongoNamespace namespace, List<String> shardKey, boolean collated)
   private BsonDocument placement(RawBsonDocument document) {
     BsonDocument values = new BsonDocument();
     for (String field : shardKey) {
-      if (!field.equals(ID)) {
+      if (!KeyFields.isOfId(field)) {
         BsonPath.Located value = BsonPath.of(field).find(document);
         values.append(field, value == null ? BsonNull.VALUE : equal(value.value()));
       }

@@ -37,7 +37,12 @@ final class Targets {
     return options(name)
         .zipWith(
             shardKey(namespace),
-            (options, shardKey) -> new Target(name, shardKey, options.containsKey("collation")))
+            (options, shardKey) ->
+                new Target(
+                    name,
+                    shardKey,
+                    options.containsKey("collation"),
+                    options.getBoolean("capped", BsonBoolean.FALSE).getValue()))
         .retryWhen(SourceReads.untilThere())
         .doOnNext(target -> known.put(namespace, target));
   }

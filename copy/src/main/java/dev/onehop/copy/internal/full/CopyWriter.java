@@ -1,8 +1,8 @@
 package dev.onehop.copy.internal.full;
 
 import com.mongodb.client.model.Filters;
-import com.mongodb.client.model.Projections;
 import com.mongodb.reactivestreams.client.MongoCollection;
+import dev.onehop.copy.internal.KeyFields;
 import dev.onehop.copy.internal.Mapping;
 import dev.onehop.copy.internal.cluster.ClusterEnd;
 import dev.onehop.copy.internal.cluster.Waits;
@@ -37,6 +37,7 @@ import org.bson.conversions.Bson;
  */
 final class CopyWriter {
   private static final int DUPLICATE_KEY = 11000;
+  private static final int CLEARED_AT_ONCE = 1_000;
   private static final BsonDocumentCodec CODEC = new BsonDocumentCodec();
 
   /** With what is around the documents it is less than a document may have. */
@@ -55,8 +56,7 @@ final class CopyWriter {
   /** Writes a batch for good, with a majority. */
   void write(Fence.Lane lane, CollectionSpec spec, List<RawBsonDocument> documents)
       throws InterruptedException {
-    List<RawBsonDocument> missing = spec.isCapped() ? missing(spec, documents) : documents;
-    List<RawBsonDocument> refused = insert(lane, spec, missing);
+    List<RawBsonDocument> refused = insert(lane, spec, documents);
     if (refused.isEmpty()) {
       return;
     }
@@ -66,6 +66,17 @@ final class CopyWriter {
         replaceOccupants(lane, spec, document);
       }
     }
+  }
+
+  /** Removes what was written of a collection. */
+  void clear(Fence.Lane lane, CollectionSpec spec) throws InterruptedException {
+    List<RawBsonDocument> some;
+    do {
+      some =
+          destination.all(
+              collection(spec).find().projection(KeyFields.withId(List.of())).limit(CLEARED_AT_ONCE));
+      delete(lane, spec, some);
+    } while (!some.isEmpty());
   }
 
   /**
@@ -131,13 +142,13 @@ final class CopyWriter {
       throws InterruptedException {
     List<BsonValue> ids = new ArrayList<>();
     documents.forEach(document -> ids.add(idOf(document)));
-    List<String> fields = new ArrayList<>(List.of("_id"));
-    if (spec.sharding() != null) {
-      fields.addAll(spec.sharding().key().keySet());
-    }
+    Set<String> shardKey = spec.sharding() == null ? Set.of() : spec.sharding().key().keySet();
     Set<ByteBuffer> there = new HashSet<>();
     destination
-        .all(collection(spec).find(Filters.in("_id", ids)).projection(Projections.include(fields)))
+        .all(
+            collection(spec)
+                .find(Filters.in("_id", ids))
+                .projection(KeyFields.withId(shardKey)))
         .forEach(document -> there.add(identity(spec, document)));
     return documents.stream()
         .filter(document -> !there.contains(identity(spec, document)))

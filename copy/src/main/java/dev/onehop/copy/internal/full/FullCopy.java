@@ -6,6 +6,7 @@ import dev.onehop.copy.internal.cluster.Waits;
 import dev.onehop.copy.internal.state.Fence;
 import dev.onehop.copy.internal.structure.CollectionSpec;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Queue;
@@ -179,17 +180,28 @@ public final class FullCopy {
     reader.read(
         collection,
         range,
-        documents -> {
-          List<RawBsonDocument> changed = writer.transformed(collection.spec(), documents);
-          long bytes = bytes(changed);
-          limits.pass(documents.size(), bytes);
-          if (!changed.isEmpty()) {
-            writer.write(lane, collection.spec(), changed);
+        new RangeReader.Sink() {
+          @Override
+          public void begin() throws InterruptedException {
+            writer.clear(lane, collection.spec());
+            counts.documentsDone.addAndGet(-done[0]);
+            counts.bytesDone.addAndGet(-done[1]);
+            Arrays.fill(done, 0);
           }
-          done[0] += changed.size();
-          done[1] += bytes;
-          counts.documentsDone.addAndGet(changed.size());
-          counts.bytesDone.addAndGet(bytes);
+
+          @Override
+          public void take(List<RawBsonDocument> documents) throws InterruptedException {
+            List<RawBsonDocument> changed = writer.transformed(collection.spec(), documents);
+            long bytes = bytes(changed);
+            limits.pass(documents.size(), bytes);
+            if (!changed.isEmpty()) {
+              writer.write(lane, collection.spec(), changed);
+            }
+            done[0] += changed.size();
+            done[1] += bytes;
+            counts.documentsDone.addAndGet(changed.size());
+            counts.bytesDone.addAndGet(bytes);
+          }
         });
     plan.done(collection, range, done[0], done[1]);
     counts.rangesDone.incrementAndGet();

@@ -14,6 +14,8 @@ import dev.onehop.routing.spi.shard.ReplicaSet.Answer;
 import dev.onehop.routing.spi.shard.VersionFormat;
 import dev.onehop.routing.spi.wire.OpMsg;
 import dev.onehop.routing.spi.wire.ServerAddressName;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -21,6 +23,7 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import org.bson.BsonArray;
 import org.bson.BsonBinary;
+import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
 import org.bson.BsonInt64;
@@ -29,6 +32,7 @@ import org.bson.BsonMinKey;
 import org.bson.BsonString;
 import org.bson.BsonTimestamp;
 import org.bson.BsonValue;
+import org.bson.ByteBuf;
 import org.bson.RawBsonDocument;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
@@ -54,6 +58,11 @@ final class RangeReader {
   private static final OpMsg HELLO =
       OpMsg.command(ClusterEnd.command("hello").append("$db", new BsonString("admin")));
 
+  private static final String RECORD_ID = "$recordId";
+
+  // Its type, its name, and 64 bits.
+  private static final int RECORD_ID_BYTES = 1 + RECORD_ID.length() + 1 + Long.BYTES;
+
   private static final int PRIMARY_STEPPED_DOWN = 189;
   private static final int COLLECTION_UUID_MISMATCH = 361;
   private static final int WIRE_VERSION_6_0 = 17;
@@ -74,8 +83,13 @@ final class RangeReader {
   }
 
   /** Takes what is read. */
-  @FunctionalInterface
   interface Sink {
+    /**
+     * A capped collection is read, from its oldest document on: what was taken of it before does
+     * not count.
+     */
+    void begin() throws InterruptedException;
+
     /** Takes a batch, in the order of the index, at least one document. */
     void take(List<RawBsonDocument> documents) throws InterruptedException;
   }
@@ -178,6 +192,8 @@ final class RangeReader {
     private BsonDocument from;
     private @Nullable RoutingTable refused;
     private @Nullable RoutingTable table;
+    // Of a capped collection, the place of the last document that is read.
+    private long newest = Long.MAX_VALUE;
 
     Attempt(
         CopiedCollection collection,
@@ -224,11 +240,37 @@ final class RangeReader {
 
     /** Reads the rest at the only shard. */
     private void readWhole(@Nullable RoutingTable now, String shard) throws InterruptedException {
+      if (collection.spec().isCapped()) {
+        readCapped(new Part(now, shard, from, range.max()));
+        return;
+      }
       boolean last = isLastOfSeveral();
       read(new Part(now, shard, from, range.max()), true);
       if (last) {
         read(new Part(now, shard, range.max(), range.max()), false);
       }
+    }
+
+    /**
+     * Reads what a capped collection has when this begins. All of it fits into the destination's,
+     * which therefore removes nothing. What is inserted later comes with the changes.
+     */
+    private void readCapped(Part part) throws InterruptedException {
+      sink.begin();
+      Cursor backwards = open(part, last());
+      List<RawBsonDocument> last = CursorReplies.documents(backwards.reply());
+      if (last.isEmpty()) {
+        requireSamePrimary(backwards);
+        return;
+      }
+      newest = last.get(0).getInt64(RECORD_ID).getValue();
+      Cursor cursor = open(part);
+      if (!cursor.tenure().equals(backwards.tenure())) {
+        kill(cursor);
+        throw replaced();
+      }
+      drain(cursor, false);
+      requireSamePrimary(cursor);
     }
 
     /** What one shard owns at the beginning of the rest. */
@@ -281,16 +323,28 @@ final class RangeReader {
       return KeyRange.isHighest(range.max()) && !KeyRange.isLowest(from);
     }
 
-    private Cursor open(Part part) throws InterruptedException {
-      BsonDocument find =
-          new BsonDocument("find", new BsonString(name))
-              .append("batchSize", new BsonInt32(batchSize))
-              .append(
-                  "readConcern",
-                  new BsonDocument("level", new BsonString("majority"))
-                      .append("afterClusterTime", start))
-              .append("$readPreference", PRIMARY)
-              .append("$db", new BsonString(database));
+    private BsonDocument find() {
+      return new BsonDocument("find", new BsonString(name))
+          .append("batchSize", new BsonInt32(batchSize))
+          .append(
+              "readConcern",
+              new BsonDocument("level", new BsonString("majority"))
+                  .append("afterClusterTime", start))
+          .append("$readPreference", PRIMARY)
+          .append("$db", new BsonString(database));
+    }
+
+    /** Finds the newest document of a capped collection. */
+    private BsonDocument last() {
+      return find()
+          .append("hint", new BsonDocument("$natural", new BsonInt32(-1)))
+          .append("limit", new BsonInt32(1))
+          .append("singleBatch", BsonBoolean.TRUE)
+          .append("showRecordId", BsonBoolean.TRUE);
+    }
+
+    private BsonDocument find(Part part) {
+      BsonDocument find = find();
       List<BsonDocument> filters = new ArrayList<>();
       BsonDocument filter = mapping.filter(collection.spec().namespace());
       if (filter != null) {
@@ -315,6 +369,9 @@ final class RangeReader {
       BsonDocument index = called.withoutIndex() ? null : collection.index();
       if (index == null) {
         find.append("hint", new BsonDocument("$natural", new BsonInt32(1)));
+        if (collection.spec().isCapped()) {
+          find.append("showRecordId", BsonBoolean.TRUE);
+        }
       } else {
         BsonDocument fields = index.getDocument("key");
         if (index.containsKey("name")) {
@@ -331,6 +388,14 @@ final class RangeReader {
           find.append("max", extended(part.max(), fields));
         }
       }
+      return find;
+    }
+
+    private Cursor open(Part part) throws InterruptedException {
+      return open(part, find(part));
+    }
+
+    private Cursor open(Part part, BsonDocument find) throws InterruptedException {
       source.servers().clock().gossip(find);
       OpMsg message = OpMsg.command(find);
       RoutingTable under = part.table();
@@ -430,7 +495,7 @@ final class RangeReader {
         Cursor current = cursor;
         CompletableFuture<Cursor> next = current.id() == 0 ? null : more(current).toFuture();
         try {
-          List<RawBsonDocument> documents = CursorReplies.documents(current.reply());
+          List<RawBsonDocument> documents = taken(CursorReplies.documents(current.reply()));
           if (!documents.isEmpty()) {
             sink.take(documents);
             if (ordered && collection.index() != null && !called.withoutIndex()) {
@@ -448,6 +513,16 @@ final class RangeReader {
         }
         cursor = Waits.one(Mono.fromFuture(next));
       }
+    }
+
+    /** Of a capped collection those that were there when it began to be read. */
+    private List<RawBsonDocument> taken(List<RawBsonDocument> documents) {
+      return collection.spec().isCapped()
+          ? documents.stream()
+              .filter(document -> document.getInt64(RECORD_ID).getValue() <= newest)
+              .map(RangeReader::withoutRecordId)
+              .toList()
+          : documents;
     }
 
     /** Where a document's key may be several, what was read before it does not count. */
@@ -482,6 +557,16 @@ final class RangeReader {
               .append("$db", new BsonString(database));
       cursor.set().sendTo(cursor.server(), OpMsg.command(kill)).onErrorComplete().subscribe();
     }
+  }
+
+  /** The document's own bytes: servers add the field at the end. */
+  private static RawBsonDocument withoutRecordId(RawBsonDocument document) {
+    ByteBuf bytes = document.getByteBuffer();
+    int length = bytes.remaining() - RECORD_ID_BYTES;
+    byte[] own = new byte[length];
+    bytes.get(own, 0, length - 1);
+    ByteBuffer.wrap(own).order(ByteOrder.LITTLE_ENDIAN).putInt(0, length);
+    return new RawBsonDocument(own);
   }
 
   private static Tenure tenure(Answer hello) {

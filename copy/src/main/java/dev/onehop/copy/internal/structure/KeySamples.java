@@ -1,5 +1,6 @@
 package dev.onehop.copy.internal.structure;
 
+import dev.onehop.copy.internal.KeyFields;
 import dev.onehop.copy.internal.cluster.ClusterEnd;
 import dev.onehop.copy.internal.cluster.Waits;
 import dev.onehop.core.table.ShardKeyException;
@@ -105,14 +106,12 @@ public final class KeySamples {
   public List<BsonDocument> keys(
       String namespace, String shard, ShardKeyPattern pattern, int size, Size of)
       throws InterruptedException {
-    BsonDocument fields = new BsonDocument("_id", new BsonInt32(0));
-    pattern.paths().forEach(path -> fields.put(path, new BsonInt32(1)));
     List<BsonDocument> stages = new ArrayList<>();
     if (pattern.paths().equals(List.of("_id")) && !pattern.isHashed()) {
       // By the server, for it may be the order of a collation.
       stages.add(BsonDocument.parse("{$sort: {_id: 1}}"));
     }
-    stages.add(new BsonDocument("$project", fields));
+    stages.add(new BsonDocument("$project", KeyFields.of(pattern.paths())));
     BsonDocument reply =
         RandomSample.take(
             size, of.documents(), sample -> sampled(namespace, shard, sample, stages));
