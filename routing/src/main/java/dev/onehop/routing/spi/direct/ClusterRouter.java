@@ -8,6 +8,7 @@ import dev.onehop.routing.spi.router.ClusterFacts;
 import dev.onehop.routing.spi.router.CommandRouter;
 import dev.onehop.routing.spi.router.Forwarded;
 import dev.onehop.routing.spi.shard.CommandFailure;
+import dev.onehop.routing.spi.shard.DriverRetries;
 import dev.onehop.routing.spi.shard.ReplicaSet;
 import dev.onehop.routing.spi.shard.ServerSet;
 import dev.onehop.routing.spi.wire.OpMsg;
@@ -172,6 +173,11 @@ public abstract class ClusterRouter implements CommandRouter {
           }
           return startedOrSilent()
               .then(Mono.defer(() -> Sessions.isOfAll(command) ? kill(command) : run(command)))
+              .contextWrite(
+                  context -> {
+                    DriverRetries driver = cluster.driver();
+                    return driver == null ? context : driver.into(context);
+                  })
               .map(cluster.clock()::stamped)
               .onErrorMap(failure -> Transactions.labelled(command, failure));
         });
