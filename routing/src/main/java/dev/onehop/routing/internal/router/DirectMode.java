@@ -13,6 +13,7 @@ import dev.onehop.routing.internal.zones.PreferredZones;
 import dev.onehop.routing.spi.direct.ClusterState;
 import dev.onehop.routing.spi.direct.DirectRouter;
 import dev.onehop.routing.spi.router.CommandRouter;
+import dev.onehop.routing.spi.shard.DriverRetries;
 import dev.onehop.routing.spi.shard.Versions;
 import dev.onehop.routing.spi.wire.ServerAddressName;
 import java.time.Duration;
@@ -72,7 +73,8 @@ public final class DirectMode {
                     watching.settings(), options.hostMapping(), options.zones(), losses),
                 connections,
                 new Refreshes(options.refreshInterval(), options.tables()),
-                versions));
+                versions,
+                new DriverRetries(settings.getRetryReads())));
     options.tables().agesFrom(router::tableAge);
     RouterClients.Face face =
         new RouterClients.Face(

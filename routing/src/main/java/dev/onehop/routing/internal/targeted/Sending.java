@@ -3,7 +3,7 @@ package dev.onehop.routing.internal.targeted;
 import dev.onehop.routing.internal.command.ReplyHead;
 import dev.onehop.routing.internal.wire.BsonFields.MalformedDocumentException;
 import dev.onehop.routing.internal.wire.Exchange;
-import dev.onehop.routing.internal.wire.PoolWaitException;
+import dev.onehop.routing.internal.wire.NotSentException;
 import dev.onehop.routing.internal.wire.ServerRefusedException;
 import dev.onehop.routing.spi.shard.CommandFailure;
 import dev.onehop.routing.spi.shard.ErrorCodes;
@@ -131,8 +131,8 @@ final class Sending implements Exchange.Outcome {
 
   @Override
   public void unsent(Throwable cause) {
-    if (cause instanceof PoolWaitException || cause instanceof ServerRefusedException) {
-      // Another mongos has no more room for it, and knows the user no better.
+    if (NotSentException.isLocal(cause) || cause instanceof ServerRefusedException) {
+      // There is no more room for it at another mongos, which knows the user no better.
       failed(cause);
       return;
     }
@@ -148,7 +148,7 @@ final class Sending implements Exchange.Outcome {
 
   private void lost(Throwable cause) {
     if (cause instanceof IOException
-        && !(cause instanceof PoolWaitException)
+        && !NotSentException.isLocal(cause)
         && !router.isClosed()) {
       router.mongoses().failed(route.server(), startNanos);
     }

@@ -74,7 +74,7 @@ public final class Addresses {
           List<InetAddress> found;
           try {
             found = lookup.lookUp(host);
-          } catch (Exception e) {
+          } catch (Throwable e) {
             underWay.remove(host);
             result.completeExceptionally(e);
             return;

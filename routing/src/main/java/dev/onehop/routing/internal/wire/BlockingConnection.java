@@ -179,7 +179,12 @@ public final class BlockingConnection {
     Socket plain = new Socket();
     abort.by(() -> close(plain));
     try {
-      plain.setTcpNoDelay(true);
+      try {
+        // Makes the socket.
+        plain.setTcpNoDelay(true);
+      } catch (SocketException e) {
+        throw new NoSocketException(server, e);
+      }
       plain.setKeepAlive(true);
       WireSettings.Sockets sockets = settings.sockets();
       if (sockets.sendBufferBytes() > 0) {

@@ -65,7 +65,7 @@ public final class BlockingPool implements AutoCloseable {
     this.timer = timer;
     this.sweeping =
         timer.scheduleWithFixedDelay(
-            () -> servers.values().forEach(Server::sweep),
+            () -> Each.of(servers.values(), Server::sweep),
             SWEEP_MILLIS,
             SWEEP_MILLIS,
             TimeUnit.MILLISECONDS);
@@ -137,7 +137,7 @@ public final class BlockingPool implements AutoCloseable {
   public void close() {
     closed = true;
     sweeping.cancel(false);
-    servers.values().forEach(Server::close);
+    Each.of(servers.values(), Server::close);
   }
 
   /** The connections to one server. Nothing foreign is called under the lock. */
@@ -234,18 +234,21 @@ public final class BlockingPool implements AutoCloseable {
      * @param failure of the server, which what waits for a connection would have, too; else null
      */
     private void notOpened(int born, @Nullable Throwable failure) {
-      List<CompletableFuture<Optional<BlockingConnection>>> never = List.of();
+      if (failure == null) {
+        slots.notOpened();
+        return;
+      }
+      List<CompletableFuture<Optional<BlockingConnection>>> never;
       synchronized (this) {
-        if (failure != null && born == generation) {
-          never = List.copyOf(waiting);
-          waiting.clear();
-        }
+        never = List.copyOf(waiting);
+        waiting.clear();
       }
-      if (failure != null) {
+      try {
         clear(born);
-        never.forEach(each -> each.completeExceptionally(failure));
+      } finally {
+        Each.of(never, each -> each.completeExceptionally(failure));
+        slots.notOpened();
       }
-      slots.notOpened();
     }
 
     private Optional<BlockingConnection> await(
@@ -274,6 +277,9 @@ public final class BlockingPool implements AutoCloseable {
       } catch (ExecutionException e) {
         if (e.getCause() instanceof ServerRefusedException refused) {
           throw refused;
+        }
+        if (e.getCause() instanceof NotSentException unsent) {
+          throw unsent;
         }
         Throwable cause = Objects.requireNonNull(e.getCause());
         throw new IOException(String.valueOf(cause.getMessage()), cause);
@@ -420,16 +426,21 @@ public final class BlockingPool implements AutoCloseable {
       }
       close(unused);
       // Those that have them see to the rest.
-      used.forEach(each -> each.close(why));
-      unopened.forEach(Abort::abort);
-      never.forEach(each -> each.completeExceptionally(why));
+      Each.of(used, each -> each.close(why));
+      Each.of(unopened, Abort::abort);
+      Each.of(never, each -> each.completeExceptionally(why));
     }
 
     private void close(List<BlockingConnection> ended) {
-      for (BlockingConnection connection : ended) {
-        connection.close();
-        released(connection);
-      }
+      Each.of(
+          ended,
+          connection -> {
+            try {
+              connection.close();
+            } finally {
+              released(connection);
+            }
+          });
     }
 
     void close() {
@@ -441,7 +452,7 @@ public final class BlockingPool implements AutoCloseable {
         unused = List.copyOf(idle);
         idle.clear();
       }
-      never.forEach(each -> each.completeExceptionally(ServerPool.clientIsClosed()));
+      Each.of(never, each -> each.completeExceptionally(ServerPool.clientIsClosed()));
       close(unused);
     }
   }

@@ -65,7 +65,7 @@ final class ConnectionSlots {
     synchronized (this) {
       opening--;
     }
-    pools.forEach(Pool::mayOpen);
+    Each.of(pools, Pool::mayOpen);
   }
 
   /** A connection that was begun will not be open. */
@@ -74,7 +74,7 @@ final class ConnectionSlots {
       opening--;
       open--;
     }
-    pools.forEach(Pool::mayOpen);
+    Each.of(pools, Pool::mayOpen);
   }
 
   /** An open connection is closed. */
@@ -82,7 +82,7 @@ final class ConnectionSlots {
     synchronized (this) {
       open--;
     }
-    pools.forEach(Pool::mayOpen);
+    Each.of(pools, Pool::mayOpen);
   }
 
   /** Has another pool close an idle connection, if there may be no more. */

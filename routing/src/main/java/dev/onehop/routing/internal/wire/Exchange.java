@@ -203,8 +203,11 @@ public final class Exchange {
   /** There is no connection for it. */
   void unable(Throwable cause) {
     if (state.compareAndSet(WAITING, DONE)) {
-      message.release();
-      outcome.unsent(cause);
+      try {
+        message.release();
+      } finally {
+        outcome.unsent(cause);
+      }
     }
   }
 

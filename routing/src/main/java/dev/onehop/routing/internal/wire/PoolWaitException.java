@@ -1,12 +1,15 @@
 package dev.onehop.routing.internal.wire;
 
-import java.io.IOException;
-
-/** A request has waited for a connection for too long. That says nothing against the server. */
-public final class PoolWaitException extends IOException {
+/** A request has waited for a connection for too long. */
+public final class PoolWaitException extends NotSentException {
   private static final long serialVersionUID = 1L;
 
   PoolWaitException(String message) {
     super(message);
+  }
+
+  @Override
+  public boolean isLocal() {
+    return true;
   }
 }

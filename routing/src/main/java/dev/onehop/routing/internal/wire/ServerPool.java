@@ -166,7 +166,7 @@ final class ServerPool implements Exchange.Pool {
         waiting.addLast(exchange);
       }
     }
-    old.forEach(WireConnection::close);
+    Each.of(old, WireConnection::close);
     if (ready != null) {
       exchange.use(ready);
       if (preferred != null && ready.loop() != preferred) {
@@ -254,13 +254,17 @@ final class ServerPool implements Exchange.Pool {
   }
 
   private void connect(EventLoop loop, Disposable.Swap connecting, int born) {
-    connecting.update(
-        WireConnection.open(loop, server, settings)
-            .subscribe(
-                connection -> opened(connecting, connection, born),
-                failure -> notOpened(connecting, failure, born),
-                null,
-                LateErrors.LOGGED));
+    try {
+      connecting.update(
+          WireConnection.open(loop, server, settings)
+              .subscribe(
+                  connection -> opened(connecting, connection, born),
+                  failure -> notOpened(connecting, failure, born),
+                  null,
+                  LateErrors.LOGGED));
+    } catch (Throwable failure) {
+      notOpened(connecting, WireConnection.unreachable(server, failure), born);
+    }
   }
 
   private void opened(Disposable connecting, WireConnection connection, int born) {
@@ -278,9 +282,12 @@ final class ServerPool implements Exchange.Pool {
       connection.close();
       return;
     }
-    connection.whenClosed(() -> closed(connection));
-    giveBack(connection);
-    slots.opened();
+    try {
+      connection.whenClosed(() -> closed(connection));
+      giveBack(connection);
+    } finally {
+      slots.opened();
+    }
   }
 
   private void notOpened(Disposable connecting, Throwable failure, int born) {
@@ -295,10 +302,18 @@ final class ServerPool implements Exchange.Pool {
         never.add(next);
       }
     }
-    failed();
-    clear(born);
-    never.forEach(exchange -> exchange.unable(failure));
-    slots.notOpened();
+    try {
+      failed();
+      clear(born);
+    } finally {
+      fail(never, failure);
+      slots.notOpened();
+    }
+  }
+
+  /** Fails requests, each of them whatever becomes of the others. */
+  private static void fail(List<Exchange> never, Throwable why) {
+    Each.of(never, exchange -> exchange.unable(why));
   }
 
   @Override
@@ -314,8 +329,8 @@ final class ServerPool implements Exchange.Pool {
       connecting = nextGeneration();
       next = generation;
     }
-    connecting.forEach(this::giveUp);
-    old.forEach(WireConnection::close);
+    Each.of(connecting, this::giveUp);
+    Each.of(old, WireConnection::close);
     if (shared != null) {
       shared.clear(next, null);
     }
@@ -323,8 +338,11 @@ final class ServerPool implements Exchange.Pool {
   }
 
   private void giveUp(Disposable connecting) {
-    connecting.dispose();
-    slots.notOpened();
+    try {
+      connecting.dispose();
+    } finally {
+      slots.notOpened();
+    }
   }
 
   private List<Disposable> nextGeneration() {
@@ -355,9 +373,9 @@ final class ServerPool implements Exchange.Pool {
         waiting.clear();
       }
     }
-    connecting.forEach(this::giveUp);
-    ended.forEach(WireConnection::close);
-    never.forEach(exchange -> exchange.unable(why));
+    Each.of(connecting, this::giveUp);
+    Each.of(ended, WireConnection::close);
+    fail(never, why);
     if (shared != null) {
       shared.clear(next, interrupt ? why : null);
     }
@@ -453,14 +471,12 @@ final class ServerPool implements Exchange.Pool {
         }
       }
     }
-    old.forEach(WireConnection::close);
-    stalled.forEach(each -> each.abort(Lifetime.stalled(server)));
+    Each.of(old, WireConnection::close);
+    Each.of(stalled, each -> each.abort(Lifetime.stalled(server)));
     if (shared != null) {
       shared.sweep();
     }
-    for (Exchange exchange : late) {
-      exchange.unable(waitedInVain(server, limits.maxWait()));
-    }
+    Each.of(late, exchange -> exchange.unable(waitedInVain(server, limits.maxWait())));
     grow(null);
   }
 
@@ -487,9 +503,9 @@ final class ServerPool implements Exchange.Pool {
       opening.clear();
     }
     // The event loops may end before these do.
-    connecting.forEach(this::giveUp);
-    unused.forEach(WireConnection::close);
-    never.forEach(exchange -> exchange.unable(clientIsClosed()));
+    Each.of(connecting, this::giveUp);
+    Each.of(unused, WireConnection::close);
+    fail(never, clientIsClosed());
     if (shared != null) {
       shared.close();
     }

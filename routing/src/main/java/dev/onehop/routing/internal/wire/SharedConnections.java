@@ -237,15 +237,20 @@ final class SharedConnections {
   private void open() {
     Opening one = new Opening(Disposables.swap(), pool.generation());
     opening.add(one);
-    one.connecting()
-        .update(
-            opener
-                .open()
-                .subscribe(
-                    link -> loop.run(() -> opened(one, link)),
-                    failure -> loop.run(() -> notOpened(one, failure)),
-                    null,
-                    LateErrors.LOGGED));
+    try {
+      one.connecting()
+          .update(
+              opener
+                  .open()
+                  .subscribe(
+                      link -> loop.run(() -> opened(one, link)),
+                      failure -> loop.execute(() -> notOpened(one, failure)),
+                      null,
+                      LateErrors.LOGGED));
+    } catch (Throwable failure) {
+      // Later, as any failure: who opens may open several.
+      loop.execute(() -> notOpened(one, WireConnection.unreachable(server, failure)));
+    }
   }
 
   private void opened(Opening one, Link link) {
@@ -273,11 +278,20 @@ final class SharedConnections {
     }
     refused = true;
     refusedAt = now();
-    meters.failure();
-    if (connections.isEmpty()) {
-      pool.clear(one.born());
-      removeWaiting().forEach(exchange -> exchange.unable(failure));
+    List<Exchange> never = connections.isEmpty() ? removeWaiting() : List.of();
+    try {
+      meters.failure();
+      if (connections.isEmpty()) {
+        pool.clear(one.born());
+      }
+    } finally {
+      fail(never, failure);
     }
+  }
+
+  /** Fails requests, each of them whatever becomes of the others. */
+  private static void fail(List<Exchange> never, Throwable why) {
+    Each.of(never, exchange -> exchange.unable(why));
   }
 
   private void closed(SharedConnection connection) {
@@ -388,9 +402,7 @@ final class SharedConnections {
     long now = now();
     List<SharedConnection> all = new ArrayList<>(connections);
     all.addAll(retired);
-    for (SharedConnection each : all) {
-      check(each, now);
-    }
+    Each.of(all, each -> check(each, now));
     if (hasWaiting()) {
       grow(now);
       drain(now);
@@ -401,7 +413,7 @@ final class SharedConnections {
     if (maxWait >= 0) {
       List<Exchange> late = quick.removeIf(each -> now - each.waitingSince() > maxWait);
       late.addAll(patient.removeIf(each -> now - each.waitingSince() > maxWait));
-      late.forEach(each -> each.unable(ServerPool.waitedInVain(server, limits.maxWait())));
+      fail(late, ServerPool.waitedInVain(server, limits.maxWait()));
     }
   }
 
@@ -450,20 +462,15 @@ final class SharedConnections {
   }
 
   private void clearNow(int generation, @Nullable IOException interrupt) {
-    for (Opening one : List.copyOf(opening)) {
-      if (one.born() < generation) {
-        opening.remove(one);
-        one.connecting().dispose();
-      }
-    }
-    for (SharedConnection each : List.copyOf(connections)) {
-      if (each.lifetime().generation() < generation) {
-        retire(each);
-      }
-    }
+    List<Opening> ended = opening.stream().filter(one -> one.born() < generation).toList();
+    opening.removeAll(Set.copyOf(ended));
+    Each.of(ended, one -> one.connecting().dispose());
+    Each.of(
+        connections.stream().filter(each -> each.lifetime().generation() < generation).toList(),
+        this::retire);
     if (interrupt != null) {
-      List.copyOf(retired).forEach(each -> each.abort(interrupt));
-      removeWaiting().forEach(each -> each.unable(interrupt));
+      Each.of(List.copyOf(retired), each -> each.abort(interrupt));
+      fail(removeWaiting(), interrupt);
     }
     if (hasWaiting()) {
       grow(now());
@@ -477,9 +484,9 @@ final class SharedConnections {
 
   private void closeNow() {
     closed = true;
-    opening.forEach(one -> one.connecting().dispose());
+    Each.of(opening, one -> one.connecting().dispose());
     opening.clear();
-    List.copyOf(connections).forEach(this::retire);
-    removeWaiting().forEach(each -> each.unable(ServerPool.clientIsClosed()));
+    Each.of(List.copyOf(connections), this::retire);
+    fail(removeWaiting(), ServerPool.clientIsClosed());
   }
 }

@@ -12,6 +12,7 @@ import dev.onehop.routing.spi.wire.WireProtocolException;
 import io.netty.bootstrap.Bootstrap;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
+import io.netty.channel.ChannelException;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
@@ -178,7 +179,11 @@ final class WireConnection implements Link {
         sink -> {
           WireConnection connection = new WireConnection(server, loop);
           try {
-            EventLoops.afterEvents(loop, () -> connection.connect(settings, address, sink));
+            EventLoops.afterEvents(
+                loop,
+                () ->
+                    orFail(
+                        server, sink, () -> connection.connect(settings, address, sink)));
           } catch (RejectedExecutionException e) {
             sink.error(unreachable(server, e));
           }
@@ -192,15 +197,34 @@ final class WireConnection implements Link {
     ChannelFuture connecting =
         bootstrap(settings, address)
             .connect(proxy == null ? address : WireSettings.Proxy.destination(server));
+    if (connecting.cause() != null) {
+      // There is no channel, as without a file descriptor: a failed one can't be closed.
+      sink.error(unreachable(server, connecting.cause()));
+      return;
+    }
     connecting.addListener(
-        (ChannelFuture done) -> {
-          if (done.isSuccess()) {
-            connected(done.channel(), sink::success, sink::error);
-          } else {
-            sink.error(unreachable(server, done.cause()));
-          }
-        });
+        (ChannelFuture done) ->
+            orFail(
+                server,
+                sink,
+                () -> {
+                  if (done.isSuccess()) {
+                    connected(done.channel(), sink::success, sink::error);
+                  } else {
+                    sink.error(unreachable(server, done.cause()));
+                  }
+                }));
     sink.onCancel(() -> connecting.channel().close());
+  }
+
+  /** Takes a step of connecting. Whatever it throws ends the connecting. */
+  private static void orFail(
+      ServerAddressName server, MonoSink<WireConnection> sink, Runnable step) {
+    try {
+      step.run();
+    } catch (Throwable e) {
+      sink.error(unreachable(server, e));
+    }
   }
 
   private static Mono<Void> within(
@@ -303,6 +327,12 @@ final class WireConnection implements Link {
   }
 
   static IOException unreachable(ServerAddressName server, Throwable cause) {
+    if (cause instanceof NoSocketException none) {
+      return none;
+    }
+    if (cause instanceof ChannelException && cause.getCause() != null) {
+      return new NoSocketException(server, cause.getCause());
+    }
     return new IOException("cannot connect to " + server + ": " + cause.getMessage(), cause);
   }
 

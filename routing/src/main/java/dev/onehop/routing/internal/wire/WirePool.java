@@ -55,7 +55,7 @@ public final class WirePool implements AutoCloseable {
         group
             .next()
             .scheduleWithFixedDelay(
-                () -> servers.values().forEach(pool -> pool.sweep(System.nanoTime())),
+                () -> Each.of(servers.values(), pool -> pool.sweep(System.nanoTime())),
                 SWEEP_MILLIS,
                 SWEEP_MILLIS,
                 TimeUnit.MILLISECONDS);
@@ -64,9 +64,9 @@ public final class WirePool implements AutoCloseable {
   /**
    * Sends a request and gives its answer.
    *
-   * @return the reply, empty if the request expects none; an {@link java.io.IOException} if the
-   *     server can't be reached or the connection breaks, a {@link ServerRefusedException} if it
-   *     does not take the user
+   * @return the reply, empty if the request expects none; a {@link NotSentException} if the server
+   *     can't be reached, another {@link IOException} if the connection breaks, a {@link
+   *     ServerRefusedException} if it does not take the user
    */
   public Mono<OpMsg> send(ServerAddressName server, OpMsg request) {
     return Mono.create(
@@ -94,6 +94,11 @@ public final class WirePool implements AutoCloseable {
                     @Override
                     public void failed(Throwable cause) {
                       sink.error(cause);
+                    }
+
+                    @Override
+                    public void unsent(Throwable cause) {
+                      sink.error(NotSentException.of(cause));
                     }
                   });
           sink.onCancel(exchange::cancel);
@@ -177,6 +182,6 @@ public final class WirePool implements AutoCloseable {
   public void close() {
     closed = true;
     sweeping.cancel(false);
-    servers.values().forEach(ServerPool::close);
+    Each.of(servers.values(), ServerPool::close);
   }
 }

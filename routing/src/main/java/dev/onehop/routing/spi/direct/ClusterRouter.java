@@ -9,6 +9,7 @@ import dev.onehop.routing.spi.router.ClusterFacts;
 import dev.onehop.routing.spi.router.CommandRouter;
 import dev.onehop.routing.spi.router.Forwarded;
 import dev.onehop.routing.spi.shard.CommandFailure;
+import dev.onehop.routing.spi.shard.DriverRetries;
 import dev.onehop.routing.spi.shard.ReplicaSet;
 import dev.onehop.routing.spi.shard.ServerSet;
 import dev.onehop.routing.spi.wire.OpMsg;
@@ -174,7 +175,12 @@ public abstract class ClusterRouter implements CommandRouter {
           }
           Mono<BsonDocument> answer =
               startedOrSilent()
-                  .then(Mono.defer(() -> Sessions.isOfAll(command) ? kill(command) : run(command)));
+                  .then(Mono.defer(() -> Sessions.isOfAll(command) ? kill(command) : run(command)))
+                  .contextWrite(
+                      context -> {
+                        DriverRetries driver = cluster.driver();
+                        return driver == null ? context : driver.into(context);
+                      });
           return turns
               .inTurn(Transactions.isPart(command) ? command.body().get("lsid") : null, answer)
               .map(cluster.clock()::stamped)

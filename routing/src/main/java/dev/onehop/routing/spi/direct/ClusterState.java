@@ -9,6 +9,7 @@ import dev.onehop.routing.internal.wire.WirePool;
 import dev.onehop.routing.spi.cursor.Cursors;
 import dev.onehop.routing.spi.shard.ClusterClock;
 import dev.onehop.routing.spi.shard.ConfigServer;
+import dev.onehop.routing.spi.shard.DriverRetries;
 import dev.onehop.routing.spi.shard.ReplicaSet;
 import dev.onehop.routing.spi.shard.ServerSet;
 import dev.onehop.routing.spi.shard.ShardDirectory;
@@ -46,6 +47,7 @@ public final class ClusterState implements AutoCloseable {
   private final StartCheck startCheck;
   private final OneShardForwarding forwarding;
   private final Disposable refreshing;
+  private final @Nullable DriverRetries driver;
 
   /**
    * Begins to read the cluster's metadata.
@@ -53,14 +55,17 @@ public final class ClusterState implements AutoCloseable {
    * @param seeds the cluster's config servers, or mongoses; taken over
    * @param watcher watches the shards' servers
    * @param connections to all of them; taken over
+   * @param driver what the driver above sends again by itself; null if there is no driver
    */
   public ClusterState(
       ServerSet seeds,
       ServerSet.Factory watcher,
       Connections connections,
       Refreshes refreshes,
-      Versions versions) {
+      Versions versions,
+      @Nullable DriverRetries driver) {
     this.seeds = seeds;
+    this.driver = driver;
     this.connections = connections;
     WirePool pool = connections.onEventLoops();
     this.seedServers = new ReplicaSet(seeds, pool, clock);
@@ -72,7 +77,7 @@ public final class ClusterState implements AutoCloseable {
     this.shards = new ShardClient(catalog, directory, startCheck, concerns, versions, transactions);
     this.forwarding =
         new OneShardForwarding(
-            catalog, directory, startCheck, concerns, cursors, pool, clock, versions);
+            catalog, directory, startCheck, concerns, cursors, pool, clock, versions, driver);
     this.refreshing =
         startCheck
             .done()
@@ -156,6 +161,11 @@ public final class ClusterState implements AutoCloseable {
   /** Sends versioned commands to the shards. */
   public ShardClient shards() {
     return shards;
+  }
+
+  /** What the driver above sends again by itself; null if there is no driver. */
+  @Nullable DriverRetries driver() {
+    return driver;
   }
 
   ReplicaSet seedServers() {

@@ -9,13 +9,16 @@ import dev.onehop.routing.internal.catalog.RoutingCatalog;
 import dev.onehop.routing.internal.command.ReplyHead;
 import dev.onehop.routing.internal.wire.BsonFields.MalformedDocumentException;
 import dev.onehop.routing.internal.wire.Exchange;
+import dev.onehop.routing.internal.wire.NotSentException;
 import dev.onehop.routing.internal.wire.WirePool;
 import dev.onehop.routing.spi.cursor.Cursors;
 import dev.onehop.routing.spi.cursor.ShardCursor;
 import dev.onehop.routing.spi.router.Forwarded;
 import dev.onehop.routing.spi.shard.ClusterClock;
+import dev.onehop.routing.spi.shard.DriverRetries;
 import dev.onehop.routing.spi.shard.ErrorCodes;
 import dev.onehop.routing.spi.shard.ReplicaSet;
+import dev.onehop.routing.spi.shard.Retryability;
 import dev.onehop.routing.spi.shard.ServerSet.Server;
 import dev.onehop.routing.spi.shard.ShardDirectory;
 import dev.onehop.routing.spi.shard.VersionFormat;
@@ -52,6 +55,7 @@ final class OneShardForwarding {
   private final WirePool pool;
   private final ClusterClock clock;
   private final Versions versions;
+  private final @Nullable DriverRetries driver;
   private final Map<String, Suffixes> suffixes = new ConcurrentHashMap<>();
 
   /** What is added to commands under one table, in BSON without a frame, by shard and format. */
@@ -67,7 +71,8 @@ final class OneShardForwarding {
       Cursors cursors,
       WirePool pool,
       ClusterClock clock,
-      Versions versions) {
+      Versions versions,
+      @Nullable DriverRetries driver) {
     this.catalog = catalog;
     this.shards = shards;
     this.startCheck = startCheck;
@@ -76,6 +81,7 @@ final class OneShardForwarding {
     this.pool = pool;
     this.clock = clock;
     this.versions = versions;
+    this.driver = driver;
   }
 
   /** Forgets what is added to commands on a collection that is not used any more. */
@@ -215,6 +221,10 @@ final class OneShardForwarding {
         pass(message, true);
       } else if (isStale(reply)) {
         outcome.notDone(true, catalog.refresh(table.namespace(), table).then().onErrorComplete());
+      } else if (Retryability.isBroken(reply) && isSentAgainHere()) {
+        outcome.broken();
+      } else if (Retryability.isBroken(reply)) {
+        pass(message, false);
       } else if (statement.retryability().isAgainAfter(reply)
           || ErrorCodes.isOfShardedView(reply)
           || ShardKeyChange.movesDocument(reply)) {
@@ -222,6 +232,12 @@ final class OneShardForwarding {
       } else {
         pass(message, ErrorCodes.ok(reply) && !reply.containsKey("writeErrors"));
       }
+    }
+
+    /** Whether it is sent again after a break, and not by the driver. */
+    private boolean isSentAgainHere() {
+      Retryability retryability = statement.retryability();
+      return retryability.afterBreak() && (driver == null || !driver.afterBreak(retryability));
     }
 
     private void pass(ByteBuf message, boolean ok) {
@@ -244,7 +260,18 @@ final class OneShardForwarding {
 
     @Override
     public void failed(Throwable cause) {
-      if (cause instanceof IOException && statement.retryability().afterBreak()) {
+      if (cause instanceof IOException && isSentAgainHere()) {
+        outcome.broken();
+      } else {
+        outcome.failed(cause);
+      }
+    }
+
+    @Override
+    public void unsent(Throwable cause) {
+      if (cause instanceof IOException
+          && statement.retryability().afterBreak()
+          && (driver == null || !NotSentException.isLocal(cause))) {
         outcome.notDone(false, Mono.empty());
       } else {
         outcome.failed(cause);

@@ -10,6 +10,7 @@ import dev.onehop.routing.spi.router.CommandRouter;
 import dev.onehop.routing.spi.router.Forwarded;
 import dev.onehop.routing.spi.router.Journey;
 import dev.onehop.routing.spi.shard.CommandFailure;
+import dev.onehop.routing.spi.shard.DriverRetries;
 import dev.onehop.routing.spi.shard.ErrorCodes;
 import dev.onehop.routing.spi.wire.CallerRunsEventLoop;
 import dev.onehop.routing.spi.wire.EventLoops;
@@ -27,6 +28,7 @@ import java.util.List;
 import java.util.Queue;
 import java.util.Set;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
 import org.bson.BsonString;
@@ -261,7 +263,7 @@ public final class RequestLoop {
             : meter.begin(frame.getIntLE(frame.readerIndex() + 4));
     if (!forward(frame)) {
       try {
-        serveInFull(frame, Mono.empty());
+        serveInFull(frame, Mono.empty(), false);
       } finally {
         frame.release();
       }
@@ -300,7 +302,7 @@ public final class RequestLoop {
     return true;
   }
 
-  private void serveInFull(ByteBuf frame, Mono<Void> first) {
+  private void serveInFull(ByteBuf frame, Mono<Void> first, boolean broken) {
     current = new Head(frame);
     try {
       if (LegacyHello.is(frame)) {
@@ -311,7 +313,7 @@ public final class RequestLoop {
         done();
         return;
       }
-      serveInFull(OpMsg.decode(frame.duplicate()), first);
+      serveInFull(OpMsg.decode(frame.duplicate()), first, broken);
     } catch (WireProtocolException e) {
       replies.refuse(e);
     } catch (Throwable failure) {
@@ -321,7 +323,11 @@ public final class RequestLoop {
     }
   }
 
-  private void serveInFull(OpMsg request, Mono<Void> first) {
+  /**
+   * @param first what to wait for before
+   * @param broken whether it was sent before, and the connection broke
+   */
+  private void serveInFull(OpMsg request, Mono<Void> first, boolean broken) {
     Head head = new Head(request);
     current = head;
     BsonDocument outage = LocalCommands.isHello(request.commandName()) ? outage() : null;
@@ -334,6 +340,7 @@ public final class RequestLoop {
     Disposable subscribed =
         first
             .then(answer != null ? answer : execute(request))
+            .contextWrite(broken ? DriverRetries::afterBreak : Function.identity())
             .switchIfEmpty(
                 Mono.error(
                     () ->
@@ -573,6 +580,15 @@ public final class RequestLoop {
 
     @Override
     public void notDone(boolean refused, Mono<Void> first) {
+      inFull(refused, first, false);
+    }
+
+    @Override
+    public void broken() {
+      inFull(false, Mono.empty(), true);
+    }
+
+    private void inFull(boolean refused, Mono<Void> first, boolean broken) {
       end(
           () -> {
             if (refused && measured != null) {
@@ -582,7 +598,7 @@ public final class RequestLoop {
             if (clientClosed) {
               RequestLoop.this.failed(head, closedClient());
             } else if (!closed) {
-              serveInFull(frame, first);
+              serveInFull(frame, first, broken);
             }
           },
           null);

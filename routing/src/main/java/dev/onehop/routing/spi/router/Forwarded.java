@@ -60,6 +60,12 @@ public record Forwarded(String name, BooleanSupplier cancel) {
      */
     void notDone(boolean refused, Mono<Void> first);
 
+    /**
+     * It was sent, and the connection broke before the answer. It may be sent again: the command is
+     * to be executed in full.
+     */
+    void broken();
+
     /** Whether it was carried out is not known. */
     void failed(Throwable cause);
   }

@@ -67,6 +67,7 @@ public final class ClusterAccess {
         MonitoredServers.replicaSets(settings, null, PreferredZones.NONE, losses),
         connections,
         new Refreshes(refreshInterval, RoutingCatalog.RefreshListener.NONE),
-        Versions.ATTACHED);
+        Versions.ATTACHED,
+        null);
   }
 }

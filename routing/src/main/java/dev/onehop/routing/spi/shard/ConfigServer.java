@@ -51,8 +51,7 @@ public final class ConfigServer implements ConfigReader {
    * @return the reply; a {@link CommandFailure} if it is not ok
    */
   public Mono<BsonDocument> run(String database, BsonDocument command) {
-    return replicaSet
-        .send(message(database, command))
+    return send(message(database, command))
         .flatMap(ConfigServer::refuseFailed)
         .map(Answer::document)
         .onErrorResume(
@@ -60,11 +59,15 @@ public final class ConfigServer implements ConfigReader {
             e -> {
               clock.forget(command.getDocument("$clusterTime"));
               command.remove("$clusterTime");
-              return replicaSet
-                  .send(OpMsg.command(command))
+              return send(OpMsg.command(command))
                   .flatMap(ConfigServer::refuseFailed)
                   .map(Answer::document);
             });
+  }
+
+  /** What is needed for one command of the driver's serves others, too: it has tries of its own. */
+  private Mono<Answer> send(OpMsg command) {
+    return replicaSet.send(command).contextWrite(DriverRetries::none);
   }
 
   /** A server whose clock jumped must not keep us from the metadata. */
@@ -161,8 +164,7 @@ public final class ConfigServer implements ConfigReader {
   }
 
   private Mono<Batch> first(BsonDocument find) {
-    return replicaSet
-        .send(OpMsg.command(find))
+    return send(OpMsg.command(find))
         .flatMap(ConfigServer::refuseFailed)
         .map(answer -> batch(answer, "firstBatch"));
   }

@@ -1,5 +1,6 @@
 package dev.onehop.routing.spi.shard;
 
+import dev.onehop.routing.internal.wire.NotSentException;
 import dev.onehop.routing.internal.wire.WirePool;
 import dev.onehop.routing.spi.shard.ServerSet.Server;
 import dev.onehop.routing.spi.wire.OpMsg;
@@ -11,11 +12,14 @@ import org.bson.BsonDocument;
 import org.bson.BsonValue;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
+import reactor.util.context.ContextView;
 
 /**
  * Sends commands to the servers of one replica set, or to mongoses: to the primary, or to where the
  * command's read preference leads. What may be sent twice is sent again while a new primary is
- * being elected, within {@value #MAX_TRIES} tries and half a minute.
+ * being elected, within {@value #MAX_TRIES} tries and half a minute. What was sent, and the
+ * connection broke before the reply, may be what breaks the server: it is sent {@value #MAX_BROKEN}
+ * times at the most, and once if the driver sends it again.
  *
  * <p>Thread-safe.
  */
@@ -24,6 +28,9 @@ public final class ReplicaSet {
 
   /** As {@code kMaxNumFailedHostRetryAttempts} of mongos, for who can do without. */
   private static final int MAX_TRIES_FOR_A_PART = 4;
+
+  /** As often as a mongos sends what may be sent again. */
+  private static final int MAX_BROKEN = 3;
 
   private static final Duration MAX_TIME = Duration.ofSeconds(30);
   private static final Duration FIRST_PAUSE = Duration.ofMillis(20);
@@ -61,43 +68,73 @@ public final class ReplicaSet {
    * @param form called once for every try
    */
   public Mono<Answer> send(OpMsg command, Function<Server, OpMsg> form) {
-    return Mono.defer(
-        () -> {
-          long deadline = System.nanoTime() + MAX_TIME.toNanos();
-          int tries = PartialResults.areAllowed(command.body()) ? MAX_TRIES_FOR_A_PART : MAX_TRIES;
-          return attempt(
-              Retryability.of(command), readPreference(command), form, deadline, tries, 1);
-        });
+    return Mono.deferContextual(context -> new Attempts(command, form, context).next());
   }
 
-  private Mono<Answer> attempt(
-      Retryability retryability,
-      @Nullable BsonDocument readPreference,
-      Function<Server, OpMsg> form,
-      long deadline,
-      int mostTries,
-      int tries) {
-    boolean last = tries >= mostTries || System.nanoTime() - deadline >= 0;
-    Mono<Answer> again =
-        Mono.defer(
-            () ->
-                Mono.delay(pause(tries))
-                    .then(
-                        attempt(
-                            retryability, readPreference, form, deadline, mostTries, tries + 1)));
-    return servers
-        .select(readPreference)
-        .flatMap(
-            server ->
-                sendTo(server.name(), form.apply(server))
-                    .flatMap(
-                        answer ->
-                            !last && retryability.isAgainAfter(answer.document())
-                                ? again
-                                : Mono.just(answer))
-                    .onErrorResume(
-                        IOException.class,
-                        e -> !last && retryability.afterBreak() ? again : Mono.error(e)));
+  /** The attempts of one command, one after the other. */
+  private final class Attempts {
+    private final Retryability retryability;
+    private final @Nullable BsonDocument readPreference;
+    private final Function<Server, OpMsg> form;
+    private final long deadline = System.nanoTime() + MAX_TIME.toNanos();
+    private final int most;
+    private final @Nullable DriverRetries driver;
+    private final int mostBroken;
+    private int tries;
+    private int broken;
+
+    Attempts(OpMsg command, Function<Server, OpMsg> form, ContextView context) {
+      this.retryability = Retryability.of(command);
+      this.readPreference = readPreference(command);
+      this.form = form;
+      this.most = PartialResults.areAllowed(command.body()) ? MAX_TRIES_FOR_A_PART : MAX_TRIES;
+      this.driver = context.getOrDefault(DriverRetries.class, null);
+      this.mostBroken = driver != null && driver.afterBreak(retryability) ? 1 : MAX_BROKEN;
+      this.broken = DriverRetries.broken(context);
+    }
+
+    Mono<Answer> next() {
+      tries++;
+      return servers
+          .select(readPreference)
+          .flatMap(
+              server ->
+                  sendTo(server.name(), form.apply(server))
+                      .map(answer -> isAgainAfter(answer) ? again() : Mono.just(answer))
+                      .onErrorResume(
+                          IOException.class,
+                          e -> Mono.just(isAgainAfter(e) ? again() : Mono.error(e)))
+                      .flatMap(Function.identity()));
+    }
+
+    private Mono<Answer> again() {
+      return Mono.delay(pause(tries)).then(Mono.defer(this::next));
+    }
+
+    private boolean isAgainAfter(Answer answer) {
+      BsonDocument reply = answer.document();
+      return retryability.isAgainAfter(reply)
+          && isTimeLeft()
+          && (!Retryability.isBroken(reply) || isAgainAfterBreak());
+    }
+
+    private boolean isAgainAfter(IOException failure) {
+      if (!retryability.afterBreak() || !isTimeLeft()) {
+        return false;
+      }
+      return failure instanceof NotSentException unsent
+          ? driver == null || !unsent.isLocal()
+          : isAgainAfterBreak();
+    }
+
+    private boolean isAgainAfterBreak() {
+      broken++;
+      return broken < mostBroken;
+    }
+
+    private boolean isTimeLeft() {
+      return tries < most && System.nanoTime() - deadline < 0;
+    }
   }
 
   private static Duration pause(int tries) {

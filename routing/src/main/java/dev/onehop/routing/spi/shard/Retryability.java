@@ -22,6 +22,8 @@ public enum Retryability {
       Set.of("find", "aggregate", "count", "distinct", "listCollections", "listIndexes", "explain");
   private static final Set<Integer> CODES =
       Set.of(6, 7, 89, 91, 134, 189, 262, 9001, 10107, 11600, 11602, 13435, 13436);
+  // HostUnreachable, HostNotFound, NetworkTimeout, SocketException.
+  private static final Set<Integer> BROKEN = Set.of(6, 7, 89, 9001);
   private static final BsonString WRITE_LABEL = new BsonString("RetryableWriteError");
 
   public static Retryability of(OpMsg command) {
@@ -56,6 +58,11 @@ public enum Retryability {
     return this == WRITE
         && reply.get("writeConcernError") instanceof BsonDocument error
         && CODES.contains(ErrorCodes.of(error));
+  }
+
+  /** Whether a router tells that its own connection to a server broke. */
+  public static boolean isBroken(BsonDocument reply) {
+    return !ErrorCodes.ok(reply) && BROKEN.contains(ErrorCodes.of(reply));
   }
 
   /** Whether a server answers with that code when it can't serve anybody for a while. */

@@ -130,6 +130,10 @@ final class WireServer implements AutoCloseable {
       WireSettings.@Nullable Proxy proxy,
       List<Compressor> compressors) {
     WireSettings settings = settings(kind, limits, mechanism, proxy, compressors);
+    return pool(kind, settings);
+  }
+
+  Client pool(Kind kind, WireSettings settings) {
     return kind == Kind.BLOCKING
         ? new BlockingClient(new BlockingPool(settings, group))
         : new LoopClient(new WirePool(kind == Kind.EVENT_LOOP ? group : callers, settings));
@@ -144,7 +148,7 @@ final class WireServer implements AutoCloseable {
         Kind.EVENT_LOOP, new LoopClient(connections.onEventLoops()));
   }
 
-  private static WireSettings settings(
+  static WireSettings settings(
       Kind kind,
       WireSettings.PoolLimits limits,
       @Nullable Mechanism mechanism,

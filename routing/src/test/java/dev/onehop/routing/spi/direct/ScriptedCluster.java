@@ -68,6 +68,9 @@ public final class ScriptedCluster implements AutoCloseable {
           uuid: {$uuid: '00000000-0000-4000-8000-000000000001'}}]}
       """;
 
+  /** An answer that is none: the server closes the connection. */
+  public static final BsonDocument HANG_UP = BsonDocument.parse("{hangUp: 1}");
+
   /** What a server answers; null to do as a well-behaved one. */
   public interface Script extends Function<BsonDocument, @Nullable BsonDocument> {}
 
@@ -144,7 +147,8 @@ public final class ScriptedCluster implements AutoCloseable {
                   watcher,
                   connections,
                   new Refreshes(Duration.ofHours(1), RoutingCatalog.RefreshListener.NONE),
-                  Versions.ATTACHED));
+                  Versions.ATTACHED,
+                  null));
     }
     return router;
   }
@@ -335,6 +339,13 @@ public final class ScriptedCluster implements AutoCloseable {
         .append("ok", new BsonInt32(1));
   }
 
+  /** The first batch of a cursor that has more. */
+  public static BsonDocument openCursor(long id) {
+    BsonDocument answer = cursor(new BsonArray(List.of(new BsonDocument("_id", new BsonInt32(1)))));
+    answer.getDocument("cursor").put("id", new BsonInt64(id));
+    return answer;
+  }
+
   @Override
   public void close() {
     if (router != null) {
@@ -361,7 +372,13 @@ public final class ScriptedCluster implements AutoCloseable {
         return;
       }
       OpMsg request = OpMsg.decode(frame);
-      request.reply(1, answer(server, request)).encode(reply);
+      BsonDocument answer = answer(server, request);
+      if (answer == HANG_UP) {
+        reply.release();
+        context.close();
+        return;
+      }
+      request.reply(1, answer).encode(reply);
       if ((request.flags() & OpMsg.MORE_TO_COME) == 0) {
         write(context, reply, request.body());
       }
