@@ -20,6 +20,7 @@ import java.util.stream.IntStream;
 import org.bson.Document;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import reactor.core.publisher.Mono;
@@ -28,6 +29,10 @@ import reactor.core.publisher.Mono;
 class NamesTest {
   private static final Duration TIMEOUT = Duration.ofSeconds(20);
   private static final int WIRE_6_0 = 17;
+
+  @RegisterExtension
+  private final CapturedLog unanswered =
+      new CapturedLog("dev.onehop.routing.spi.direct.StartCheck", "shard s0 can't be asked now");
 
   private final ScriptedCluster cluster = new ScriptedCluster(WIRE_6_0, this::name);
   private final CountDownLatch unblocked = new CountDownLatch(1);

@@ -5,38 +5,21 @@ import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import ch.qos.logback.classic.Level;
-import ch.qos.logback.classic.Logger;
-import ch.qos.logback.classic.spi.ILoggingEvent;
-import ch.qos.logback.core.read.ListAppender;
 import com.mongodb.ConnectionString;
 import com.mongodb.MongoClientSettings;
 import com.mongodb.connection.ClusterConnectionMode;
 import com.mongodb.connection.TransportSettings;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.slf4j.LoggerFactory;
 
 /**
  * What targeted mode can't route is left to the driver, and said; what it can't have is refused.
  */
 class TargetedModeSettingsTest {
-  private final Logger logger = (Logger) LoggerFactory.getLogger(OneHop.class);
-  private final ListAppender<ILoggingEvent> said = new ListAppender<>();
-
-  @BeforeEach
-  void listen() {
-    said.start();
-    logger.addAppender(said);
-  }
-
-  @AfterEach
-  void stop() {
-    logger.detachAppender(said);
-  }
+  @RegisterExtension private final CapturedLog log = new CapturedLog(OneHop.class.getName());
 
   @ParameterizedTest
   @CsvSource({
@@ -56,7 +39,7 @@ class TargetedModeSettingsTest {
         assertThat(settings.getSslSettings()).isEqualTo(plain.getSslSettings());
       }
     }
-    assertThat(said.list)
+    assertThat(log.events())
         .singleElement()
         .satisfies(
             event -> {
@@ -85,7 +68,7 @@ class TargetedModeSettingsTest {
       assertThat(router.clientSettings().getClusterSettings().getHosts().toString())
           .contains("onehop-targeted");
     }
-    assertThat(said.list).isEmpty();
+    assertThat(log.events()).isEmpty();
   }
 
   @Test

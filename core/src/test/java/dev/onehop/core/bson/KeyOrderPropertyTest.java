@@ -3,22 +3,26 @@ package dev.onehop.core.bson;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.onehop.core.reference.RandomBson;
+import dev.onehop.core.reference.RandomCases;
 import dev.onehop.core.reference.ReferenceOrder;
 import java.util.Random;
-import net.jqwik.api.ForAll;
-import net.jqwik.api.Property;
 import org.bson.BsonDocument;
 import org.bson.BsonValue;
 import org.bson.RawBsonDocument;
 import org.bson.codecs.BsonDocumentCodec;
+import org.junit.jupiter.api.Test;
 
-/** Each try compares many random pairs, for jqwik's own overhead per value is far above theirs. */
+/** Each case compares many random pairs. */
 class KeyOrderPropertyTest {
   private static final int PAIRS = 1_000;
 
-  @Property(tries = 300)
-  void keysCompareAsTheServerComparesValues(@ForAll long seed) {
-    RandomBson random = new RandomBson(new Random(seed));
+  @Test
+  void keysCompareAsTheServerComparesValues() {
+    RandomCases.check(300, KeyOrderPropertyTest::checkValues);
+  }
+
+  private static void checkValues(Random generator) {
+    RandomBson random = new RandomBson(generator);
     for (int i = 0; i < PAIRS; i++) {
       BsonValue a = random.value(2);
       BsonValue b = random.value(2);
@@ -26,17 +30,25 @@ class KeyOrderPropertyTest {
     }
   }
 
-  @Property(tries = 200)
-  void numbersCompareByTheirExactValue(@ForAll long seed) {
-    RandomBson random = new RandomBson(new Random(seed));
+  @Test
+  void numbersCompareByTheirExactValue() {
+    RandomCases.check(200, KeyOrderPropertyTest::checkNumbers);
+  }
+
+  private static void checkNumbers(Random generator) {
+    RandomBson random = new RandomBson(generator);
     for (int i = 0; i < PAIRS; i++) {
       check(random.number(), random.number());
     }
   }
 
-  @Property(tries = 200)
-  void rawBytesAndDecodedKeysGiveTheSameKey(@ForAll long seed) {
-    RandomBson random = new RandomBson(new Random(seed));
+  @Test
+  void rawBytesAndDecodedKeysGiveTheSameKey() {
+    RandomCases.check(200, KeyOrderPropertyTest::checkRawBytesAndDecodedKeys);
+  }
+
+  private static void checkRawBytesAndDecodedKeys(Random generator) {
+    RandomBson random = new RandomBson(generator);
     BsonPath path = BsonPath.of("v");
     for (int i = 0; i < 100; i++) {
       BsonValue value = random.value(2);

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.onehop.core.reference.RandomBson;
+import dev.onehop.core.reference.RandomCases;
 import dev.onehop.core.table.ShardKeyException;
 import dev.onehop.core.table.ShardKeyPattern;
 import java.util.Arrays;
@@ -11,8 +12,6 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Random;
 import java.util.stream.Stream;
-import net.jqwik.api.ForAll;
-import net.jqwik.api.Property;
 import org.bson.BsonArray;
 import org.bson.BsonBinary;
 import org.bson.BsonDocument;
@@ -100,9 +99,12 @@ class MalformedBsonTest {
     }
   }
 
-  @Property(tries = 200)
-  void mutatedDocumentsEndInAKeyOrANamedException(@ForAll long seed) {
-    Random random = new Random(seed);
+  @Test
+  void mutatedDocumentsEndInAKeyOrANamedException() {
+    RandomCases.check(200, MalformedBsonTest::checkMutatedDocuments);
+  }
+
+  private static void checkMutatedDocuments(Random random) {
     RandomBson values = new RandomBson(random);
     for (int i = 0; i < MUTANTS; i++) {
       BsonDocument document = new BsonDocument("u", values.value(1)).append("v", values.value(3));
@@ -112,15 +114,17 @@ class MalformedBsonTest {
       } catch (MalformedBsonException | ShardKeyException expected) {
         assertThat(expected).hasMessageNotContaining("Index");
       } catch (RuntimeException e) {
-        throw new AssertionError(
-            "seed %d, bytes %s".formatted(seed, HexFormat.of().formatHex(bytes)), e);
+        throw new AssertionError("bytes %s".formatted(HexFormat.of().formatHex(bytes)), e);
       }
     }
   }
 
-  @Property(tries = 60)
-  void mutatedKeysDecodeOrEndInANamedException(@ForAll long seed) {
-    Random random = new Random(seed);
+  @Test
+  void mutatedKeysDecodeOrEndInANamedException() {
+    RandomCases.check(60, MalformedBsonTest::checkMutatedKeys);
+  }
+
+  private static void checkMutatedKeys(Random random) {
     RandomBson values = new RandomBson(random);
     for (int i = 0; i < MUTANTS; i++) {
       byte[] key = mutated(SortableKey.encode(values.value(2)), random);
@@ -129,8 +133,7 @@ class MalformedBsonTest {
       } catch (MalformedBsonException expected) {
         assertThat(expected).hasMessageNotContaining("Index");
       } catch (RuntimeException e) {
-        throw new AssertionError(
-            "seed %d, key %s".formatted(seed, HexFormat.of().formatHex(key)), e);
+        throw new AssertionError("key %s".formatted(HexFormat.of().formatHex(key)), e);
       }
     }
   }

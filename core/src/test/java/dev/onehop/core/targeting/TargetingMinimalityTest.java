@@ -2,6 +2,7 @@ package dev.onehop.core.targeting;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.onehop.core.reference.RandomCases;
 import dev.onehop.core.reference.ReferenceOrder;
 import dev.onehop.core.table.Chunk;
 import dev.onehop.core.table.RoutingTable;
@@ -11,59 +12,60 @@ import java.util.List;
 import java.util.Random;
 import java.util.TreeSet;
 import java.util.function.Predicate;
-import net.jqwik.api.ForAll;
-import net.jqwik.api.Property;
 import org.bson.BsonArray;
 import org.bson.BsonDocument;
 import org.bson.BsonDouble;
 import org.bson.BsonInt32;
 import org.bson.BsonString;
 import org.bson.BsonValue;
+import org.junit.jupiter.api.Test;
 
 /** The simple filters lead to exactly the chunks that overlap them. */
 class TargetingMinimalityTest {
-  private static final int TRIES = 300;
+  private static final int CASES = 300;
   private static final int FILTERS = 50;
 
-  @Property(tries = TRIES)
-  void singleFieldKeys(@ForAll long seed) {
-    Random random = new Random(seed);
+  @Test
+  void singleFieldKeys() {
+    RandomCases.check(CASES, TargetingMinimalityTest::checkSingleFieldKeys);
+  }
+
+  private static void checkSingleFieldKeys(Random random) {
     RoutingTable table = table("{a: 1}", random, "a");
     for (int i = 0; i < FILTERS; i++) {
       BsonValue low = value(random);
       BsonValue high = value(random);
-      check(table, doc("a", low), chunk -> holds(chunk, low), seed);
-      check(table, doc("a", doc("$eq", low)), chunk -> holds(chunk, low), seed);
+      check(table, doc("a", low), chunk -> holds(chunk, low));
+      check(table, doc("a", doc("$eq", low)), chunk -> holds(chunk, low));
       check(
           table,
           doc("a", doc("$in", new BsonArray(List.of(low, high)))),
-          chunk -> holds(chunk, low) || holds(chunk, high),
-          seed);
+          chunk -> holds(chunk, low) || holds(chunk, high));
       if (low.isString() == high.isString() && compare(low, high) < 0) {
         check(
             table,
             doc("a", doc("$gte", low).append("$lt", high)),
-            chunk -> compare(chunk.min().get("a"), high) < 0 && reaches(chunk, low),
-            seed);
+            chunk -> compare(chunk.min().get("a"), high) < 0 && reaches(chunk, low));
         check(
             table,
             doc("a", doc("$gte", low).append("$lte", high)),
-            chunk -> compare(chunk.min().get("a"), high) <= 0 && reaches(chunk, low),
-            seed);
+            chunk -> compare(chunk.min().get("a"), high) <= 0 && reaches(chunk, low));
         check(
             table,
             new BsonDocument(
                 "$and",
                 new BsonArray(List.of(doc("a", doc("$lt", high)), doc("a", doc("$gte", low))))),
-            chunk -> compare(chunk.min().get("a"), high) < 0 && reaches(chunk, low),
-            seed);
+            chunk -> compare(chunk.min().get("a"), high) < 0 && reaches(chunk, low));
       }
     }
   }
 
-  @Property(tries = TRIES)
-  void compoundKeys(@ForAll long seed) {
-    Random random = new Random(seed);
+  @Test
+  void compoundKeys() {
+    RandomCases.check(CASES, TargetingMinimalityTest::checkCompoundKeys);
+  }
+
+  private static void checkCompoundKeys(Random random) {
     RoutingTable table = table("{a: 1, b: 1}", random, "a", "b");
     for (int i = 0; i < FILTERS; i++) {
       BsonValue a = value(random);
@@ -74,26 +76,21 @@ class TargetingMinimalityTest {
       check(
           table,
           from,
-          chunk -> compareKeys(chunk.min(), from) <= 0 && compareKeys(from, chunk.max()) < 0,
-          seed);
+          chunk -> compareKeys(chunk.min(), from) <= 0 && compareKeys(from, chunk.max()) < 0);
       if (low.isString() == high.isString() && compare(low, high) < 0) {
         check(
             table,
             doc("a", a).append("b", doc("$gte", low).append("$lt", high)),
-            chunk -> compareKeys(chunk.min(), to) < 0 && compareKeys(from, chunk.max()) < 0,
-            seed);
+            chunk -> compareKeys(chunk.min(), to) < 0 && compareKeys(from, chunk.max()) < 0);
       }
     }
   }
 
-  private static void check(
-      RoutingTable table, BsonDocument filter, Predicate<Chunk> expected, long seed) {
+  private static void check(RoutingTable table, BsonDocument filter, Predicate<Chunk> expected) {
     Target target = Targeter.find(table, filter, TargetingOptions.NONE);
     for (int i = 0; i < table.chunkCount(); i++) {
       Chunk chunk = table.chunk(i);
-      assertThat(target.touches(i))
-          .as("seed %d: %s in %s", seed, filter, chunk)
-          .isEqualTo(expected.test(chunk));
+      assertThat(target.touches(i)).as("%s in %s", filter, chunk).isEqualTo(expected.test(chunk));
     }
   }
 

@@ -1,6 +1,9 @@
 package dev.onehop.core.targeting;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import dev.onehop.core.bson.HashedKey;
+import dev.onehop.core.reference.RandomCases;
 import dev.onehop.core.reference.RandomFilters;
 import dev.onehop.core.reference.ReferenceMatcher;
 import dev.onehop.core.reference.ReferenceOrder;
@@ -11,27 +14,21 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
-import java.util.concurrent.atomic.AtomicLong;
-import net.jqwik.api.ForAll;
-import net.jqwik.api.Property;
-import net.jqwik.api.lifecycle.AfterContainer;
 import org.bson.BsonDocument;
 import org.bson.BsonInt64;
 import org.bson.BsonNull;
 import org.bson.BsonValue;
+import org.junit.jupiter.api.Test;
 
 /**
- * No document that matches a filter lies in a chunk that targeting leaves out. Each try makes a
- * table, documents and filters, and checks every pair of these: tries x filters x documents cases,
- * {@value #TRIES} x {@value #FILTERS} x {@value #DOCUMENTS} = 1.2 million.
+ * No document that matches a filter lies in a chunk that targeting leaves out. Each case makes a
+ * table, documents and filters, and checks every pair of these: {@value #CASES} x {@value #FILTERS}
+ * x {@value #DOCUMENTS} = 1.2 million.
  */
 class TargetingSoundnessTest {
-  private static final int TRIES = 1_000;
+  private static final int CASES = 1_000;
   private static final int FILTERS = 60;
   private static final int DOCUMENTS = 20;
-  private static final AtomicLong CASES = new AtomicLong();
-  private static final AtomicLong MATCHES = new AtomicLong();
-  private static final AtomicLong NARROWED = new AtomicLong();
 
   private static final String[] KEYS = {
     "{a: 1}",
@@ -53,9 +50,19 @@ class TargetingSoundnessTest {
   /** A document and the chunk it lies in. */
   private record Placed(BsonDocument document, int chunk) {}
 
-  @Property(tries = TRIES)
-  void aMatchingDocumentsChunkIsTargeted(@ForAll long seed) {
-    Random random = new Random(seed);
+  private int pairs;
+  private int matches;
+  private int narrowed;
+
+  @Test
+  void aMatchingDocumentsChunkIsTargeted() {
+    RandomCases.check(CASES, this::check);
+    assertThat(pairs).as("pairs").isGreaterThanOrEqualTo(1_000_000);
+    assertThat(matches).as("matches").isGreaterThanOrEqualTo(100_000);
+    assertThat(narrowed).as("targets that leave chunks out").isGreaterThanOrEqualTo(10_000);
+  }
+
+  private void check(Random random) {
     RandomFilters filters = new RandomFilters(random);
     boolean collated = random.nextInt(6) == 0;
     BsonValue variable = filters.scalar();
@@ -76,41 +83,29 @@ class TargetingSoundnessTest {
       documents.add(new Placed(document, place(table, key, document)));
     }
     for (int i = 0; i < FILTERS; i++) {
-      check(table, filters.filter(2), options, matcher, documents, seed);
+      check(table, filters.filter(2), options, matcher, documents);
     }
   }
 
-  @AfterContainer
-  static void enoughWasChecked() {
-    System.out.printf(
-        "targeting: %,d cases, %,d of them matches; %,d targets that left chunks out%n",
-        CASES.get(), MATCHES.get(), NARROWED.get());
-    if (CASES.get() < 1_000_000 || MATCHES.get() < 100_000 || NARROWED.get() < 10_000) {
-      throw new AssertionError("too few cases to mean anything");
-    }
-  }
-
-  private static void check(
+  private void check(
       RoutingTable table,
       BsonDocument filter,
       TargetingOptions options,
       ReferenceMatcher matcher,
-      List<Placed> documents,
-      long seed) {
+      List<Placed> documents) {
     Target target = Targeter.find(table, filter, options);
     if (target.chunkCount() < table.chunkCount()) {
-      NARROWED.incrementAndGet();
+      narrowed++;
     }
     for (Placed placed : documents) {
-      CASES.incrementAndGet();
+      pairs++;
       if (matcher.matches(placed.document, filter)) {
-        MATCHES.incrementAndGet();
+        matches++;
         if (!target.touches(placed.chunk)
             || !target.shards().contains(table.shardOfChunk(placed.chunk))) {
           throw new AssertionError(
-              "seed %d, %s: %s matches %s, lies in %s, but the target is %s"
-                  .formatted(
-                      seed, options, placed.document, filter, table.chunk(placed.chunk), target));
+              "%s: %s matches %s, lies in %s, but the target is %s"
+                  .formatted(options, placed.document, filter, table.chunk(placed.chunk), target));
         }
       }
     }

@@ -20,6 +20,7 @@ import com.mongodb.reactivestreams.client.ClientSession;
 import com.mongodb.reactivestreams.client.MongoClient;
 import com.mongodb.reactivestreams.client.MongoClients;
 import com.mongodb.reactivestreams.client.MongoCollection;
+import dev.onehop.routing.CapturedLog;
 import dev.onehop.routing.OneHop;
 import dev.onehop.routing.RoutingMode;
 import dev.onehop.routing.spi.direct.ScriptedCluster;
@@ -43,6 +44,7 @@ import org.bson.codecs.ValueCodecProvider;
 import org.bson.codecs.configuration.CodecRegistries;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import reactor.core.publisher.Flux;
@@ -51,6 +53,13 @@ import reactor.core.publisher.Flux;
  * What an application sees of a routed client that it would not see, or otherwise, of a plain one.
  */
 class AsThePlainDriverTest {
+  @RegisterExtension
+  private final CapturedLog twiceReleased = CapturedLog.ofTwiceReleasedSessions();
+
+  @RegisterExtension
+  private final CapturedLog unrouted =
+      new CapturedLog("dev.onehop.routing", "nothing is routed", "nothing will be routed");
+
   private final ScriptedCluster cluster = new ScriptedCluster(Targeted.WIRE_6_0);
 
   @AfterEach

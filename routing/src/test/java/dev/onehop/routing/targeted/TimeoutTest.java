@@ -17,6 +17,7 @@ import com.mongodb.reactivestreams.client.ClientSession;
 import com.mongodb.reactivestreams.client.MongoClient;
 import com.mongodb.reactivestreams.client.MongoClients;
 import com.mongodb.reactivestreams.client.MongoCollection;
+import dev.onehop.routing.CapturedLog;
 import dev.onehop.routing.OneHop;
 import dev.onehop.routing.spi.direct.ScriptedCluster;
 import java.time.Duration;
@@ -30,6 +31,7 @@ import org.bson.BsonDocument;
 import org.bson.Document;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.reactivestreams.Publisher;
@@ -47,6 +49,9 @@ class TimeoutTest {
 
   private static final int TRIES = 4;
   private static final Duration LONG = Duration.ofSeconds(5);
+
+  @RegisterExtension
+  private final CapturedLog twiceReleased = CapturedLog.ofTwiceReleasedSessions();
 
   private final ScriptedCluster cluster = new ScriptedCluster(Targeted.WIRE_6_0);
 

@@ -15,6 +15,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.RejectedExecutionException;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -63,8 +64,8 @@ public final class ScriptedProxy implements AutoCloseable {
         Socket client = listener.accept();
         sockets.add(client);
         threads.execute(() -> serve(client));
-      } catch (IOException e) {
-        return;
+      } catch (IOException | RejectedExecutionException e) {
+        return; // Closed.
       }
     }
   }

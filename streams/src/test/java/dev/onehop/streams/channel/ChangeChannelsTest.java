@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import dev.onehop.core.bson.HashedKey;
+import dev.onehop.routing.CapturedLog;
 import dev.onehop.streams.event.Checkpoint;
 import dev.onehop.streams.event.StreamEvent;
 import dev.onehop.streams.observation.StreamMeters;
@@ -35,6 +36,7 @@ import org.bson.BsonTimestamp;
 import org.bson.RawBsonDocument;
 import org.bson.codecs.BsonDocumentCodec;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import reactor.core.Disposable;
 import reactor.core.Exceptions;
 import reactor.core.publisher.Flux;
@@ -43,6 +45,13 @@ import reactor.core.publisher.Sinks;
 
 class ChangeChannelsTest {
   private static final Duration TIMEOUT = Duration.ofSeconds(20);
+
+  @RegisterExtension
+  private final CapturedLog reactor =
+      new CapturedLog(
+          "reactor.core",
+          "throwIfFatal detected a jvm fatal exception",
+          "failed with an uncaught exception: thrown");
 
   @Test
   void everyChannelGetsItsRangeOfHashes() {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import com.mongodb.MongoTimeoutException;
+import dev.onehop.routing.CapturedLog;
 import dev.onehop.streams.channel.RecordingSink.Freezer;
 import dev.onehop.streams.event.Checkpoint;
 import dev.onehop.streams.event.StreamEvent;
@@ -19,6 +20,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.reactivestreams.Publisher;
@@ -32,6 +34,15 @@ class ChannelGroupTest {
   private static final Duration RENEWAL = Duration.ofMillis(150);
   private static final int CHANNELS = 6;
   private static final int KEYS = 40;
+
+  /** What members say that are stopped, or lose answers. */
+  @RegisterExtension
+  private final CapturedLog keepers =
+      new CapturedLog(
+          LeaseKeeper.class.getName(),
+          "is not renewed in time, it is given up",
+          "the leases can't be given up; they expire: lost",
+          "the leases can't be read or written, which is tried on: lost");
 
   private final InMemoryLeases leases = new InMemoryLeases(CHANNELS, LEASE);
   private final Map<Integer, Integer> written = new TreeMap<>();
@@ -241,9 +252,6 @@ class ChannelGroupTest {
         .untilAsserted(() -> assertThat(members).allMatch(member -> member.isEnded()));
     sink.check(written, wide + 1);
     assertThat(members).allMatch(member -> member.failure.get() == null);
-    System.err.printf(
-        "%d members, %d terms, %d late batches refused%n",
-        members.size(), leases.terms(), sink.refused());
   }
 
   /** Without the terms the same is found to be wrong. */

@@ -83,10 +83,6 @@ final class InMemoryLeases implements LeaseStore {
     return lease.until - System.nanoTime() > 0 ? lease.owner : null;
   }
 
-  synchronized long terms() {
-    return leases.stream().mapToLong(lease -> lease.term).sum();
-  }
-
   @Override
   public Mono<Group> create(Mono<Checkpoint> start) {
     return start.map(this::begin);

@@ -9,6 +9,7 @@ import com.mongodb.connection.ServerConnectionState;
 import com.mongodb.connection.ServerDescription;
 import com.mongodb.connection.ServerType;
 import com.mongodb.connection.TopologyVersion;
+import dev.onehop.routing.CapturedLog;
 import dev.onehop.routing.internal.affinity.RouterProbe.Identity;
 import dev.onehop.routing.internal.affinity.RouterProbe.UnreachableException;
 import dev.onehop.routing.spi.wire.ServerAddressName;
@@ -21,6 +22,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import org.bson.BsonDocument;
 import org.bson.types.ObjectId;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import reactor.core.publisher.Mono;
 
 class ClusterPinTest {
@@ -31,6 +33,10 @@ class ClusterPinTest {
   private static final ServerAddress A = new ServerAddress("a", 1);
   private static final ServerAddress B = new ServerAddress("b", 1);
   private static final ServerAddress C = new ServerAddress("c", 1);
+
+  @RegisterExtension
+  private final CapturedLog refused =
+      new CapturedLog(ClusterPin.class.getName(), "is a mongos of another cluster");
 
   private final Map<ServerAddress, Mono<Identity>> answers = new ConcurrentHashMap<>();
   private final List<ServerAddress> asked = new CopyOnWriteArrayList<>();

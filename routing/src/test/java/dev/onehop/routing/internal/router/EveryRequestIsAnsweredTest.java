@@ -5,15 +5,18 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.mongodb.MongoCommandException;
 import com.mongodb.reactivestreams.client.MongoClient;
+import dev.onehop.routing.CapturedLog;
 import dev.onehop.routing.OneHop;
 import dev.onehop.routing.RoutingMode;
 import dev.onehop.routing.spi.direct.ScriptedCluster;
+import dev.onehop.routing.spi.shard.CommandFailure;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.time.Duration;
 import org.bson.RawBsonDocument;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.reactivestreams.Publisher;
 import reactor.core.publisher.Mono;
 
@@ -22,6 +25,14 @@ class EveryRequestIsAnsweredTest {
   private static final Duration TIMEOUT = Duration.ofSeconds(20);
   private static final int WIRE_6_0 = 17;
   private static final int DEEP = 200_000;
+
+  @RegisterExtension
+  private final CapturedLog reactor =
+      new CapturedLog("reactor.core.Exceptions", "throwIfFatal detected a jvm fatal exception");
+
+  @RegisterExtension
+  private final CapturedLog failed =
+      new CapturedLog(CommandFailure.class.getName(), "a command failed inside the");
 
   private final ScriptedCluster cluster = new ScriptedCluster(WIRE_6_0);
 

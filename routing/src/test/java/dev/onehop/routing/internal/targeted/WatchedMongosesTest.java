@@ -11,6 +11,7 @@ import com.mongodb.connection.ServerConnectionState;
 import com.mongodb.connection.ServerDescription;
 import com.mongodb.connection.ServerType;
 import com.mongodb.selector.ServerSelector;
+import dev.onehop.routing.CapturedLog;
 import dev.onehop.routing.internal.affinity.Affinity;
 import dev.onehop.routing.internal.affinity.Affinity.Beside;
 import dev.onehop.routing.internal.affinity.Affinity.Source;
@@ -31,11 +32,16 @@ import java.util.stream.Collectors;
 import org.bson.types.ObjectId;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import reactor.core.publisher.Mono;
 
 /** Watching is scripted here: a test says what a server looks like. */
 class WatchedMongosesTest {
   private static final String FOREIGN = "foreign";
+
+  @RegisterExtension
+  private final CapturedLog refused =
+      new CapturedLog(ClusterPin.class.getName(), "is a mongos of another cluster");
 
   private final Map<String, ServerDescription> servers = new HashMap<>();
   private final Map<String, Integer> open = new TreeMap<>();

@@ -2,6 +2,7 @@ package dev.onehop.routing.spi.wire;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.onehop.routing.CapturedLog;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.EventLoop;
 import io.netty.channel.EventLoopGroup;
@@ -14,6 +15,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** On which thread the tasks of an event loop without a thread run. */
 @Timeout(30)
@@ -123,6 +125,10 @@ class CallerRunsEventLoopTest {
     assertThat(loop.submit(() -> counted[0]).get()).isEqualTo(4 * each);
   }
 
+  @RegisterExtension
+  private final CapturedLog netty =
+      new CapturedLog("io.netty.util.concurrent.AbstractEventExecutor", "planted");
+
   @Test
   void aTaskThatFailsLeavesTheLoopUsable() {
     loop.run(
@@ -132,6 +138,7 @@ class CallerRunsEventLoopTest {
     loop.run(this::note);
 
     assertThat(threads).hasSize(1);
+    assertThat(netty.messages()).singleElement().asString().endsWith("planted");
   }
 
   @Test

@@ -3,6 +3,7 @@ package dev.onehop.streams.internal.merge;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.onehop.routing.CapturedLog;
 import dev.onehop.streams.event.Checkpoint;
 import dev.onehop.streams.event.HistoryLostException;
 import dev.onehop.streams.event.HistoryLostPolicy;
@@ -25,6 +26,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.reactivestreams.Subscription;
@@ -32,6 +34,15 @@ import reactor.core.publisher.BaseSubscriber;
 
 class MergedStreamTest {
   private static final Duration TIMEOUT = Duration.ofSeconds(20);
+
+  /** What scripted failures lead to. */
+  @RegisterExtension
+  private final CapturedLog stream =
+      new CapturedLog(
+          "dev.onehop.streams.internal.merge",
+          "can't be read, which is tried on: scripted",
+          "has lost its events from Timestamp",
+          "events wait for the config servers, which don't answer: down");
 
   private final List<StreamEvent> given = Collections.synchronizedList(new ArrayList<>());
   private Duration heartbeatInterval = Duration.ofMillis(5);
