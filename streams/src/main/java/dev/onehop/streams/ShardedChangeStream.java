@@ -130,8 +130,7 @@ public final class ShardedChangeStream {
 
   private Flux<StreamEvent> connected(@Nullable Checkpoint start, boolean grouped) {
     RoutedCluster cluster = cluster(start);
-    return Flux.from(
-        new MergedStream(() -> cluster, settings.merge(grouped), settings.metering()));
+    return Flux.from(new MergedStream(() -> cluster, settings.merge(grouped), settings.metering()));
   }
 
   /**

@@ -49,7 +49,8 @@ public final class EventLoops {
   }
 
   private static EventLoopGroup newGroup(String name, int threads, IoHandlerFactory handlers) {
-    return new MultiThreadIoEventLoopGroup(threads, new DefaultThreadFactory(name, true), handlers) {
+    return new MultiThreadIoEventLoopGroup(
+        threads, new DefaultThreadFactory(name, true), handlers) {
       @Override
       protected IoEventLoop newChild(Executor executor, IoHandlerFactory of, Object... options) {
         return new CountingLoop(this, executor, of);
