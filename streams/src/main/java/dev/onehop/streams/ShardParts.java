@@ -1,6 +1,5 @@
 package dev.onehop.streams;
 
-import com.mongodb.client.model.changestream.FullDocument;
 import dev.onehop.routing.spi.setup.ClusterServers;
 import dev.onehop.streams.event.Checkpoint;
 import dev.onehop.streams.event.HistoryLostException;
@@ -11,7 +10,6 @@ import dev.onehop.streams.internal.merge.Cluster;
 import dev.onehop.streams.internal.merge.MergeSettings;
 import dev.onehop.streams.internal.merge.MergedStream;
 import dev.onehop.streams.internal.merge.ReadFailure;
-import dev.onehop.streams.internal.shard.Lookups;
 import dev.onehop.streams.internal.shard.RoutedCluster;
 import dev.onehop.streams.internal.shard.ShardOfCluster;
 import dev.onehop.streams.internal.shard.StreamCommand;
@@ -44,7 +42,6 @@ public final class ShardParts implements AutoCloseable {
   private final StreamSettings settings;
   private final ClusterServers servers;
   private final RoutedCluster cluster;
-  private final boolean lookups;
   private final AtomicBoolean closed = new AtomicBoolean();
 
   // This and the parts, whose cursors are closed a while after their ends.
@@ -53,15 +50,13 @@ public final class ShardParts implements AutoCloseable {
   ShardParts(StreamSettings settings) {
     this.settings = settings;
     this.servers = ClusterServers.connect(settings.client(), settings.hostMapping(), THREADS);
-    this.lookups =
-        settings.fullDocument() == FullDocument.UPDATE_LOOKUP && settings.source() == Source.SHARDS;
     this.cluster = cluster(settings.command(), settings.start());
   }
 
   private RoutedCluster cluster(StreamCommand command, @Nullable Checkpoint start) {
     // Whether events wait, the framework knows; heartbeats would go on for ever.
     return new RoutedCluster(
-        servers, command, settings.source(), Order.TOTAL, start, lookups, false, () -> {});
+        servers, command, settings.source(), Order.TOTAL, start, false, () -> {});
   }
 
   /**
@@ -144,11 +139,8 @@ public final class ShardParts implements AutoCloseable {
             merge.bufferPerShard(),
             false);
     RoutedCluster ranged = cluster(parts == 1 ? settings.command() : ranged(part, parts), null);
-    Flux<StreamEvent> events =
-        Flux.from(
-            new MergedStream(
-                () -> new ShardOfCluster(ranged, shard, after, use()), often, settings.metering()));
-    return lookups ? new Lookups(servers).complete(events) : events;
+    return new MergedStream(
+        () -> new ShardOfCluster(ranged, shard, after, use()), often, settings.metering());
   }
 
   private StreamCommand ranged(int part, int parts) {

@@ -14,7 +14,6 @@ import dev.onehop.streams.event.Order;
 import dev.onehop.streams.event.Source;
 import dev.onehop.streams.event.StreamEvent;
 import dev.onehop.streams.internal.merge.MergedStream;
-import dev.onehop.streams.internal.shard.Lookups;
 import dev.onehop.streams.internal.shard.RoutedCluster;
 import dev.onehop.streams.observation.StreamMeters;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -23,7 +22,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.UnaryOperator;
 import org.bson.BsonDocument;
 import org.bson.BsonTimestamp;
@@ -110,26 +108,20 @@ public final class ShardedChangeStream {
   }
 
   private Mono<Checkpoint> now() {
-    ClusterServers servers = connect();
-    RoutedCluster cluster = cluster(servers, null, false, servers::close);
-    return MergedStream.start(cluster);
+    return MergedStream.start(cluster(null));
   }
 
-  private ClusterServers connect() {
-    return ClusterServers.connect(settings.client(), settings.hostMapping(), THREADS);
-  }
-
-  private RoutedCluster cluster(
-      ClusterServers servers, @Nullable Checkpoint start, boolean lookups, Runnable release) {
+  private RoutedCluster cluster(@Nullable Checkpoint start) {
+    ClusterServers servers =
+        ClusterServers.connect(settings.client(), settings.hostMapping(), THREADS);
     return new RoutedCluster(
         servers,
         settings.command(),
         settings.source(),
         settings.order(),
         start,
-        lookups,
         true,
-        release);
+        servers::close);
   }
 
   private Flux<StreamEvent.Change> changes() {
@@ -137,21 +129,8 @@ public final class ShardedChangeStream {
   }
 
   private Flux<StreamEvent> connected(@Nullable Checkpoint start, boolean grouped) {
-    ClusterServers servers = connect();
-    boolean lookups =
-        settings.fullDocument() == FullDocument.UPDATE_LOOKUP && settings.source() == Source.SHARDS;
-    // The cursors and the lookups need them, each for a while after the end.
-    AtomicInteger users = new AtomicInteger(lookups ? 2 : 1);
-    Runnable release =
-        () -> {
-          if (users.decrementAndGet() == 0) {
-            servers.close();
-          }
-        };
-    RoutedCluster cluster = cluster(servers, start, lookups, release);
-    Flux<StreamEvent> merged =
-        Flux.from(new MergedStream(() -> cluster, settings.merge(grouped), settings.metering()));
-    return lookups ? new Lookups(servers).complete(merged).doFinally(end -> release.run()) : merged;
+    RoutedCluster cluster = cluster(start);
+    return Flux.from(new MergedStream(() -> cluster, settings.merge(grouped), settings.metering()));
   }
 
   /**
@@ -238,8 +217,9 @@ public final class ShardedChangeStream {
 
     /**
      * Stages that the servers run over the events, as in the driver's {@code watch}. They MUST keep
-     * {@code _id}. With {@link FullDocument#UPDATE_LOOKUP} they can't use {@code fullDocument},
-     * which is looked up after they ran.
+     * {@code _id}. With {@link FullDocument#UPDATE_LOOKUP} they run after documents were looked up.
+     * Selections at the beginning that do not use {@code fullDocument} run before; any other stage
+     * costs a command for each batch of events, which sends them to their shard once more.
      */
     public Builder pipeline(List<? extends Bson> stages) {
       this.pipeline = List.copyOf(stages);
@@ -431,11 +411,6 @@ public final class ShardedChangeStream {
       List<BsonDocument> stages = new ArrayList<>();
       for (Bson stage : pipeline) {
         stages.add(stage.toBsonDocument(BsonDocument.class, client.getCodecRegistry()));
-      }
-      if (fullDocument == FullDocument.UPDATE_LOOKUP
-          && stages.stream().anyMatch(stage -> stage.toJson().contains("fullDocument"))) {
-        throw new IllegalArgumentException(
-            "with updateLookup the pipeline can't use fullDocument, which is looked up after it");
       }
       return List.copyOf(stages);
     }

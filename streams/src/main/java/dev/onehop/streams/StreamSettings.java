@@ -43,8 +43,7 @@ record StreamSettings(
 
   StreamCommand command() {
     BsonDocument options = new BsonDocument();
-    boolean own = fullDocument == FullDocument.UPDATE_LOOKUP && source == Source.SHARDS;
-    if (fullDocument != FullDocument.DEFAULT && !own) {
+    if (fullDocument != FullDocument.DEFAULT) {
       options.append("fullDocument", new BsonString(fullDocument.getValue()));
     }
     if (fullDocumentBeforeChange != FullDocumentBeforeChange.DEFAULT) {

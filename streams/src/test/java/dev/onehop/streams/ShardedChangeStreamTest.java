@@ -2,10 +2,7 @@ package dev.onehop.streams;
 
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import com.mongodb.client.model.changestream.FullDocument;
 import dev.onehop.streams.event.Source;
-import java.util.List;
-import org.bson.Document;
 import org.junit.jupiter.api.Test;
 
 class ShardedChangeStreamTest {
@@ -15,14 +12,6 @@ class ShardedChangeStreamTest {
     assertThatThrownBy(() -> builder().groupTransactions(true).source(Source.MONGOS).build())
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("mongos");
-    assertThatThrownBy(
-            () ->
-                builder()
-                    .fullDocument(FullDocument.UPDATE_LOOKUP)
-                    .pipeline(List.of(Document.parse("{$match: {'fullDocument.a': 1}}")))
-                    .build())
-        .isInstanceOf(IllegalArgumentException.class)
-        .hasMessageContaining("fullDocument");
   }
 
   @Test

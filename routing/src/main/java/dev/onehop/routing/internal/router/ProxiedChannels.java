@@ -4,15 +4,13 @@ import com.mongodb.MongoClientSettings;
 import com.mongodb.connection.SocketSettings;
 import com.mongodb.connection.TransportSettings;
 import dev.onehop.routing.internal.wire.WireSettings;
+import dev.onehop.routing.spi.wire.EventLoops;
 import dev.onehop.routing.spi.wire.ServerAddressName;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelOutboundHandlerAdapter;
 import io.netty.channel.ChannelPromise;
 import io.netty.channel.EventLoopGroup;
-import io.netty.channel.MultiThreadIoEventLoopGroup;
-import io.netty.channel.nio.NioIoHandler;
 import io.netty.channel.socket.nio.NioSocketChannel;
-import io.netty.util.concurrent.DefaultThreadFactory;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
@@ -33,9 +31,7 @@ public final class ProxiedChannels implements AutoCloseable {
   private static final Map<Object, WireSettings.Sockets> SOCKETS = new ConcurrentHashMap<>();
   private static final byte[] NOWHERE = new byte[4];
 
-  private final EventLoopGroup group =
-      new MultiThreadIoEventLoopGroup(
-          1, new DefaultThreadFactory("onehop-proxied", true), NioIoHandler.newFactory());
+  private final EventLoopGroup group = EventLoops.newCallerWritesGroup("onehop-proxied", 1);
 
   /**
    * @param sockets with a proxy
@@ -94,9 +90,8 @@ public final class ProxiedChannels implements AutoCloseable {
 
   @Override
   public void close() {
-    group
-        .shutdownGracefully(100, 1_000, TimeUnit.MILLISECONDS)
-        .addListener(stopped -> SOCKETS.remove(group));
+    group.terminationFuture().addListener(stopped -> SOCKETS.remove(group));
+    EventLoops.shutDown(group);
   }
 
   /** Made by Netty. */

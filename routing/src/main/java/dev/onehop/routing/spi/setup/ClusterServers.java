@@ -41,6 +41,7 @@ public final class ClusterServers implements AutoCloseable {
   private final ServerSet seeds;
   private final ServerSet.Factory watcher;
   private final List<ServerSet> others = new ArrayList<>(); // guarded by itself
+  private boolean closed; // guarded by others
   private final ClusterClock clock = new ClusterClock();
   private final ReplicaSet seedServers;
   private final ConfigServer config;
@@ -139,11 +140,15 @@ public final class ClusterServers implements AutoCloseable {
    * @param connectionString {@code name/host:port,...} as the cluster's metadata has it
    */
   public ReplicaSet replicaSet(String connectionString) {
-    ServerSet servers = watcher.watch(connectionString);
     synchronized (others) {
+      if (closed) {
+        // Its watching would never end.
+        throw new IllegalStateException("the client is closed");
+      }
+      ServerSet servers = watcher.watch(connectionString);
       others.add(servers);
+      return new ReplicaSet(servers, connections.onEventLoops(), clock);
     }
-    return new ReplicaSet(servers, connections.onEventLoops(), clock);
   }
 
   /** The latest cluster time that a server has said. */
@@ -156,6 +161,7 @@ public final class ClusterServers implements AutoCloseable {
   public void close() {
     shards.close();
     synchronized (others) {
+      closed = true;
       others.forEach(ServerSet::close);
     }
     seeds.close();

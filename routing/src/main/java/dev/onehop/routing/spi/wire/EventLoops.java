@@ -2,9 +2,12 @@ package dev.onehop.routing.spi.wire;
 
 import io.netty.channel.EventLoop;
 import io.netty.channel.EventLoopGroup;
+import io.netty.channel.IoEventLoop;
+import io.netty.channel.IoEventLoopGroup;
 import io.netty.channel.IoHandlerFactory;
 import io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.netty.channel.ServerChannel;
+import io.netty.channel.SingleThreadIoEventLoop;
 import io.netty.channel.epoll.Epoll;
 import io.netty.channel.epoll.EpollIoHandler;
 import io.netty.channel.epoll.EpollServerSocketChannel;
@@ -14,6 +17,8 @@ import io.netty.channel.socket.SocketChannel;
 import io.netty.channel.socket.nio.NioServerSocketChannel;
 import io.netty.channel.socket.nio.NioSocketChannel;
 import io.netty.util.concurrent.DefaultThreadFactory;
+import io.netty.util.concurrent.EventExecutor;
+import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 
@@ -38,13 +43,19 @@ public final class EventLoops {
     return newGroup(name, threads, newIoHandlers());
   }
 
-  /** The same for {@link CallerWritesChannel}. */
+  /** The same for {@link CallerWritesChannel}, or another channel of NIO. */
   public static EventLoopGroup newCallerWritesGroup(String name, int threads) {
     return newGroup(name, threads, NioIoHandler.newFactory());
   }
 
   private static EventLoopGroup newGroup(String name, int threads, IoHandlerFactory handlers) {
-    return new MultiThreadIoEventLoopGroup(threads, new DefaultThreadFactory(name, true), handlers);
+    return new MultiThreadIoEventLoopGroup(
+        threads, new DefaultThreadFactory(name, true), handlers) {
+      @Override
+      protected IoEventLoop newChild(Executor executor, IoHandlerFactory of, Object... options) {
+        return new CountingLoop(this, executor, of);
+      }
+    };
   }
 
   /**
@@ -81,12 +92,44 @@ public final class EventLoops {
   }
 
   /**
-   * Ends a group some seconds from now: the threads that watch servers for a client that was closed
-   * may still be opening a connection, and a group that has ended refuses that with an error in the
-   * log. Does not wait for the end.
+   * Ends a group some seconds after its last connection is closed, and at the latest after half a
+   * minute. A group that is ending closes its connections under the clients that still use them,
+   * and once it has ended, whoever waits for one of its events waits forever: such as a thread of a
+   * closed client that was just opening a connection. Does not wait for the end.
    */
   public static void shutDown(EventLoopGroup group) {
-    group.shutdownGracefully(QUIET_SECONDS, MOST_SECONDS, TimeUnit.SECONDS);
+    shutDown(group, MOST_SECONDS);
+  }
+
+  private static void shutDown(EventLoopGroup group, int checks) {
+    if (checks > 0 && !group.isShuttingDown()) {
+      group
+          .next()
+          .schedule(
+              () -> shutDown(group, hasConnections(group) ? checks - 1 : 0), 1, TimeUnit.SECONDS);
+    } else {
+      group.shutdownGracefully(QUIET_SECONDS, MOST_SECONDS, TimeUnit.SECONDS);
+    }
+  }
+
+  private static boolean hasConnections(EventLoopGroup group) {
+    for (EventExecutor loop : group) {
+      if (loop instanceof CountingLoop counting && counting.hasConnections()) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** Netty's, whose count is for subclasses only. */
+  private static final class CountingLoop extends SingleThreadIoEventLoop {
+    CountingLoop(IoEventLoopGroup group, Executor executor, IoHandlerFactory handlers) {
+      super(group, executor, handlers);
+    }
+
+    boolean hasConnections() {
+      return getNumOfRegisteredChannels() > 0;
+    }
   }
 
   private static IoHandlerFactory newIoHandlers() {

@@ -11,10 +11,10 @@ import java.util.concurrent.TimeoutException;
 
 /** What failures mean for a stream. Source: the drivers' specification "Change Streams". */
 final class Failures {
-  private static final int BSON_OBJECT_TOO_LARGE = 10334;
+  static final int BSON_OBJECT_TOO_LARGE = 10334;
   private static final int HISTORY_LOST = 286;
   private static final String RESUMABLE = "ResumableChangeStreamError";
-  private static final String NOT_RESUMABLE = "NonResumableChangeStreamError";
+  static final String NOT_RESUMABLE = "NonResumableChangeStreamError";
 
   // Besides the specification's: what says that a server is not there, or not ready. 175 is
   // QueryPlanKilled: a member that rolls back closes its catalog and kills the cursors.

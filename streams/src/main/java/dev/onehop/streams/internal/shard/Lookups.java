@@ -2,12 +2,19 @@ package dev.onehop.streams.internal.shard;
 
 import dev.onehop.core.bson.BsonPath;
 import dev.onehop.routing.spi.cursor.CursorReplies;
+import dev.onehop.routing.spi.cursor.ShardCursor;
 import dev.onehop.routing.spi.setup.ClusterServers;
+import dev.onehop.routing.spi.shard.CommandFailure;
+import dev.onehop.routing.spi.shard.ErrorCodes;
+import dev.onehop.routing.spi.shard.ReplicaSet;
 import dev.onehop.routing.spi.shard.ReplicaSet.Answer;
 import dev.onehop.routing.spi.wire.OpMsg;
-import dev.onehop.streams.event.StreamEvent;
 import dev.onehop.streams.internal.merge.ReadFailure;
+import dev.onehop.streams.internal.merge.ShardStream.Batch;
 import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
 import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
@@ -21,70 +28,69 @@ import reactor.core.publisher.Mono;
 import reactor.util.retry.Retry;
 
 /**
- * Looks up the documents of updates where the cluster has them now, not at the shard that the event
- * comes from: there it would be missing once it has moved. What is found is of the event's time or
- * later.
+ * Completes the events of a shard as a mongos does. It looks up the documents of updates where the
+ * cluster has them now, not at the shard that the event comes from: there it would be missing once
+ * it has moved. What is found is of the event's time or later. Then the shard runs the stages of
+ * the pipeline that come after the lookup.
  */
-public final class Lookups {
+final class Lookups {
   private static final BsonPath TYPE = BsonPath.of("operationType");
   private static final BsonString UPDATE = new BsonString("update");
   private static final int AT_ONCE = 64;
+  private static final int MOST_BYTES_OF_EVENT = 16 << 20;
+  private static final int MOST_BYTES_AT_ONCE = 8 << 20;
+  private static final int CHANGE_STREAM_FATAL_ERROR = 280;
   private static final Duration FIRST_PAUSE = Duration.ofMillis(100);
   private static final Duration LONGEST_PAUSE = Duration.ofSeconds(2);
   private static final BsonDocumentCodec CODEC = new BsonDocumentCodec();
 
   private final ClusterServers servers;
+  private final StreamCommand command;
 
   /**
    * @param servers that the events come from, too, so that the lookups know their cluster times;
-   *     the seeds are mongoses or a replica set
+   *     the seeds are mongoses
+   * @param command as the application has it
    */
-  public Lookups(ClusterServers servers) {
+  Lookups(ClusterServers servers, StreamCommand command) {
     this.servers = servers;
+    this.command = command;
   }
 
-  /** The events in their order, with their documents. */
-  public Flux<StreamEvent> complete(Flux<StreamEvent> events) {
-    return events.flatMapSequential(this::complete, AT_ONCE, AT_ONCE);
+  /** The command that opens the stream as the application has it, for the server to check. */
+  BsonDocument check(String after) {
+    return command.check(after);
   }
 
-  private Mono<StreamEvent> complete(StreamEvent event) {
-    if (event instanceof StreamEvent.Transaction transaction) {
-      return Flux.fromIterable(transaction.changes())
-          .flatMapSequential(this::complete, AT_ONCE)
-          .cast(StreamEvent.Change.class)
-          .collectList()
-          .map(
-              changes ->
-                  new StreamEvent.Transaction(
-                      transaction.shard(),
-                      transaction.lsid(),
-                      transaction.txnNumber(),
-                      changes,
-                      transaction.last(),
-                      transaction.checkpoint()));
-    }
-    return event instanceof StreamEvent.Change change && isUpdate(change.document())
-        ? find(change.document())
-            .retryWhen(
-                Retry.backoff(Long.MAX_VALUE, FIRST_PAUSE)
-                    .maxBackoff(LONGEST_PAUSE)
-                    .filter(failure -> Failures.of(failure).kind() == ReadFailure.Kind.PASSING))
-            .onErrorMap(failure -> Failures.of(failure).getCause())
-            .map(
-                found ->
-                    new StreamEvent.Change(
-                        change.shard(),
-                        change.token(),
-                        with(change.document(), found),
-                        change.receivedNanos(),
-                        change.checkpoint()))
+  /**
+   * A batch with its documents, after all stages.
+   *
+   * @param shard where it comes from
+   */
+  Mono<Batch> complete(ReplicaSet shard, Batch batch) {
+    return Flux.fromIterable(batch.events())
+        .flatMapSequential(this::lookedUp, AT_ONCE)
+        .collectList()
+        .flatMap(
+            events ->
+                events.isEmpty() || command.afterLookups().isEmpty()
+                    ? Mono.just(events)
+                    : piped(shard, events).collectList())
+        .map(events -> new Batch(events, batch.token(), batch.ended()));
+  }
+
+  private Mono<RawBsonDocument> lookedUp(RawBsonDocument event) {
+    BsonPath.Located type = TYPE.find(event);
+    return type != null && type.value().equals(UPDATE)
+        ? retried(find(event)).map(found -> with(event, found))
         : Mono.just(event);
   }
 
-  private static boolean isUpdate(RawBsonDocument event) {
-    BsonPath.Located found = TYPE.find(event);
-    return found != null && found.value().equals(UPDATE);
+  private static <T> Mono<T> retried(Mono<T> command) {
+    return command.retryWhen(
+        Retry.backoff(Long.MAX_VALUE, FIRST_PAUSE)
+            .maxBackoff(LONGEST_PAUSE)
+            .filter(failure -> Failures.of(failure).kind() == ReadFailure.Kind.PASSING));
   }
 
   private Mono<BsonValue> find(RawBsonDocument event) {
@@ -116,10 +122,77 @@ public final class Lookups {
         });
   }
 
+  /** The document is where servers have it. */
   private static RawBsonDocument with(RawBsonDocument event, BsonValue document) {
     BsonDocument copy = new BsonDocument();
-    copy.putAll(event);
-    copy.put("fullDocument", document);
+    event.forEach(
+        (name, value) -> {
+          if (name.equals("ns")) {
+            copy.append("fullDocument", document);
+          }
+          copy.append(name, value);
+        });
     return new RawBsonDocument(copy, CODEC);
+  }
+
+  /** The events after the stages that follow the lookup; fewer at once if they are large. */
+  private Flux<RawBsonDocument> piped(ReplicaSet shard, List<RawBsonDocument> events) {
+    long bytes = events.stream().mapToLong(Lookups::bytes).sum();
+    if (bytes > MOST_BYTES_AT_ONCE && events.size() > 1) {
+      return inHalves(shard, events);
+    }
+    if (bytes > MOST_BYTES_OF_EVENT) {
+      return Flux.error(
+          new CommandFailure(
+              Failures.BSON_OBJECT_TOO_LARGE,
+              "BSONObjectTooLarge",
+              "an event and its document have " + bytes + " bytes"));
+    }
+    OpMsg aggregate = OpMsg.command(command.afterLookups(events));
+    return retried(shard.send(aggregate).flatMap(Lookups::refuseFailed))
+        .flatMapMany(
+            answer ->
+                CursorReplies.id(answer.document()) == 0
+                    ? Flux.fromIterable(checked(CursorReplies.documents(answer.document()), events))
+                    : new ShardCursor(shard, aggregate, answer)
+                        .kill()
+                        .thenMany(inHalves(shard, events)));
+  }
+
+  private Flux<RawBsonDocument> inHalves(ReplicaSet shard, List<RawBsonDocument> events) {
+    int half = events.size() / 2;
+    return Flux.just(events.subList(0, half), events.subList(half, events.size()))
+        .concatMap(part -> piped(shard, part));
+  }
+
+  private static int bytes(RawBsonDocument event) {
+    return event.getByteBuffer().remaining();
+  }
+
+  private static Mono<Answer> refuseFailed(Answer answer) {
+    return ErrorCodes.ok(answer.document())
+        ? Mono.just(answer)
+        : Mono.error(CommandFailure.of(answer.document()));
+  }
+
+  /** As a change stream checks what its pipeline gives. */
+  private static List<RawBsonDocument> checked(
+      List<RawBsonDocument> given, List<RawBsonDocument> events) {
+    Set<BsonValue> tokens =
+        events.stream().map(event -> event.get("_id")).collect(Collectors.toSet());
+    for (RawBsonDocument event : given) {
+      if (!tokens.contains(event.get("_id"))) {
+        throw new CommandFailure(
+            CHANGE_STREAM_FATAL_ERROR,
+            "ChangeStreamFatalError",
+            "Encountered an event whose _id field, which contains the resume token, was modified by"
+                + " the pipeline. Modifying the _id field of an event makes it impossible to resume"
+                + " the stream from that point. Only transformations that retain the unmodified _id"
+                + " field are allowed. Found: "
+                + event.get("_id"),
+            List.of(Failures.NOT_RESUMABLE));
+      }
+    }
+    return given;
   }
 }

@@ -37,7 +37,7 @@ final class RemovedShards {
   private final ServerStream removals;
 
   RemovedShards(ReplicaSet configServers, ClusterClock clock, Heartbeats heartbeats) {
-    this.removals = new ServerStream(configServers, clock, heartbeats, REMOVALS);
+    this.removals = new ServerStream(configServers, clock, heartbeats, REMOVALS, null);
   }
 
   /**

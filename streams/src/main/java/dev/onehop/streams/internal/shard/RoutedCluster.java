@@ -56,7 +56,6 @@ public final class RoutedCluster implements Cluster {
 
   /**
    * @param start null for now
-   * @param lookups whether documents are looked up over the seeds
    * @param heartbeats whether idle servers get heartbeats
    * @param release run when the servers are no longer needed here
    */
@@ -66,14 +65,13 @@ public final class RoutedCluster implements Cluster {
       Source source,
       Order order,
       @Nullable Checkpoint start,
-      boolean lookups,
       boolean heartbeats,
       Runnable release) {
     this.servers = servers;
     this.command = command;
     this.source = source;
     this.start = start;
-    this.lookups = lookups;
+    this.lookups = command.looksUp() && source == Source.SHARDS;
     this.release = release;
     this.placements = new PlacementReader(servers.config(), servers.clock(), command, order);
     this.heartbeats = new Heartbeats(servers.clock(), heartbeats);
@@ -270,11 +268,18 @@ public final class RoutedCluster implements Cluster {
 
   @Override
   public ShardStream stream(String shard) {
-    ReplicaSet replicaSet = shard.equals(ALONE) ? servers.seeds() : servers.shards().known(shard);
+    boolean alone = shard.equals(ALONE);
+    ReplicaSet replicaSet = alone ? servers.seeds() : servers.shards().known(shard);
     if (replicaSet == null) {
       throw new IllegalStateException("shard " + shard + " is not known");
     }
-    return new ServerStream(replicaSet, servers.clock(), heartbeats, command);
+    boolean completed = lookups && !alone;
+    return new ServerStream(
+        replicaSet,
+        servers.clock(),
+        heartbeats,
+        completed ? command.beforeLookups() : command,
+        completed ? new Lookups(servers, command) : null);
   }
 
   @Override

@@ -42,6 +42,8 @@ final class ServerStream implements ShardStream {
   private final ClusterClock clock;
   private final Heartbeats heartbeats;
   private final StreamCommand command;
+  private final @Nullable Lookups lookups;
+  private volatile boolean checked;
   private volatile @Nullable Cursor cursor;
   // The greatest token that the server has given, whole: besides _data it may have _typeBits,
   // without which a server can't read the _data of some keys, such as decimals.
@@ -52,12 +54,20 @@ final class ServerStream implements ShardStream {
 
   private record Cursor(ServerAddressName server, String namespace, long id) {}
 
+  /**
+   * @param lookups completes the events; null if they are complete
+   */
   ServerStream(
-      ReplicaSet servers, ClusterClock clock, Heartbeats heartbeats, StreamCommand command) {
+      ReplicaSet servers,
+      ClusterClock clock,
+      Heartbeats heartbeats,
+      StreamCommand command,
+      @Nullable Lookups lookups) {
     this.servers = servers;
     this.clock = clock;
     this.heartbeats = heartbeats;
     this.command = command;
+    this.lookups = lookups;
   }
 
   /** The token of a place, if the server has given it. */
@@ -100,9 +110,25 @@ final class ServerStream implements ShardStream {
   @Override
   public Mono<Batch> open(Place place, int batchSize) {
     most = batchSize == 0 ? command.batchSize() : batchSize;
-    return opened(() -> command.open(place.after(), token(place), batchSize))
-        .map(answer -> noted(answer.document()))
+    return check(place)
+        .then(
+            completed(
+                opened(() -> command.open(place.after(), token(place), batchSize))
+                    .map(answer -> noted(answer.document()))))
         .onErrorMap(Failures::of);
+  }
+
+  /** Lets the server check the stages, once, that it does not get with the stream. */
+  private Mono<Void> check(Place place) {
+    Lookups after = lookups;
+    return after == null || checked
+        ? Mono.empty()
+        : opened(() -> after.check(place.after())).doOnNext(answer -> checked = true).then();
+  }
+
+  private Mono<Batch> completed(Mono<Batch> batch) {
+    Lookups after = lookups;
+    return after == null ? batch : batch.flatMap(given -> after.complete(servers, given));
   }
 
   /**
@@ -168,7 +194,7 @@ final class ServerStream implements ShardStream {
 
   @Override
   public Mono<Batch> next(Duration wait) {
-    return more(wait).map(this::noted).onErrorMap(Failures::of);
+    return completed(more(wait).map(this::noted)).onErrorMap(Failures::of);
   }
 
   private Mono<BsonDocument> more(Duration wait) {
@@ -223,7 +249,9 @@ final class ServerStream implements ShardStream {
         .flatMap(
             answer -> {
               Batch first = noted(answer.document());
-              return first.events().isEmpty() ? next(NARROW) : Mono.just(first);
+              return first.events().isEmpty()
+                  ? more(NARROW).map(this::noted)
+                  : Mono.just(first);
             })
         .flatMap(
             batch ->
@@ -248,6 +276,8 @@ final class ServerStream implements ShardStream {
             event ->
                 Objects.equals(event.get("clusterTime"), narrow.get("clusterTime"))
                     && Objects.equals(event.get("documentKey"), narrow.get("documentKey")))
+        .flatMap(event -> completed(Mono.just(new Batch(List.of(event), null, false))))
+        .flatMap(batch -> Mono.justOrEmpty(batch.events().stream().findFirst()))
         .onErrorResume(ServerStream::isRefused, refused -> Mono.empty());
   }
 

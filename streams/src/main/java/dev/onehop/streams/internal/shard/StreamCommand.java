@@ -1,8 +1,11 @@
 package dev.onehop.streams.internal.shard;
 
+import dev.onehop.routing.spi.wire.BsonCopies;
 import dev.onehop.streams.internal.token.Tokens;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
+import java.util.regex.Pattern;
 import org.bson.BsonArray;
 import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
@@ -33,8 +36,78 @@ public record StreamCommand(
   private static final BsonDocument SPLIT =
       BsonDocument.parse("{$changeStreamSplitLargeEvent: {}}");
 
+  private static final String DOCUMENT = "fullDocument";
+
+  /** What a selection has that may depend on the document that is looked up. */
+  private static final Pattern OF_DOCUMENT =
+      Pattern.compile(DOCUMENT + "|\\$\\$|\\$getField|\\$jsonSchema");
+
+  /** Each event may come with a document of 16 MB. */
+  private static final int MOST_LOOKUPS = 100;
+
+  // One document on any collection, without other rights than to read it; $documents needs others.
+  private static final List<BsonDocument> ONE_DOCUMENT =
+      List.of(
+          BsonDocument.parse("{$match: {$alwaysFalse: 1}}"),
+          BsonDocument.parse("{$facet: {nothing: [{$limit: 1}]}}"));
+
   public StreamCommand {
     pipeline = List.copyOf(pipeline);
+  }
+
+  /** Whether the documents of updates are to be looked up. */
+  boolean looksUp() {
+    return new BsonString("updateLookup").equals(options.get(DOCUMENT));
+  }
+
+  /** What a shard does before documents are looked up: it selects events by their other fields. */
+  StreamCommand beforeLookups() {
+    return new StreamCommand(
+        database,
+        collection,
+        BsonCopies.without(options, Set.of(DOCUMENT)),
+        pipeline.subList(0, selections()),
+        batchSize == 0 ? MOST_LOOKUPS : Math.min(batchSize, MOST_LOOKUPS));
+  }
+
+  /** The stages that come after the lookups. */
+  List<BsonDocument> afterLookups() {
+    return pipeline.subList(selections(), pipeline.size());
+  }
+
+  private int selections() {
+    int stages = 0;
+    while (stages < pipeline.size()
+        && pipeline.get(stages).containsKey("$match")
+        && !OF_DOCUMENT.matcher(pipeline.get(stages).toJson()).find()) {
+      stages++;
+    }
+    return stages;
+  }
+
+  /** The command that runs these stages over events. They are given as they are. */
+  BsonDocument afterLookups(List<? extends BsonDocument> events) {
+    BsonDocument literal = new BsonDocument("$literal", new BsonArray(List.copyOf(events)));
+    BsonString each = new BsonString("$e");
+    BsonArray stages = new BsonArray(ONE_DOCUMENT);
+    stages.add(new BsonDocument("$replaceWith", new BsonDocument("e", literal)));
+    stages.add(new BsonDocument("$unwind", each));
+    stages.add(new BsonDocument("$replaceWith", each));
+    stages.addAll(afterLookups());
+    return new BsonDocument("aggregate", new BsonString(readable()))
+        .append("pipeline", stages)
+        // With one more than there can be the cursor is at its end.
+        .append("cursor", new BsonDocument("batchSize", new BsonInt32(events.size() + 1)))
+        // As of a change stream, not the collection's.
+        .append("collation", new BsonDocument("locale", new BsonString("simple")))
+        .append("$db", new BsonString(database));
+  }
+
+  /** The command that opens a stream and reads nothing, for a server to check the pipeline. */
+  BsonDocument check(String after) {
+    BsonDocument open = command(after, null, pipeline, 0);
+    open.put("cursor", new BsonDocument("batchSize", new BsonInt32(0)));
+    return open;
   }
 
   /**
