@@ -76,7 +76,7 @@ import org.springframework.data.mongodb.core.query.Update;
  * and nothing in it but who makes the client knows which.
  */
 @ParameterizedClass
-@EnumSource(mode = EnumSource.Mode.MATCH_NONE, names = ".*_PIPELINED")
+@EnumSource(mode = EnumSource.Mode.MATCH_NONE, names = {".*_PIPELINED", "UNROUTED.*"})
 class DropInIT {
   private static final int PER_SHARD = 100;
   private static final int WRITE_CONFLICT = 112;
