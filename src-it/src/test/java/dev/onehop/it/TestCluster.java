@@ -8,6 +8,7 @@ import dev.onehop.testbed.GeoShardedCluster;
 import dev.onehop.testbed.RunningTestbed;
 import dev.onehop.testbed.Testbed;
 import dev.onehop.testbed.Topology;
+import dev.onehop.testbed.junit.SharedCluster;
 import java.util.List;
 import java.util.Locale;
 import org.bson.BsonDocument;
@@ -30,20 +31,34 @@ import org.opentest4j.TestAbortedException;
 final class TestCluster implements AutoCloseable {
   private static final String URL = System.getProperty("onehop.it.url", "");
   private static final String PROVIDER = System.getProperty("onehop.it.provider", "processes");
+  private static final String DATABASE = "it";
   static final String IMAGE =
       System.getProperty("onehop.it.image", GeoShardedCluster.DEFAULT_IMAGE);
 
   private final String url;
+  private final String database;
   private final @Nullable Testbed testbed;
   private final @Nullable ExistingCluster outside;
   private final Runnable end;
 
   private TestCluster(
-      String url, @Nullable Testbed testbed, @Nullable ExistingCluster outside, Runnable end) {
+      String url,
+      String database,
+      @Nullable Testbed testbed,
+      @Nullable ExistingCluster outside,
+      Runnable end) {
     this.url = url;
+    this.database = database;
     this.testbed = testbed;
     this.outside = outside;
     this.end = end;
+  }
+
+  /** The shared cluster, where processes of this machine are meant. */
+  static TestCluster start(SharedCluster shared, Topology otherwise) {
+    return URL.isEmpty() && PROVIDER.equals("processes")
+        ? new TestCluster(shared.url(), shared.database(), shared.testbed(), null, () -> {})
+        : start(otherwise);
   }
 
   /** The cluster; the topology is for those that are started. */
@@ -51,12 +66,12 @@ final class TestCluster implements AutoCloseable {
     if (!URL.isEmpty()) {
       System.out.println("on the cluster of -Donehop.it.url");
       ExistingCluster cluster = ExistingCluster.at(new ConnectionString(URL), null);
-      return new TestCluster(URL, null, cluster, cluster::close);
+      return new TestCluster(URL, DATABASE, null, cluster, cluster::close);
     }
     switch (PROVIDER) {
       case "processes" -> {
         Testbed testbed = Testbed.builder(topology).start();
-        return new TestCluster(testbed.url(), testbed, null, testbed::close);
+        return new TestCluster(testbed.url(), DATABASE, testbed, null, testbed::close);
       }
       case "containers" -> {
         GeoShardedCluster containers =
@@ -66,7 +81,8 @@ final class TestCluster implements AutoCloseable {
             "on containers of %s, started in %s: %s"
                 .formatted(
                     IMAGE, containers.testbed().startPhases(), containers.testbed().server()));
-        return new TestCluster(containers.url(), containers.testbed(), null, containers::stop);
+        return new TestCluster(
+            containers.url(), DATABASE, containers.testbed(), null, containers::stop);
       }
       default ->
           throw new IllegalArgumentException(
@@ -77,6 +93,11 @@ final class TestCluster implements AutoCloseable {
   /** A connection string, without options. */
   String url() {
     return url;
+  }
+
+  /** Where the tests' collections are. */
+  String database() {
+    return database;
   }
 
   /** The connection string with more options, such as {@code w=1}. */
