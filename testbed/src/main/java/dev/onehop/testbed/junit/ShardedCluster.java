@@ -19,7 +19,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
  *   @Test
  *   void ordersAreFound(SharedCluster cluster) {
  *     cluster.shardCollection("orders", key, splitPoints);
- *     MongoClient client = OneHop.builder(cluster.url()).client();
+ *     MongoClient client = OneHop.builder(cluster.url()).syncClient();
  *     client.getDatabase(cluster.database()).getCollection("orders") ...
  * }</pre>
  *
