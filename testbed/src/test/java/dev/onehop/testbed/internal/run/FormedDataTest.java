@@ -51,6 +51,14 @@ class FormedDataTest {
   }
 
   @Test
+  void itMayBeBehindALink(@TempDir Path elsewhere) throws IOException {
+    Files.createSymbolicLink(cache.resolve("formed"), elsewhere);
+    data("a").keep(formed);
+
+    assertThat(data("a").copyTo(copy)).isTrue();
+  }
+
+  @Test
   void whatCanNotBeCopiedIsNoData() throws IOException {
     data("a").keep(formed);
     Files.createDirectories(copy.resolve("s1-a"));
