@@ -125,10 +125,11 @@ public final class FormedData {
   private static void copy(Path from, Path to) throws IOException {
     try (Stream<Path> files = Files.walk(from)) {
       for (Path file : files.toList()) {
-        Path copy = to.resolve(from.relativize(file).toString());
+        String name = from.relativize(file).toString();
+        Path copy = to.resolve(name);
         if (Files.isDirectory(file)) {
           Files.createDirectories(copy);
-        } else if (!file.getParent().endsWith("journal") && !file.endsWith("mongod.lock")) {
+        } else if (!name.contains("/journal/") && !name.endsWith("/mongod.lock")) {
           Files.copy(file, copy);
         }
       }
