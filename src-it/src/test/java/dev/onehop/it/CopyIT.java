@@ -47,6 +47,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Structure and documents of real clusters, copied to others while ranges move at both. */
+@SharedReplicaSet
 class CopyIT {
   private static final int DOCUMENTS = Integer.getInteger("onehop.it.copy.documents", 1_500);
 
@@ -393,10 +394,9 @@ class CopyIT {
   }
 
   @Test
-  void replicaSetsAndShardedClustersComeToEachOther() throws Exception {
-    try (RealMongod set = RealMongod.start();
-        RealMongod other = RealMongod.start();
-        MongoClient client = MongoClients.create(set.url());
+  void replicaSetsAndShardedClustersComeToEachOther(RealMongod set, RealMongod other)
+      throws Exception {
+    try (MongoClient client = MongoClients.create(set.url());
         MongoClient last = MongoClients.create(other.url())) {
       MongoDatabase first = client.getDatabase("rs");
       first.getCollection("docs", BsonDocument.class).insertMany(documents(DOCUMENTS));

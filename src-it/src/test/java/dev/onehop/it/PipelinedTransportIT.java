@@ -43,6 +43,7 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /** What the driver does on sockets of its own, it does on shared ones. */
+@SharedReplicaSet
 class PipelinedTransportIT {
   private static final Duration TIMEOUT = Duration.ofSeconds(60);
 
@@ -53,14 +54,13 @@ class PipelinedTransportIT {
   private MongoCollection<Document> collection;
 
   @BeforeAll
-  static void start() {
+  static void start(RealMongod shared) {
     leakWatch = LeakWatch.start();
-    mongod = RealMongod.start();
+    mongod = shared;
   }
 
   @AfterAll
   static void stop() {
-    mongod.close();
     List<String> leaks = leakWatch.leaks();
     leakWatch.close();
     assertThat(leaks).isEmpty();

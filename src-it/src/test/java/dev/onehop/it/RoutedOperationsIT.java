@@ -60,7 +60,7 @@ class RoutedOperationsIT {
 
   @BeforeAll
   static void start(SharedCluster shared) {
-    cluster = TestCluster.start(shared, Topology.named("us-2014"));
+    cluster = TestCluster.shared(shared, Topology.named("us-2014"), "it");
     shard("routed");
   }
 
@@ -112,7 +112,7 @@ class RoutedOperationsIT {
       String to = cluster.shards().get(cluster.shards().size() - 1);
 
       cluster.moveRange(
-          cluster.database() + "." + name, new BsonDocument("_id", new BsonMinKey()), to);
+          cluster.namespace(name), new BsonDocument("_id", new BsonMinKey()), to);
 
       await()
           .atMost(TIMEOUT)
@@ -259,7 +259,7 @@ class RoutedOperationsIT {
   }
 
   private static void shard(String name) {
-    cluster.shardCollection(cluster.database() + "." + name, Numbered.KEY, SPLIT_POINTS);
+    cluster.shardCollection(cluster.namespace(name), Numbered.KEY, SPLIT_POINTS);
   }
 
   /** With the documents 0 to 299, a third of them on each shard. */
@@ -285,7 +285,7 @@ class RoutedOperationsIT {
   }
 
   private static ServerEvidence evidence(String name) {
-    return cluster.testbed("profilers").evidence(cluster.database() + "." + name);
+    return cluster.testbed("profilers").evidence(cluster.namespace(name));
   }
 
   private static MongoClient routed(Mode mode) {

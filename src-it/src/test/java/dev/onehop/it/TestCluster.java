@@ -31,34 +31,21 @@ import org.opentest4j.TestAbortedException;
 final class TestCluster implements AutoCloseable {
   private static final String URL = System.getProperty("onehop.it.url", "");
   private static final String PROVIDER = System.getProperty("onehop.it.provider", "processes");
-  private static final String DATABASE = "it";
   static final String IMAGE =
       System.getProperty("onehop.it.image", GeoShardedCluster.DEFAULT_IMAGE);
 
   private final String url;
-  private final String database;
   private final @Nullable Testbed testbed;
   private final @Nullable ExistingCluster outside;
   private final Runnable end;
+  private String database = "it";
 
   private TestCluster(
-      String url,
-      String database,
-      @Nullable Testbed testbed,
-      @Nullable ExistingCluster outside,
-      Runnable end) {
+      String url, @Nullable Testbed testbed, @Nullable ExistingCluster outside, Runnable end) {
     this.url = url;
-    this.database = database;
     this.testbed = testbed;
     this.outside = outside;
     this.end = end;
-  }
-
-  /** The shared cluster, where processes of this machine are meant. */
-  static TestCluster start(SharedCluster shared, Topology otherwise) {
-    return URL.isEmpty() && PROVIDER.equals("processes")
-        ? new TestCluster(shared.url(), shared.database(), shared.testbed(), null, () -> {})
-        : start(otherwise);
   }
 
   /** The cluster; the topology is for those that are started. */
@@ -66,12 +53,12 @@ final class TestCluster implements AutoCloseable {
     if (!URL.isEmpty()) {
       System.out.println("on the cluster of -Donehop.it.url");
       ExistingCluster cluster = ExistingCluster.at(new ConnectionString(URL), null);
-      return new TestCluster(URL, DATABASE, null, cluster, cluster::close);
+      return new TestCluster(URL, null, cluster, cluster::close);
     }
     switch (PROVIDER) {
       case "processes" -> {
         Testbed testbed = Testbed.builder(topology).start();
-        return new TestCluster(testbed.url(), DATABASE, testbed, null, testbed::close);
+        return new TestCluster(testbed.url(), testbed, null, testbed::close);
       }
       case "containers" -> {
         GeoShardedCluster containers =
@@ -81,8 +68,7 @@ final class TestCluster implements AutoCloseable {
             "on containers of %s, started in %s: %s"
                 .formatted(
                     IMAGE, containers.testbed().startPhases(), containers.testbed().server()));
-        return new TestCluster(
-            containers.url(), DATABASE, containers.testbed(), null, containers::stop);
+        return new TestCluster(containers.url(), containers.testbed(), null, containers::stop);
       }
       default ->
           throw new IllegalArgumentException(
@@ -90,14 +76,38 @@ final class TestCluster implements AutoCloseable {
     }
   }
 
+  /**
+   * The same, where processes are the shared cluster of this JVM.
+   *
+   * @param topology for clusters that are started
+   * @param database the class's database on other clusters
+   */
+  static TestCluster shared(SharedCluster shared, Topology topology, String database) {
+    if (!URL.isEmpty() || !PROVIDER.equals("processes")) {
+      return start(topology).withDatabase(database);
+    }
+    return new TestCluster(shared.url(), shared.testbed(), null, () -> {})
+        .withDatabase(shared.database());
+  }
+
+  private TestCluster withDatabase(String name) {
+    database = name;
+    return this;
+  }
+
+  /** The class's database. */
+  String database() {
+    return database;
+  }
+
+  /** A collection of the class's database. */
+  String namespace(String collection) {
+    return database + "." + collection;
+  }
+
   /** A connection string, without options. */
   String url() {
     return url;
-  }
-
-  /** Where the tests' collections are. */
-  String database() {
-    return database;
   }
 
   /** The connection string with more options, such as {@code w=1}. */

@@ -19,8 +19,11 @@ import org.junit.jupiter.api.extension.ExtendWith;
  *   @Test
  *   void ordersAreFound(SharedCluster cluster) {
  *     cluster.shardCollection("orders", key, splitPoints);
- *     MongoClient client = OneHop.builder(cluster.url()).client();
- *     client.getDatabase(cluster.database()).getCollection("orders") ...
+ *     try (MongoClient client = OneHop.builder(cluster.url()).syncClient()) {
+ *       client.getDatabase(cluster.database()).getCollection("orders")...
+ *     }
+ *   }
+ * }
  * }</pre>
  *
  * <p>Constructors, test methods and lifecycle methods can have a parameter of type {@link
