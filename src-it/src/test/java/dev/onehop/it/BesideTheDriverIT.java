@@ -23,7 +23,6 @@ import com.mongodb.client.model.WriteModel;
 import dev.onehop.it.clients.Mode;
 import dev.onehop.it.clients.RoutedModes;
 import dev.onehop.routing.RoutingMode;
-import dev.onehop.testbed.Topology;
 import dev.onehop.testbed.junit.ShardedCluster;
 import dev.onehop.testbed.junit.SharedCluster;
 import java.util.ArrayList;
@@ -47,31 +46,6 @@ import org.junit.jupiter.api.BeforeEach;
  */
 @ShardedCluster
 class BesideTheDriverIT {
-
-  /** Three shards of one member, a mongos beside each and one beside the application. */
-  static final Topology THREE_SHARDS =
-      Topology.parse(
-          "three-shards",
-          """
-          name: three-shards
-          description: three shards on three hosts, each with a mongos, without any delay
-          regions: [here]
-          roundTrips:
-            here <-> here: 0
-          hosts:
-            app: {region: here, address: 127.36.0.1}
-            h1: {region: here, address: 127.36.1.1}
-            h2: {region: here, address: 127.36.2.1}
-            h3: {region: here, address: 127.36.3.1}
-          client: app
-          configServers: [app]
-          shards:
-            shard-1: [h1]
-            shard-2: [h2]
-            shard-3: [h3]
-          mongos: [app, h1, h2, h3]
-          """);
-
   private static final int PER_SHARD = 100;
   private static final int LOADED_PER_SHARD = 5;
   private static final int SCRIPTS = Integer.getInteger("onehop.it.scripts", 20);

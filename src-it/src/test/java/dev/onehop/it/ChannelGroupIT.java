@@ -125,7 +125,7 @@ class ChannelGroupIT {
     stopWriting();
     await().atMost(TIMEOUT).untilAsserted(this::check);
     // What may still come late.
-    ServerProcess.pause(LEASE);
+    RealTime.pass(LEASE);
     check();
     assertThat(Files.readAllLines(log(second))).contains(GroupMember.REFUSED);
     assertThat(members.stream().filter(Process::isAlive)).hasSize(3);
@@ -191,7 +191,7 @@ class ChannelGroupIT {
   private void freeze(Process member) throws IOException, InterruptedException {
     signal(member, "STOP");
     try {
-      ServerProcess.pause(FROZEN);
+      RealTime.pass(FROZEN);
       await().atMost(TIMEOUT).until(() -> !shares().containsKey(member.pid()));
     } finally {
       signal(member, "CONT");

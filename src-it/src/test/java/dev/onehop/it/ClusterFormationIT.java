@@ -418,7 +418,7 @@ class ClusterFormationIT {
       try (Testbed running =
           small(Path.of(arguments[0])).withoutRouters().progress(System.out::println).start()) {
         System.out.println("ready: " + running.configServers());
-        Thread.sleep(Duration.ofMinutes(5).toMillis());
+        RealTime.pass(Duration.ofMinutes(5));
       } catch (TestbedException e) {
         System.out.println(e.getMessage()); // As expected when it is ended while starting.
       }

@@ -101,16 +101,16 @@ class CopyApplyIT {
     try (MongoClient source = MongoClients.create(one.url());
         MongoClient destination = MongoClients.create(other.url())) {
       try (RandomWrites writes = new RandomWrites(source, "d", COLLECTIONS, KEYS, 3)) {
-        ServerProcess.pause(Duration.ofMillis(500));
+        RealTime.pass(Duration.ofMillis(500));
         BsonTimestamp start = now(source);
         for (String collection : COLLECTIONS) {
           copy(source, destination, collection);
         }
         try (Running running = new Running(one.url(), other.url(), "d", start)) {
-          ServerProcess.pause(TIME);
+          RealTime.pass(TIME);
         }
         try (Running running = new Running(one.url(), other.url(), "d", start)) {
-          ServerProcess.pause(TIME);
+          RealTime.pass(TIME);
           writes.close();
           BsonTimestamp end = now(source);
           BsonTimestamp applied = running.finish();
@@ -461,7 +461,7 @@ class CopyApplyIT {
       BsonTimestamp end;
       try (RandomWrites writes = new RandomWrites(source, "d", COLLECTIONS, KEYS, 4);
           Moves atSource = new Moves(from, places(6))) {
-        ServerProcess.pause(Duration.ofSeconds(1));
+        RealTime.pass(Duration.ofSeconds(1));
         BsonTimestamp start = now(source);
         for (String collection : COLLECTIONS) {
           copy(source, destination, collection);
@@ -477,7 +477,7 @@ class CopyApplyIT {
           // Its leases end before the other one can write.
           awaitApplied(source, destination);
           signal(stopped, "CONT");
-          ServerProcess.pause(TIME);
+          RealTime.pass(TIME);
           writes.close();
           atDestination.close();
           end = now(source);
@@ -740,7 +740,7 @@ class CopyApplyIT {
               bounds.get(random.nextInt(bounds.size())),
               shards.get(random.nextInt(shards.size())));
           done.incrementAndGet();
-          ServerProcess.pause(PAUSE);
+          RealTime.pass(PAUSE);
         } catch (TestbedException refused) {
           // Another one may work.
         } catch (InterruptedException e) {
@@ -801,7 +801,7 @@ class CopyApplyIT {
     public void close() throws InterruptedException {
       run.dispose();
       // Its channels are given up in the background.
-      ServerProcess.pause(Duration.ofSeconds(2));
+      RealTime.pass(Duration.ofSeconds(2));
       source.close();
       destination.close();
     }

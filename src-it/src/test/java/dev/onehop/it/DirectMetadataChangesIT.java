@@ -143,7 +143,7 @@ class DirectMetadataChangesIT {
     }
     threads.forEach(Thread::start);
     for (int round = 0; round < ROUNDS; round++) {
-      Thread.sleep(400);
+      RealTime.pass(Duration.ofMillis(400));
       long start = System.nanoTime();
       begun[0] = start;
       drop.run();
@@ -152,7 +152,7 @@ class DirectMetadataChangesIT {
       changes.add(new Change(start, end, System.nanoTime()));
       begun[0] = 0;
     }
-    Thread.sleep(400);
+    RealTime.pass(Duration.ofMillis(400));
     stopping[0] = true;
     for (Thread thread : threads) {
       thread.join();

@@ -72,7 +72,7 @@ public final class GroupMember {
   }
 
   /** Runs until standard input ends, which it does with the parent. */
-  public static void main(String[] args) throws IOException {
+  public static void main(String[] args) throws IOException, InterruptedException {
     MongoClient client = MongoClients.create(args[1]);
     MongoDatabase database = client.getDatabase(SINK);
     MongoCollection<Document> applied = database.getCollection("applied");
@@ -96,7 +96,7 @@ public final class GroupMember {
       // Nothing is said.
     }
     running.dispose();
-    Mono.delay(Duration.ofSeconds(2)).block();
+    RealTime.pass(Duration.ofSeconds(2));
     System.exit(0);
   }
 
@@ -127,8 +127,8 @@ public final class GroupMember {
 
     @Override
     public Publisher<Void> write(ChannelBatch batch) {
-      return Mono.delay(ON_THE_WAY)
-          .then(Mono.defer(() -> Mono.from(sink.write(batch))))
+      return Mono.defer(() -> Mono.from(sink.write(batch)))
+          .delaySubscription(ON_THE_WAY)
           .doOnError(FencedException.class, refused -> System.out.println(REFUSED));
     }
   }

@@ -93,7 +93,7 @@ class RoutedOperationsIT {
     try (MongoClient client = Mode.PLAIN.client(cluster.url())) {
       MongoCollection<Document> collection = filled(client, "routed");
       // Of the shared cluster, the URL's mongos is beside the first shard.
-      int notOnTheFirst = 50;
+      int notOnTheFirst = 100;
 
       try (RouterSampling sampling = evidence("routed").sampleRouters(1)) {
         everyPointOperation(collection, notOnTheFirst);

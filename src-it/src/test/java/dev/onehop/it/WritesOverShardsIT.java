@@ -109,7 +109,7 @@ class WritesOverShardsIT {
     Thread mover =
         new Thread(
             () -> {
-              while (System.nanoTime() - end < 0) {
+              while (System.nanoTime() - end < 0 || moves.get() <= 3) {
                 cluster.moveRange(
                     "many",
                     new BsonDocument("_id", new BsonInt32(100)),
