@@ -129,7 +129,9 @@ class BesideTheDriverIT {
                 ours.collection
                     .withWriteConcern(new WriteConcern(3))
                     .insertMany(
-                        IntStream.of(10, 110, 210).mapToObj(id -> new Document("_id", id)).toList()));
+                        IntStream.of(10, 110, 210)
+                            .mapToObj(id -> new Document("_id", id))
+                            .toList()));
 
     assertThat(failure.getWriteResult().getInsertedCount()).isEqualTo(3);
     assertThat(failure.getWriteErrors()).isEmpty();

@@ -112,9 +112,7 @@ class DirectModeIT {
   void aConfigServerIsNotTakenForTheCluster(Mode mode, MongoClient client) {
     try (MongoClient onConfigServers = mode.client(configServers)) {
       List<String> names = all(onConfigServers.listDatabaseNames());
-      assertThat(names)
-          .contains(cluster.database(), "admin", "config")
-          .doesNotContain("local");
+      assertThat(names).contains(cluster.database(), "admin", "config").doesNotContain("local");
       // A mongos names admin and config, which the config servers have, and what the shards have
       // that it knows of. It may have started before they were added, and reads every half minute
       // which there are.

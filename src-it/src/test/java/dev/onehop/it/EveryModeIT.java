@@ -230,10 +230,7 @@ class EveryModeIT {
   @RoutedModes
   void cursorsSideBySideReadWhatTheyAskedFor() {
     List<Integer> read =
-        InParallel.call(
-                12,
-                12,
-                scan -> all(collection.find(onShard(scan % 3)).batchSize(7)))
+        InParallel.call(12, 12, scan -> all(collection.find(onShard(scan % 3)).batchSize(7)))
             .stream()
             .flatMap(List::stream)
             .map(document -> document.getInteger("_id"))
@@ -266,8 +263,7 @@ class EveryModeIT {
         }
       }
       for (int id : new int[] {250, 20, 120}) {
-        assertThat(collection.find(session, Filters.eq(id)).first())
-            .containsEntry("n", id + 1_000);
+        assertThat(collection.find(session, Filters.eq(id)).first()).containsEntry("n", id + 1_000);
       }
     }
   }
@@ -298,8 +294,7 @@ class EveryModeIT {
       session.startTransaction();
       collection.updateOne(session, Filters.eq(1), Updates.set("n", -1));
       collection.updateOne(session, Filters.eq(299), Updates.set("n", -2));
-      assertThat(
-              all(collection.find(session).sort(Sorts.ascending("n")).batchSize(2).limit(9)))
+      assertThat(all(collection.find(session).sort(Sorts.ascending("n")).batchSize(2).limit(9)))
           .extracting(found -> found.getInteger("n"))
           .containsExactly(-2, -1, 0, 2, 3, 4, 5, 6, 7);
       session.commitTransaction();
@@ -312,15 +307,15 @@ class EveryModeIT {
             .watch(List.of(Aggregates.match(Filters.eq("operationType", "update"))))
             .startAtOperationTime(beginning.getTimestamp("operationTime"))
             .cursor()) {
-      assertThat(List.of(changedId(changes), changedId(changes)))
-          .containsExactlyInAnyOrder(1, 299);
+      assertThat(List.of(changedId(changes), changedId(changes))).containsExactlyInAnyOrder(1, 299);
     }
   }
 
   @RoutedModes
   void aChangeStreamHasTheWritesOfAllShards() {
     try (MongoChangeStreamCursor<ChangeStreamDocument<Document>> changes =
-        collection.watch(List.of(Aggregates.match(Filters.eq("operationType", "insert"))))
+        collection
+            .watch(List.of(Aggregates.match(Filters.eq("operationType", "insert"))))
             .cursor()) {
       fill();
 
@@ -559,8 +554,7 @@ class EveryModeIT {
     }
     await()
         .atMost(TIMEOUT)
-        .untilAsserted(
-            () -> assertThat(gauges(meters, PipeliningMeters.SOCKETS, null)).isZero());
+        .untilAsserted(() -> assertThat(gauges(meters, PipeliningMeters.SOCKETS, null)).isZero());
   }
 
   private static double gauges(MeterRegistry meters, PipeliningMeters meter, String use) {
@@ -576,8 +570,7 @@ class EveryModeIT {
     return Filters.and(Filters.gte("_id", number * 100), Filters.lt("_id", number * 100 + 100));
   }
 
-  private static int changedId(
-      MongoChangeStreamCursor<ChangeStreamDocument<Document>> changes) {
+  private static int changedId(MongoChangeStreamCursor<ChangeStreamDocument<Document>> changes) {
     return changes.next().getDocumentKey().getInt32("_id").getValue();
   }
 

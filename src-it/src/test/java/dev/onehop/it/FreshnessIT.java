@@ -210,8 +210,7 @@ class FreshnessIT {
   }
 
   /** Under load, from the move's end on plus the given time, nothing takes a detour. */
-  private static void follows(OneHop.Builder builder, Duration within)
-      throws InterruptedException {
+  private static void follows(OneHop.Builder builder, Duration within) throws InterruptedException {
     String name = sharded();
     Queue<Throwable> failures = new ConcurrentLinkedQueue<>();
     AtomicBoolean stopped = new AtomicBoolean();

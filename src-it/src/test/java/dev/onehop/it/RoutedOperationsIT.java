@@ -111,8 +111,7 @@ class RoutedOperationsIT {
       MongoCollection<Document> collection = filled(client, name);
       String to = cluster.shards().get(cluster.shards().size() - 1);
 
-      cluster.moveRange(
-          cluster.namespace(name), new BsonDocument("_id", new BsonMinKey()), to);
+      cluster.moveRange(cluster.namespace(name), new BsonDocument("_id", new BsonMinKey()), to);
 
       await()
           .atMost(TIMEOUT)
@@ -199,8 +198,7 @@ class RoutedOperationsIT {
   /** A shard's own replica set stands for any that is no sharded cluster. */
   @RoutedModes(mode = RoutingMode.TARGETED, pipelined = false)
   void aReplicaSetIsUsedAsByTheOfficialClientAndThatIsSaidOnce(Mode mode) {
-    String shard =
-        cluster.testbed("shard of its own").shardHosts().get(cluster.shards().get(0));
+    String shard = cluster.testbed("shard of its own").shardHosts().get(cluster.shards().get(0));
     String set = shard.substring(0, shard.indexOf('/'));
     for (boolean named : new boolean[] {true, false}) {
       String url =
@@ -251,7 +249,8 @@ class RoutedOperationsIT {
           assertThat(collection.deleteOne(Filters.eq(i)).getDeletedCount()).isEqualTo(1);
           return collection.insertOne(new Document("_id", i).append("n", i));
         });
-    List<Integer> beyond = IntStream.of(5_000, -5_000, 150_000).filter(i -> i >= from).boxed().toList();
+    List<Integer> beyond =
+        IntStream.of(5_000, -5_000, 150_000).filter(i -> i >= from).boxed().toList();
     collection.insertMany(beyond.stream().map(i -> new Document("_id", i)).toList());
     for (int id : beyond) {
       assertThat(collection.deleteMany(Filters.eq(id)).getDeletedCount()).isEqualTo(1);

@@ -11,6 +11,7 @@ import com.mongodb.client.model.Updates;
 import dev.onehop.it.clients.Mode;
 import dev.onehop.it.clients.RoutedModes;
 import dev.onehop.routing.RoutingMode;
+import dev.onehop.routing.clients.Driver;
 import dev.onehop.testbed.Shard;
 import dev.onehop.testbed.junit.ShardedCluster;
 import dev.onehop.testbed.junit.SharedCluster;
@@ -60,7 +61,11 @@ class WritesOverShardsIT {
     cluster.shardCollection("many", Numbered.KEY, Numbered.splitAt(100, 200));
   }
 
-  @RoutedModes(mode = {RoutingMode.NONE, RoutingMode.DIRECT})
+  /** Batches of many runs on one shard each, which take seconds: no other drivers. */
+  @RoutedModes(
+      mode = {RoutingMode.NONE, RoutingMode.DIRECT},
+      driver = Driver.REACTIVE,
+      pipelined = false)
   void longOrderedBatchesAreAnswered(MongoClient client) {
     MongoCollection<Document> collection = collection(client, "long");
     collection.deleteMany(new Document());
@@ -191,8 +196,7 @@ class WritesOverShardsIT {
             i ->
                 pushIgnoringVersions(
                     "mongodb://%s:%d/?directConnection=true"
-                        .formatted(
-                            shards.get(i).hosts().get(0).address(), shards.get(i).port()),
+                        .formatted(shards.get(i).hosts().get(0).address(), shards.get(i).port()),
                     round))
         .stream()
         .mapToInt(each -> each)
@@ -210,7 +214,8 @@ class WritesOverShardsIT {
                 .formatted(round));
     try (MongoClient client = MongoClients.create(shard)) {
       while (true) {
-        BsonDocument reply = client.getDatabase(cluster.database()).runCommand(command, BsonDocument.class);
+        BsonDocument reply =
+            client.getDatabase(cluster.database()).runCommand(command, BsonDocument.class);
         if (reply.getArray("writeErrors", new BsonArray()).isEmpty()) {
           return reply.getInt32("nModified").getValue();
         }

@@ -11,7 +11,8 @@ import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
  * Runs a test once for every {@link Mode} that has one of these modes of routing, one of these
- * drivers, and is pipelined or not. A test and its {@code @BeforeEach} can have two more parameters:
+ * drivers, and is pipelined or not. A test and its {@code @BeforeEach} can have two more
+ * parameters:
  *
  * <ul>
  *   <li>{@link Mode};

@@ -56,8 +56,7 @@ final class RoutedModesExtension implements TestTemplateInvocationContextProvide
           .filter(mode -> mode.routing == routing)
           .filter(mode -> Arrays.asList(asked.driver()).contains(mode.driver))
           .filter(mode -> contains(asked.pipelined(), mode.pipelined))
-          .filter(
-              mode -> all || (turnOfSync ? !mode.pipelined : mode.driver == Driver.REACTIVE))
+          .filter(mode -> all || (turnOfSync ? !mode.pipelined : mode.driver == Driver.REACTIVE))
           .forEach(chosen::add);
     }
     return chosen;
@@ -103,8 +102,7 @@ final class RoutedModesExtension implements TestTemplateInvocationContextProvide
           .getStore(NAMESPACE)
           .computeIfAbsent(
               mode,
-              any ->
-                  mode.client(mode.builder(cluster(context).url()).refreshInterval(REFRESH)),
+              any -> mode.client(mode.builder(cluster(context).url()).refreshInterval(REFRESH)),
               MongoClient.class);
     }
   }
@@ -112,8 +110,7 @@ final class RoutedModesExtension implements TestTemplateInvocationContextProvide
   /** JUnit resolves the parameter by the class's {@code @ShardedCluster}. */
   private static SharedCluster cluster(ExtensionContext context) {
     try {
-      Method same =
-          RoutedModesExtension.class.getDeclaredMethod("same", SharedCluster.class);
+      Method same = RoutedModesExtension.class.getDeclaredMethod("same", SharedCluster.class);
       return (SharedCluster) context.getExecutableInvoker().invoke(same);
     } catch (NoSuchMethodException e) {
       throw new AssertionError(e);
