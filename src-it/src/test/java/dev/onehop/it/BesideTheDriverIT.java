@@ -9,6 +9,9 @@ import com.mongodb.ReadConcern;
 import com.mongodb.TransactionOptions;
 import com.mongodb.WriteConcern;
 import com.mongodb.bulk.BulkWriteResult;
+import com.mongodb.client.ClientSession;
+import com.mongodb.client.MongoClient;
+import com.mongodb.client.MongoCollection;
 import com.mongodb.client.model.BulkWriteOptions;
 import com.mongodb.client.model.DeleteOneModel;
 import com.mongodb.client.model.Filters;
@@ -17,178 +20,166 @@ import com.mongodb.client.model.UpdateOneModel;
 import com.mongodb.client.model.UpdateOptions;
 import com.mongodb.client.model.Updates;
 import com.mongodb.client.model.WriteModel;
-import com.mongodb.reactivestreams.client.ClientSession;
-import com.mongodb.reactivestreams.client.MongoClient;
-import com.mongodb.reactivestreams.client.MongoClients;
-import com.mongodb.reactivestreams.client.MongoCollection;
-import dev.onehop.routing.OneHop;
+import dev.onehop.it.clients.Mode;
+import dev.onehop.it.clients.RoutedModes;
 import dev.onehop.routing.RoutingMode;
-import dev.onehop.testbed.Testbed;
-import dev.onehop.testbed.Topology;
-import java.time.Duration;
+import dev.onehop.testbed.junit.ShardedCluster;
+import dev.onehop.testbed.junit.SharedCluster;
 import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import java.util.TreeSet;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.stream.IntStream;
 import org.bson.Document;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.Parameter;
-import org.junit.jupiter.params.ParameterizedClass;
-import org.junit.jupiter.params.provider.EnumSource;
-import org.reactivestreams.Publisher;
-import reactor.core.publisher.Flux;
-import reactor.core.publisher.Mono;
 
 /**
  * The same operations on the plain driver and on ours, each on a collection of its own with the
  * same content: results, errors and what is stored are the same.
  */
-@ParameterizedClass
-@EnumSource(RoutingMode.class)
+@ShardedCluster
 class BesideTheDriverIT {
-
-  /** Three shards of one member, a mongos beside each and one beside the application. */
-  static final Topology THREE_SHARDS =
-      Topology.parse(
-          "three-shards",
-          """
-          name: three-shards
-          description: three shards on three hosts, each with a mongos, without any delay
-          regions: [here]
-          roundTrips:
-            here <-> here: 0
-          hosts:
-            app: {region: here, address: 127.36.0.1}
-            h1: {region: here, address: 127.36.1.1}
-            h2: {region: here, address: 127.36.2.1}
-            h3: {region: here, address: 127.36.3.1}
-          client: app
-          configServers: [app]
-          shards:
-            shard-1: [h1]
-            shard-2: [h2]
-            shard-3: [h3]
-          mongos: [app, h1, h2, h3]
-          """);
-
-  private static final Duration TIMEOUT = Duration.ofSeconds(30);
   private static final int PER_SHARD = 100;
   private static final int LOADED_PER_SHARD = 5;
   private static final int SCRIPTS = Integer.getInteger("onehop.it.scripts", 20);
   private static final int STEPS = 25;
 
-  private static Testbed testbed;
-  private static int collections;
+  private static SharedCluster cluster;
+  private static final Map<Mode, Side> plain = new EnumMap<>(Mode.class);
+  private static final Map<String, Result> expected = new HashMap<>();
 
-  @Parameter private RoutingMode mode;
-
-  private MongoClient plainClient;
-  private MongoClient ourClient;
-  private MongoCollection<Document> plain;
-  private MongoCollection<Document> ours;
+  private Mode mode;
+  private MongoClient client;
+  private Side ours;
 
   @BeforeAll
-  static void start() {
-    testbed = Testbed.builder(THREE_SHARDS).start();
-  }
-
-  @AfterAll
-  static void stop() {
-    if (testbed != null) {
-      testbed.close();
+  static void shard(SharedCluster shared) {
+    cluster = shared;
+    for (String name : List.of("plain", "ours")) {
+      cluster.shardCollection(name, Numbered.KEY, Numbered.splitAt(PER_SHARD, 2 * PER_SHARD));
+    }
+    for (Mode mode : List.of(Mode.PLAIN, Mode.PLAIN_SYNC)) {
+      plain.put(mode, Side.of(mode.client(cluster.url()), "plain"));
     }
   }
 
+  @AfterAll
+  static void close() {
+    plain.values().forEach(side -> side.client.close());
+  }
+
   @BeforeEach
-  void connect() {
-    plainClient = MongoClients.create(testbed.url());
-    ourClient = OneHop.builder(testbed.url()).routing(mode).reactiveClient();
-    plain = sharded(plainClient);
-    ours = sharded(ourClient);
-    load(plain);
-    load(ours);
+  void connect(Mode mode, MongoClient client) {
+    this.mode = mode;
+    this.client = client;
+    ours = Side.of(client, "ours");
+    ours.load();
   }
 
-  @AfterEach
-  void close() {
-    plainClient.close();
-    ourClient.close();
+  /** Has a program run by the plain driver, if it has not run yet, and by ours. */
+  private void assertSame(String name, Function<Side, ?> program) {
+    Result theirs =
+        expected.computeIfAbsent(
+            mode.plain() + " " + name, any -> plain.get(mode.plain()).run(program));
+    assertThat(ours.run(program)).as(name).isEqualTo(theirs);
   }
 
-  @Test
+  @RoutedModes(mode = {RoutingMode.NONE, RoutingMode.TARGETED, RoutingMode.DIRECT})
   void afterATransactionASessionGoesOnOnEveryShard() {
-    try (ClientSession session = run(ourClient.startSession())) {
+    try (ClientSession session = client.startSession()) {
       for (boolean commit : new boolean[] {true, false}) {
         session.startTransaction();
-        run(ours.updateOne(session, Filters.eq(0), Updates.inc("n", 1)));
-        run(commit ? session.commitTransaction() : session.abortTransaction());
+        ours.collection.updateOne(session, Filters.eq(0), Updates.inc("n", 1));
+        if (commit) {
+          session.commitTransaction();
+        } else {
+          session.abortTransaction();
+        }
 
         for (int id : new int[] {100, 0, 200, 0, 100}) {
-          assertThat(run(ours.find(session, Filters.eq(id)).first())).containsEntry("_id", id);
+          assertThat(ours.collection.find(session, Filters.eq(id)).first())
+              .containsEntry("_id", id);
         }
       }
     }
   }
 
-  @Test
+  @RoutedModes(mode = {RoutingMode.NONE, RoutingMode.TARGETED, RoutingMode.DIRECT})
   void sessionsGiveTheDriversResultsInAnyOrderOfOperations() {
-    for (int seed = 0; seed < SCRIPTS; seed++) {
-      load(plain);
-      load(ours);
-      List<String> expected = new SessionScript(plainClient, plain, seed).run();
-      assertThat(new SessionScript(ourClient, ours, seed).run())
-          .as("script of seed %d", seed)
-          .isEqualTo(expected);
-      assertThat(content(ours)).as("content after seed %d", seed).isEqualTo(content(plain));
+    for (int i = 0; i < SCRIPTS; i++) {
+      int seed = i;
+      assertSame("script of seed " + seed, side -> new SessionScript(side, seed).run());
     }
   }
 
   /** No shard has three members, so that every write ends in a write concern error. */
-  @Test
+  @RoutedModes(mode = {RoutingMode.NONE, RoutingMode.TARGETED, RoutingMode.DIRECT})
   void aWriteConcernErrorStopsNoBulk() {
     MongoBulkWriteException failure =
         catchThrowableOfType(
             MongoBulkWriteException.class,
             () ->
-                run(
-                    ours.withWriteConcern(new WriteConcern(3))
-                        .insertMany(
-                            IntStream.of(10, 110, 210)
-                                .mapToObj(id -> new Document("_id", id))
-                                .toList())));
+                ours.collection
+                    .withWriteConcern(new WriteConcern(3))
+                    .insertMany(
+                        IntStream.of(10, 110, 210)
+                            .mapToObj(id -> new Document("_id", id))
+                            .toList()));
 
     assertThat(failure.getWriteResult().getInsertedCount()).isEqualTo(3);
     assertThat(failure.getWriteErrors()).isEmpty();
     assertThat(failure.getWriteConcernError()).isNotNull();
-    assertThat(content(ours)).hasSize(3 * LOADED_PER_SHARD + 3);
+    assertThat(ours.content()).hasSize(3 * LOADED_PER_SHARD + 3);
   }
 
-  @Test
+  @RoutedModes(mode = {RoutingMode.NONE, RoutingMode.TARGETED, RoutingMode.DIRECT})
   void bulksUnderAWriteConcernThatFailsGiveTheDriversResults() {
     for (WriteConcern concern :
         List.of(new WriteConcern(3), new WriteConcern(3, 100), new WriteConcern("elsewhere"))) {
       for (boolean ordered : new boolean[] {true, false}) {
         for (boolean inSession : new boolean[] {false, true}) {
           for (BulkCase bulk : BulkCase.values()) {
-            load(plain);
-            load(ours);
-            String expected = bulk.outcome(plainClient, plain, concern, ordered, inSession);
-            String name =
-                "%s, %s, ordered %s, in a session %s".formatted(bulk, concern, ordered, inSession);
-            assertThat(bulk.outcome(ourClient, ours, concern, ordered, inSession))
-                .as(name)
-                .isEqualTo(expected);
-            assertThat(content(ours)).as(name).isEqualTo(content(plain));
+            assertSame(
+                "%s, %s, ordered %s, in a session %s".formatted(bulk, concern, ordered, inSession),
+                side -> bulk.outcome(side, concern, ordered, inSession));
           }
         }
       }
+    }
+  }
+
+  /** What a program gave, and what it left in its collection. */
+  private record Result(Object outcome, List<Document> content) {}
+
+  /** A client with a collection of its own. */
+  private record Side(MongoClient client, MongoCollection<Document> collection) {
+    static Side of(MongoClient client, String name) {
+      return new Side(client, client.getDatabase(cluster.database()).getCollection(name));
+    }
+
+    Result run(Function<Side, ?> program) {
+      load();
+      return new Result(program.apply(this), content());
+    }
+
+    void load() {
+      collection.deleteMany(new Document());
+      collection.insertMany(
+          IntStream.range(0, 3 * LOADED_PER_SHARD)
+              .map(i -> i / LOADED_PER_SHARD * PER_SHARD + i % LOADED_PER_SHARD)
+              .mapToObj(id -> new Document("_id", id).append("n", id % PER_SHARD))
+              .toList());
+    }
+
+    List<Document> content() {
+      return collection.find().sort(new Document("_id", 1)).into(new ArrayList<>());
     }
   }
 
@@ -216,18 +207,13 @@ class BesideTheDriverIT {
       this.models = List.of(models);
     }
 
-    String outcome(
-        MongoClient client,
-        MongoCollection<Document> collection,
-        WriteConcern concern,
-        boolean ordered,
-        boolean inSession) {
-      MongoCollection<Document> where = collection.withWriteConcern(concern);
+    String outcome(Side side, WriteConcern concern, boolean ordered, boolean inSession) {
+      MongoCollection<Document> where = side.collection.withWriteConcern(concern);
       BulkWriteOptions options = new BulkWriteOptions().ordered(ordered);
       if (!inSession) {
         return BesideTheDriverIT.outcome(() -> where.bulkWrite(models, options));
       }
-      try (ClientSession session = run(client.startSession())) {
+      try (ClientSession session = side.client.startSession()) {
         return BesideTheDriverIT.outcome(() -> where.bulkWrite(session, models, options));
       }
     }
@@ -258,27 +244,27 @@ class BesideTheDriverIT {
     private final List<String> said = new ArrayList<>();
     private int inserted;
 
-    SessionScript(MongoClient client, MongoCollection<Document> collection, int seed) {
-      this.client = client;
-      this.collection = collection;
+    SessionScript(Side side, int seed) {
+      this.client = side.client;
+      this.collection = side.collection;
       this.random = new Random(seed);
     }
 
     List<String> run() {
-      try (ClientSession session = BesideTheDriverIT.run(client.startSession())) {
+      try (ClientSession session = client.startSession()) {
         for (int i = 0; i < STEPS; i++) {
           int step = random.nextInt(20);
           String outcome = outcome(() -> step(step, session));
           said.add(i + "." + step + ": " + outcome + " " + session.hasActiveTransaction());
         }
         if (session.hasActiveTransaction()) {
-          said.add("end: " + outcome(session::abortTransaction));
+          said.add("end: " + outcome(() -> ended(session, false)));
         }
       }
       return said;
     }
 
-    private Publisher<?> step(int step, ClientSession session) {
+    private Object step(int step, ClientSession session) {
       int id = random.nextInt(3) * PER_SHARD + random.nextInt(LOADED_PER_SHARD);
       int other = random.nextInt(3) * PER_SHARD + random.nextInt(LOADED_PER_SHARD);
       return switch (step) {
@@ -288,10 +274,10 @@ class BesideTheDriverIT {
                   .readConcern(random.nextBoolean() ? ReadConcern.SNAPSHOT : ReadConcern.LOCAL)
                   .writeConcern(WriteConcern.MAJORITY)
                   .build());
-          yield Mono.empty();
+          yield "started";
         }
-        case 4, 5, 6 -> session.commitTransaction();
-        case 7 -> session.abortTransaction();
+        case 4, 5, 6 -> ended(session, true);
+        case 7 -> ended(session, false);
         case 8, 9 -> collection.find(session, Filters.eq(id)).first();
         case 10, 11 -> collection.updateOne(session, Filters.eq(id), Updates.inc("n", 1));
         case 12 -> collection.insertOne(session, fresh());
@@ -300,7 +286,8 @@ class BesideTheDriverIT {
             collection
                 .find(session, Filters.in("_id", id, other))
                 .sort(new Document("_id", 1))
-                .batchSize(2);
+                .batchSize(2)
+                .into(new ArrayList<>());
         case 15 -> collection.countDocuments(session, Filters.gt("n", 3));
         case 16 ->
             collection.bulkWrite(
@@ -319,6 +306,15 @@ class BesideTheDriverIT {
       };
     }
 
+    private static Object ended(ClientSession session, boolean commit) {
+      if (commit) {
+        session.commitTransaction();
+      } else {
+        session.abortTransaction();
+      }
+      return "ended";
+    }
+
     private Document fresh() {
       int shard = random.nextInt(3);
       return new Document("_id", shard * PER_SHARD + LOADED_PER_SHARD + inserted++).append("n", 0);
@@ -326,9 +322,9 @@ class BesideTheDriverIT {
   }
 
   /** What an application sees of an operation. */
-  private static String outcome(Supplier<Publisher<?>> operation) {
+  private static String outcome(Supplier<?> operation) {
     try {
-      return String.valueOf(Flux.from(operation.get()).collectList().block(TIMEOUT));
+      return String.valueOf(operation.get());
     } catch (MongoBulkWriteException e) {
       return described(e);
     } catch (MongoException e) {
@@ -358,29 +354,5 @@ class BesideTheDriverIT {
                 .toList(),
             e.getWriteConcernError(),
             new TreeSet<>(e.getErrorLabels()));
-  }
-
-  private static MongoCollection<Document> sharded(MongoClient client) {
-    String name = "beside" + ++collections;
-    testbed.shardCollection("it." + name, Numbered.KEY, Numbered.splitAt(PER_SHARD, 2 * PER_SHARD));
-    return client.getDatabase("it").getCollection(name);
-  }
-
-  private static void load(MongoCollection<Document> collection) {
-    run(collection.deleteMany(new Document()));
-    run(
-        collection.insertMany(
-            IntStream.range(0, 3 * LOADED_PER_SHARD)
-                .map(i -> i / LOADED_PER_SHARD * PER_SHARD + i % LOADED_PER_SHARD)
-                .mapToObj(id -> new Document("_id", id).append("n", id % PER_SHARD))
-                .toList()));
-  }
-
-  private static List<Document> content(MongoCollection<Document> collection) {
-    return Flux.from(collection.find().sort(new Document("_id", 1))).collectList().block(TIMEOUT);
-  }
-
-  private static <T> @Nullable T run(Publisher<T> operation) {
-    return Mono.from(operation).block(TIMEOUT);
   }
 }

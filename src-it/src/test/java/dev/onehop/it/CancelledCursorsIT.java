@@ -74,7 +74,7 @@ class CancelledCursorsIT {
 
   @BeforeAll
   static void start() {
-    testbed = Testbed.builder(BesideTheDriverIT.THREE_SHARDS).start();
+    testbed = Testbed.builder(NearShards.WITH_MONGOSES).start();
     servers = new TreeMap<>();
     Stream.concat(testbed.shardHosts().values().stream(), Stream.of(testbed.configServers()))
         .map(replicaSet -> replicaSet.substring(replicaSet.indexOf('/') + 1))

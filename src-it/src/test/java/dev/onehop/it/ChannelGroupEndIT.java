@@ -11,6 +11,8 @@ import com.mongodb.client.model.Filters;
 import dev.onehop.streams.ShardedChangeStream;
 import dev.onehop.streams.channel.ChannelGroup;
 import dev.onehop.testbed.Testbed;
+import dev.onehop.testbed.junit.ShardedCluster;
+import dev.onehop.testbed.junit.SharedCluster;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
@@ -29,10 +31,12 @@ import reactor.core.Disposables;
 import reactor.core.publisher.Mono;
 
 /** How groups of channels end, on real servers. */
+@ShardedCluster
 class ChannelGroupEndIT {
   private static final Duration TIMEOUT = Duration.ofSeconds(60);
   private static final int CHANNELS = 4;
 
+  private static SharedCluster cluster;
   private static Testbed testbed;
   private static MongoClient client;
 
@@ -49,8 +53,9 @@ class ChannelGroupEndIT {
   }
 
   @BeforeAll
-  static void start() {
-    testbed = Testbed.builder(NearShards.topology("channel-group-end", 61, 2)).start();
+  static void start(SharedCluster shared) {
+    cluster = shared;
+    testbed = cluster.testbed();
     client = MongoClients.create(testbed.url());
   }
 
@@ -59,30 +64,27 @@ class ChannelGroupEndIT {
     if (client != null) {
       client.close();
     }
-    if (testbed != null) {
-      testbed.close();
-    }
   }
 
   @BeforeEach
   void shard() {
-    testbed.shardCollection("group.watched", Numbered.KEY, Numbered.splitAt(20, 40));
-    watched = client.getDatabase("group").getCollection("watched");
+    testbed.shardCollection(cluster.namespace("watched"), Numbered.KEY, Numbered.splitAt(20, 40));
+    watched = client.getDatabase(cluster.database()).getCollection("watched");
   }
 
   @AfterEach
   void drop() {
     running.dispose();
     reactive.close();
-    testbed.dropCollection("group.watched");
-    client.getDatabase("group").getCollection("leases").drop();
+    testbed.dropCollection(cluster.namespace("watched"));
+    client.getDatabase(cluster.database()).getCollection("leases").drop();
   }
 
   private Member join() {
     Member member = new Member();
     ShardedChangeStream stream =
         ShardedChangeStream.builder(testbed.url())
-            .collection("group", "watched")
+            .collection(cluster.database(), "watched")
             .pipeline(List.of(Aggregates.match(Filters.eq("operationType", "insert"))))
             .build();
     boolean unused =
@@ -92,7 +94,7 @@ class ChannelGroupEndIT {
                             stream,
                             CHANNELS,
                             "it",
-                            reactive.getDatabase("group").getCollection("leases"))
+                            reactive.getDatabase(cluster.database()).getCollection("leases"))
                         .lease(Duration.ofSeconds(4), Duration.ofMillis(500))
                         .build()
                         .process(
@@ -120,7 +122,7 @@ class ChannelGroupEndIT {
         .until(
             () ->
                 client
-                        .getDatabase("group")
+                        .getDatabase(cluster.database())
                         .getCollection("leases")
                         .countDocuments(Filters.type("owner", "string"))
                     == CHANNELS);
@@ -132,7 +134,7 @@ class ChannelGroupEndIT {
     awaitOwners();
     Member second = join();
     insertAndAwait(1);
-    testbed.dropCollection("group.watched");
+    testbed.dropCollection(cluster.namespace("watched"));
     await().atMost(TIMEOUT).until(() -> first.completed.get() && second.completed.get());
     assertThat(first.failure.get()).isNull();
   }
@@ -142,7 +144,7 @@ class ChannelGroupEndIT {
     Member first = join();
     awaitOwners();
     insertAndAwait(1);
-    client.getDatabase("group").getCollection("leases").drop();
+    client.getDatabase(cluster.database()).getCollection("leases").drop();
     awaitRemoved(first);
     watched.insertOne(new Document("_id", 2));
     awaitRemoved(join());
@@ -153,6 +155,6 @@ class ChannelGroupEndIT {
     await().atMost(TIMEOUT).until(() -> member.failure.get() != null);
     assertThat(member.failure.get())
         .isInstanceOf(IllegalStateException.class)
-        .hasMessageContaining("the leases of group it in group.leases were removed");
+        .hasMessageContaining("the leases of group it in ChannelGroupEndIT.leases were removed");
   }
 }

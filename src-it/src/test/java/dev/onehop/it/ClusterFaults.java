@@ -89,7 +89,7 @@ final class ClusterFaults implements AutoCloseable {
       do {
         for (Map.Entry<String, Fault> fault : faults.entrySet()) {
           if (!stopped || count(fault.getKey()) == 0) {
-            ServerProcess.pause(Duration.ofMillis(random.nextLong(pause.toMillis())));
+            RealTime.pass(Duration.ofMillis(random.nextLong(pause.toMillis())));
             if (fault.getValue().happens(random)) {
               synchronized (counts) {
                 counts.merge(fault.getKey(), 1, Integer::sum);
@@ -112,7 +112,7 @@ final class ClusterFaults implements AutoCloseable {
         String namespace = namespaces.get(random.nextInt(namespaces.size()));
         Document entry = config("collections", new Document("_id", namespace)).first();
         if (entry == null) {
-          ServerProcess.pause(Duration.ofMillis(100));
+          RealTime.pass(Duration.ofMillis(100));
           continue;
         }
         List<Document> chunks =
@@ -151,7 +151,7 @@ final class ClusterFaults implements AutoCloseable {
   private boolean kill(String shard, Random random) throws InterruptedException {
     String primary = StreamFaults.primary(testbed, shard);
     testbed.kill(primary);
-    ServerProcess.pause(Duration.ofMillis(random.nextLong(1_000)));
+    RealTime.pass(Duration.ofMillis(random.nextLong(1_000)));
     testbed.restart(primary);
     return !StreamFaults.primary(testbed, shard).isEmpty();
   }

@@ -20,6 +20,7 @@ import java.io.InputStreamReader;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -28,6 +29,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
@@ -315,6 +317,39 @@ class ClusterFormationIT {
   }
 
   @Test
+  void laterStartsUseTheDataOfTheFirst(@TempDir Path cache) throws IOException {
+    assertThat(linesOfAStart(cache)).contains("forming the cluster");
+    assertThat(linesOfAStart(cache)).doesNotContain("forming the cluster");
+
+    try (Stream<Path> files = Files.walk(cache.resolve("formed"))) {
+      for (Path file : files.filter(Files::isRegularFile).toList()) {
+        Files.writeString(file, "damaged");
+      }
+    }
+    assertThat(linesOfAStart(cache))
+        .contains("forming the cluster")
+        .anyMatch(line -> line.startsWith("not with the data of an earlier start: cannot start"));
+    assertThat(linesOfAStart(cache)).doesNotContain("forming the cluster");
+  }
+
+  private static List<String> linesOfAStart(Path cache) {
+    List<String> lines = new ArrayList<>();
+    try (Testbed small = small(cache).progress(lines::add).start();
+        MongoClient client = MongoClients.create(small.url());
+        MongoClient config = replicaSet(small.configServers())) {
+      assertThat(client.listDatabaseNames()).containsExactlyInAnyOrder("admin", "config");
+      assertThat(config.getDatabase("config").getCollection("shards").countDocuments())
+          .isEqualTo(small.shardHosts().size());
+      assertThat(config.getDatabase("config").getCollection("settings").find())
+          .anyMatch(setting -> "off".equals(setting.get("mode")));
+      small.shardCollection("it.kept", BY_ID, points(2, 100));
+      client.getDatabase("it").getCollection("kept").insertOne(new Document("_id", 1));
+      assertThat(small.evidence("it.kept").placement().documents()).isEqualTo(1);
+    }
+    return lines;
+  }
+
+  @Test
   void aMongodThatDiesIsReportedWithItsLastWords(@TempDir Path cache) throws Exception {
     try (Testbed small = small(cache).withoutRouters().start()) {
       CompletableFuture<ProcessFailure> death = new CompletableFuture<>();
@@ -383,7 +418,7 @@ class ClusterFormationIT {
       try (Testbed running =
           small(Path.of(arguments[0])).withoutRouters().progress(System.out::println).start()) {
         System.out.println("ready: " + running.configServers());
-        Thread.sleep(Duration.ofMinutes(5).toMillis());
+        RealTime.pass(Duration.ofMinutes(5));
       } catch (TestbedException e) {
         System.out.println(e.getMessage()); // As expected when it is ended while starting.
       }

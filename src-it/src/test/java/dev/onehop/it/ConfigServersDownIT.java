@@ -80,14 +80,18 @@ class ConfigServersDownIT {
         try {
           int before = ours.done.get();
           try (RouterSampling sampling = testbed.evidence(NAMESPACE).sampleRouters(1)) {
-            Thread.sleep(DOWN.toMillis());
+            RealTime.pass(DOWN);
             assertThat(ours.done.get() - before).isGreaterThan(300);
             assertThat(sampling.besideOwner().sample().total()).isGreaterThan(300);
           }
         } finally {
           signal("CONT", config);
         }
-        Thread.sleep(2_000);
+        int oursThen = ours.done.get();
+        int theirsThen = theirs.done.get();
+        await()
+            .atMost(TIMEOUT)
+            .until(() -> ours.done.get() > oursThen + 300 && theirs.done.get() > theirsThen + 30);
 
         assertThat(theirs.stop()).isEmpty();
         assertThat(ours.stop()).isEmpty();

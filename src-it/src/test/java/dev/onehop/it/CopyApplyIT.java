@@ -61,6 +61,7 @@ import reactor.core.publisher.Mono;
 
 /** Events of real servers applied to real servers: in the end both have the same bytes. */
 @SuppressWarnings("try") // What is interrupted while it closes is a test that is over.
+@SharedReplicaSet
 class CopyApplyIT {
   private static final Duration TIMEOUT = Duration.ofMinutes(2);
   private static final List<String> COLLECTIONS = List.of("one", "two");
@@ -95,22 +96,21 @@ class CopyApplyIT {
 
   /** From the middle of a copy, with the applier ended and begun anew meanwhile. */
   @Test
-  void randomChangesOfReplicaSetsGiveTheSameBytes() throws Exception {
-    try (RealMongod one = RealMongod.start();
-        RealMongod other = RealMongod.start();
-        MongoClient source = MongoClients.create(one.url());
+  void randomChangesOfReplicaSetsGiveTheSameBytes(RealMongod one, RealMongod other)
+      throws Exception {
+    try (MongoClient source = MongoClients.create(one.url());
         MongoClient destination = MongoClients.create(other.url())) {
       try (RandomWrites writes = new RandomWrites(source, "d", COLLECTIONS, KEYS, 3)) {
-        ServerProcess.pause(Duration.ofMillis(500));
+        RealTime.pass(Duration.ofMillis(500));
         BsonTimestamp start = now(source);
         for (String collection : COLLECTIONS) {
           copy(source, destination, collection);
         }
         try (Running running = new Running(one.url(), other.url(), "d", start)) {
-          ServerProcess.pause(TIME);
+          RealTime.pass(TIME);
         }
         try (Running running = new Running(one.url(), other.url(), "d", start)) {
-          ServerProcess.pause(TIME);
+          RealTime.pass(TIME);
           writes.close();
           BsonTimestamp end = now(source);
           BsonTimestamp applied = running.finish();
@@ -131,10 +131,9 @@ class CopyApplyIT {
 
   /** Documents that come to fit a filter, or cease to, and one that a server can't send. */
   @Test
-  void filtersTransformationsAndNamesAreThoseOfTheCopy() throws Exception {
-    try (RealMongod one = RealMongod.start();
-        RealMongod other = RealMongod.start();
-        MongoClient source = MongoClients.create(one.url());
+  void filtersTransformationsAndNamesAreThoseOfTheCopy(RealMongod one, RealMongod other)
+      throws Exception {
+    try (MongoClient source = MongoClients.create(one.url());
         MongoClient destination = MongoClients.create(other.url())) {
       MongoDatabase at = source.getDatabase("d");
       MongoDatabase there = destination.getDatabase("x");
@@ -217,10 +216,9 @@ class CopyApplyIT {
    * another in turn, one that has it in another index, one that is removed.
    */
   @Test
-  void valuesOfUniqueIndexesChangeHandsBehindAChangeOfMetadata() throws Exception {
-    try (RealMongod one = RealMongod.start();
-        RealMongod other = RealMongod.start();
-        MongoClient source = MongoClients.create(one.url());
+  void valuesOfUniqueIndexesChangeHandsBehindAChangeOfMetadata(RealMongod one, RealMongod other)
+      throws Exception {
+    try (MongoClient source = MongoClients.create(one.url());
         MongoClient destination = MongoClients.create(other.url())) {
       IndexOptions unique = new IndexOptions().unique(true);
       IndexOptions some =
@@ -284,10 +282,9 @@ class CopyApplyIT {
 
   /** It can't be told from one that waits for nothing but by the source's events. */
   @Test
-  void aDocumentThatTheDestinationHadOnItsOwnStaysAndEndsTheCopy() throws Exception {
-    try (RealMongod one = RealMongod.start();
-        RealMongod other = RealMongod.start();
-        MongoClient source = MongoClients.create(one.url());
+  void aDocumentThatTheDestinationHadOnItsOwnStaysAndEndsTheCopy(RealMongod one, RealMongod other)
+      throws Exception {
+    try (MongoClient source = MongoClients.create(one.url());
         MongoClient destination = MongoClients.create(other.url())) {
       MongoCollection<Document> there = destination.getDatabase("own").getCollection("docs");
       there.createIndex(Indexes.ascending("u"), new IndexOptions().unique(true));
@@ -319,10 +316,8 @@ class CopyApplyIT {
   /** With an applier that is killed, and changes of metadata all the time. */
   @Test
   @Tag("nightly")
-  void valuesOfUniqueIndexesChangeHandsAtRandom() throws Exception {
-    try (RealMongod one = RealMongod.start();
-        RealMongod other = RealMongod.start();
-        MongoClient source = MongoClients.create(one.url());
+  void valuesOfUniqueIndexesChangeHandsAtRandom(RealMongod one, RealMongod other) throws Exception {
+    try (MongoClient source = MongoClients.create(one.url());
         MongoClient destination = MongoClients.create(other.url())) {
       int count = 12;
       for (MongoClient each : List.of(source, destination)) {
@@ -466,7 +461,7 @@ class CopyApplyIT {
       BsonTimestamp end;
       try (RandomWrites writes = new RandomWrites(source, "d", COLLECTIONS, KEYS, 4);
           Moves atSource = new Moves(from, places(6))) {
-        ServerProcess.pause(Duration.ofSeconds(1));
+        RealTime.pass(Duration.ofSeconds(1));
         BsonTimestamp start = now(source);
         for (String collection : COLLECTIONS) {
           copy(source, destination, collection);
@@ -482,7 +477,7 @@ class CopyApplyIT {
           // Its leases end before the other one can write.
           awaitApplied(source, destination);
           signal(stopped, "CONT");
-          ServerProcess.pause(TIME);
+          RealTime.pass(TIME);
           writes.close();
           atDestination.close();
           end = now(source);
@@ -509,9 +504,8 @@ class CopyApplyIT {
 
   /** To a collection that is sharded by it: for servers that changes the shard key. */
   @Test
-  void anIdMayGetAnEqualValueOfAnotherType() throws Exception {
-    try (RealMongod one = RealMongod.start();
-        MongoClient source = MongoClients.create(one.url());
+  void anIdMayGetAnEqualValueOfAnotherType(RealMongod one) throws Exception {
+    try (MongoClient source = MongoClients.create(one.url());
         MongoClient destination = MongoClients.create(to.url())) {
       to.shardHashedCollection("t.docs", BsonDocument.parse("{_id: 'hashed'}"), 4);
       MongoCollection<Document> docs = source.getDatabase("t").getCollection("docs");
@@ -619,7 +613,8 @@ class CopyApplyIT {
         var unusedHidden =
             at.runCommand(
                 BsonDocument.parse(
-                    "{collMod: 'options', index: {name: 'n', hidden: true, expireAfterSeconds: 9}}"));
+                    "{collMod: 'options', index: {name: 'n', hidden: true, expireAfterSeconds:"
+                        + " 9}}"));
         at.createView(
             "view",
             "capped",
@@ -745,7 +740,7 @@ class CopyApplyIT {
               bounds.get(random.nextInt(bounds.size())),
               shards.get(random.nextInt(shards.size())));
           done.incrementAndGet();
-          ServerProcess.pause(PAUSE);
+          RealTime.pass(PAUSE);
         } catch (TestbedException refused) {
           // Another one may work.
         } catch (InterruptedException e) {
@@ -806,7 +801,7 @@ class CopyApplyIT {
     public void close() throws InterruptedException {
       run.dispose();
       // Its channels are given up in the background.
-      ServerProcess.pause(Duration.ofSeconds(2));
+      RealTime.pass(Duration.ofSeconds(2));
       source.close();
       destination.close();
     }

@@ -152,7 +152,7 @@ class CopyBackIT {
         await(running, control, phase(CopyPhase.INCREMENTAL).and(behind(0)));
         control.pause();
         await(running, control, status -> running.copy.progress().paused());
-        Thread.sleep(1_000);
+        RealTime.pass(Duration.ofSeconds(1));
         // A statement each, and many documents.
         docs.updateMany(Filters.lt("n", 100), Updates.set("x", 1));
         docs.deleteMany(Filters.gte("n", 570));
@@ -167,7 +167,7 @@ class CopyBackIT {
         // None for the application.
         three.moveRange("behind.docs", BsonDocument.parse("{_id: 300}"), "three");
         await(running, control, behind(138));
-        Thread.sleep(2_000);
+        RealTime.pass(Duration.ofSeconds(2));
         assertThat(running.copy.progress().lagOperations()).isEqualTo(138);
         assertThat(running.copy.progress().lag()).isGreaterThan(Duration.ofSeconds(1));
       }

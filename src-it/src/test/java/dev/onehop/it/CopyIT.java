@@ -47,6 +47,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Structure and documents of real clusters, copied to others while ranges move at both. */
+@SharedReplicaSet
 class CopyIT {
   private static final int DOCUMENTS = Integer.getInteger("onehop.it.copy.documents", 1_500);
 
@@ -346,7 +347,7 @@ class CopyIT {
                               .longValue()
                           > 0);
         } else {
-          Thread.sleep(random.nextInt(3_000));
+          RealTime.pass(java.time.Duration.ofMillis(random.nextInt(3_000)));
         }
         System.err.println("killed at " + control.status());
         if (kill == (kills - 1) / 2) {
@@ -362,7 +363,7 @@ class CopyIT {
       org.awaitility.Awaitility.await()
           .atMost(java.time.Duration.ofMinutes(5))
           .until(() -> control.status().getString("phase").getValue().equals("INCREMENTAL"));
-      Thread.sleep(2_000);
+      RealTime.pass(java.time.Duration.ofSeconds(2));
       if (frozen != null) {
         signal(frozen, "-CONT");
         assertThat(frozen.waitFor(2, java.util.concurrent.TimeUnit.MINUTES)).isTrue();
@@ -605,10 +606,9 @@ class CopyIT {
   }
 
   @Test
-  void replicaSetsAndShardedClustersComeToEachOther() throws Exception {
-    try (RealMongod set = RealMongod.start();
-        RealMongod other = RealMongod.start();
-        MongoClient client = MongoClients.create(set.url());
+  void replicaSetsAndShardedClustersComeToEachOther(RealMongod set, RealMongod other)
+      throws Exception {
+    try (MongoClient client = MongoClients.create(set.url());
         MongoClient last = MongoClients.create(other.url())) {
       MongoDatabase first = client.getDatabase("rs");
       first.getCollection("docs", BsonDocument.class).insertMany(documents(DOCUMENTS));
@@ -936,7 +936,7 @@ class CopyIT {
       try {
         Document entry = entry(client, namespace);
         if (entry == null) {
-          Thread.sleep(200);
+          RealTime.pass(java.time.Duration.ofMillis(200));
           continue;
         }
         List<Document> chunks =
@@ -951,7 +951,7 @@ class CopyIT {
             chunk.get("min", Document.class).toBsonDocument(),
             shards.get(random.nextInt(shards.size())));
         moves.incrementAndGet();
-        Thread.sleep(300);
+        RealTime.pass(java.time.Duration.ofMillis(300));
       } catch (InterruptedException e) {
         return;
       } catch (RuntimeException e) {
@@ -988,7 +988,7 @@ class CopyIT {
                   new Document("$set", new Document("s.x", random.nextInt()))
                       .append("$unset", new Document("payload", 1)));
         }
-        Thread.sleep(5);
+        RealTime.pass(java.time.Duration.ofMillis(5));
       } catch (InterruptedException e) {
         return;
       } catch (RuntimeException e) {

@@ -1,6 +1,7 @@
 package dev.onehop.it;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoClients;
@@ -9,6 +10,7 @@ import dev.onehop.copy.progress.CopyPhase;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -139,14 +141,14 @@ class CopySecretsIT {
     return new Run(builder.start(), out, err);
   }
 
-  private static void awaitChanges(Run copy, MongoClient to)
-      throws IOException, InterruptedException {
-    long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
-    while (state(to).stream().noneMatch(s -> s.contains(CopyPhase.INCREMENTAL.name()))) {
-      assertThat(copy.process().isAlive()).as(Files.readString(copy.err())).isTrue();
-      assertThat(System.nanoTime()).isLessThan(end);
-      Thread.sleep(100);
-    }
+  private static void awaitChanges(Run copy, MongoClient to) {
+    await()
+        .atMost(Duration.ofSeconds(60))
+        .until(
+            () -> {
+              assertThat(copy.process().isAlive()).as(Files.readString(copy.err())).isTrue();
+              return state(to).stream().anyMatch(s -> s.contains(CopyPhase.INCREMENTAL.name()));
+            });
   }
 
   private static List<String> state(MongoClient to) {

@@ -195,7 +195,7 @@ class CopySoakIT {
           var unused =
               large().updateOne(Filters.eq(random.nextInt(DOCUMENTS)), Updates.inc("n", 1));
         } catch (MongoException refused) {
-          ServerProcess.pause(Duration.ofMillis(50));
+          RealTime.pass(Duration.ofMillis(50));
         }
       }
       done.join();
@@ -269,7 +269,7 @@ class CopySoakIT {
           // Of a few, none is wasted on the first moment.
           CopyPhase least = phases.get((kill * phases.size() + 3) / KILLS);
           awaitPhase(control, process, kill + 1L, least);
-          ServerProcess.pause(Duration.ofMillis(random.nextInt(2_000)));
+          RealTime.pass(Duration.ofMillis(random.nextInt(2_000)));
           assertThat(process.isAlive()).as(() -> text(log)).isTrue();
           say("killed at " + control.status());
           process.destroyForcibly().waitFor();
@@ -277,7 +277,7 @@ class CopySoakIT {
         }
         awaitPhase(control, process, KILLS + 1L, CopyPhase.INCREMENTAL);
         assertThat(process.isAlive()).as(() -> text(log)).isTrue();
-        ServerProcess.pause(Duration.ofSeconds(SECONDS));
+        RealTime.pass(Duration.ofSeconds(SECONDS));
       }
       say("%s; source: %s; destination: %s".formatted(writes, atSource, atDestination));
       control.finish();

@@ -8,6 +8,8 @@ import com.mongodb.client.MongoCollection;
 import com.mongodb.client.model.InsertManyOptions;
 import dev.onehop.testbed.Topology;
 import dev.onehop.testbed.evidence.Placement;
+import dev.onehop.testbed.junit.ShardedCluster;
+import dev.onehop.testbed.junit.SharedCluster;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -35,6 +37,7 @@ import org.junit.jupiter.api.Test;
  * ownership filters must agree. A document that core sent to the wrong shard is an orphan there,
  * which a versioned query does not show.
  */
+@ShardedCluster
 class CoreAgreesWithServerIT {
   private static final int DOCUMENTS = 10_000;
   private static final long SEED = Long.getLong("onehop.seed", System.nanoTime());
@@ -44,9 +47,9 @@ class CoreAgreesWithServerIT {
   private final Random random = new Random(SEED);
 
   @BeforeAll
-  static void start() {
+  static void start(SharedCluster shared) {
     System.out.println("CoreAgreesWithServerIT: -Donehop.seed=" + SEED);
-    cluster = TestCluster.start(Topology.named("single-host"));
+    cluster = TestCluster.shared(shared, Topology.named("single-host"), "it");
     var unused = cluster.testbed("shards' own ownership filters");
   }
 
@@ -75,14 +78,16 @@ class CoreAgreesWithServerIT {
             new BsonDateTime(0))) {
       points.add(new BsonDocument("k", point));
     }
-    cluster.shardCollection("it.ranged", new BsonDocument("k", new BsonInt32(1)), points);
+    cluster.shardCollection(
+        cluster.namespace("ranged"), new BsonDocument("k", new BsonInt32(1)), points);
 
     insertAndCompare("ranged");
   }
 
   @Test
   void hashedKey() {
-    cluster.shardHashedCollection("it.hashed", new BsonDocument("k", new BsonString("hashed")), 30);
+    cluster.shardHashedCollection(
+        cluster.namespace("hashed"), new BsonDocument("k", new BsonString("hashed")), 30);
 
     insertAndCompare("hashed");
   }
@@ -94,7 +99,7 @@ class CoreAgreesWithServerIT {
       points.add(new BsonDocument("a.b", new BsonInt32(i)).append("k", new BsonString("g")));
     }
     cluster.shardCollection(
-        "it.compound",
+        cluster.namespace("compound"),
         new BsonDocument("a.b", new BsonInt32(1)).append("k", new BsonInt32(1)),
         points);
 
@@ -108,11 +113,11 @@ class CoreAgreesWithServerIT {
     }
     try (MongoClient client = MongoClients.create(cluster.url())) {
       MongoCollection<BsonDocument> collection =
-          client.getDatabase("it").getCollection(name, BsonDocument.class);
+          client.getDatabase(cluster.database()).getCollection(name, BsonDocument.class);
       collection.insertMany(documents, new InsertManyOptions().ordered(false));
     }
 
-    Placement placement = cluster.testbed("shards").evidence("it." + name).placement();
+    Placement placement = cluster.testbed("shards").evidence(cluster.namespace(name)).placement();
 
     assertThat(placement.documents()).isEqualTo(DOCUMENTS);
     assertThat(placement.misplaced()).as("examples: %s", placement.examples()).isZero();

@@ -22,6 +22,7 @@ import org.junit.jupiter.api.Test;
  * DBPointers whose namespaces hold NULs, as an index has them: chunks of a shard key are in the
  * order of an index.
  */
+@SharedReplicaSet
 class DbPointerIT {
   private static final List<String> NAMESPACES =
       List.of(
@@ -30,9 +31,8 @@ class DbPointerIT {
       List.of(new ObjectId(new byte[12]), new ObjectId("7f0000000000000000000000"));
 
   @Test
-  void sortAndHashAsInAnIndex() {
-    try (RealMongod mongod = RealMongod.start();
-        MongoClient client = MongoClients.create(mongod.url())) {
+  void sortAndHashAsInAnIndex(RealMongod mongod) {
+    try (MongoClient client = MongoClients.create(mongod.url())) {
       MongoCollection<BsonDocument> collection =
           client.getDatabase("it").getCollection("pointers", BsonDocument.class);
       collection.createIndex(Indexes.ascending("k"));

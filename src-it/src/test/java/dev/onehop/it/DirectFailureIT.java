@@ -145,7 +145,7 @@ class DirectFailureIT {
 
     TestCluster.kill("direct-failures", "127.31.0.1:27018");
     long killed = System.nanoTime();
-    Mono.delay(Duration.ofSeconds(20)).block();
+    await().atMost(TIMEOUT).until(() -> lastWrite.get() - killed > TimeUnit.SECONDS.toNanos(15));
     stopping[0] = true;
     for (Thread thread : threads) {
       thread.join();

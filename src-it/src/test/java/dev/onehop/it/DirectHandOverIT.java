@@ -20,7 +20,8 @@ import com.mongodb.reactivestreams.client.MongoDatabase;
 import dev.onehop.routing.OneHop;
 import dev.onehop.routing.RoutingMode;
 import dev.onehop.testbed.Testbed;
-import dev.onehop.testbed.Topology;
+import dev.onehop.testbed.junit.ShardedCluster;
+import dev.onehop.testbed.junit.SharedCluster;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.time.Duration;
 import java.util.List;
@@ -43,9 +44,11 @@ import reactor.core.publisher.Mono;
  * clear words if it names config servers. The mongos is the testbed's stand-in router, a process of
  * its own that is reached as any mongos is, by its address in the URI.
  */
+@ShardedCluster
 class DirectHandOverIT {
   private static final Duration TIMEOUT = Duration.ofSeconds(30);
 
+  private static SharedCluster cluster;
   private static Testbed testbed;
   private static final SimpleMeterRegistry meters = new SimpleMeterRegistry();
   private static MongoClient client;
@@ -53,8 +56,9 @@ class DirectHandOverIT {
   private static int collections;
 
   @BeforeAll
-  static void start() {
-    testbed = Testbed.builder(Topology.named("single-host")).start();
+  static void start(SharedCluster shared) {
+    cluster = shared;
+    testbed = cluster.testbed();
     client =
         OneHop.builder(testbed.url())
             .routing(RoutingMode.DIRECT)
@@ -71,9 +75,6 @@ class DirectHandOverIT {
     if (client != null) {
       client.close();
       withoutMongos.close();
-    }
-    if (testbed != null) {
-      testbed.close();
     }
   }
 
@@ -115,7 +116,7 @@ class DirectHandOverIT {
 
   @Test
   void collectionsAndIndexesAreMadeAndDropped() {
-    MongoDatabase database = client.getDatabase("it");
+    MongoDatabase database = client.getDatabase(cluster.database());
     String name = "made" + ++collections;
     double before = handedOver();
 
@@ -191,22 +192,26 @@ class DirectHandOverIT {
           .hasMessageNotContaining("direct mode hands to a mongos");
       assertThat(handedOver() - before).as(each.getKey()).isEqualTo(1);
     }
-    assertThat(all(client.getDatabase("it").listCollectionNames())).doesNotContain("elsewhere");
+    assertThat(all(client.getDatabase(cluster.database()).listCollectionNames()))
+        .doesNotContain("elsewhere");
   }
 
   @Test
   void withoutAMongosAllOfItIsRefusedInClearWords() {
     MongoCollection<Document> loaded = loaded();
     MongoCollection<Document> collection =
-        withoutMongos.getDatabase("it").getCollection(loaded.getNamespace().getCollectionName());
+        withoutMongos
+            .getDatabase(cluster.database())
+            .getCollection(loaded.getNamespace().getCollectionName());
 
     for (Map.Entry<String, List<Bson>> each : pipelines().entrySet()) {
       assertRefused(each.getKey(), () -> all(collection.aggregate(each.getValue())));
     }
     assertRefused(
-        "create", () -> run(withoutMongos.getDatabase("it").createCollection("elsewhere")));
+        "create",
+        () -> run(withoutMongos.getDatabase(cluster.database()).createCollection("elsewhere")));
     assertRefused("drop", () -> run(collection.drop()));
-    assertRefused("dropDatabase", () -> run(withoutMongos.getDatabase("it").drop()));
+    assertRefused("dropDatabase", () -> run(withoutMongos.getDatabase(cluster.database()).drop()));
     assertRefused("createIndexes", () -> run(collection.createIndex(Indexes.ascending("n"))));
     assertRefused("$changeStream", () -> all(collection.watch()));
     assertRefused(
@@ -223,7 +228,7 @@ class DirectHandOverIT {
                 .block(TIMEOUT));
 
     // Nothing of it was done, and everything else is.
-    assertThat(all(withoutMongos.getDatabase("it").listCollectionNames()))
+    assertThat(all(withoutMongos.getDatabase(cluster.database()).listCollectionNames()))
         .doesNotContain("elsewhere");
     assertThat(run(collection.countDocuments())).isEqualTo(300);
     assertThat(run(collection.find(Filters.eq(1)).first())).containsEntry("n", 1);
@@ -234,7 +239,9 @@ class DirectHandOverIT {
   void findsByDistanceOverSeveralShardsAreTheMongosBusiness() {
     MongoCollection<Document> loaded = located();
     MongoCollection<Document> collection =
-        withoutMongos.getDatabase("it").getCollection(loaded.getNamespace().getCollectionName());
+        withoutMongos
+            .getDatabase(cluster.database())
+            .getCollection(loaded.getNamespace().getCollectionName());
     List<Bson> near =
         List.of(
             Filters.nearSphere("at", new Point(new Position(0, 0)), null, null),
@@ -273,10 +280,11 @@ class DirectHandOverIT {
   @Test
   void viewsOfShardedCollectionsAreTheMongosBusiness() {
     String base = loaded().getNamespace().getCollectionName();
-    MongoDatabase database = client.getDatabase("it");
+    MongoDatabase database = client.getDatabase(cluster.database());
     run(database.createView(base + "view", base, List.of()));
     MongoCollection<Document> view = database.getCollection(base + "view");
-    MongoCollection<Document> same = withoutMongos.getDatabase("it").getCollection(base + "view");
+    MongoCollection<Document> same =
+        withoutMongos.getDatabase(cluster.database()).getCollection(base + "view");
 
     // The second time the table is at hand, and the command passed on as it is.
     for (int i = 0; i < 2; i++) {
@@ -339,10 +347,11 @@ class DirectHandOverIT {
   private static MongoCollection<Document> loaded() {
     String name = "handover" + ++collections;
     testbed.shardCollection(
-        "it." + name,
+        cluster.namespace(name),
         new BsonDocument("_id", new BsonInt32(1)),
         IntStream.of(100, 200).mapToObj(i -> new BsonDocument("_id", new BsonInt32(i))).toList());
-    MongoCollection<Document> collection = client.getDatabase("it").getCollection(name);
+    MongoCollection<Document> collection =
+        client.getDatabase(cluster.database()).getCollection(name);
     run(
         collection.insertMany(
             IntStream.range(0, 300)
@@ -360,7 +369,8 @@ class DirectHandOverIT {
             List.of(
                 Document.parse(
                     """
-                    {$set: {flat: [{$divide: [{$subtract: [299, '$_id']}, 10]}, {$literal: 0}]}}"""),
+                    {$set: {flat: [{$divide: [{$subtract: [299, '$_id']}, 10]}, {$literal: 0}]}}\
+                    """),
                 Document.parse("{$set: {at: {type: 'Point', coordinates: '$flat'}}}"))));
     run(collection.createIndex(Indexes.geo2dsphere("at")));
     run(collection.createIndex(Indexes.geo2d("flat")));

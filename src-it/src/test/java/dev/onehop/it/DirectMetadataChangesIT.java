@@ -13,7 +13,8 @@ import dev.onehop.routing.OneHop;
 import dev.onehop.routing.RoutingMode;
 import dev.onehop.testbed.Testbed;
 import dev.onehop.testbed.TestbedException;
-import dev.onehop.testbed.Topology;
+import dev.onehop.testbed.junit.ShardedCluster;
+import dev.onehop.testbed.junit.SharedCluster;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -40,19 +41,22 @@ import reactor.core.publisher.Mono;
  * Databases and collections that are dropped, created again, renamed and refined behind direct
  * mode's back, by way of the router, while it works on them: no wrong answer.
  */
+@ShardedCluster
 class DirectMetadataChangesIT {
   private static final Duration TIMEOUT = Duration.ofSeconds(60);
   private static final int KEYS = 10_000;
   private static final int THREADS = 8;
   private static final int ROUNDS = 5;
 
+  private static SharedCluster cluster;
   private static Testbed testbed;
   private static MongoClient client;
   private static com.mongodb.client.MongoClient router;
 
   @BeforeAll
-  static void start() {
-    testbed = Testbed.builder(Topology.named("single-host")).start();
+  static void start(SharedCluster shared) {
+    cluster = shared;
+    testbed = cluster.testbed();
     client = OneHop.builder(testbed.url()).routing(RoutingMode.DIRECT).reactiveClient();
     router = MongoClients.create(testbed.url());
   }
@@ -63,19 +67,20 @@ class DirectMetadataChangesIT {
       client.close();
       router.close();
     }
-    if (testbed != null) {
-      testbed.close();
-    }
   }
 
   @Test
   void aDatabaseDroppedAndCreatedAgain() throws InterruptedException {
-    underWay("phoenix", "c", () -> router.getDatabase("phoenix").drop());
+    String database = cluster.database("phoenix");
+    underWay(database, "c", () -> router.getDatabase(database).drop());
   }
 
   @Test
   void aCollectionDroppedAndCreatedAgain() throws InterruptedException {
-    underWay("it", "again", () -> router.getDatabase("it").getCollection("again").drop());
+    underWay(
+        cluster.database(),
+        "again",
+        () -> router.getDatabase(cluster.database()).getCollection("again").drop());
   }
 
   /** From when to when a change was under way, and since when all was quiet again. */
@@ -138,7 +143,7 @@ class DirectMetadataChangesIT {
     }
     threads.forEach(Thread::start);
     for (int round = 0; round < ROUNDS; round++) {
-      Thread.sleep(400);
+      RealTime.pass(Duration.ofMillis(400));
       long start = System.nanoTime();
       begun[0] = start;
       drop.run();
@@ -147,7 +152,7 @@ class DirectMetadataChangesIT {
       changes.add(new Change(start, end, System.nanoTime()));
       begun[0] = 0;
     }
-    Thread.sleep(400);
+    RealTime.pass(Duration.ofMillis(400));
     stopping[0] = true;
     for (Thread thread : threads) {
       thread.join();
@@ -216,16 +221,17 @@ class DirectMetadataChangesIT {
 
   @Test
   void aRenamedCollection() {
-    shard("it.before");
-    MongoCollection<Document> before = client.getDatabase("it").getCollection("before");
-    MongoCollection<Document> after = client.getDatabase("it").getCollection("after");
+    shard(cluster.namespace("before"));
+    MongoCollection<Document> before =
+        client.getDatabase(cluster.database()).getCollection("before");
+    MongoCollection<Document> after = client.getDatabase(cluster.database()).getCollection("after");
     fill(before);
     assertThat(run(after.find(Filters.eq(1)).first())).isNull();
 
     router
-        .getDatabase("it")
+        .getDatabase(cluster.database())
         .getCollection("before")
-        .renameCollection(new MongoNamespace("it", "after"));
+        .renameCollection(new MongoNamespace(cluster.database(), "after"));
 
     for (int key = 0; key < KEYS; key += 1_000) {
       assertThat(run(before.find(Filters.eq(key)).first())).isNull();
@@ -243,12 +249,13 @@ class DirectMetadataChangesIT {
 
   @Test
   void aRefinedShardKey() {
-    shard("it.refined");
-    MongoCollection<Document> collection = client.getDatabase("it").getCollection("refined");
+    shard(cluster.namespace("refined"));
+    MongoCollection<Document> collection =
+        client.getDatabase(cluster.database()).getCollection("refined");
     fill(collection);
     run(collection.createIndex(Indexes.ascending("_id", "x")));
 
-    refine("it", "refined", new Document("_id", 1).append("x", 1));
+    refine(cluster.database(), "refined", new Document("_id", 1).append("x", 1));
 
     for (int key = 0; key < KEYS; key += 1_000) {
       assertThat(run(collection.find(Filters.eq(key)).first())).isNotNull();
@@ -259,7 +266,7 @@ class DirectMetadataChangesIT {
       run(collection.insertOne(new Document("_id", key + 1).append("x", key)));
     }
     assertThat(run(collection.countDocuments())).isEqualTo(20);
-    assertThat(testbed.evidence("it.refined").placement().isRight()).isTrue();
+    assertThat(testbed.evidence(cluster.namespace("refined")).placement().isRight()).isTrue();
     assertThat(run(collection.deleteMany(Filters.gte("_id", 0))).getDeletedCount()).isEqualTo(20);
   }
 
@@ -267,14 +274,8 @@ class DirectMetadataChangesIT {
   private static void refine(String database, String collection, Document key) {
     Document entry =
         router.getDatabase("config").getCollection("databases").find(Filters.eq(database)).first();
-    int port =
-        testbed.topology().shards().stream()
-            .filter(shard -> shard.name().equals(entry.getString("primary")))
-            .findFirst()
-            .orElseThrow()
-            .port();
     try (com.mongodb.client.MongoClient primary =
-        MongoClients.create("mongodb://127.30.0.1:" + port + "/?directConnection=true")) {
+        PrimaryShards.direct(testbed.shardHosts().get(entry.getString("primary")))) {
       primary
           .getDatabase(database)
           .runCommand(

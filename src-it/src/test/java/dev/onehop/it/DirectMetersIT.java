@@ -20,7 +20,8 @@ import dev.onehop.routing.observation.RouteDecision;
 import dev.onehop.routing.observation.RouteExplanation;
 import dev.onehop.routing.observation.RoutingObservationContext;
 import dev.onehop.testbed.Testbed;
-import dev.onehop.testbed.Topology;
+import dev.onehop.testbed.junit.ShardedCluster;
+import dev.onehop.testbed.junit.SharedCluster;
 import io.micrometer.core.instrument.Timer;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.micrometer.observation.Observation;
@@ -36,32 +37,27 @@ import org.bson.BsonDocument;
 import org.bson.BsonInt32;
 import org.bson.BsonMinKey;
 import org.bson.Document;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.reactivestreams.Publisher;
 import reactor.core.publisher.Mono;
 
 /** What direct mode tells of itself: meters, observations, explanations. */
+@ShardedCluster
 class DirectMetersIT {
   private static final Duration TIMEOUT = Duration.ofSeconds(30);
-  private static final String FIRST = "127.30.0.1:27018";
+  private static final String FIRST = "127.33.0.1:27018";
 
+  private static SharedCluster cluster;
   private static Testbed testbed;
   private static List<String> shards;
   private static int collections;
 
   @BeforeAll
-  static void start() {
-    testbed = Testbed.builder(Topology.named("single-host")).start();
+  static void start(SharedCluster shared) {
+    cluster = shared;
+    testbed = cluster.testbed();
     shards = testbed.topology().shards().stream().map(shard -> shard.name()).toList();
-  }
-
-  @AfterAll
-  static void stop() {
-    if (testbed != null) {
-      testbed.close();
-    }
   }
 
   @Test
@@ -79,7 +75,7 @@ class DirectMetersIT {
       // What only a mongos can do; the stand-in does.
       run(
           client
-              .getDatabase("it")
+              .getDatabase(cluster.database())
               .createCollection(collection.getNamespace().getCollectionName() + "new"));
 
       Timer reads =
@@ -226,7 +222,9 @@ class DirectMetersIT {
       assertThat(run(collection.countDocuments())).isEqualTo(300);
 
       MongoCollection<Document> others =
-          foreign.getDatabase("it").getCollection(collection.getNamespace().getCollectionName());
+          foreign
+              .getDatabase(cluster.database())
+              .getCollection(collection.getNamespace().getCollectionName());
       assertThatThrownBy(() -> run(OneHop.explain(others, Filters.eq(1))))
           .isInstanceOf(IllegalArgumentException.class)
           .hasMessageContaining("not a collection of a client that OneHop built");
@@ -258,10 +256,11 @@ class DirectMetersIT {
   private static MongoCollection<Document> loaded(MongoClient client) {
     String name = "meters" + ++collections;
     testbed.shardCollection(
-        "it." + name,
+        cluster.namespace(name),
         new BsonDocument("_id", new BsonInt32(1)),
         IntStream.of(100, 200).mapToObj(i -> new BsonDocument("_id", new BsonInt32(i))).toList());
-    MongoCollection<Document> collection = client.getDatabase("it").getCollection(name);
+    MongoCollection<Document> collection =
+        client.getDatabase(cluster.database()).getCollection(name);
     run(
         collection.insertMany(
             IntStream.range(0, 300).mapToObj(i -> new Document("_id", i).append("n", i)).toList()));

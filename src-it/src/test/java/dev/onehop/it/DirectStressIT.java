@@ -8,8 +8,9 @@ import com.mongodb.reactivestreams.client.MongoClient;
 import dev.onehop.routing.OneHop;
 import dev.onehop.routing.RoutingMode;
 import dev.onehop.testbed.Testbed;
-import dev.onehop.testbed.Topology;
 import dev.onehop.testbed.evidence.Placement;
+import dev.onehop.testbed.junit.ShardedCluster;
+import dev.onehop.testbed.junit.SharedCluster;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -21,7 +22,6 @@ import org.bson.BsonDocument;
 import org.bson.BsonInt32;
 import org.bson.BsonMinKey;
 import org.bson.Document;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -37,6 +37,7 @@ import org.junit.jupiter.params.provider.ValueSource;
  * a thorough run.
  */
 @Tag("nightly")
+@ShardedCluster
 class DirectStressIT {
   private static final Duration DURATION =
       Duration.ofSeconds(Integer.getInteger("onehop.it.stress.seconds", 20));
@@ -44,11 +45,13 @@ class DirectStressIT {
   private static final int CHUNKS = 8;
   private static final int LEAST_MOVES = 10;
 
+  private static SharedCluster cluster;
   private static Testbed testbed;
 
   @BeforeAll
-  static void start() {
-    testbed = Testbed.builder(Topology.named("single-host")).start();
+  static void start(SharedCluster shared) {
+    cluster = shared;
+    testbed = cluster.testbed();
     // Else a range can't come back for a quarter of an hour.
     for (String shard : shardUrls()) {
       try (com.mongodb.client.MongoClient client = MongoClients.create(shard)) {
@@ -56,13 +59,6 @@ class DirectStressIT {
             .getDatabase("admin")
             .runCommand(new Document("setParameter", 1).append("orphanCleanupDelaySecs", 1));
       }
-    }
-  }
-
-  @AfterAll
-  static void stop() {
-    if (testbed != null) {
-      testbed.close();
     }
   }
 
@@ -76,7 +72,8 @@ class DirectStressIT {
       direct.pipelining(sockets -> sockets.socketsPerServer(3));
     }
     try (MongoClient client = direct.reactiveClient()) {
-      CounterWorkload workload = new CounterWorkload(client.getDatabase("it").getCollection(name));
+      CounterWorkload workload =
+          new CounterWorkload(client.getDatabase(cluster.database()).getCollection(name));
       int moves;
       try (workload) {
         moves = moveRanges(namespace, DURATION);
@@ -103,7 +100,8 @@ class DirectStressIT {
     String namespace = sharded("unversioned");
     try (UnversionedClient unversioned = new UnversionedClient(testbed.url())) {
       CounterWorkload workload =
-          new CounterWorkload(unversioned.client().getDatabase("it").getCollection("unversioned"));
+          new CounterWorkload(
+              unversioned.client().getDatabase(cluster.database()).getCollection("unversioned"));
       try (workload) {
         moveRanges(namespace, WITHOUT_VERSIONS);
       }
@@ -134,13 +132,13 @@ class DirectStressIT {
 
   private static String sharded(String name) {
     testbed.shardCollection(
-        "it." + name,
+        cluster.namespace(name),
         new BsonDocument("_id", new BsonInt32(1)),
         IntStream.range(1, CHUNKS)
             .mapToObj(
                 i -> new BsonDocument("_id", new BsonInt32(i * CounterWorkload.KEYS / CHUNKS)))
             .toList());
-    return "it." + name;
+    return cluster.namespace(name);
   }
 
   /** All counters as the shards hold them, asked one by one; a key that two hold fails. */
@@ -148,7 +146,8 @@ class DirectStressIT {
     Map<Integer, Long> stored = new TreeMap<>();
     for (String shard : shardUrls()) {
       try (com.mongodb.client.MongoClient client = MongoClients.create(shard)) {
-        for (Document document : client.getDatabase("it").getCollection(name).find()) {
+        for (Document document :
+            client.getDatabase(cluster.database()).getCollection(name).find()) {
           assertThat(stored.put(document.getInteger("_id"), document.getLong("n")))
               .as("%s is on two shards", document)
               .isNull();

@@ -14,10 +14,10 @@ import com.mongodb.reactivestreams.client.FindPublisher;
 import com.mongodb.reactivestreams.client.MongoClient;
 import com.mongodb.reactivestreams.client.MongoCollection;
 import dev.onehop.routing.OneHop;
-import dev.onehop.testbed.Testbed;
-import dev.onehop.testbed.Topology;
 import dev.onehop.testbed.evidence.BesideOwner;
 import dev.onehop.testbed.evidence.RouterSampling;
+import dev.onehop.testbed.junit.ShardedCluster;
+import dev.onehop.testbed.junit.SharedCluster;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.time.Duration;
@@ -39,9 +39,10 @@ import reactor.core.publisher.Mono;
  * Every overload of every method of a collection that reads or writes documents, with and without a
  * session: each is served beside the owner, as the shard's profiler saw it.
  */
+@ShardedCluster
 class EveryOverloadIT {
   private static final Duration TIMEOUT = Duration.ofSeconds(30);
-  private static final String NAMESPACE = "it.overloads";
+  private static final String COLLECTION = "overloads";
 
   /** What is not listed concerns the collection as a whole. */
   private static final Set<String> CRUD =
@@ -86,35 +87,34 @@ class EveryOverloadIT {
           "listSearchIndexes",
           "renameCollection");
 
-  /** Lies on the last shard, far from the client. */
+  /** Lies on the last shard, away from the client. */
   private static final int ID = 250;
 
   private int fresh = 1000;
 
   @Test
-  void isServedBesideTheOwner() throws ReflectiveOperationException {
-    try (Testbed testbed = Testbed.builder(Topology.named("us-2014")).start()) {
-      testbed.shardCollection(
-          NAMESPACE,
-          new BsonDocument("_id", new BsonInt32(1)),
-          List.of(
-              new BsonDocument("_id", new BsonInt32(100)),
-              new BsonDocument("_id", new BsonInt32(200))));
-      try (MongoClient client = OneHop.builder(testbed.url()).reactiveClient();
-          ClientSession session = Mono.from(client.startSession()).block(TIMEOUT)) {
-        MongoCollection<Document> collection = client.getDatabase("it").getCollection("overloads");
-        Mono.from(collection.insertOne(new Document("_id", ID).append("n", 1))).block(TIMEOUT);
-        List<Method> methods = overloads();
+  void isServedBesideTheOwner(SharedCluster cluster) throws ReflectiveOperationException {
+    cluster.shardCollection(
+        COLLECTION,
+        new BsonDocument("_id", new BsonInt32(1)),
+        List.of(
+            new BsonDocument("_id", new BsonInt32(100)),
+            new BsonDocument("_id", new BsonInt32(200))));
+    try (MongoClient client = OneHop.builder(cluster.url()).reactiveClient();
+        ClientSession session = Mono.from(client.startSession()).block(TIMEOUT)) {
+      MongoCollection<Document> collection =
+          client.getDatabase(cluster.database()).getCollection(COLLECTION);
+      Mono.from(collection.insertOne(new Document("_id", ID).append("n", 1))).block(TIMEOUT);
+      List<Method> methods = overloads();
 
-        try (RouterSampling sampling = testbed.evidence(NAMESPACE).sampleRouters(1)) {
-          for (Method method : methods) {
-            Flux.from(call(collection, session, method)).collectList().block(TIMEOUT);
-          }
-
-          BesideOwner served = sampling.besideOwner();
-          assertThat(served.fraction()).hasValue(1.0);
-          assertThat(served.sampled()).isGreaterThanOrEqualTo(methods.size());
+      try (RouterSampling sampling = cluster.evidence(COLLECTION).sampleRouters(1)) {
+        for (Method method : methods) {
+          Flux.from(call(collection, session, method)).collectList().block(TIMEOUT);
         }
+
+        BesideOwner served = sampling.besideOwner();
+        assertThat(served.fraction()).hasValue(1.0);
+        assertThat(served.sampled()).isGreaterThanOrEqualTo(methods.size());
       }
     }
   }

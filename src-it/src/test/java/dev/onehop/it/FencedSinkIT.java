@@ -45,6 +45,7 @@ import org.reactivestreams.Publisher;
 import reactor.core.publisher.Mono;
 
 /** The fence of a sink at each of its commands, on a real server. */
+@SharedReplicaSet
 class FencedSinkIT {
   private static final Duration TIMEOUT = Duration.ofSeconds(60);
   private static final int CHANNEL = 3;
@@ -53,8 +54,8 @@ class FencedSinkIT {
   private static MongoClient client;
 
   @BeforeAll
-  static void start() {
-    store = RealMongod.startWithFailPoints();
+  static void start(RealMongod shared) {
+    store = shared;
     client = MongoClients.create(store.url());
   }
 
@@ -62,9 +63,6 @@ class FencedSinkIT {
   static void stop() {
     if (client != null) {
       client.close();
-    }
-    if (store != null) {
-      store.close();
     }
   }
 

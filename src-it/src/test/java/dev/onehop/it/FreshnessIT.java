@@ -68,14 +68,14 @@ class FreshnessIT {
 
   /** With both intervals at their longest: what counts is the timer. */
   @Test
-  void withinOneRefreshAfterAMoveAllIsServedBesideTheOwner() {
+  void withinOneRefreshAfterAMoveAllIsServedBesideTheOwner() throws InterruptedException {
     follows(
         OneHop.builder(testbed.url()).refreshInterval(REFRESH).historyInterval(Duration.ZERO),
         REFRESH.multipliedBy(5).dividedBy(4).plusMillis(250));
   }
 
   @Test
-  void theChangeHistoryTellsOfAMoveLongBeforeTheTimer() {
+  void theChangeHistoryTellsOfAMoveLongBeforeTheTimer() throws InterruptedException {
     follows(
         OneHop.builder(testbed.url())
             .refreshInterval(Duration.ofMinutes(10))
@@ -85,7 +85,7 @@ class FreshnessIT {
 
   /** A hint, not a promise: on a busy machine it is followed every five seconds only. */
   @Test
-  void slowOperationsTellOfAMoveWithoutTimerAndHistory() {
+  void slowOperationsTellOfAMoveWithoutTimerAndHistory() throws InterruptedException {
     follows(
         OneHop.builder(testbed.url())
             .refreshInterval(Duration.ofMinutes(10))
@@ -210,7 +210,7 @@ class FreshnessIT {
   }
 
   /** Under load, from the move's end on plus the given time, nothing takes a detour. */
-  private static void follows(OneHop.Builder builder, Duration within) {
+  private static void follows(OneHop.Builder builder, Duration within) throws InterruptedException {
     String name = sharded();
     Queue<Throwable> failures = new ConcurrentLinkedQueue<>();
     AtomicBoolean stopped = new AtomicBoolean();
@@ -223,17 +223,17 @@ class FreshnessIT {
                   i -> Mono.defer(() -> operation(collection)).repeat(() -> !stopped.get()),
                   CONCURRENCY)
               .subscribe(done -> {}, failures::add);
-      pause(Duration.ofSeconds(1));
+      RealTime.pass(Duration.ofSeconds(1));
 
       try (RouterSampling sampling = testbed.evidence("it." + name).sampleRouters(1)) {
         Instant begin = Instant.now();
-        pause(Duration.ofSeconds(1));
+        RealTime.pass(Duration.ofSeconds(1));
         BesideOwner steady = sampling.besideOwner(begin, Instant.now());
         assertThat(steady.fraction()).as("steady state: %s", steady).hasValue(1.0);
 
         testbed.moveRange("it." + name, new BsonDocument("_id", new BsonMinKey()), "shard-ca");
         Instant moved = Instant.now();
-        pause(within.plusSeconds(3));
+        RealTime.pass(within.plusSeconds(3));
 
         BesideOwner after = sampling.besideOwner(moved.plus(within), Instant.now());
         assertThat(after.sampled()).isGreaterThan(300);
@@ -242,7 +242,7 @@ class FreshnessIT {
             .isGreaterThanOrEqualTo(0.999);
       }
       stopped.set(true);
-      pause(Duration.ofMillis(500));
+      RealTime.pass(Duration.ofMillis(500));
       load.dispose();
     }
     assertThat(failures).isEmpty();
@@ -272,14 +272,5 @@ class FreshnessIT {
 
   private static <T> T run(Publisher<T> operation) {
     return Mono.from(operation).block(TIMEOUT);
-  }
-
-  @SuppressWarnings("ThreadSleep") // The test lets time pass under load.
-  private static void pause(Duration time) {
-    try {
-      Thread.sleep(time.toMillis());
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    }
   }
 }

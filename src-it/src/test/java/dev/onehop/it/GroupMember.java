@@ -33,6 +33,12 @@ import reactor.core.publisher.Mono;
  * key. It prints a line for each write that was refused, and ends with its standard input.
  */
 public final class GroupMember {
+  /** The database that is read. */
+  static final String STREAMS = "ChannelGroupIT";
+
+  /** The database that is written, here or elsewhere. */
+  static final String SINK = "ChannelGroupIT_sink";
+
   static final String REFUSED = "refused";
 
   /** So that there is a write on its way nearly always. */
@@ -66,9 +72,9 @@ public final class GroupMember {
   }
 
   /** Runs until standard input ends, which it does with the parent. */
-  public static void main(String[] args) throws IOException {
+  public static void main(String[] args) throws IOException, InterruptedException {
     MongoClient client = MongoClients.create(args[1]);
-    MongoDatabase database = client.getDatabase("group");
+    MongoDatabase database = client.getDatabase(SINK);
     MongoCollection<Document> applied = database.getCollection("applied");
     ChannelSink sink =
         Boolean.parseBoolean(args[4])
@@ -77,7 +83,7 @@ public final class GroupMember {
     Disposable running =
         Mono.from(
                 ChannelGroup.builder(
-                        ShardedChangeStream.builder(args[0]).collection("streams", "group").build(),
+                        ShardedChangeStream.builder(args[0]).collection(STREAMS, "group").build(),
                         ChannelGroupIT.CHANNELS,
                         "it",
                         database.getCollection("leases"))
@@ -90,7 +96,7 @@ public final class GroupMember {
       // Nothing is said.
     }
     running.dispose();
-    Mono.delay(Duration.ofSeconds(2)).block();
+    RealTime.pass(Duration.ofSeconds(2));
     System.exit(0);
   }
 
@@ -121,8 +127,8 @@ public final class GroupMember {
 
     @Override
     public Publisher<Void> write(ChannelBatch batch) {
-      return Mono.delay(ON_THE_WAY)
-          .then(Mono.defer(() -> Mono.from(sink.write(batch))))
+      return Mono.defer(() -> Mono.from(sink.write(batch)))
+          .delaySubscription(ON_THE_WAY)
           .doOnError(FencedException.class, refused -> System.out.println(REFUSED));
     }
   }

@@ -18,6 +18,8 @@ import dev.onehop.streams.event.Order;
 import dev.onehop.streams.event.StreamEvent;
 import dev.onehop.streams.observation.StreamMeters;
 import dev.onehop.testbed.Testbed;
+import dev.onehop.testbed.junit.ShardedCluster;
+import dev.onehop.testbed.junit.SharedCluster;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.search.MeterNotFoundException;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
@@ -48,6 +50,7 @@ import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 
 /** Transactions over several shards, put together in the streams of real servers, measured. */
+@ShardedCluster
 class GroupedTransactionsIT {
   private static final Duration TIMEOUT = Duration.ofMinutes(2);
   private static final int KEYS = 120;
@@ -55,15 +58,16 @@ class GroupedTransactionsIT {
   private static final int LARGEST = 12;
   private static final int SHUTDOWN_IN_PROGRESS = 91;
 
+  private static SharedCluster cluster;
   private static Testbed testbed;
   private static MongoClient client;
 
   private record Part(String shard, BsonDocument lsid, long number) {}
 
   @BeforeAll
-  static void start() {
-    testbed =
-        Testbed.builder(NearShards.topology("grouped-transactions", 51, 3)).failPoints().start();
+  static void start(SharedCluster shared) {
+    cluster = shared;
+    testbed = cluster.testbed();
     client = MongoClients.create(testbed.url());
   }
 
@@ -72,18 +76,19 @@ class GroupedTransactionsIT {
     if (client != null) {
       client.close();
     }
-    if (testbed != null) {
-      testbed.close();
-    }
   }
 
   @ParameterizedTest
   @EnumSource(Order.class)
   void theEventsOfATransactionOnAShardAreOne(Order order) throws InterruptedException {
     String name = "of" + order.name().toLowerCase(java.util.Locale.ROOT);
-    testbed.shardCollection("grouped." + name, Numbered.KEY, Numbered.splitAt(20, 40, 60, 80, 100));
+    testbed.shardCollection(
+        cluster.namespace(name), Numbered.KEY, Numbered.splitAt(20, 40, 60, 80, 100));
     MongoCollection<Document> collection =
-        client.getDatabase("grouped").getCollection(name).withWriteConcern(WriteConcern.MAJORITY);
+        client
+            .getDatabase(cluster.database())
+            .getCollection(name)
+            .withWriteConcern(WriteConcern.MAJORITY);
     BsonTimestamp begin =
         client
             .getDatabase("admin")
@@ -94,7 +99,7 @@ class GroupedTransactionsIT {
     Supplier<ShardedChangeStream.Builder> stream =
         () ->
             ShardedChangeStream.builder(testbed.url())
-                .collection("grouped", name)
+                .collection(cluster.database(), name)
                 .order(order)
                 .fullDocument(
                     order == Order.PER_KEY ? FullDocument.UPDATE_LOOKUP : FullDocument.DEFAULT)
@@ -131,16 +136,25 @@ class GroupedTransactionsIT {
   /** That all shards are past a time does not say that all of an older transaction is there. */
   @Test
   void aPartOfATransactionMayComeLongAfterTheOther() throws InterruptedException {
-    testbed.shardCollection("grouped.late", Numbered.KEY, Numbered.splitAt(40, 50));
-    testbed.moveRange("grouped.late", new BsonDocument("_id", new BsonMinKey()), "one");
-    testbed.moveRange("grouped.late", new BsonDocument("_id", new BsonInt32(50)), "two");
+    testbed.shardCollection(cluster.namespace("late"), Numbered.KEY, Numbered.splitAt(40, 50));
+    testbed.moveRange(
+        cluster.namespace("late"),
+        new BsonDocument("_id", new BsonMinKey()),
+        cluster.shards().get(0));
+    testbed.moveRange(
+        cluster.namespace("late"),
+        new BsonDocument("_id", new BsonInt32(50)),
+        cluster.shards().get(1));
     MongoCollection<Document> collection =
-        client.getDatabase("grouped").getCollection("late").withWriteConcern(WriteConcern.MAJORITY);
+        client
+            .getDatabase(cluster.database())
+            .getCollection("late")
+            .withWriteConcern(WriteConcern.MAJORITY);
     Queue<StreamEvent> given = new ConcurrentLinkedQueue<>();
     Disposable reader =
         Flux.from(
                 ShardedChangeStream.builder(testbed.url())
-                    .collection("grouped", "late")
+                    .collection(cluster.database(), "late")
                     .order(Order.TOTAL)
                     .groupTransactions(true)
                     .build()
@@ -155,7 +169,7 @@ class GroupedTransactionsIT {
               set(collection, null, 51, value.incrementAndGet());
               return !given.isEmpty();
             });
-    String address = testbed.shardHosts().get("two").replaceFirst(".*/", "");
+    String address = testbed.shardHosts().get(cluster.shards().get(1)).replaceFirst(".*/", "");
     Thread committing = new Thread(() -> writeBoth(collection));
     try (MongoClient two =
         MongoClients.create("mongodb://" + address + "/?directConnection=true")) {
@@ -171,7 +185,9 @@ class GroupedTransactionsIT {
     committing.join();
     reader.dispose();
     List<StreamEvent.Transaction> parts = transactions(given);
-    assertThat(parts).extracting(StreamEvent.Transaction::shard).containsExactly("one", "two");
+    assertThat(parts)
+        .extracting(StreamEvent.Transaction::shard)
+        .containsExactlyElementsOf(cluster.shards().subList(0, 2));
     assertThat(parts.get(0).lsid()).isEqualTo(parts.get(1).lsid());
     assertThat(changes(List.copyOf(given))).extracting(StreamEvent.Change::token).isSorted();
     assertThat(last(given)).isSameAs(parts.get(1));

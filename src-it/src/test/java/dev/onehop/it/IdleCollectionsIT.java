@@ -49,7 +49,7 @@ class IdleCollectionsIT {
         MongoCollection<Document> profile = profiled.getCollection("system.profile");
         profiled.runCommand(new Document("profile", 2));
 
-        Thread.sleep(WATCHED.toMillis());
+        RealTime.pass(WATCHED);
 
         profiled.runCommand(new Document("profile", 0));
         long reads =

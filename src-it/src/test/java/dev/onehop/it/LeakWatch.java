@@ -1,9 +1,14 @@
 package dev.onehop.it;
 
+import static org.awaitility.Awaitility.await;
+
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.ByteBufUtil;
 import io.netty.util.ResourceLeakDetector;
+import java.lang.ref.Reference;
+import java.lang.ref.ReferenceQueue;
+import java.lang.ref.WeakReference;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
@@ -27,18 +32,26 @@ final class LeakWatch implements AutoCloseable {
   List<String> leaks() {
     // Leaks come to light when a lost buffer is collected and another one is allocated.
     for (int n = 0; n < 5; n++) {
-      System.gc();
-      try {
-        Thread.sleep(50);
-      } catch (InterruptedException e) {
-        Thread.currentThread().interrupt();
-      }
+      collectGarbage();
       for (int i = 0; i < 200; i++) {
         ByteBuf probe = ByteBufAllocator.DEFAULT.directBuffer(16);
         probe.release();
       }
     }
     return List.copyOf(leaks);
+  }
+
+  /** Returns when lost objects have been found, as one of its own has. */
+  private static void collectGarbage() {
+    ReferenceQueue<Object> lost = new ReferenceQueue<>();
+    Object unused = new WeakReference<>(new Object(), lost);
+    await()
+        .until(
+            () -> {
+              System.gc();
+              return lost.poll() != null;
+            });
+    Reference.reachabilityFence(unused);
   }
 
   @Override

@@ -131,7 +131,7 @@ class LostHistoryIT {
 
   private static boolean settled() throws InterruptedException {
     BsonTimestamp before = oldest();
-    Thread.sleep(3_000);
+    RealTime.pass(Duration.ofSeconds(3));
     return oldest().equals(before);
   }
 }

@@ -88,7 +88,7 @@ class MovingRangesIT {
         Thread mover = new Thread(() -> move(testbed), "mover");
         threads.forEach(Thread::start);
         mover.start();
-        Thread.sleep(STRESS.toMillis());
+        RealTime.pass(STRESS);
         stopped = true;
         for (Thread thread : threads) {
           thread.join(TIMEOUT.toMillis());

@@ -4,6 +4,30 @@ import dev.onehop.testbed.Topology;
 
 /** Shards {@code one}, {@code two}, {@code three} of one server each, next to each other. */
 final class NearShards {
+  /** Three shards of one member, a mongos beside each and one beside the application. */
+  static final Topology WITH_MONGOSES =
+      Topology.parse(
+          "three-shards",
+          """
+          name: three-shards
+          description: three shards on three hosts, each with a mongos, without any delay
+          regions: [here]
+          roundTrips:
+            here <-> here: 0
+          hosts:
+            app: {region: here, address: 127.36.0.1}
+            h1: {region: here, address: 127.36.1.1}
+            h2: {region: here, address: 127.36.2.1}
+            h3: {region: here, address: 127.36.3.1}
+          client: app
+          configServers: [app]
+          shards:
+            shard-1: [h1]
+            shard-2: [h2]
+            shard-3: [h3]
+          mongos: [app, h1, h2, h3]
+          """);
+
   private NearShards() {}
 
   /**

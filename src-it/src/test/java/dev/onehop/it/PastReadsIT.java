@@ -11,7 +11,8 @@ import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoClients;
 import com.mongodb.client.MongoCollection;
 import com.mongodb.client.MongoDatabase;
-import dev.onehop.testbed.Testbed;
+import dev.onehop.testbed.junit.ShardedCluster;
+import dev.onehop.testbed.junit.SharedCluster;
 import java.util.List;
 import java.util.stream.IntStream;
 import org.bson.BsonDocument;
@@ -23,19 +24,22 @@ import org.bson.Document;
 import org.junit.jupiter.api.Test;
 
 /** Reads as of a time before a range moved give all documents of then, or are refused. */
+@ShardedCluster
 class PastReadsIT {
+  private static final String DATABASE = "PastReadsIT";
   private static final int DOCUMENTS = 100;
   private static final int STALE_CHUNK_HISTORY = 239;
 
   @Test
-  void noDocumentIsMissingAfterAMove() {
-    try (Testbed testbed = Testbed.builder(NearShards.topology("past-reads", 69, 2)).start();
-        MongoClient client = MongoClients.create(testbed.url())) {
-      testbed.shardCollection(
-          "data.c",
+  void noDocumentIsMissingAfterAMove(SharedCluster cluster) {
+    try (MongoClient client = MongoClients.create(cluster.url())) {
+      cluster.shardCollection(
+          "c",
           new BsonDocument("_id", new BsonInt32(1)),
-          List.of(new BsonDocument("_id", new BsonInt32(DOCUMENTS / 2))));
-      MongoDatabase database = client.getDatabase("data");
+          List.of(
+              new BsonDocument("_id", new BsonInt32(DOCUMENTS / 3)),
+              new BsonDocument("_id", new BsonInt32(2 * DOCUMENTS / 3))));
+      MongoDatabase database = client.getDatabase(DATABASE);
       MongoCollection<Document> collection =
           database.getCollection("c").withWriteConcern(WriteConcern.MAJORITY);
       collection.insertMany(
@@ -43,9 +47,9 @@ class PastReadsIT {
       BsonTimestamp before = now(client);
       assertThat(found(database, before)).isEqualTo(DOCUMENTS);
 
-      testbed.moveRange("data.c", new BsonDocument("_id", new BsonMinKey()), "two");
+      cluster.moveRange("c", new BsonDocument("_id", new BsonMinKey()), cluster.shards().get(1));
 
-      if (testbed.server().router().label().equals("mongos")) {
+      if (cluster.testbed().server().router().label().equals("mongos")) {
         assertThat(found(database, before)).isEqualTo(DOCUMENTS);
       } else {
         assertThatThrownBy(() -> found(database, before))
@@ -60,7 +64,7 @@ class PastReadsIT {
   private static BsonTimestamp now(MongoClient client) {
     try (ClientSession session =
         client.startSession(ClientSessionOptions.builder().causallyConsistent(true).build())) {
-      assertThat(client.getDatabase("data").getCollection("c").find(session).first()).isNotNull();
+      assertThat(client.getDatabase(DATABASE).getCollection("c").find(session).first()).isNotNull();
       return session.getOperationTime();
     }
   }

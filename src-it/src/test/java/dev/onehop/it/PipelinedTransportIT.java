@@ -43,6 +43,7 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /** What the driver does on sockets of its own, it does on shared ones. */
+@SharedReplicaSet
 class PipelinedTransportIT {
   private static final Duration TIMEOUT = Duration.ofSeconds(60);
 
@@ -53,14 +54,13 @@ class PipelinedTransportIT {
   private MongoCollection<Document> collection;
 
   @BeforeAll
-  static void start() {
+  static void start(RealMongod shared) {
     leakWatch = LeakWatch.start();
-    mongod = RealMongod.start();
+    mongod = shared;
   }
 
   @AfterAll
   static void stop() {
-    mongod.close();
     List<String> leaks = leakWatch.leaks();
     leakWatch.close();
     assertThat(leaks).isEmpty();
@@ -252,7 +252,7 @@ class PipelinedTransportIT {
   }
 
   @Test
-  void aSlowCommandHoldsUpNobodyForLong() {
+  void aSlowCommandHoldsUpNobodyForLong() throws InterruptedException {
     run(collection.insertOne(new Document("_id", 1)));
     List<Mono<Document>> slow = new ArrayList<>();
     for (int n = 0; n < 3; n++) {
@@ -261,7 +261,7 @@ class PipelinedTransportIT {
     }
     CompletableFuture<?> running = Flux.merge(slow).then().toFuture();
     // Requests sent right behind them wait with them; later ones go elsewhere.
-    Mono.delay(Duration.ofSeconds(2)).block();
+    RealTime.pass(Duration.ofSeconds(2));
     AtomicInteger answered = new AtomicInteger();
     long start = System.nanoTime();
     while (TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - start) < 2_000) {

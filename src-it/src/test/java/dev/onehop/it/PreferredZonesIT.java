@@ -261,9 +261,9 @@ class PreferredZonesIT {
         long before = queries(B, port);
         await().atMost(NEXT_ZONE_WITHIN).until(() -> queries(B, port) > before + 20);
         print("the next zone serves after", killed);
-        ServerProcess.pause(Duration.ofSeconds(1));
+        RealTime.pass(Duration.ofSeconds(1));
         long otherwise = queries(C, port);
-        ServerProcess.pause(Duration.ofSeconds(3));
+        RealTime.pass(Duration.ofSeconds(3));
         // Later ones may meet a mongos that has just started.
         assertThat(Duration.ofNanos(load.slowest.get())).isLessThan(NEXT_ZONE_WITHIN);
         assertThat(queries(C, port) - otherwise).isLessThanOrEqualTo(port == 27017 ? 2 : 0);
@@ -277,7 +277,7 @@ class PreferredZonesIT {
               () -> {
                 long served = queries(B, port);
                 long here = queries(A, port);
-                ServerProcess.pause(Duration.ofMillis(200));
+                RealTime.pass(Duration.ofMillis(200));
                 return queries(B, port) == served && queries(A, port) > here;
               });
       print("the first zone serves all again after", back);

@@ -2,6 +2,7 @@ package dev.onehop.it;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
+import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
@@ -297,10 +298,14 @@ class PropagateIT {
                   throw new CompletionException(e);
                 }
               });
-      while (!shown.toString(StandardCharsets.UTF_8).contains("Warm-up completed")) {
-        assertThat(running).isNotDone();
-        Thread.sleep(20);
-      }
+      await()
+          .pollInterval(Duration.ofMillis(20))
+          .atMost(Duration.ofMinutes(2))
+          .until(
+              () -> {
+                assertThat(running).isNotDone();
+                return shown.toString(StandardCharsets.UTF_8).contains("Warm-up completed");
+              });
       // Wherever it was, it moves; if it comes back, all is where it was.
       BsonDocument min = new BsonDocument("_id", new BsonMinKey());
       testbed.moveRange("ycsb.onehop_propagate", min, "two");

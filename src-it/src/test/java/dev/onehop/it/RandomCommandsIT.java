@@ -3,12 +3,13 @@ package dev.onehop.it;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.mongodb.MongoCommandException;
-import com.mongodb.reactivestreams.client.MongoClient;
-import com.mongodb.reactivestreams.client.MongoClients;
-import dev.onehop.routing.OneHop;
+import com.mongodb.client.MongoClient;
+import com.mongodb.client.MongoClients;
+import dev.onehop.it.clients.Mode;
+import dev.onehop.it.clients.RoutedModes;
 import dev.onehop.routing.RoutingMode;
-import dev.onehop.testbed.Testbed;
-import dev.onehop.testbed.Topology;
+import dev.onehop.testbed.junit.ShardedCluster;
+import dev.onehop.testbed.junit.SharedCluster;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.InetSocketAddress;
@@ -16,27 +17,29 @@ import java.net.Socket;
 import java.net.SocketTimeoutException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import org.bson.BsonArray;
 import org.bson.BsonDocument;
 import org.bson.BsonValue;
 import org.bson.RawBsonDocument;
 import org.bson.codecs.BsonDocumentCodec;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
-import reactor.core.publisher.Mono;
 
 /** Commands with anything in them: each is answered, with an error that a server would give. */
+@ShardedCluster
 class RandomCommandsIT {
-  private static final Duration TIMEOUT = Duration.ofSeconds(10);
+  private static final int TIMEOUT_SECONDS = 10;
   private static final int COMMANDS = Integer.getInteger("onehop.it.random.commands", 500);
   private static final int MESSAGES = Integer.getInteger("onehop.it.random.messages", 200);
   private static final int INTERNAL_ERROR = 1;
@@ -122,58 +125,64 @@ class RandomCommandsIT {
           "{$symbol: 's'}",
           "{$uuid: '00000000-0000-4000-8000-000000000001'}");
 
-  private static Testbed testbed;
+  private static SharedCluster cluster;
 
   @BeforeAll
-  static void start() {
-    testbed = Testbed.builder(Topology.named("single-host")).start();
-    testbed.shardCollection("it.random", Numbered.KEY, Numbered.splitAt(100, 200));
-    try (MongoClient client = MongoClients.create(testbed.url())) {
-      Mono.from(
-              client.getDatabase("it").getCollection("random").insertMany(Numbered.documents(300)))
-          .block(TIMEOUT);
+  static void start(SharedCluster shared) {
+    cluster = shared;
+    cluster.shardCollection("random", Numbered.KEY, Numbered.splitAt(100, 200));
+    try (MongoClient client = MongoClients.create(cluster.url())) {
+      client
+          .getDatabase(cluster.database())
+          .getCollection("random")
+          .insertMany(Numbered.documents(300));
     }
   }
 
-  @AfterAll
-  static void stop() {
-    if (testbed != null) {
-      testbed.close();
-    }
-  }
-
-  @ParameterizedTest
-  @ValueSource(booleans = {true, false})
-  void areAnswered(boolean direct) {
+  @RoutedModes(mode = {RoutingMode.NONE, RoutingMode.DIRECT})
+  void areAnswered(Mode mode) throws InterruptedException {
     Map<Integer, Integer> codes = new TreeMap<>();
     List<String> faults = new ArrayList<>();
+    ExecutorService asking = Executors.newCachedThreadPool();
     try (MongoClient client =
-        direct
-            ? OneHop.builder("mongodb://" + testbed.configServers().replaceFirst(".*/", ""))
-                .routing(RoutingMode.DIRECT)
-                .reactiveClient()
-            : MongoClients.create(testbed.url())) {
+        mode.client(
+            mode.isDirect()
+                ? "mongodb://" + cluster.testbed().configServers().replaceFirst(".*/", "")
+                : cluster.url())) {
       for (int i = 0; i < COMMANDS; i++) {
         BsonDocument command = changed(new Random(i));
-        int code = code(client, command);
+        int code = code(asking.submit(() -> code(client, command)), command);
         codes.merge(code, 1, Integer::sum);
         if (code == INTERNAL_ERROR || code == SILENCE) {
           faults.add(code + ": " + command.toJson());
         }
       }
+    } finally {
+      asking.shutdownNow();
     }
     System.out.println("codes of " + COMMANDS + " random commands: " + codes);
     assertThat(faults).isEmpty();
   }
 
+  private static int code(Future<Integer> answer, BsonDocument command)
+      throws InterruptedException {
+    try {
+      return answer.get(TIMEOUT_SECONDS, TimeUnit.SECONDS);
+    } catch (TimeoutException e) {
+      return SILENCE;
+    } catch (ExecutionException e) {
+      throw new AssertionError("the answer to " + command.toJson(), e.getCause());
+    }
+  }
+
   private static int code(MongoClient client, BsonDocument command) {
-    String database = command.getFirstKey().endsWith("Sessions") ? "admin" : "it";
-    return Mono.from(client.getDatabase(database).runCommand(command))
-        .map(reply -> 0)
-        .onErrorResume(MongoCommandException.class, e -> Mono.just(e.getErrorCode()))
-        .timeout(TIMEOUT, Mono.just(SILENCE))
-        .onErrorMap(e -> new AssertionError("the answer to " + command.toJson(), e))
-        .block();
+    String database = command.getFirstKey().endsWith("Sessions") ? "admin" : cluster.database();
+    try {
+      client.getDatabase(database).runCommand(command);
+      return 0;
+    } catch (MongoCommandException e) {
+      return e.getErrorCode();
+    }
   }
 
   /** A command in which some values, however deep, are others, or have gone. */
@@ -217,7 +226,7 @@ class RandomCommandsIT {
   /** Messages with wrong bytes: an answer, or the end of the connection, as servers do. */
   @Test
   void brokenMessagesAreAnsweredOrEndTheConnection() throws IOException {
-    String[] address = testbed.mongosAddresses().get(0).split(":", 2);
+    String[] address = cluster.testbed().mongosAddresses().get(0).split(":", 2);
     List<String> silent = new ArrayList<>();
     for (int i = 0; i < MESSAGES; i++) {
       Random random = new Random(i);
@@ -246,7 +255,7 @@ class RandomCommandsIT {
 
   private static byte[] broken(Random random) {
     BsonDocument command = changed(random);
-    command.put("$db", new org.bson.BsonString("it"));
+    command.put("$db", new org.bson.BsonString(cluster.database()));
     byte[] body = bytes(command);
     ByteBuffer message = ByteBuffer.allocate(21 + body.length).order(ByteOrder.LITTLE_ENDIAN);
     message.putInt(21 + body.length).putInt(7).putInt(0).putInt(2013).putInt(0).put((byte) 0);

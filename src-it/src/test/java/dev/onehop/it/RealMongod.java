@@ -7,17 +7,19 @@ import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoClients;
 import com.mongodb.client.MongoDatabase;
 import dev.onehop.testbed.internal.binaries.BinaryFinder;
+import dev.onehop.testbed.internal.cluster.Waiting;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.net.Socket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.bson.Document;
 import org.jspecify.annotations.Nullable;
@@ -26,6 +28,8 @@ import org.jspecify.annotations.Nullable;
 public final class RealMongod implements AutoCloseable {
   public static final String ADMIN = "root";
   public static final String PASSWORD = "correct horse";
+
+  private static final Duration START = Duration.ofSeconds(60);
 
   private final Path folder;
   private final String replicaSet;
@@ -201,6 +205,7 @@ public final class RealMongod implements AutoCloseable {
               .start();
       RealMongod started = new RealMongod(folder, replicaSet, port, process);
       Runtime.getRuntime().addShutdownHook(new Thread(process::destroyForcibly));
+      started.awaitListening();
       return started;
     } catch (IOException e) {
       throw new UncheckedIOException(e);
@@ -215,19 +220,28 @@ public final class RealMongod implements AutoCloseable {
       set.append("configsvr", true);
     }
     client.getDatabase("admin").runCommand(new Document("replSetInitiate", set));
-    for (int n = 0; n < 300; n++) {
-      Document hello = client.getDatabase("admin").runCommand(new Document("hello", 1));
-      if (hello.getBoolean("isWritablePrimary")) {
-        return;
-      }
-      try {
-        Thread.sleep(100);
-      } catch (InterruptedException e) {
-        Thread.currentThread().interrupt();
-        throw new IllegalStateException(e);
-      }
-    }
-    throw new IllegalStateException("mongod did not become primary: see " + folder);
+    Waiting.until(
+        "mongod to become primary: see " + folder,
+        START,
+        () ->
+            client
+                .getDatabase("admin")
+                .runCommand(new Document("hello", 1))
+                .getBoolean("isWritablePrimary"));
+  }
+
+  /** A driver that comes too early waits half a second before it tries again. */
+  private void awaitListening() {
+    Waiting.until(
+        "mongod to listen: see " + folder,
+        START,
+        () -> {
+          try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
+            return socket.isConnected();
+          } catch (IOException e) {
+            return false;
+          }
+        });
   }
 
   public int port() {
@@ -250,11 +264,10 @@ public final class RealMongod implements AutoCloseable {
 
   @Override
   public void close() {
-    process.destroy();
+    // At once: the data is deleted, and a primary takes seconds to end in an orderly way.
+    process.destroyForcibly();
     try {
-      if (!process.waitFor(20, TimeUnit.SECONDS)) {
-        process.destroyForcibly().waitFor();
-      }
+      var unused = process.waitFor();
       try (Stream<Path> files = Files.walk(folder)) {
         for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
           Files.delete(file);

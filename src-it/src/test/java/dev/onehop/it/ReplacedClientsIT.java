@@ -66,7 +66,7 @@ class ReplacedClientsIT {
 
   @BeforeAll
   static void start() {
-    testbed = Testbed.builder(BesideTheDriverIT.THREE_SHARDS).start();
+    testbed = Testbed.builder(NearShards.WITH_MONGOSES).start();
     configServer =
         MongoClients.create(
             "mongodb://"
@@ -111,12 +111,12 @@ class ReplacedClientsIT {
 
   @Test
   @SuppressWarnings("try") // What is announced needs only to be ended.
-  void aMongosBesideNoShardReplacesNoClient() {
+  void aMongosBesideNoShardReplacesNoClient() throws InterruptedException {
     Set<ClusterId> before = Set.copyOf(clusters.keySet());
     assertThat(before).hasSizeGreaterThanOrEqualTo(3);
 
     try (Announcement unused = new Announcement(NOWHERE)) {
-      Mono.delay(Duration.ofSeconds(5)).block();
+      RealTime.pass(Duration.ofSeconds(5));
 
       assertThat(run(collection.find(Filters.eq(10)).first())).isNotNull();
       assertThat(clusters.keySet()).isEqualTo(before);
@@ -124,7 +124,7 @@ class ReplacedClientsIT {
   }
 
   @Test
-  void whatRunsEndsWhereItBegan() {
+  void whatRunsEndsWhereItBegan() throws InterruptedException {
     ServerAddress added = new ServerAddress(BESIDE_SHARD_1);
     SlowReader ofShard = new SlowReader(collection.find(Filters.lt("_id", 100)).batchSize(2));
     SlowReader ofAll = new SlowReader(collection.find().batchSize(2));
@@ -136,7 +136,7 @@ class ReplacedClientsIT {
         await().atMost(TIMEOUT).untilAsserted(() -> assertThat(watched()).contains(added));
         run(collection.updateOne(session, Filters.eq(11), Updates.inc("n", 1)));
         run(session.commitTransaction());
-        Mono.delay(LASTING).block();
+        RealTime.pass(LASTING);
         announced.withdraw(BESIDE_SHARD_1);
         await().atMost(TIMEOUT).untilAsserted(() -> assertThat(watched()).doesNotContain(added));
         run(collection.updateOne(session, Filters.eq(12), Updates.inc("n", 1)));

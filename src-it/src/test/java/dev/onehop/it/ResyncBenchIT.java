@@ -1,6 +1,7 @@
 package dev.onehop.it;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
@@ -102,18 +103,19 @@ class ResyncBenchIT {
             .start();
     try {
       // The set's members, and a new one.
-      while (servers(folder) < 3) {
-        assertThat(bench.isAlive()).as(Files.readString(folder.resolve("bench.log"))).isTrue();
-        Thread.sleep(20);
-      }
+      await()
+          .atMost(Duration.ofMinutes(2))
+          .until(
+              () -> {
+                assertThat(bench.isAlive())
+                    .as(Files.readString(folder.resolve("bench.log")))
+                    .isTrue();
+                return servers(folder) >= 3;
+              });
     } finally {
       bench.destroyForcibly().waitFor();
     }
-    long end = System.nanoTime() + Duration.ofSeconds(30).toNanos();
-    while (servers(folder) > 0) {
-      assertThat(System.nanoTime()).isLessThan(end);
-      Thread.sleep(20);
-    }
+    await().atMost(Duration.ofSeconds(30)).until(() -> servers(folder) == 0);
   }
 
   private static long servers(Path folder) {

@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
+import org.awaitility.Awaitility;
 import org.bson.Document;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -76,12 +77,11 @@ class ResyncRunIT {
     return run(options.toArray(String[]::new));
   }
 
-  private static void await(BooleanSupplier condition) throws InterruptedException {
-    long end = System.nanoTime() + SOON.toNanos();
-    while (!condition.getAsBoolean()) {
-      assertThat(System.nanoTime()).as("waited " + SOON).isLessThan(end);
-      Thread.sleep(20);
-    }
+  private static void await(BooleanSupplier condition) {
+    Awaitility.await()
+        .pollInterval(Duration.ofMillis(20))
+        .atMost(SOON)
+        .until(condition::getAsBoolean);
   }
 
   private void isMember(String host) throws InterruptedException {

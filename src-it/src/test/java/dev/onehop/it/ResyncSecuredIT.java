@@ -12,6 +12,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.TreeSet;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.bson.Document;
 import org.junit.jupiter.api.AfterAll;
@@ -88,9 +89,8 @@ class ResyncSecuredIT {
     builder.environment().put("ONEHOP_PASSWORD", password);
     Process tool = builder.start();
     TreeSet<String> told = new TreeSet<>();
-    while (tool.isAlive()) {
+    while (!tool.waitFor(100, TimeUnit.MILLISECONDS)) {
       told.addAll(whoShows("cmdline"));
-      Thread.sleep(100);
     }
     // Servers that go on have no use for it.
     told.addAll(whoShows("environ"));

@@ -1,5 +1,7 @@
 package dev.onehop.it;
 
+import static org.awaitility.Awaitility.await;
+
 import com.mongodb.ConnectionString;
 import com.mongodb.MongoClientSettings;
 import com.mongodb.MongoCredential;
@@ -11,6 +13,7 @@ import dev.onehop.testbed.MongodProcess;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -25,6 +28,7 @@ final class ResyncSet implements AutoCloseable {
 
   private static final String IP = "127.61.1.1";
   private static final int MEBIBYTES = 20;
+  private static final Duration SOON = Duration.ofSeconds(60);
 
   private static final String ROOT = "root";
   private static final String ROOT_PASSWORD = "rootsecret";
@@ -84,10 +88,12 @@ final class ResyncSet implements AutoCloseable {
                             .append("votes", 0)
                             .append("priority", 0)
                             .append("hidden", true)))));
-    while (!admin(primary(), "hello").getBoolean("isWritablePrimary")
-        || !admin(source(), "hello").getBoolean("secondary")) {
-      Thread.sleep(50);
-    }
+    await()
+        .atMost(SOON)
+        .until(
+            () ->
+                admin(primary(), "hello").getBoolean("isWritablePrimary")
+                    && admin(source(), "hello").getBoolean("secondary"));
     if (certificates != null) {
       createUsers();
     }
@@ -232,9 +238,9 @@ final class ResyncSet implements AutoCloseable {
               .getDatabase("app")
               .withReadPreference(ReadPreference.nearest())
               .getCollection("c");
-      while (there.find(new Document("_id", document.get("_id"))).first() == null) {
-        Thread.sleep(50);
-      }
+      await()
+          .atMost(SOON)
+          .until(() -> there.find(new Document("_id", document.get("_id"))).first() != null);
     }
   }
 

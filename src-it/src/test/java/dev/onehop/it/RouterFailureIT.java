@@ -51,6 +51,10 @@ class RouterFailureIT {
   private static final Duration BACK_WITHIN =
       Duration.ofSeconds(Integer.getInteger("onehop.it.back.seconds", 20));
 
+  /** The driver's monitors find out several times that the mongos is away. */
+  private static final String OPTIONS = "/?heartbeatFrequencyMS=1000";
+
+  private static final Duration AWAY = Duration.ofSeconds(5);
   private static final Duration TIMEOUT = Duration.ofSeconds(30);
 
   private Testbed testbed;
@@ -62,7 +66,7 @@ class RouterFailureIT {
     TestCluster.requireProcesses();
     testbed = Testbed.builder(Topology.named("us-2014")).start();
     testbed.shardCollection(NAMESPACE, Numbered.KEY, Numbered.splitAt(100, 200));
-    client = OneHop.builder(testbed.url()).reactiveClient();
+    client = OneHop.builder(testbed.url() + OPTIONS).reactiveClient();
     collection = client.getDatabase("it").getCollection("failures");
     Mono.from(
             collection.insertMany(
@@ -83,13 +87,13 @@ class RouterFailureIT {
   }
 
   @Test
-  void cutOffAndBackAgain() {
+  void cutOffAndBackAgain() throws InterruptedException {
     Load load = new Load(collection);
     await().atMost(TIMEOUT).until(() -> load.operations() > 500);
     assertThat(besideOwner()).isEqualTo(1);
 
     testbed.setBlocked(MONGOS, true);
-    pause(Duration.ofSeconds(15));
+    RealTime.pass(AWAY);
     long whileAway = load.operations();
     testbed.setBlocked(MONGOS, false);
 
@@ -99,13 +103,13 @@ class RouterFailureIT {
   }
 
   @Test
-  void killedAndStartedAgain() throws IOException {
+  void killedAndStartedAgain() throws IOException, InterruptedException {
     Load load = new Load(collection);
     await().atMost(TIMEOUT).until(() -> load.operations() > 500);
 
     try (ServerProcess mongos = ServerProcess.of("us-2014", MONGOS)) {
       mongos.kill();
-      pause(Duration.ofSeconds(10));
+      RealTime.pass(AWAY);
       assertThat(besideOwner()).isLessThan(1);
 
       mongos.restart();
@@ -120,19 +124,10 @@ class RouterFailureIT {
     System.err.printf("back after %s%n", Duration.ofNanos(System.nanoTime() - start));
   }
 
-  private double besideOwner() {
+  private double besideOwner() throws InterruptedException {
     try (RouterSampling sampling = testbed.evidence(NAMESPACE).sampleRouters(1)) {
-      pause(Duration.ofMillis(500));
+      RealTime.pass(Duration.ofMillis(500));
       return sampling.besideOwner().fraction().orElse(0);
-    }
-  }
-
-  @SuppressWarnings("ThreadSleep") // The test lets time pass under load.
-  private static void pause(Duration time) {
-    try {
-      Thread.sleep(time.toMillis());
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
     }
   }
 

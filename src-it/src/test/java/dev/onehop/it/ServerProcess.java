@@ -106,12 +106,6 @@ final class ServerProcess implements AutoCloseable {
     }
   }
 
-  /** Lets time pass. */
-  @SuppressWarnings("ThreadSleep") // The test lets time pass under load.
-  static void pause(Duration time) throws InterruptedException {
-    Thread.sleep(time.toMillis());
-  }
-
   /** Ends what was started again: the testbed ends only what it has started itself. */
   @Override
   public void close() {

@@ -95,7 +95,7 @@ class ServersUnderLoadIT {
           + "&heartbeatFrequencyMS="
           + HEARTBEAT.toMillis();
 
-  private static final Duration AWAY = Duration.ofSeconds(4);
+  private static final Duration AWAY = Duration.ofSeconds(3);
   private static final Duration TIMEOUT = Duration.ofSeconds(60);
   private static final int THREADS = 4;
   private static final int COUNTERS = 100;
@@ -247,7 +247,7 @@ class ServersUnderLoadIT {
           mode.whileAway().plus(STALL),
           () -> {
             server.kill();
-            ServerProcess.pause(AWAY);
+            RealTime.pass(AWAY);
           });
       loads.during(STALL, server::restart);
       loads.stopAndCheck();
@@ -264,14 +264,14 @@ class ServersUnderLoadIT {
           () -> {
             for (int i = 0; i < 4; i++) {
               testbed.cutConnections(server);
-              ServerProcess.pause(Duration.ofMillis(700));
+              RealTime.pass(Duration.ofMillis(700));
             }
           });
       loads.during(
           mode.whileAway().plus(STALL),
           () -> {
             testbed.setBlocked(server, true);
-            ServerProcess.pause(AWAY);
+            RealTime.pass(AWAY);
             testbed.setBlocked(server, false);
           });
       loads.stopAndCheck();
@@ -292,7 +292,7 @@ class ServersUnderLoadIT {
             () -> {
               server.freeze();
               try {
-                ServerProcess.pause(AWAY);
+                RealTime.pass(AWAY);
               } finally {
                 server.resume();
               }

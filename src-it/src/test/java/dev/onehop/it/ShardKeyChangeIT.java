@@ -24,7 +24,8 @@ import com.mongodb.reactivestreams.client.MongoCollection;
 import dev.onehop.routing.OneHop;
 import dev.onehop.routing.RoutingMode;
 import dev.onehop.testbed.Testbed;
-import dev.onehop.testbed.Topology;
+import dev.onehop.testbed.junit.ShardedCluster;
+import dev.onehop.testbed.junit.SharedCluster;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -52,9 +53,11 @@ import reactor.core.publisher.Mono;
  * Updates of a shard key that move the document to another shard: over direct mode, with a mongos
  * in the URI and without, and over the stand-in router.
  */
+@ShardedCluster
 class ShardKeyChangeIT {
   private static final Duration TIMEOUT = Duration.ofSeconds(30);
 
+  private static SharedCluster cluster;
   private static Testbed testbed;
   private static final Map<Way, MongoClient> clients = new TreeMap<>();
   private static int collections;
@@ -67,8 +70,9 @@ class ShardKeyChangeIT {
   }
 
   @BeforeAll
-  static void start() {
-    testbed = Testbed.builder(Topology.named("single-host")).start();
+  static void start(SharedCluster shared) {
+    cluster = shared;
+    testbed = cluster.testbed();
     clients.put(
         Way.DIRECT, OneHop.builder(testbed.url()).routing(RoutingMode.DIRECT).reactiveClient());
     clients.put(
@@ -82,9 +86,6 @@ class ShardKeyChangeIT {
   @AfterAll
   static void stop() {
     clients.values().forEach(MongoClient::close);
-    if (testbed != null) {
-      testbed.close();
-    }
   }
 
   @ParameterizedTest
@@ -402,7 +403,10 @@ class ShardKeyChangeIT {
   private static BsonDocument run(Way way, ClientSession session, BsonDocument command) {
     try {
       return run(
-          clients.get(way).getDatabase("it").runCommand(session, command, BsonDocument.class));
+          clients
+              .get(way)
+              .getDatabase(cluster.database())
+              .runCommand(session, command, BsonDocument.class));
     } catch (MongoCommandException e) {
       return e.getResponse();
     }
@@ -451,10 +455,11 @@ class ShardKeyChangeIT {
   private static MongoCollection<Document> loaded(Way way) {
     String name = "keychange" + ++collections;
     testbed.shardCollection(
-        "it." + name,
+        cluster.namespace(name),
         new BsonDocument("k", new BsonInt32(1)),
         IntStream.of(100, 200).mapToObj(i -> new BsonDocument("k", new BsonInt32(i))).toList());
-    MongoCollection<Document> collection = clients.get(way).getDatabase("it").getCollection(name);
+    MongoCollection<Document> collection =
+        clients.get(way).getDatabase(cluster.database()).getCollection(name);
     run(
         collection.insertMany(
             IntStream.range(0, 300)

@@ -199,7 +199,7 @@ class ShardedChangeStreamIT {
     testbed.setFurther(address("three"), Duration.ofMillis(100));
     try (writes) {
       mover.start();
-      Thread.sleep(STRESS.toMillis());
+      RealTime.pass(STRESS);
     } finally {
       stopped = true;
       mover.join();
@@ -236,11 +236,11 @@ class ShardedChangeStreamIT {
         order,
         () -> {
           testbed.kill(address("two"));
-          Thread.sleep(2_000);
+          RealTime.pass(Duration.ofSeconds(2));
           testbed.restart(address("two"));
           testbed.cutConnections(address("one"));
           testbed.setFrozen(address("three"), true);
-          Thread.sleep(2_000);
+          RealTime.pass(Duration.ofSeconds(2));
           testbed.setFrozen(address("three"), false);
         });
   }
@@ -254,7 +254,7 @@ class ShardedChangeStreamIT {
         Order.PER_KEY,
         () -> {
           testbed.setBlocked(address("two"), true);
-          Thread.sleep(40_000);
+          RealTime.pass(Duration.ofSeconds(40));
           testbed.setBlocked(address("two"), false);
         });
   }
@@ -326,7 +326,7 @@ class ShardedChangeStreamIT {
     for (int key = 0; key < KEYS; key++) {
       written.put(key, System.nanoTime());
       collection.insertOne(new Document("_id", key));
-      Thread.sleep(15);
+      RealTime.pass(Duration.ofMillis(15));
     }
     await()
         .atMost(TIMEOUT)
@@ -693,7 +693,7 @@ class ShardedChangeStreamIT {
     for (int millis = 0; millis < 500; millis += 20) {
       Disposable reader =
           Flux.from(stream("cancelled").startAtOperationTime(begin).build().events()).subscribe();
-      Thread.sleep(millis);
+      RealTime.pass(Duration.ofMillis(millis));
       reader.dispose();
     }
     assertNoCursorsAreLeft("cancelled");

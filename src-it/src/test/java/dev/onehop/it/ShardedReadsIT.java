@@ -1,92 +1,55 @@
 package dev.onehop.it;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import static org.awaitility.Awaitility.await;
 
-import com.mongodb.ConnectionString;
-import com.mongodb.MongoClientSettings;
 import com.mongodb.MongoCommandException;
 import com.mongodb.ServerApi;
 import com.mongodb.ServerApiVersion;
+import com.mongodb.client.ClientSession;
+import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoClients;
+import com.mongodb.client.MongoCollection;
+import com.mongodb.client.MongoCursor;
+import com.mongodb.client.MongoDatabase;
+import com.mongodb.client.MongoIterable;
 import com.mongodb.client.model.Aggregates;
 import com.mongodb.client.model.CountOptions;
 import com.mongodb.client.model.Filters;
 import com.mongodb.client.model.Sorts;
-import com.mongodb.reactivestreams.client.ClientSession;
-import com.mongodb.reactivestreams.client.MongoClient;
-import com.mongodb.reactivestreams.client.MongoCollection;
-import com.mongodb.reactivestreams.client.MongoDatabase;
-import dev.onehop.routing.OneHop;
+import dev.onehop.it.clients.Mode;
+import dev.onehop.it.clients.RoutedModes;
 import dev.onehop.routing.RoutingMode;
-import dev.onehop.testbed.Testbed;
-import dev.onehop.testbed.Topology;
-import java.time.Duration;
+import dev.onehop.testbed.junit.ShardedCluster;
+import dev.onehop.testbed.junit.SharedCluster;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.function.Consumer;
 import java.util.function.ToLongFunction;
 import org.bson.BsonDocument;
 import org.bson.Document;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
-import org.reactivestreams.Publisher;
-import reactor.core.publisher.Flux;
-import reactor.core.publisher.Mono;
 
 /** Reads over several shards, and what they leave behind there, in direct mode and the stand-in. */
+@ShardedCluster
 class ShardedReadsIT {
-  private static final Duration TIMEOUT = Duration.ofSeconds(30);
   private static final int DOCUMENTS = 300;
 
-  private static Testbed testbed;
-  private static final Map<String, com.mongodb.client.MongoClient> shards = new TreeMap<>();
-
-  /** How an application reaches the shards. */
-  enum Way {
-    DIRECT {
-      @Override
-      MongoClient client(Consumer<MongoClientSettings.Builder> change) {
-        return OneHop.builder("mongodb://" + testbed.configServers().replaceFirst(".*/", ""))
-            .applyToClientSettings(change)
-            .routing(RoutingMode.DIRECT)
-            .reactiveClient();
-      }
-    },
-    STAND_IN {
-      @Override
-      MongoClient client(Consumer<MongoClientSettings.Builder> change) {
-        MongoClientSettings.Builder settings =
-            MongoClientSettings.builder()
-                .applyConnectionString(new ConnectionString(testbed.url()));
-        change.accept(settings);
-        return com.mongodb.reactivestreams.client.MongoClients.create(settings.build());
-      }
-    };
-
-    MongoClient client() {
-      return client(settings -> {});
-    }
-
-    abstract MongoClient client(Consumer<MongoClientSettings.Builder> change);
-  }
+  private static SharedCluster cluster;
+  private static final Map<String, MongoClient> shards = new TreeMap<>();
 
   @BeforeAll
-  static void start() {
-    testbed = Testbed.builder(Topology.named("single-host")).start();
-    testbed.shardCollection("it.reads", Numbered.KEY, Numbered.splitAt(100, 200));
-    try (MongoClient client = Way.STAND_IN.client()) {
-      run(
-          client
-              .getDatabase("it")
-              .getCollection("reads")
-              .insertMany(Numbered.documents(DOCUMENTS)));
+  static void start(SharedCluster shared) {
+    cluster = shared;
+    cluster.shardCollection("reads", Numbered.KEY, Numbered.splitAt(100, 200));
+    try (MongoClient client = MongoClients.create(cluster.url())) {
+      reads(client).insertMany(Numbered.documents(DOCUMENTS));
     }
-    testbed
+    cluster
+        .testbed()
         .shardHosts()
         .forEach(
             (name, set) ->
@@ -95,23 +58,26 @@ class ShardedReadsIT {
 
   @AfterAll
   static void stop() {
-    shards.values().forEach(com.mongodb.client.MongoClient::close);
-    if (testbed != null) {
-      testbed.close();
-    }
+    shards.values().forEach(MongoClient::close);
+  }
+
+  /** In direct mode without a mongos. */
+  private static String url(Mode mode) {
+    return mode.isDirect()
+        ? "mongodb://" + cluster.testbed().configServers().replaceFirst(".*/", "")
+        : cluster.url();
   }
 
   /** All commands that a read takes, those of ours too, say the same of the Stable API. */
-  @ParameterizedTest
-  @EnumSource
-  void strictStableApi(Way way) {
+  @RoutedModes(mode = {RoutingMode.NONE, RoutingMode.DIRECT})
+  void strictStableApi(Mode mode) {
     ServerApi strict =
         ServerApi.builder()
             .version(ServerApiVersion.V1)
             .strict(true)
             .deprecationErrors(true)
             .build();
-    try (MongoClient client = way.client(settings -> settings.serverApi(strict))) {
+    try (MongoClient client = mode.client(url(mode), settings -> settings.serverApi(strict))) {
       MongoCollection<Document> reads = reads(client);
 
       assertThat(all(reads.find().batchSize(7))).hasSize(DOCUMENTS);
@@ -120,21 +86,19 @@ class ShardedReadsIT {
           .hasSize(DOCUMENTS);
       assertThat(all(reads.aggregate(List.of(Aggregates.match(Filters.gte("n", 5)))).batchSize(7)))
           .hasSize(DOCUMENTS - 5);
-      assertThat(run(reads.countDocuments(Filters.gte("n", 5), new CountOptions().skip(5))))
+      assertThat(reads.countDocuments(Filters.gte("n", 5), new CountOptions().skip(5)))
           .isEqualTo(DOCUMENTS - 10);
-      assertThat(run(reads.estimatedDocumentCount())).isEqualTo(DOCUMENTS);
+      assertThat(reads.estimatedDocumentCount()).isEqualTo(DOCUMENTS);
       // Left while there is more.
-      assertThat(Flux.from(reads.find().batchSize(7)).take(30).collectList().block(TIMEOUT))
-          .hasSize(30);
+      readAndLeave(reads, 30);
     }
   }
 
   /** Reads that are answered whole, or were ended, have no cursor at any shard. */
-  @ParameterizedTest
-  @EnumSource
-  void noCursorIsLeft(Way way) {
-    try (MongoClient client = way.client()) {
-      MongoDatabase it = client.getDatabase("it");
+  @RoutedModes(mode = {RoutingMode.NONE, RoutingMode.DIRECT})
+  void noCursorIsLeft(Mode mode) {
+    try (MongoClient client = mode.client(url(mode))) {
+      MongoDatabase it = client.getDatabase(cluster.database());
       for (String read :
           List.of(
               "{aggregate: 'reads', pipeline: [{$match: {n: {$gte: 5}}}, {$group: {_id: 1, n: {$sum:"
@@ -171,11 +135,10 @@ class ShardedReadsIT {
     }
   }
 
-  @ParameterizedTest
-  @EnumSource
-  void anEmptyFirstBatchIsTheBeginning(Way way) {
-    try (MongoClient client = way.client()) {
-      MongoDatabase it = client.getDatabase("it");
+  @RoutedModes(mode = {RoutingMode.NONE, RoutingMode.DIRECT})
+  void anEmptyFirstBatchIsTheBeginning(Mode mode) {
+    try (MongoClient client = mode.client(url(mode))) {
+      MongoDatabase it = client.getDatabase(cluster.database());
       Document cursor =
           command(
                   it,
@@ -193,15 +156,12 @@ class ShardedReadsIT {
     }
   }
 
-  @ParameterizedTest
-  @EnumSource
-  void whatIsLeftEarlyIsEndedAtTheShards(Way way) {
-    try (MongoClient client = way.client()) {
+  @RoutedModes(mode = {RoutingMode.NONE, RoutingMode.DIRECT})
+  void whatIsLeftEarlyIsEndedAtTheShards(Mode mode) {
+    try (MongoClient client = mode.client(url(mode))) {
       Map<String, Long> before = onShards(ShardedReadsIT::openCursors);
       for (int i = 0; i < 5; i++) {
-        assertThat(
-                Flux.from(reads(client).find().batchSize(7)).take(10).collectList().block(TIMEOUT))
-            .hasSize(10);
+        readAndLeave(reads(client), 10);
       }
       await()
           .untilAsserted(() -> assertThat(onShards(ShardedReadsIT::openCursors)).isEqualTo(before));
@@ -209,11 +169,10 @@ class ShardedReadsIT {
   }
 
   /** What a client says at its end reaches all shards that have seen its sessions. */
-  @ParameterizedTest
-  @EnumSource
-  void sessionsEndAtTheShards(Way way) {
+  @RoutedModes(mode = {RoutingMode.NONE, RoutingMode.DIRECT})
+  void sessionsEndAtTheShards(Mode mode) {
     Map<String, Long> before = onShards(shard -> commands(shard, "endSessions"));
-    MongoClient client = way.client();
+    MongoClient client = mode.client(url(mode));
     assertThat(all(reads(client).find())).hasSize(DOCUMENTS);
 
     client.close();
@@ -224,31 +183,27 @@ class ShardedReadsIT {
   }
 
   /** A session takes its cursors with it, as those of a mongos do. */
-  @ParameterizedTest
-  @EnumSource
-  void killedSessionsLeaveNoCursor(Way way) {
-    try (MongoClient client = way.client()) {
-      MongoDatabase it = client.getDatabase("it");
+  @RoutedModes(mode = {RoutingMode.NONE, RoutingMode.DIRECT})
+  void killedSessionsLeaveNoCursor(Mode mode) {
+    try (MongoClient client = mode.client(url(mode))) {
+      MongoDatabase it = client.getDatabase(cluster.database());
       Map<String, Long> before = onShards(ShardedReadsIT::openCursors);
-      ClientSession session = run(client.startSession());
+      ClientSession session = client.startSession();
       BsonDocument lsid = session.getServerSession().getIdentifier();
       Document cursor =
-          run(it.runCommand(session, BsonDocument.parse("{find: 'reads', batchSize: 2}")))
+          it.runCommand(session, BsonDocument.parse("{find: 'reads', batchSize: 2}"))
               .get("cursor", Document.class);
       assertThat(onShards(ShardedReadsIT::openCursors)).isNotEqualTo(before);
 
-      run(client.getDatabase("admin").runCommand(new Document("killSessions", List.of(lsid))));
+      client.getDatabase("admin").runCommand(new Document("killSessions", List.of(lsid)));
 
       assertThat(onShards(ShardedReadsIT::openCursors)).isEqualTo(before);
+      Document getMore =
+          new Document("getMore", cursor.getLong("id")).append("collection", "reads");
       assertThat(
-              Mono.from(
-                      it.runCommand(
-                          session,
-                          new Document("getMore", cursor.getLong("id"))
-                              .append("collection", "reads")))
-                  .map(reply -> 0)
-                  .onErrorResume(MongoCommandException.class, e -> Mono.just(e.getErrorCode()))
-                  .block(TIMEOUT))
+              catchThrowableOfType(
+                      MongoCommandException.class, () -> it.runCommand(session, getMore))
+                  .getErrorCode())
           .isEqualTo(43);
       session.close();
     }
@@ -259,7 +214,8 @@ class ShardedReadsIT {
     String collection = first.getString("ns").replaceFirst("[^.]*\\.", "");
     for (long id = first.getLong("id"); id != 0; ) {
       Document cursor =
-          run(database.runCommand(new Document("getMore", id).append("collection", collection)))
+          database
+              .runCommand(new Document("getMore", id).append("collection", collection))
               .get("cursor", Document.class);
       read.addAll(cursor.getList("nextBatch", Document.class));
       id = cursor.getLong("id");
@@ -267,27 +223,27 @@ class ShardedReadsIT {
     return read;
   }
 
-  private static Map<String, Long> onShards(ToLongFunction<com.mongodb.client.MongoClient> asked) {
+  private static Map<String, Long> onShards(ToLongFunction<MongoClient> asked) {
     Map<String, Long> told = new TreeMap<>();
     shards.forEach((name, shard) -> told.put(name, asked.applyAsLong(shard)));
     return told;
   }
 
-  private static long openCursors(com.mongodb.client.MongoClient shard) {
+  private static long openCursors(MongoClient shard) {
     return metrics(shard)
         .get("cursor", Document.class)
         .get("open", Document.class)
         .getLong("total");
   }
 
-  private static long commands(com.mongodb.client.MongoClient shard, String command) {
+  private static long commands(MongoClient shard, String command) {
     return metrics(shard)
         .get("commands", Document.class)
         .get(command, Document.class)
         .getLong("total");
   }
 
-  private static Document metrics(com.mongodb.client.MongoClient shard) {
+  private static Document metrics(MongoClient shard) {
     return shard
         .getDatabase("admin")
         .runCommand(new Document("serverStatus", 1))
@@ -295,18 +251,22 @@ class ShardedReadsIT {
   }
 
   private static MongoCollection<Document> reads(MongoClient client) {
-    return client.getDatabase("it").getCollection("reads");
+    return client.getDatabase(cluster.database()).getCollection("reads");
+  }
+
+  private static void readAndLeave(MongoCollection<Document> reads, int documents) {
+    try (MongoCursor<Document> cursor = reads.find().batchSize(7).cursor()) {
+      for (int i = 0; i < documents; i++) {
+        assertThat(cursor.next()).isNotNull();
+      }
+    }
   }
 
   private static Document command(MongoDatabase database, String json) {
-    return run(database.runCommand(BsonDocument.parse(json)));
+    return database.runCommand(BsonDocument.parse(json));
   }
 
-  private static List<Document> all(Publisher<Document> documents) {
-    return Flux.from(documents).collectList().block(TIMEOUT);
-  }
-
-  private static <T> T run(Publisher<T> operation) {
-    return Mono.from(operation).block(TIMEOUT);
+  private static List<Document> all(MongoIterable<Document> documents) {
+    return documents.into(new ArrayList<>());
   }
 }

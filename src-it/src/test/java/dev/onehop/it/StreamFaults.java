@@ -424,9 +424,8 @@ final class StreamFaults implements AutoCloseable {
     }
   }
 
-  @SuppressWarnings("ThreadSleep") // The test lets time pass under load.
   private static void pause(Random random, Duration most) throws InterruptedException {
-    Thread.sleep(random.nextLong(most.toMillis()));
+    RealTime.pass(Duration.ofMillis(random.nextLong(most.toMillis())));
   }
 
   /**

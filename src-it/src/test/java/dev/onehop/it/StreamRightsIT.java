@@ -297,7 +297,7 @@ class StreamRightsIT {
     for (int id = first; id < next; id++) {
       reading.written(id);
       collection.insertOne(new Document("_id", id));
-      Thread.sleep(BETWEEN_WRITES.toMillis());
+      RealTime.pass(BETWEEN_WRITES);
     }
     await()
         .atMost(TIMEOUT)

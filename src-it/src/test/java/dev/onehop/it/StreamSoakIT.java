@@ -140,7 +140,7 @@ class StreamSoakIT {
       String primary = StreamFaults.primary(testbed, "one");
       testbed.setFrozen(primary, true);
       try {
-        Thread.sleep(FROZEN.toMillis());
+        RealTime.pass(FROZEN);
         // Not only when it is back.
         awaitMore(writes);
       } finally {
@@ -200,12 +200,11 @@ class StreamSoakIT {
         testbed.url(), NAMESPACE, order, channels, process, processes, begin, own);
   }
 
-  @SuppressWarnings("ThreadSleep") // The test lets time pass under load.
   private void watch(VersionedWrites writes, StreamFaults faults)
       throws IOException, InterruptedException {
     long end = System.nanoTime() + DURATION.toNanos();
     while (System.nanoTime() < end) {
-      Thread.sleep(BETWEEN_LINES.toMillis());
+      RealTime.pass(BETWEEN_LINES);
       for (StreamReaderProcess reader : readers) {
         reader.poll();
       }

@@ -1,5 +1,7 @@
 package dev.onehop.it;
 
+import static org.awaitility.Awaitility.await;
+
 import com.mongodb.client.model.Filters;
 import com.mongodb.reactivestreams.client.MongoClient;
 import com.mongodb.reactivestreams.client.MongoCollection;
@@ -23,9 +25,7 @@ final class TableLoad {
 
   private TableLoad() {}
 
-  @SuppressWarnings(
-      "ThreadSleep") // A table that takes longer than an operation waits is polled for.
-  public static void main(String[] args) throws InterruptedException {
+  public static void main(String[] args) {
     SimpleMeterRegistry meters = new SimpleMeterRegistry();
     try (MongoClient client =
         OneHop.builder(args[0])
@@ -37,12 +37,15 @@ final class TableLoad {
       long before = usedBytes();
       long start = System.nanoTime();
       MongoCollection<Document> collection = client.getDatabase("it").getCollection(args[2]);
-      RouteExplanation explained = explain(collection, args[3]);
-      while (explained.decision() == RouteDecision.NO_TABLE
-          && System.nanoTime() - start < TIMEOUT.toNanos()) {
-        Thread.sleep(50);
-        explained = explain(collection, args[3]);
-      }
+      // A table that takes longer than an operation waits.
+      RouteExplanation explained =
+          await()
+              .pollDelay(Duration.ZERO)
+              .pollInterval(Duration.ofMillis(50))
+              .atMost(TIMEOUT)
+              .until(
+                  () -> explain(collection, args[3]),
+                  each -> each.decision() != RouteDecision.NO_TABLE);
       long millis = (System.nanoTime() - start) / 1_000_000;
       double chunks =
           meters.get("onehop.table.chunks").tag("namespace", "it." + args[2]).gauge().value();

@@ -8,6 +8,7 @@ import dev.onehop.testbed.GeoShardedCluster;
 import dev.onehop.testbed.RunningTestbed;
 import dev.onehop.testbed.Testbed;
 import dev.onehop.testbed.Topology;
+import dev.onehop.testbed.junit.SharedCluster;
 import java.util.List;
 import java.util.Locale;
 import org.bson.BsonDocument;
@@ -37,6 +38,7 @@ final class TestCluster implements AutoCloseable {
   private final @Nullable Testbed testbed;
   private final @Nullable ExistingCluster outside;
   private final Runnable end;
+  private String database = "it";
 
   private TestCluster(
       String url, @Nullable Testbed testbed, @Nullable ExistingCluster outside, Runnable end) {
@@ -72,6 +74,35 @@ final class TestCluster implements AutoCloseable {
           throw new IllegalArgumentException(
               "onehop.it.provider is " + PROVIDER + ", neither processes nor containers");
     }
+  }
+
+  /**
+   * The same, where processes are the shared cluster of this JVM.
+   *
+   * @param topology for clusters that are started
+   * @param database the class's database on other clusters
+   */
+  static TestCluster shared(SharedCluster shared, Topology topology, String database) {
+    if (!URL.isEmpty() || !PROVIDER.equals("processes")) {
+      return start(topology).withDatabase(database);
+    }
+    return new TestCluster(shared.url(), shared.testbed(), null, () -> {})
+        .withDatabase(shared.database());
+  }
+
+  private TestCluster withDatabase(String name) {
+    database = name;
+    return this;
+  }
+
+  /** The class's database. */
+  String database() {
+    return database;
+  }
+
+  /** A collection of the class's database. */
+  String namespace(String collection) {
+    return database + "." + collection;
   }
 
   /** A connection string, without options. */

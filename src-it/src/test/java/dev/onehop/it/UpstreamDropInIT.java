@@ -5,7 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoClients;
 import dev.onehop.testbed.Testbed;
-import dev.onehop.testbed.Topology;
+import dev.onehop.testbed.junit.ShardedCluster;
+import dev.onehop.testbed.junit.SharedCluster;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -17,7 +18,6 @@ import java.util.stream.Stream;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
 import org.bson.BsonString;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -31,30 +31,26 @@ import org.junit.jupiter.params.provider.CsvSource;
  * the class path that the launcher composes.
  */
 @Tag("nightly")
+@ShardedCluster
 class UpstreamDropInIT {
   private static final Path HOME = Path.of(System.getProperty("onehop.home"));
   private static final int RECORDS = 200;
 
   @TempDir static Path install;
 
+  private static SharedCluster cluster;
   private static Testbed testbed;
 
   @BeforeAll
-  static void start() throws IOException {
-    testbed = Testbed.builder(Topology.named("single-host")).start();
+  static void start(SharedCluster shared) throws IOException {
+    cluster = shared;
+    testbed = cluster.testbed();
     copyJars(HOME.resolve("src-it/target/upstream-ycsb/lib"), install.resolve("lib"));
     for (String folder :
         List.of("legacy-binding", "async-binding", "targeted-binding", "direct-binding")) {
       layOutBinding(install.resolve(folder).resolve("lib"));
     }
     Files.createDirectories(install.resolve("conf"));
-  }
-
-  @AfterAll
-  static void stop() {
-    if (testbed != null) {
-      testbed.close();
-    }
   }
 
   @ParameterizedTest(name = "{0}")
@@ -69,7 +65,7 @@ class UpstreamDropInIT {
   void loadsAndRuns(String binding, String databaseClass) throws Exception {
     String table = binding.replace("-", "");
     testbed.shardCollection(
-        "ycsb." + table,
+        cluster.namespace(table),
         new BsonDocument("_id", new BsonInt32(1)),
         List.of(
             new BsonDocument("_id", new BsonString("user4")),
@@ -78,7 +74,7 @@ class UpstreamDropInIT {
     String loaded = ycsb(binding, databaseClass, "-load", table);
     assertThat(loaded).contains("[INSERT], Return=OK, " + RECORDS);
     try (MongoClient plain = MongoClients.create(testbed.url())) {
-      assertThat(plain.getDatabase("ycsb").getCollection(table).countDocuments())
+      assertThat(plain.getDatabase(cluster.database()).getCollection(table).countDocuments())
           .isEqualTo(RECORDS);
     }
 
@@ -128,7 +124,7 @@ class UpstreamDropInIT {
             "table=" + table,
             "recordcount=" + RECORDS,
             "operationcount=" + RECORDS,
-            "mongodb.url=" + testbed.url() + "/ycsb?w=1")) {
+            "mongodb.url=" + testbed.url() + "/" + cluster.database() + "?w=1")) {
       command.add("-p");
       command.add(property);
     }

@@ -542,7 +542,7 @@ class VerifyIT {
     }
   }
 
-  @SuppressWarnings("ThreadSleep") // Writes at a rate that the follower can keep up with.
+  /** At a rate that the follower can keep up with. */
   private void write(List<BsonValue> ids, DelayQueue<Change> changes, AtomicInteger writes)
       throws InterruptedException {
     MongoCollection<BsonDocument> collection = at(from, "live.all");
@@ -558,7 +558,7 @@ class VerifyIT {
       change.apply(collection);
       changes.add(change);
       while (changes.size() > 100 && !stopped) {
-        Thread.sleep(1);
+        RealTime.pass(Duration.ofMillis(1));
       }
     }
   }

@@ -177,7 +177,7 @@ final class VersionedWrites implements AutoCloseable {
       acknowledge(slot, !delete);
     } catch (MongoException e) {
       abandon(slot);
-      pause();
+      RealTime.pass(PAUSE_AFTER_FAILURE);
     }
   }
 
@@ -204,7 +204,7 @@ final class VersionedWrites implements AutoCloseable {
       transactions.incrementAndGet();
     } catch (MongoException e) {
       both.forEach(this::abandon);
-      pause();
+      RealTime.pass(PAUSE_AFTER_FAILURE);
     }
   }
 
@@ -236,10 +236,5 @@ final class VersionedWrites implements AutoCloseable {
     if (slot.key % DOCUMENTS_PER_SLOT == 0) {
       throw new AssertionError("a slot has no more documents");
     }
-  }
-
-  @SuppressWarnings("ThreadSleep") // Servers that are not there are not asked without pause.
-  private static void pause() throws InterruptedException {
-    Thread.sleep(PAUSE_AFTER_FAILURE.toMillis());
   }
 }

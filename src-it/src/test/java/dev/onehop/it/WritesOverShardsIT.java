@@ -2,16 +2,19 @@ package dev.onehop.it;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.mongodb.client.MongoClient;
+import com.mongodb.client.MongoClients;
+import com.mongodb.client.MongoCollection;
 import com.mongodb.client.model.Filters;
 import com.mongodb.client.model.UpdateOneModel;
 import com.mongodb.client.model.Updates;
-import com.mongodb.reactivestreams.client.MongoClient;
-import com.mongodb.reactivestreams.client.MongoClients;
-import com.mongodb.reactivestreams.client.MongoCollection;
-import dev.onehop.routing.OneHop;
+import dev.onehop.it.clients.Mode;
+import dev.onehop.it.clients.RoutedModes;
 import dev.onehop.routing.RoutingMode;
-import dev.onehop.testbed.Testbed;
-import dev.onehop.testbed.Topology;
+import dev.onehop.routing.clients.Driver;
+import dev.onehop.testbed.Shard;
+import dev.onehop.testbed.junit.ShardedCluster;
+import dev.onehop.testbed.junit.SharedCluster;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumMap;
@@ -24,31 +27,23 @@ import org.bson.BsonDocument;
 import org.bson.BsonInt32;
 import org.bson.BsonString;
 import org.bson.Document;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.EnumSource;
-import org.reactivestreams.Publisher;
-import reactor.core.publisher.Flux;
-import reactor.core.publisher.Mono;
-import reactor.core.scheduler.Schedulers;
 
 /**
  * Writes that concern several shards: long ordered batches, and writes to many documents while
  * ranges move.
  */
+@ShardedCluster
 class WritesOverShardsIT {
   private static final Duration TIMEOUT = Duration.ofMinutes(2);
   private static final Duration MOVING =
-      Duration.ofSeconds(Integer.getInteger("onehop.it.stress.seconds", 10));
+      Duration.ofSeconds(Integer.getInteger("onehop.it.stress.seconds", 5));
   private static final int DOCUMENTS = 300;
 
-  private static Testbed testbed;
-  private static MongoClient direct;
-  private static MongoClient standIn;
+  private static SharedCluster cluster;
 
-  /** How a write is sent. */
+  /** How a write to many documents is sent. */
   enum Way {
     DIRECT,
     STAND_IN,
@@ -57,46 +52,41 @@ class WritesOverShardsIT {
   }
 
   @BeforeAll
-  static void start() {
-    testbed = Testbed.builder(Topology.named("single-host")).start();
-    direct = OneHop.builder(testbed.url()).routing(RoutingMode.DIRECT).reactiveClient();
-    standIn = MongoClients.create(testbed.url());
+  static void shard(SharedCluster shared) {
+    cluster = shared;
+    cluster
+        .testbed()
+        .shardHashedCollection(
+            cluster.namespace("long"), new BsonDocument("_id", new BsonString("hashed")), 6);
+    cluster.shardCollection("many", Numbered.KEY, Numbered.splitAt(100, 200));
   }
 
-  @AfterAll
-  static void stop() {
-    direct.close();
-    standIn.close();
-    testbed.close();
-  }
-
-  private static MongoCollection<Document> collection(Way way, String name) {
-    return (way == Way.DIRECT ? direct : standIn).getDatabase("it").getCollection(name);
-  }
-
-  @ParameterizedTest
-  @EnumSource(names = {"DIRECT", "STAND_IN"})
-  void longOrderedBatchesAreAnswered(Way way) {
-    String name = "long" + way.name();
-    testbed.shardHashedCollection(
-        "it." + name, new BsonDocument("_id", new BsonString("hashed")), 6);
-    MongoCollection<Document> collection = collection(way, name);
+  /** Batches of many runs on one shard each, which take seconds: no other drivers. */
+  @RoutedModes(
+      mode = {RoutingMode.NONE, RoutingMode.DIRECT},
+      driver = Driver.REACTIVE,
+      pipelined = false)
+  void longOrderedBatchesAreAnswered(MongoClient client) {
+    MongoCollection<Document> collection = collection(client, "long");
+    collection.deleteMany(new Document());
 
     assertThat(
-            run(collection.insertMany(
-                    IntStream.range(0, 8_000).mapToObj(i -> new Document("_id", i)).toList()))
+            collection
+                .insertMany(
+                    IntStream.range(0, 8_000).mapToObj(i -> new Document("_id", i)).toList())
                 .getInsertedIds())
         .hasSize(8_000);
     assertThat(
-            run(collection.bulkWrite(
+            collection
+                .bulkWrite(
                     IntStream.range(0, 4_000)
                         .mapToObj(
                             i -> new UpdateOneModel<Document>(Filters.eq(i), Updates.inc("n", 1)))
-                        .toList()))
+                        .toList())
                 .getModifiedCount())
         .isEqualTo(4_000);
-    assertThat(run(collection.countDocuments())).isEqualTo(8_000);
-    assertThat(run(collection.countDocuments(Filters.eq("n", 1)))).isEqualTo(4_000);
+    assertThat(collection.countDocuments()).isEqualTo(8_000);
+    assertThat(collection.countDocuments(Filters.eq("n", 1))).isEqualTo(4_000);
   }
 
   /**
@@ -108,24 +98,25 @@ class WritesOverShardsIT {
    */
   @Test
   void aWriteToManyDocumentsChangesOnceWhatDoesNotMove() throws InterruptedException {
-    String namespace = "it.many";
-    testbed.shardCollection(
-        namespace,
-        new BsonDocument("_id", new BsonInt32(1)),
-        IntStream.of(100, 200).mapToObj(i -> new BsonDocument("_id", new BsonInt32(i))).toList());
-    run(
-        collection(Way.STAND_IN, "many")
-            .insertMany(
-                IntStream.range(0, DOCUMENTS).mapToObj(i -> new Document("_id", i)).toList()));
-    List<String> shards = List.copyOf(testbed.shardHosts().keySet());
+    try (MongoClient direct = Mode.DIRECT.client(cluster.url());
+        MongoClient standIn = MongoClients.create(cluster.url())) {
+      writeWhileARangeMoves(direct, standIn);
+    }
+  }
+
+  private static void writeWhileARangeMoves(MongoClient direct, MongoClient standIn)
+      throws InterruptedException {
+    collection(standIn, "many")
+        .insertMany(IntStream.range(0, DOCUMENTS).mapToObj(i -> new Document("_id", i)).toList());
+    List<String> shards = cluster.shards();
     AtomicInteger moves = new AtomicInteger();
     long end = System.nanoTime() + MOVING.toNanos();
     Thread mover =
         new Thread(
             () -> {
-              while (System.nanoTime() - end < 0) {
-                testbed.moveRange(
-                    namespace,
+              while (System.nanoTime() - end < 0 || moves.get() <= 3) {
+                cluster.moveRange(
+                    "many",
                     new BsonDocument("_id", new BsonInt32(100)),
                     shards.get(1 + moves.incrementAndGet() % 2));
               }
@@ -134,12 +125,18 @@ class WritesOverShardsIT {
     List<Integer> modified = new ArrayList<>();
     Way[] ways = Way.values();
     while (mover.isAlive()) {
-      modified.add(pushToAll(ways[modified.size() % ways.length], modified.size()));
+      int round = modified.size();
+      modified.add(
+          switch (ways[round % ways.length]) {
+            case DIRECT -> push(direct, round);
+            case STAND_IN -> push(standIn, round);
+            case IGNORED_VERSION -> pushIgnoringVersions(round);
+          });
     }
     mover.join(TIMEOUT.toMillis());
 
     Map<Way, int[]> seen = new EnumMap<>(Way.class);
-    List<Document> documents = all(collection(Way.STAND_IN, "many").find());
+    List<Document> documents = collection(standIn, "many").find().into(new ArrayList<>());
     assertThat(documents).hasSize(DOCUMENTS);
     for (int round = 0; round < modified.size(); round++) {
       int[] counts = seen.computeIfAbsent(ways[round % ways.length], way -> new int[6]);
@@ -184,23 +181,26 @@ class WritesOverShardsIT {
     assertThat(seen).containsOnlyKeys(ways);
   }
 
-  private static int pushToAll(Way way, int round) {
-    return way == Way.IGNORED_VERSION
-        ? Flux.fromIterable(testbed.topology().shards())
-            .flatMap(
-                shard ->
-                    Mono.fromCallable(
-                            () ->
-                                pushIgnoringVersions(
-                                    "mongodb://%s:%d/?directConnection=true"
-                                        .formatted(shard.hosts().get(0).address(), shard.port()),
-                                    round))
-                        .subscribeOn(Schedulers.boundedElastic()))
-            .reduce(0, Integer::sum)
-            .block(TIMEOUT)
-        : (int)
-            run(collection(way, "many").updateMany(new Document(), Updates.push("log", round)))
-                .getModifiedCount();
+  private static int push(MongoClient client, int round) {
+    return (int)
+        collection(client, "many")
+            .updateMany(new Document(), Updates.push("log", round))
+            .getModifiedCount();
+  }
+
+  private static int pushIgnoringVersions(int round) {
+    List<Shard> shards = cluster.testbed().topology().shards();
+    return InParallel.call(
+            shards.size(),
+            shards.size(),
+            i ->
+                pushIgnoringVersions(
+                    "mongodb://%s:%d/?directConnection=true"
+                        .formatted(shards.get(i).hosts().get(0).address(), shards.get(i).port()),
+                    round))
+        .stream()
+        .mapToInt(each -> each)
+        .sum();
   }
 
   private static int pushIgnoringVersions(String shard, int round) {
@@ -212,9 +212,10 @@ class WritesOverShardsIT {
                t: {$timestamp: {t: 4294967295, i: 4294967295}}, v: {$timestamp: {t: 0, i: 0}}}}\
             """
                 .formatted(round));
-    try (com.mongodb.client.MongoClient client = com.mongodb.client.MongoClients.create(shard)) {
+    try (MongoClient client = MongoClients.create(shard)) {
       while (true) {
-        BsonDocument reply = client.getDatabase("it").runCommand(command, BsonDocument.class);
+        BsonDocument reply =
+            client.getDatabase(cluster.database()).runCommand(command, BsonDocument.class);
         if (reply.getArray("writeErrors", new BsonArray()).isEmpty()) {
           return reply.getInt32("nModified").getValue();
         }
@@ -222,11 +223,7 @@ class WritesOverShardsIT {
     }
   }
 
-  private static <T> List<T> all(Publisher<T> operation) {
-    return Flux.from(operation).collectList().block(TIMEOUT);
-  }
-
-  private static <T> T run(Publisher<T> operation) {
-    return Mono.from(operation).block(TIMEOUT);
+  private static MongoCollection<Document> collection(MongoClient client, String name) {
+    return client.getDatabase(cluster.database()).getCollection(name);
   }
 }

@@ -8,6 +8,8 @@ import com.mongodb.client.MongoCollection;
 import com.mongodb.client.model.Filters;
 import dev.onehop.testbed.Topology;
 import dev.onehop.testbed.evidence.Placement;
+import dev.onehop.testbed.junit.ShardedCluster;
+import dev.onehop.testbed.junit.SharedCluster;
 import dev.onehop.ycsb.AsyncClient;
 import dev.onehop.ycsb.DirectAsyncClient;
 import dev.onehop.ycsb.DirectSyncClient;
@@ -41,6 +43,7 @@ import site.ycsb.measurements.Measurements;
 
 /** Every YCSB operation in every mode, against shards that each own a part of the keys. */
 @SuppressWarnings("JdkObsolete") // YCSB's own interface asks for a Vector.
+@ShardedCluster
 class YcsbOperationsIT {
   private static final int RECORDS = 90;
 
@@ -57,8 +60,8 @@ class YcsbOperationsIT {
   }
 
   @BeforeAll
-  static void start() {
-    cluster = TestCluster.start(Topology.named("single-host"));
+  static void start(SharedCluster shared) {
+    cluster = TestCluster.shared(shared, Topology.named("single-host"), "ycsb");
     Measurements.setProperties(new Properties());
   }
 
@@ -75,7 +78,7 @@ class YcsbOperationsIT {
     String table = "ops_" + mode;
     shard(table);
     try (MongoClient plain = MongoClients.create(cluster.url())) {
-      MongoCollection<Document> stored = plain.getDatabase("ycsb").getCollection(table);
+      MongoCollection<Document> stored = plain.getDatabase(cluster.database()).getCollection(table);
       DB db = open(binding, Map.of());
 
       for (int i = 0; i < RECORDS; i++) {
@@ -107,7 +110,7 @@ class YcsbOperationsIT {
       db.cleanup();
     }
     if (cluster.hasEvidence()) {
-      assertThat(cluster.testbed("placement").evidence("ycsb." + table).placement())
+      assertThat(cluster.testbed("placement").evidence(cluster.namespace(table)).placement())
           .matches(Placement::isRight);
     }
   }
@@ -127,18 +130,18 @@ class YcsbOperationsIT {
 
     assertThat(statuses).allMatch(Status::isOk).contains(Status.BATCHED_OK);
     try (MongoClient plain = MongoClients.create(cluster.url())) {
-      assertThat(plain.getDatabase("ycsb").getCollection(table).countDocuments())
+      assertThat(plain.getDatabase(cluster.database()).getCollection(table).countDocuments())
           .isEqualTo(RECORDS);
     }
     if (cluster.hasEvidence()) {
-      assertThat(cluster.testbed("placement").evidence("ycsb." + table).placement())
+      assertThat(cluster.testbed("placement").evidence(cluster.namespace(table)).placement())
           .matches(Placement::isRight);
     }
   }
 
   private static DB open(Supplier<DB> binding, Map<String, String> extra) throws Exception {
     Properties properties = new Properties();
-    properties.setProperty("mongodb.url", cluster.url("ycsb", "w=1"));
+    properties.setProperty("mongodb.url", cluster.url(cluster.database(), "w=1"));
     properties.putAll(extra);
     DB db = binding.get();
     db.setProperties(properties);
@@ -149,7 +152,7 @@ class YcsbOperationsIT {
   /** Over all shards, a third of the records on each. */
   private static void shard(String table) {
     cluster.shardCollection(
-        "ycsb." + table,
+        cluster.namespace(table),
         new BsonDocument("_id", new BsonInt32(1)),
         IntStream.of(15, 30, 45, 60, 75)
             .mapToObj(i -> new BsonDocument("_id", new BsonString(key(i))))

@@ -44,6 +44,25 @@ interface Platform extends AutoCloseable {
     return access();
   }
 
+  /**
+   * Whether the servers' data is that of a cluster formed earlier, which they are to be once they
+   * have started.
+   */
+  default boolean isFormed() {
+    return false;
+  }
+
+  /** Whether {@link #keepFormed} would keep anything. */
+  default boolean keepsFormed() {
+    return false;
+  }
+
+  /** Keeps the data for later starts. No server writes meanwhile. */
+  default void keepFormed() {}
+
+  /** Forgets what was kept: servers did not start with it. */
+  default void forgetFormed() {}
+
   /** All replica sets have primaries; no router and no shard is part of the cluster yet. */
   default void initiated(ReplicaSet configServers) {}
 

@@ -10,6 +10,7 @@ import dev.onehop.testbed.internal.process.Ports;
 import dev.onehop.testbed.internal.process.ProcFs;
 import dev.onehop.testbed.internal.process.RunningServer;
 import dev.onehop.testbed.internal.process.ServerProcess;
+import dev.onehop.testbed.internal.run.FormedData;
 import dev.onehop.testbed.internal.run.RunDirectory;
 import dev.onehop.testbed.internal.run.RunState;
 import java.net.InetAddress;
@@ -27,6 +28,8 @@ final class ProcessPlatform implements Platform {
   private final ClusterPlan plan;
   private final RunDirectory directory;
   private final Programs programs;
+  private final @Nullable FormedData formedData;
+  private final boolean formed;
   private final Versions versions;
   private final @Nullable String requiredFeatureCompatibilityVersion;
   private final List<RunState.Entry> entries = new ArrayList<>();
@@ -49,6 +52,10 @@ final class ProcessPlatform implements Platform {
             options.busyRouters,
             options.waitingStreams,
             options.noopSeconds);
+    // Only what the config servers' own commands have formed: a mongos leaves more than the
+    // cluster.
+    this.formedData = binaries.mongos() == null ? formedData(options, binaries, plan) : null;
+    this.formed = formedData != null && formedData.copyTo(directory.data());
     this.versions =
         new Versions(
             binaries.mongod().version(),
@@ -98,6 +105,18 @@ final class ProcessPlatform implements Platform {
     }
   }
 
+  private static FormedData formedData(
+      Testbed.Builder options, ServerBinaries binaries, ClusterPlan plan) {
+    List<String> cluster = new ArrayList<>();
+    cluster.add(binaries.mongod().version());
+    cluster.add(String.valueOf(options.featureCompatibilityVersion));
+    for (Server server : plan.mongods()) {
+      cluster.add(server.name() + " " + server.role() + " " + server.replicaSet());
+      cluster.add(server.advertised());
+    }
+    return new FormedData(options.cacheFolder, cluster);
+  }
+
   private static void announce(Testbed.Builder options, ServerBinaries binaries) {
     ServerBinaries.@Nullable Binary mongos = binaries.mongos();
     options.progress.accept(
@@ -140,6 +159,30 @@ final class ProcessPlatform implements Platform {
   @Override
   public @Nullable String featureCompatibilityVersion() {
     return requiredFeatureCompatibilityVersion;
+  }
+
+  @Override
+  public boolean isFormed() {
+    return formed;
+  }
+
+  @Override
+  public boolean keepsFormed() {
+    return formedData != null && !formed;
+  }
+
+  @Override
+  public void keepFormed() {
+    if (formedData != null) {
+      formedData.keep(directory.data());
+    }
+  }
+
+  @Override
+  public void forgetFormed() {
+    if (formedData != null) {
+      formedData.remove();
+    }
   }
 
   @Override

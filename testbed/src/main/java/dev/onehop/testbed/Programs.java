@@ -20,7 +20,8 @@ final class Programs {
    * Halves what a JVM's start costs, and keeps the optimizing compiler from taking the processors
    * from what is being measured: there are several routers.
    */
-  static final List<String> QUICK_COMPILER = List.of("-XX:TieredStopAtLevel=1");
+  static final List<String> QUICK_COMPILER =
+      List.of("-XX:TieredStopAtLevel=1", "-XX:CICompilerCount=1");
 
   private final ServerBinaries binaries;
   private final RunDirectory directory;

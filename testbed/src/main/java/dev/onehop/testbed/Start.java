@@ -25,6 +25,7 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
 import org.jspecify.annotations.Nullable;
@@ -36,6 +37,7 @@ final class Start {
   private final Testbed.Builder options;
   private final Map<String, Duration> phases = new LinkedHashMap<>();
   private long phaseBegan = System.nanoTime();
+  private boolean serversFailed;
 
   Start(Testbed.Builder options) {
     this.options = options;
@@ -43,6 +45,22 @@ final class Start {
 
   Testbed start() {
     Platform platform = options.platform.apply(options);
+    if (!platform.isFormed()) {
+      return start(platform);
+    }
+    try {
+      return start(platform);
+    } catch (TestbedException e) {
+      if (!serversFailed) {
+        throw e;
+      }
+      platform.forgetFormed();
+      options.progress.accept("not with the data of an earlier start: " + e.getMessage());
+      return start(options.platform.apply(options));
+    }
+  }
+
+  private Testbed start(Platform platform) {
     Topology topology = platform.topology();
     Callers callers = new Callers(platform.peers(), Peer.client(topology.client().name()));
     Run run;
@@ -74,6 +92,7 @@ final class Start {
         cluster.close();
       }
       boolean stopped = run.isClosing();
+      serversFailed = cluster == null && !stopped;
       run.close();
       throw stopped ? new TestbedException("stopped while starting", e) : e;
     }
@@ -97,6 +116,9 @@ final class Start {
         "starting %d mongod in %d regions"
             .formatted(plan.mongods().size(), platform.topology().regions().size()));
     Map<Server, RunningServer> mongods = launch(plan.mongods(), run, callers);
+    // Those of a formed cluster wait for their config servers while they start.
+    Map<Server, RunningServer> routers =
+        platform.isFormed() ? launch(plan.routers(), run, callers) : Map.of();
     // Apart they are put when the cluster stands: forming it across oceans would only take longer.
     run.links().setDelayed(false);
     for (Server server : plan.all()) {
@@ -115,29 +137,38 @@ final class Start {
             .toList();
     @Nullable Cluster cluster = null;
     try {
-      initiate(config, shards);
+      inParallel(
+          config, shards, platform.isFormed() ? ReplicaSet::awaitPrimary : ReplicaSet::initiate);
       platform.initiated(config);
       phaseDone("replica sets");
       @Nullable String fcv =
           options.featureCompatibilityVersion != null
               ? options.featureCompatibilityVersion
               : platform.featureCompatibilityVersion();
-      if (fcv != null) {
+      if (fcv != null && !platform.isFormed()) {
         // Before there are routers: one older than the mongods ends where it finds their own.
         config.setFeatureCompatibilityVersion(fcv);
       }
-      Map<Server, RunningServer> routers = launch(plan.routers(), run, callers);
-      boolean mongos = platform.versions().router() == ServerInfo.RouterKind.MONGOS;
-      if (mongos) {
-        routers.forEach(Start::awaitListening); // It takes the commands that form the cluster.
+      if (platform.isFormed() || platform.keepsFormed()) {
+        cluster = new Cluster(config, shards, null);
+        if (!platform.isFormed()) {
+          form(cluster);
+          keep(config, shards, platform); // Before routers write.
+          routers = launch(plan.routers(), run, callers);
+        }
+      } else {
+        routers = launch(plan.routers(), run, callers);
+        boolean mongos = platform.versions().router() == ServerInfo.RouterKind.MONGOS;
+        if (mongos) {
+          routers.forEach(Start::awaitListening); // It takes the commands that form the cluster.
+        }
+        cluster =
+            new Cluster(
+                config,
+                shards,
+                mongos ? Admin.of(plan.routers().get(0), platform.routerAccess()) : null);
+        form(cluster);
       }
-      cluster =
-          new Cluster(
-              config,
-              shards,
-              mongos ? Admin.of(plan.routers().get(0), platform.routerAccess()) : null);
-      options.progress.accept("forming the cluster");
-      cluster.form();
       shards.forEach(ReplicaSet::awaitMembers);
       phaseDone("sharded cluster");
       routers.forEach(Start::awaitListening);
@@ -151,6 +182,26 @@ final class Start {
         shards.forEach(ReplicaSet::close);
       }
       throw e;
+    }
+  }
+
+  private void form(Cluster cluster) {
+    options.progress.accept("forming the cluster");
+    cluster.form();
+  }
+
+  private void keep(ReplicaSet config, List<ReplicaSet> shards, Platform platform) {
+    // Every member has been synchronized.
+    shards.forEach(ReplicaSet::awaitMembers);
+    Runnable keep = platform::keepFormed;
+    for (ReplicaSet shard : shards) {
+      Runnable inner = keep;
+      keep = () -> shard.withoutWrites(inner);
+    }
+    try {
+      config.withoutWrites(keep);
+    } catch (TestbedException e) {
+      options.progress.accept("the cluster's data is not kept for later starts: " + e.getMessage());
     }
   }
 
@@ -171,12 +222,13 @@ final class Start {
     return started;
   }
 
-  private static void initiate(ReplicaSet config, List<ReplicaSet> shards) {
+  private static void inParallel(
+      ReplicaSet config, List<ReplicaSet> shards, Consumer<ReplicaSet> work) {
     List<ReplicaSet> sets = new ArrayList<>(shards);
     sets.add(config);
-    List<CompletableFuture<Void>> initiated =
-        sets.stream().map(set -> CompletableFuture.runAsync(set::initiate)).toList();
-    joined(() -> initiated.forEach(CompletableFuture::join));
+    List<CompletableFuture<Void>> all =
+        sets.stream().map(set -> CompletableFuture.runAsync(() -> work.accept(set))).toList();
+    joined(() -> all.forEach(CompletableFuture::join));
   }
 
   private static void joined(Runnable join) {

@@ -9,7 +9,7 @@ import org.springframework.data.mongodb.repository.config.EnableReactiveMongoRep
 @Configuration
 @EnableReactiveMongoRepositories(considerNestedRepositories = true)
 class Application extends AbstractReactiveMongoConfiguration {
-  static final String DATABASE = "application";
+  static final String DATABASE = "DropInIT";
 
   private final MongoClient client;
 

@@ -36,7 +36,8 @@ import dev.onehop.it.clients.Accounts;
 import dev.onehop.it.clients.Mode;
 import dev.onehop.routing.clients.BlockingView;
 import dev.onehop.testbed.Testbed;
-import dev.onehop.testbed.Topology;
+import dev.onehop.testbed.junit.ShardedCluster;
+import dev.onehop.testbed.junit.SharedCluster;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.util.ArrayList;
@@ -54,7 +55,6 @@ import org.bson.Document;
 import org.bson.codecs.configuration.CodecRegistries;
 import org.bson.codecs.pojo.PojoCodecProvider;
 import org.bson.types.ObjectId;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
@@ -76,7 +76,10 @@ import org.springframework.data.mongodb.core.query.Update;
  * and nothing in it but who makes the client knows which.
  */
 @ParameterizedClass
-@EnumSource(mode = EnumSource.Mode.MATCH_NONE, names = ".*_PIPELINED")
+@EnumSource(
+    mode = EnumSource.Mode.MATCH_NONE,
+    names = {".*_PIPELINED", "UNROUTED.*"})
+@ShardedCluster
 class DropInIT {
   private static final int PER_SHARD = 100;
   private static final int WRITE_CONFLICT = 112;
@@ -94,21 +97,14 @@ class DropInIT {
   private MongoDatabase database;
 
   @BeforeAll
-  static void start() {
-    testbed = Testbed.builder(Topology.named("us-2014")).start();
+  static void start(SharedCluster cluster) {
+    testbed = cluster.testbed();
     testbed.shardCollection(
         Application.DATABASE + ".orders",
         new BsonDocument("customer", new BsonInt32(1)),
         List.of(
             new BsonDocument("customer", new BsonString("h")),
             new BsonDocument("customer", new BsonString("q"))));
-  }
-
-  @AfterAll
-  static void stop() {
-    if (testbed != null) {
-      testbed.close();
-    }
   }
 
   @BeforeEach

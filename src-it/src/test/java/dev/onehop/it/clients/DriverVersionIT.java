@@ -19,12 +19,12 @@ import com.mongodb.client.model.changestream.ChangeStreamDocument;
 import com.mongodb.client.model.changestream.OperationType;
 import dev.onehop.testbed.Shard;
 import dev.onehop.testbed.Testbed;
-import dev.onehop.testbed.Topology;
+import dev.onehop.testbed.junit.ShardedCluster;
+import dev.onehop.testbed.junit.SharedCluster;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.util.List;
 import java.util.stream.IntStream;
 import org.bson.Document;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -36,19 +36,15 @@ import org.junit.jupiter.params.provider.EnumSource;
  * into the place of the one that it was built with.
  */
 @Tag("driver-version")
+@ShardedCluster
 class DriverVersionIT {
+  private static final String DATABASE = "DriverVersionIT";
+
   private static Testbed testbed;
 
   @BeforeAll
-  static void start() {
-    testbed = Testbed.builder(Topology.named("us-2014")).start();
-  }
-
-  @AfterAll
-  static void stop() {
-    if (testbed != null) {
-      testbed.close();
-    }
+  static void start(SharedCluster cluster) {
+    testbed = cluster.testbed();
   }
 
   @Test
@@ -67,9 +63,9 @@ class DriverVersionIT {
   void operationsAreSentToTheirShards(Mode mode) {
     SimpleMeterRegistry meters = new SimpleMeterRegistry();
     String name = mode.name();
-    Accounts.shard(testbed, "versions." + name);
+    Accounts.shard(testbed, DATABASE + "." + name);
     try (MongoClient client = mode.client(testbed.url(), settings -> {}, meters)) {
-      MongoCollection<Document> accounts = client.getDatabase("versions").getCollection(name);
+      MongoCollection<Document> accounts = client.getDatabase(DATABASE).getCollection(name);
       accounts.insertMany(Accounts.documents());
 
       reads(accounts);

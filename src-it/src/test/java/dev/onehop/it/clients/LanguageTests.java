@@ -14,23 +14,22 @@ import com.mongodb.client.model.changestream.ChangeStreamDocument;
 import com.mongodb.client.model.changestream.OperationType;
 import dev.onehop.routing.OneHop;
 import dev.onehop.routing.RoutingMode;
-import dev.onehop.testbed.Shard;
-import dev.onehop.testbed.Testbed;
-import dev.onehop.testbed.Topology;
+import dev.onehop.testbed.junit.ShardedCluster;
+import dev.onehop.testbed.junit.SharedCluster;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.util.List;
 import org.bson.BsonTimestamp;
 import org.bson.Document;
 import org.bson.conversions.Bson;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** What a driver of another language does on a router. */
+@ShardedCluster
 abstract class LanguageTests {
-  private static Testbed testbed;
+  private static SharedCluster cluster;
 
   /** A collection of a client of that driver, and the client. */
   interface Client extends AutoCloseable {
@@ -57,15 +56,8 @@ abstract class LanguageTests {
   abstract Client open(MongoClientSettings settings, String database, String collection);
 
   @BeforeAll
-  static void start() {
-    testbed = Testbed.builder(Topology.named("us-2014")).start();
-  }
-
-  @AfterAll
-  static void stop() {
-    if (testbed != null) {
-      testbed.close();
-    }
+  static void start(SharedCluster shared) {
+    cluster = shared;
   }
 
   @Timeout(60)
@@ -73,9 +65,9 @@ abstract class LanguageTests {
   @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "NONE")
   void operationsAreSentToTheirShards(RoutingMode mode) {
     SimpleMeterRegistry meters = new SimpleMeterRegistry();
-    Accounts.shard(testbed, "languages." + mode);
-    try (OneHop router = OneHop.builder(testbed.url()).routing(mode).meterRegistry(meters).build();
-        Client accounts = open(router.clientSettings(), "languages", mode.name())) {
+    Accounts.shard(cluster.testbed(), cluster.namespace(mode.name()));
+    try (OneHop router = OneHop.builder(cluster.url()).routing(mode).meterRegistry(meters).build();
+        Client accounts = open(router.clientSettings(), cluster.database(), mode.name())) {
       accounts.insertMany(Accounts.documents());
       for (int id : new int[] {10, 110, 210}) {
         assertThat(accounts.find(Filters.eq(id)))
@@ -107,6 +99,6 @@ abstract class LanguageTests {
     assertThat(meters.find("onehop.operations").tags("operation", "find").timers())
         .filteredOn(timer -> "owner".equals(timer.getId().getTag("decision")))
         .extracting(timer -> timer.getId().getTag("shard"))
-        .containsAll(testbed.topology().shards().stream().map(Shard::name).toList());
+        .containsAll(cluster.shards());
   }
 }

@@ -1,14 +1,18 @@
 package dev.onehop.it.unified;
 
+import static org.awaitility.Awaitility.await;
+
 import com.mongodb.event.CommandEvent;
 import com.mongodb.event.CommandStartedEvent;
 import com.mongodb.event.ConnectionCheckOutFailedEvent;
 import com.mongodb.event.ConnectionClosedEvent;
 import dev.onehop.it.unified.EventLog.Event;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
+import org.awaitility.core.ConditionTimeoutException;
 import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
 import org.bson.BsonValue;
@@ -18,7 +22,7 @@ final class EventMatcher {
   /** What a publisher sends by itself when a cursor was opened or left. */
   private static final Set<String> OF_CURSORS = Set.of("getMore", "killCursors");
 
-  private static final long LATE_MILLIS = 1_500;
+  private static final Duration LATE = Duration.ofMillis(1_500);
 
   private final Matcher matcher;
 
@@ -33,21 +37,14 @@ final class EventMatcher {
    * @throws AssertionError if they differ
    */
   void matches(BsonDocument expected, EventLog log, boolean fetchesAhead) {
-    long end = System.nanoTime() + LATE_MILLIS * 1_000_000;
-    while (true) {
-      try {
-        matchNow(expected, log, fetchesAhead);
-        return;
-      } catch (AssertionError e) {
-        if (System.nanoTime() > end) {
-          throw e;
-        }
-      }
-      try {
-        Thread.sleep(20);
-      } catch (InterruptedException e) {
-        throw new IllegalStateException(e);
-      }
+    try {
+      await()
+          .pollDelay(Duration.ZERO)
+          .pollInterval(Duration.ofMillis(20))
+          .atMost(LATE)
+          .untilAsserted(() -> matchNow(expected, log, fetchesAhead));
+    } catch (ConditionTimeoutException e) {
+      throw new AssertionError(e.getMessage(), e);
     }
   }
 

@@ -19,10 +19,15 @@ import org.jspecify.annotations.Nullable;
 
 /** A replica set of one member, with fail points. */
 final class ReplicaSetDeployment implements Deployment {
-  private final RealMongod mongod = RealMongod.startWithFailPoints();
-  private final MongoClient internal = MongoClients.create(uri(false, List.of()));
+  private final RealMongod mongod;
+  private final MongoClient internal;
   private final List<String> failPoints = new ArrayList<>();
   private @Nullable BsonDocument clusterTime;
+
+  ReplicaSetDeployment(RealMongod mongod) {
+    this.mongod = mongod;
+    this.internal = MongoClients.create(uri(false, List.of()));
+  }
 
   @Override
   public String topology() {
@@ -113,6 +118,5 @@ final class ReplicaSetDeployment implements Deployment {
   @Override
   public void close() {
     internal.close();
-    mongod.close();
   }
 }

@@ -8,7 +8,6 @@ import com.mongodb.client.MongoCollection;
 import com.mongodb.client.model.Filters;
 import dev.onehop.it.clients.Mode;
 import dev.onehop.testbed.Testbed;
-import dev.onehop.testbed.Topology;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -26,45 +25,33 @@ import org.jspecify.annotations.Nullable;
  * {@code _id} so that the documents 1, 2 and 3, which most tests use, lie on different shards.
  */
 final class ShardedDeployment implements Deployment {
-  private static final String TOPOLOGY =
-      """
-      name: unified
-      description: a mongos beside each of three shards, without any delay
-      regions: [here]
-      roundTrips:
-        here <-> here: 0
-      hosts:
-        one: {region: here, address: 127.33.0.1}
-        two: {region: here, address: 127.33.0.2}
-        three: {region: here, address: 127.33.0.3}
-      client: one
-      configServers: [one]
-      shards:
-        shard-1: [one]
-        shard-2: [two]
-        shard-3: [three]
-      mongos: [one, two, three]
-      """;
   private static final BsonDocument NO_FAILURE =
       BsonDocument.parse("{configureFailPoint: 'failCommand', mode: 'off'}");
+  private static final Set<String> OF_THE_CLUSTER = Set.of("admin", "config");
   private static final BsonDocument KEY = BsonDocument.parse("{_id: 1}");
   private static final List<BsonDocument> SPLITS =
       List.of(BsonDocument.parse("{_id: 2}"), BsonDocument.parse("{_id: 3}"));
 
-  private final Testbed testbed =
-      Testbed.builder(Topology.parse("unified.yaml", TOPOLOGY)).failPoints().start();
-  private final MongoClient internal = MongoClients.create(uri(false, List.of()));
-  private final List<MongoClient> shards =
-      testbed.shardHosts().values().stream()
-          .map(set -> MongoClients.create("mongodb://" + set.substring(set.indexOf('/') + 1)))
-          .toList();
-  private final Map<String, MongoClient> mongoses =
-      testbed.mongosAddresses().stream()
-          .collect(
-              Collectors.toMap(
-                  address -> address, address -> MongoClients.create("mongodb://" + address)));
+  private final Testbed testbed;
+  private final MongoClient internal;
+  private final List<MongoClient> shards;
+  private final Map<String, MongoClient> mongoses;
   private final Set<MongoClient> failing = new HashSet<>();
   private @Nullable BsonDocument clusterTime;
+
+  ShardedDeployment(Testbed testbed) {
+    this.testbed = testbed;
+    this.internal = MongoClients.create(uri(false, List.of()));
+    this.shards =
+        testbed.shardHosts().values().stream()
+            .map(set -> MongoClients.create("mongodb://" + set.substring(set.indexOf('/') + 1)))
+            .toList();
+    this.mongoses =
+        testbed.mongosAddresses().stream()
+            .collect(
+                Collectors.toMap(
+                    address -> address, address -> MongoClients.create("mongodb://" + address)));
+  }
 
   @Override
   public String topology() {
@@ -160,9 +147,13 @@ final class ShardedDeployment implements Deployment {
 
   @Override
   public void close() {
+    for (String database : internal.listDatabaseNames()) {
+      if (!OF_THE_CLUSTER.contains(database)) {
+        internal.getDatabase(database).drop();
+      }
+    }
     shards.forEach(MongoClient::close);
     mongoses.values().forEach(MongoClient::close);
     internal.close();
-    testbed.close();
   }
 }

@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import com.mongodb.ServerAddress;
 import com.mongodb.client.ClientSession;
+import dev.onehop.it.RealTime;
 import dev.onehop.routing.clients.DriverCannot;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -117,7 +118,7 @@ final class SpecialOperations {
 
   private static void sleep(long millis) {
     try {
-      Thread.sleep(millis);
+      RealTime.pass(Duration.ofMillis(millis));
     } catch (InterruptedException e) {
       throw new IllegalStateException(e);
     }

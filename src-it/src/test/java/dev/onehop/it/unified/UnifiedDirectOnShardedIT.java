@@ -5,8 +5,8 @@ import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 
 /** The specification tests: {@link Mode#DIRECT}, {@link ShardedDeployment}. */
 @EnabledIfSystemProperty(named = UnifiedSuite.ALL, matches = ".*")
-class UnifiedDirectOnShardedIT extends UnifiedSuite {
+class UnifiedDirectOnShardedIT extends UnifiedOnSharded {
   UnifiedDirectOnShardedIT() {
-    super(Mode.DIRECT, ShardedDeployment::new);
+    super(Mode.DIRECT);
   }
 }

@@ -5,8 +5,8 @@ import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 
 /** The specification tests: {@link Mode#DIRECT_PIPELINED}, {@link ShardedDeployment}. */
 @EnabledIfSystemProperty(named = UnifiedSuite.ALL, matches = ".*")
-class UnifiedDirectPipelinedOnShardedIT extends UnifiedSuite {
+class UnifiedDirectPipelinedOnShardedIT extends UnifiedOnSharded {
   UnifiedDirectPipelinedOnShardedIT() {
-    super(Mode.DIRECT_PIPELINED, ShardedDeployment::new);
+    super(Mode.DIRECT_PIPELINED);
   }
 }

@@ -3,8 +3,8 @@ package dev.onehop.it.unified;
 import dev.onehop.it.clients.Mode;
 
 /** The specification tests: {@link Mode#DIRECT_SYNC}, {@link ShardedDeployment}. */
-class UnifiedDirectSyncOnShardedIT extends UnifiedSuite {
+class UnifiedDirectSyncOnShardedIT extends UnifiedOnSharded {
   UnifiedDirectSyncOnShardedIT() {
-    super(Mode.DIRECT_SYNC, ShardedDeployment::new);
+    super(Mode.DIRECT_SYNC);
   }
 }

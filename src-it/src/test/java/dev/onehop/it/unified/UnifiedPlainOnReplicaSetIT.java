@@ -5,8 +5,8 @@ import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 
 /** The specification tests: {@link Mode#PLAIN}, {@link ReplicaSetDeployment}. */
 @EnabledIfSystemProperty(named = UnifiedSuite.ALL, matches = ".*")
-class UnifiedPlainOnReplicaSetIT extends UnifiedSuite {
+class UnifiedPlainOnReplicaSetIT extends UnifiedOnReplicaSet {
   UnifiedPlainOnReplicaSetIT() {
-    super(Mode.PLAIN, ReplicaSetDeployment::new);
+    super(Mode.PLAIN);
   }
 }

@@ -5,8 +5,8 @@ import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 
 /** The specification tests: {@link Mode#PLAIN}, {@link ShardedDeployment}. */
 @EnabledIfSystemProperty(named = UnifiedSuite.ALL, matches = ".*")
-class UnifiedPlainOnShardedIT extends UnifiedSuite {
+class UnifiedPlainOnShardedIT extends UnifiedOnSharded {
   UnifiedPlainOnShardedIT() {
-    super(Mode.PLAIN, ShardedDeployment::new);
+    super(Mode.PLAIN);
   }
 }

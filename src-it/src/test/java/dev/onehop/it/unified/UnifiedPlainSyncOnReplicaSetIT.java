@@ -5,8 +5,8 @@ import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 
 /** The specification tests: {@link Mode#PLAIN_SYNC}, {@link ReplicaSetDeployment}. */
 @EnabledIfSystemProperty(named = UnifiedSuite.ALL, matches = ".*")
-class UnifiedPlainSyncOnReplicaSetIT extends UnifiedSuite {
+class UnifiedPlainSyncOnReplicaSetIT extends UnifiedOnReplicaSet {
   UnifiedPlainSyncOnReplicaSetIT() {
-    super(Mode.PLAIN_SYNC, ReplicaSetDeployment::new);
+    super(Mode.PLAIN_SYNC);
   }
 }

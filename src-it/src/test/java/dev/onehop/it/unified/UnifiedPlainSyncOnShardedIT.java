@@ -5,8 +5,8 @@ import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 
 /** The specification tests: {@link Mode#PLAIN_SYNC}, {@link ShardedDeployment}. */
 @EnabledIfSystemProperty(named = UnifiedSuite.ALL, matches = ".*")
-class UnifiedPlainSyncOnShardedIT extends UnifiedSuite {
+class UnifiedPlainSyncOnShardedIT extends UnifiedOnSharded {
   UnifiedPlainSyncOnShardedIT() {
-    super(Mode.PLAIN_SYNC, ShardedDeployment::new);
+    super(Mode.PLAIN_SYNC);
   }
 }

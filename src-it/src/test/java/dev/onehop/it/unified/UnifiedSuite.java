@@ -6,13 +6,11 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Supplier;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Assumptions;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.DynamicContainer;
 import org.junit.jupiter.api.DynamicNode;
 import org.junit.jupiter.api.DynamicTest;
@@ -41,15 +39,13 @@ abstract class UnifiedSuite {
   private static final String ONLY = System.getProperty("onehop.it.unified.test", "");
 
   private final Mode mode;
-  private final Supplier<Deployment> start;
   private final Map<String, Tally> tallies = new TreeMap<>();
   private Deployment deployment;
   private Requirements requirements;
   private Expectations expectations;
 
-  UnifiedSuite(Mode mode, Supplier<Deployment> start) {
+  UnifiedSuite(Mode mode) {
     this.mode = mode;
-    this.start = start;
   }
 
   /** How the tests of a folder ended. */
@@ -61,9 +57,9 @@ abstract class UnifiedSuite {
     long nanos;
   }
 
-  @BeforeAll
-  void startServers() {
-    deployment = start.get();
+  /** Runs the tests there. */
+  final void use(Deployment servers) {
+    deployment = servers;
     requirements = new Requirements(deployment);
     expectations = Expectations.of(mode, deployment.topology());
   }

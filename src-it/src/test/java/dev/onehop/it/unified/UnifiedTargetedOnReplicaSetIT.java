@@ -5,8 +5,8 @@ import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 
 /** The specification tests: {@link Mode#TARGETED}, {@link ReplicaSetDeployment}. */
 @EnabledIfSystemProperty(named = UnifiedSuite.ALL, matches = ".*")
-class UnifiedTargetedOnReplicaSetIT extends UnifiedSuite {
+class UnifiedTargetedOnReplicaSetIT extends UnifiedOnReplicaSet {
   UnifiedTargetedOnReplicaSetIT() {
-    super(Mode.TARGETED, ReplicaSetDeployment::new);
+    super(Mode.TARGETED);
   }
 }

@@ -5,8 +5,8 @@ import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 
 /** The specification tests: {@link Mode#TARGETED_PIPELINED}, {@link ReplicaSetDeployment}. */
 @EnabledIfSystemProperty(named = UnifiedSuite.ALL, matches = ".*")
-class UnifiedTargetedPipelinedOnReplicaSetIT extends UnifiedSuite {
+class UnifiedTargetedPipelinedOnReplicaSetIT extends UnifiedOnReplicaSet {
   UnifiedTargetedPipelinedOnReplicaSetIT() {
-    super(Mode.TARGETED_PIPELINED, ReplicaSetDeployment::new);
+    super(Mode.TARGETED_PIPELINED);
   }
 }

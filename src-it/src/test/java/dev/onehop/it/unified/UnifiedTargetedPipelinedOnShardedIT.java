@@ -5,8 +5,8 @@ import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 
 /** The specification tests: {@link Mode#TARGETED_PIPELINED}, {@link ShardedDeployment}. */
 @EnabledIfSystemProperty(named = UnifiedSuite.ALL, matches = ".*")
-class UnifiedTargetedPipelinedOnShardedIT extends UnifiedSuite {
+class UnifiedTargetedPipelinedOnShardedIT extends UnifiedOnSharded {
   UnifiedTargetedPipelinedOnShardedIT() {
-    super(Mode.TARGETED_PIPELINED, ShardedDeployment::new);
+    super(Mode.TARGETED_PIPELINED);
   }
 }

@@ -5,8 +5,8 @@ import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 
 /** The specification tests: {@link Mode#TARGETED_SYNC}, {@link ReplicaSetDeployment}. */
 @EnabledIfSystemProperty(named = UnifiedSuite.ALL, matches = ".*")
-class UnifiedTargetedSyncOnReplicaSetIT extends UnifiedSuite {
+class UnifiedTargetedSyncOnReplicaSetIT extends UnifiedOnReplicaSet {
   UnifiedTargetedSyncOnReplicaSetIT() {
-    super(Mode.TARGETED_SYNC, ReplicaSetDeployment::new);
+    super(Mode.TARGETED_SYNC);
   }
 }

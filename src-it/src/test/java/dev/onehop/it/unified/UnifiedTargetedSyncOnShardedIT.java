@@ -5,8 +5,8 @@ import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 
 /** The specification tests: {@link Mode#TARGETED_SYNC}, {@link ShardedDeployment}. */
 @EnabledIfSystemProperty(named = UnifiedSuite.ALL, matches = ".*")
-class UnifiedTargetedSyncOnShardedIT extends UnifiedSuite {
+class UnifiedTargetedSyncOnShardedIT extends UnifiedOnSharded {
   UnifiedTargetedSyncOnShardedIT() {
-    super(Mode.TARGETED_SYNC, ShardedDeployment::new);
+    super(Mode.TARGETED_SYNC);
   }
 }

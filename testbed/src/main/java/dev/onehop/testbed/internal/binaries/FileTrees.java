@@ -9,11 +9,11 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** Temporary folders. */
-final class FileTrees {
+public final class FileTrees {
   private FileTrees() {}
 
   /** Deletes a folder with all it holds, as far as possible; null is nothing to delete. */
-  static void delete(@Nullable Path tree) {
+  public static void delete(@Nullable Path tree) {
     if (tree == null) {
       return;
     }

@@ -115,10 +115,15 @@ public final class RunDirectory implements AutoCloseable {
     return path;
   }
 
+  /** Where all servers keep their data. */
+  public Path data() {
+    return path.resolve("data");
+  }
+
   /** Where a server keeps its data. */
   public Path data(String server) {
     try {
-      return Files.createDirectories(path.resolve("data").resolve(fileName(server)));
+      return Files.createDirectories(data().resolve(fileName(server)));
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }

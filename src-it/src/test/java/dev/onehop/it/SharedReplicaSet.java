@@ -1,0 +1,72 @@
+package dev.onehop.it;
+
+import com.mongodb.client.MongoClient;
+import com.mongodb.client.MongoClients;
+import java.lang.annotation.ElementType;
+import java.lang.annotation.Inherited;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.annotation.Target;
+import java.util.Arrays;
+import java.util.Set;
+import org.junit.jupiter.api.extension.ExtendWith;
+import org.junit.jupiter.api.extension.ExtensionContext;
+import org.junit.jupiter.api.extension.ExtensionContext.Namespace;
+import org.junit.jupiter.api.extension.ExtensionContext.StoreScope;
+import org.junit.jupiter.api.extension.ParameterContext;
+import org.junit.jupiter.api.extension.ParameterResolver;
+
+/**
+ * Gives a test class replica sets of one member that all such classes of a JVM share: its methods
+ * can have parameters of type {@link RealMongod}, each a set of its own. They take {@code
+ * configureFailPoint}, and must not be closed.
+ *
+ * <p>All databases are dropped after the class, or after the test if only that has the parameter.
+ * What else a class changes, it has to put back.
+ */
+@Target(ElementType.TYPE)
+@Retention(RetentionPolicy.RUNTIME)
+@Inherited
+@ExtendWith(SharedReplicaSet.Extension.class)
+public @interface SharedReplicaSet {
+
+  /** Starts sets and drops databases. */
+  final class Extension implements ParameterResolver {
+    private static final Namespace NAMESPACE = Namespace.create(Extension.class);
+    private static final Set<String> OF_THE_SERVER = Set.of("admin", "config", "local");
+
+    @Override
+    public boolean supportsParameter(ParameterContext parameter, ExtensionContext context) {
+      return parameter.getParameter().getType() == RealMongod.class;
+    }
+
+    @Override
+    public RealMongod resolveParameter(ParameterContext parameter, ExtensionContext context) {
+      long number =
+          Arrays.stream(parameter.getDeclaringExecutable().getParameters())
+              .limit(parameter.getIndex())
+              .filter(before -> before.getType() == RealMongod.class)
+              .count();
+      RealMongod mongod =
+          context
+              .getStore(StoreScope.LAUNCHER_SESSION, NAMESPACE)
+              .computeIfAbsent(number, key -> RealMongod.startWithFailPoints(), RealMongod.class);
+      var unused =
+          context
+              .getStore(NAMESPACE)
+              .computeIfAbsent(
+                  number, key -> (AutoCloseable) () -> dropAll(mongod), AutoCloseable.class);
+      return mongod;
+    }
+
+    private static void dropAll(RealMongod mongod) {
+      try (MongoClient client = MongoClients.create(mongod.url())) {
+        for (String database : client.listDatabaseNames()) {
+          if (!OF_THE_SERVER.contains(database)) {
+            client.getDatabase(database).drop();
+          }
+        }
+      }
+    }
+  }
+}

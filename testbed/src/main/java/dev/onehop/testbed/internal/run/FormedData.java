@@ -1,0 +1,138 @@
+package dev.onehop.testbed.internal.run;
+
+import dev.onehop.testbed.internal.binaries.FileTrees;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.FileTime;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.time.Instant;
+import java.util.Comparator;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The servers' data as it was when a cluster had just been formed, kept in the cache folder: the
+ * next start of the same cluster copies it. It comes into being by a rename, so it is whole. Where
+ * it can't be kept or used, the cluster is formed.
+ */
+public final class FormedData {
+  /** Part of the name: another one for data that is formed in another way. */
+  private static final String FORMAT = "1";
+
+  private static final String PARTIAL = "partial";
+
+  private static final int KEPT = 40;
+
+  private final Path folder;
+
+  /**
+   * @param cacheFolder OneHop's cache folder
+   * @param cluster all that the data depends on
+   */
+  public FormedData(Path cacheFolder, List<String> cluster) {
+    String text = FORMAT + "\n" + String.join("\n", cluster);
+    try {
+      byte[] hash =
+          MessageDigest.getInstance("SHA-256").digest(text.getBytes(StandardCharsets.UTF_8));
+      this.folder = cacheFolder.resolve("formed").resolve(HexFormat.of().formatHex(hash, 0, 12));
+    } catch (NoSuchAlgorithmException e) {
+      throw new IllegalStateException(e); // Every JVM has it.
+    }
+  }
+
+  /**
+   * Copies the data, if there is any.
+   *
+   * @param data a folder, empty
+   * @return whether it was copied
+   */
+  public boolean copyTo(Path data) {
+    if (!Files.isDirectory(folder)) {
+      return false;
+    }
+    try {
+      copy(folder, data);
+      Files.setLastModifiedTime(folder, FileTime.from(Instant.now()));
+      return true;
+    } catch (IOException | UncheckedIOException e) {
+      // Another process may have removed it.
+      FileTrees.delete(data);
+      return false;
+    }
+  }
+
+  /**
+   * Keeps data for later starts, in place of that of clusters that were not used for long.
+   *
+   * @param data every server's folder, while none of them writes
+   */
+  public void keep(Path data) {
+    @Nullable Path partial = null;
+    try {
+      Files.createDirectories(folder.getParent());
+      partial = Files.createTempDirectory(folder.getParent(), PARTIAL);
+      copy(data, partial);
+      Files.move(partial, folder, StandardCopyOption.ATOMIC_MOVE);
+      removeOldest();
+    } catch (IOException | UncheckedIOException e) {
+      // No room for it, or another process was faster.
+      FileTrees.delete(partial);
+    }
+  }
+
+  /** Removes it: servers did not start with it. */
+  public void remove() {
+    remove(folder);
+  }
+
+  /** Renames it first: nobody copies a part. */
+  private static void remove(Path folder) {
+    @Nullable Path removed = null;
+    try {
+      removed = Files.createTempDirectory(folder.getParent(), PARTIAL);
+      Files.move(folder, removed, StandardCopyOption.ATOMIC_MOVE);
+    } catch (IOException e) {
+      // Another process is removing it.
+    }
+    FileTrees.delete(removed);
+  }
+
+  private void removeOldest() throws IOException {
+    try (Stream<Path> all = Files.list(folder.getParent())) {
+      all.sorted(Comparator.comparing(FormedData::used).reversed())
+          .skip(KEPT)
+          .toList()
+          .forEach(FormedData::remove);
+    }
+  }
+
+  private static FileTime used(Path folder) {
+    try {
+      return Files.getLastModifiedTime(folder);
+    } catch (IOException e) {
+      return FileTime.fromMillis(0);
+    }
+  }
+
+  /** Without the journal: the data is that of a checkpoint, and a journal takes 300 MB. */
+  private static void copy(Path from, Path to) throws IOException {
+    try (Stream<Path> files = Files.walk(from)) {
+      for (Path file : files.toList()) {
+        String name = from.relativize(file).toString();
+        Path copy = to.resolve(name);
+        if (Files.isDirectory(file)) {
+          Files.createDirectories(copy);
+        } else if (!name.contains("/journal/") && !name.endsWith("/mongod.lock")) {
+          Files.copy(file, copy);
+        }
+      }
+    }
+  }
+}

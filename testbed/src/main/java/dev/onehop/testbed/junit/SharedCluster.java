@@ -1,0 +1,82 @@
+package dev.onehop.testbed.junit;
+
+import dev.onehop.testbed.Shard;
+import dev.onehop.testbed.Testbed;
+import dev.onehop.testbed.evidence.ServerEvidence;
+import java.util.List;
+import org.bson.BsonDocument;
+
+/**
+ * The cluster as a test class sees it, see {@link ShardedCluster}. Starts it when it is first asked
+ * for more than names. Thread-safe.
+ */
+public final class SharedCluster {
+  private final SharedTestbed shared;
+  private final String database;
+
+  SharedCluster(SharedTestbed shared, String database) {
+    this.shared = shared;
+    this.database = database;
+  }
+
+  /** The class's database: its simple name. */
+  public String database() {
+    return database;
+  }
+
+  /**
+   * Another database of the class, dropped with the first.
+   *
+   * @param suffix tells it from others
+   */
+  public String database(String suffix) {
+    return database + "_" + suffix;
+  }
+
+  /** A collection of the class's database, as {@code database.collection}. */
+  public String namespace(String collection) {
+    return database + "." + collection;
+  }
+
+  /** Where an application connects to: the first shard's router. Without options. */
+  public String url() {
+    return testbed().url();
+  }
+
+  /** The shards' names, in the order in which collections are spread over them. */
+  public List<String> shards() {
+    return testbed().topology().shards().stream().map(Shard::name).toList();
+  }
+
+  /**
+   * Shards a collection of the class's database.
+   *
+   * @see Testbed#shardCollection
+   */
+  public void shardCollection(String collection, BsonDocument key, List<BsonDocument> splitPoints) {
+    testbed().shardCollection(namespace(collection), key, splitPoints);
+  }
+
+  /**
+   * Moves a chunk of a collection of the class's database.
+   *
+   * @see Testbed#moveRange
+   */
+  public void moveRange(String collection, BsonDocument min, String toShard) {
+    testbed().moveRange(namespace(collection), min, toShard);
+  }
+
+  /**
+   * What the servers say about a collection of the class's database.
+   *
+   * @see Testbed#evidence
+   */
+  public ServerEvidence evidence(String collection) {
+    return testbed().evidence(namespace(collection));
+  }
+
+  /** The running cluster. Other classes use it, too: it must not be closed. */
+  public Testbed testbed() {
+    return shared.get();
+  }
+}
