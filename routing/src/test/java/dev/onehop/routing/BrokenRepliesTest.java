@@ -65,7 +65,9 @@ class BrokenRepliesTest {
       Throwable failure = sync ? sync(builder, operation) : reactive(builder, operation);
 
       assertThat(failure).as("sync: %s", sync).isNotNull();
-      assertThat(cluster.seen("s1", operation.command)).as("sync: %s", sync).hasSize(before + times);
+      assertThat(cluster.seen("s1", operation.command))
+          .as("sync: %s", sync)
+          .hasSize(before + times);
     }
   }
 
@@ -140,8 +142,7 @@ class BrokenRepliesTest {
       })
   void aRequestOfNoDriverIsSentThreeTimes(String command, String name, int times) {
     assertThat(cluster.execute("{find: 'c', $db: 'it', filter: {_id: -1}}")).isNotNull();
-    cluster.script(
-        "s1", each -> each.getFirstKey().equals(name) ? ScriptedCluster.HANG_UP : null);
+    cluster.script("s1", each -> each.getFirstKey().equals(name) ? ScriptedCluster.HANG_UP : null);
 
     assertThat(cluster.execute(command).getNumber("ok").intValue()).isZero();
 

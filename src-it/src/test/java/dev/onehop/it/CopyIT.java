@@ -397,9 +397,7 @@ class CopyIT {
   void aShardKeyMayLieInsideTheId() throws Exception {
     MongoDatabase source = from.getDatabase("inside");
     List<BsonDocument> points =
-        IntStream.of(300, 700)
-            .mapToObj(h -> new BsonDocument("_id.h", new BsonInt32(h)))
-            .toList();
+        IntStream.of(300, 700).mapToObj(h -> new BsonDocument("_id.h", new BsonInt32(h))).toList();
     three.shardCollection("inside.ranged", BsonDocument.parse("{'_id.h': 1}"), points);
     three.shardHashedCollection("inside.hashed", BsonDocument.parse("{'_id.h': 'hashed'}"), 6);
     three.shardCollection(
@@ -436,9 +434,7 @@ class CopyIT {
         control.finish();
       }
       assertThat(process.waitFor(2, java.util.concurrent.TimeUnit.MINUTES)).isTrue();
-      assertThat(process.exitValue())
-          .as("%s", java.nio.file.Files.readString(log))
-          .isZero();
+      assertThat(process.exitValue()).as("%s", java.nio.file.Files.readString(log)).isZero();
       assertSame(source, to.getDatabase("inside"));
       Printed verified =
           onehop("verify", "--from", three.url(), "--to", two.url(), "--include", "inside");
@@ -452,7 +448,8 @@ class CopyIT {
   private static BsonDocument inside(int i) {
     return new BsonDocument(
             "_id",
-            new BsonDocument("s", new BsonString("x" + i)).append("h", new BsonInt32(i * 7 % 1_000)))
+            new BsonDocument("s", new BsonString("x" + i))
+                .append("h", new BsonInt32(i * 7 % 1_000)))
         .append("k", new BsonInt32(i % 10))
         .append("payload", new BsonString("x".repeat(150)));
   }

@@ -19,7 +19,6 @@ import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import org.bson.Document;
 import org.bson.conversions.Bson;
 import reactor.core.publisher.Mono;
 
@@ -71,8 +70,7 @@ public final class DescriptorsMain {
       }
       OneHop.Builder builder =
           OneHop.builder(options)
-              .routing(
-                  client.startsWith("direct") ? RoutingMode.DIRECT : RoutingMode.TARGETED);
+              .routing(client.startsWith("direct") ? RoutingMode.DIRECT : RoutingMode.TARGETED);
       if (client.contains("pipelined")) {
         builder.pipelining(sockets -> sockets.socketsPerServer(5));
       }
@@ -120,15 +118,16 @@ public final class DescriptorsMain {
     List<CompletableFuture<Object>> many() {
       return Stream.iterate(0, n -> n + 1)
           .limit(FINDS)
-          .map(n -> find.apply(Filters.and(Filters.eq("_id", n), Filters.where("sleep(20) || true"))))
+          .map(
+              n ->
+                  find.apply(Filters.and(Filters.eq("_id", n), Filters.where("sleep(20) || true"))))
           .toList();
     }
   }
 
   /** Runs the finds. */
   public static void main(String[] args) throws IOException {
-    List<Finding> all =
-        Stream.of(args).skip(1).map(client -> Finding.of(client, args[0])).toList();
+    List<Finding> all = Stream.of(args).skip(1).map(client -> Finding.of(client, args[0])).toList();
     for (Finding each : all) {
       each.one(1).join();
     }
@@ -152,7 +151,10 @@ public final class DescriptorsMain {
       Finding client = all.get(n);
       String again = "";
       try {
-        await().atMost(SERVES_AGAIN_WITHIN).ignoreExceptions().until(() -> client.one(1).get(1, TimeUnit.SECONDS) != null);
+        await()
+            .atMost(SERVES_AGAIN_WITHIN)
+            .ignoreExceptions()
+            .until(() -> client.one(1).get(1, TimeUnit.SECONDS) != null);
       } catch (RuntimeException never) {
         again = " (" + never.getMessage() + ")";
       }
@@ -196,11 +198,13 @@ public final class DescriptorsMain {
         hanging++;
       } else if (each.isCompletedExceptionally()) {
         Throwable failure = each.handle((nothing, why) -> why).join();
-        failures.merge(failure.getClass().getSimpleName() + ": " + failure.getMessage(), 1, Integer::sum);
+        failures.merge(
+            failure.getClass().getSimpleName() + ": " + failure.getMessage(), 1, Integer::sum);
       } else if (each.join() != null) {
         found++;
       }
     }
-    return "%d hang, %d found in %d ms, failures %s".formatted(hanging, found, took.toMillis(), failures);
+    return "%d hang, %d found in %d ms, failures %s"
+        .formatted(hanging, found, took.toMillis(), failures);
   }
 }

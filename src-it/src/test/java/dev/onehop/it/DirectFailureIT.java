@@ -228,12 +228,7 @@ class DirectFailureIT {
     OneHop.Builder late = OneHop.builder(url + "&timeoutMS=2000").routing(RoutingMode.DIRECT);
     try (MongoClient reactive = late.reactiveClient()) {
       assertThat(
-              run(
-                  reactive
-                      .getDatabase("it")
-                      .getCollection("failures")
-                      .find(Filters.eq(1))
-                      .first()))
+              run(reactive.getDatabase("it").getCollection("failures").find(Filters.eq(1)).first()))
           .containsKey("n");
     }
     try (var sync = late.syncClient()) {

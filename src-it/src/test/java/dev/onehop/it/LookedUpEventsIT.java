@@ -210,7 +210,9 @@ class LookedUpEventsIT {
   }
 
   @ParameterizedTest
-  @EnumSource(value = FullDocument.class, names = {"WHEN_AVAILABLE", "REQUIRED"})
+  @EnumSource(
+      value = FullDocument.class,
+      names = {"WHEN_AVAILABLE", "REQUIRED"})
   void storedImagesAreTheDrivers(FullDocument wanted) {
     List<Document> stages = stages("[{$project: {documentKey: 0, ns: 0, operationType: 0}}]");
     assertThat(ours(At.MONGOS, "kept", stages, wanted, FullDocumentBeforeChange.WHEN_AVAILABLE))
@@ -325,9 +327,7 @@ class LookedUpEventsIT {
                 BsonDocument.class)
             .getDocument("cursor");
     for (String batch = "firstBatch"; ; batch = "nextBatch") {
-      cursor
-          .getArray(batch)
-          .forEach(event -> given.add(event.asDocument().toJson(EXACT)));
+      cursor.getArray(batch).forEach(event -> given.add(event.asDocument().toJson(EXACT)));
       if (Checkpoint.ofResumeToken(cursor.getDocument("postBatchResumeToken"))
               .clusterTime()
               .compareTo(end)

@@ -4,7 +4,6 @@ import dev.onehop.routing.spi.setup.ClusterServers;
 import dev.onehop.streams.event.Checkpoint;
 import dev.onehop.streams.event.HistoryLostException;
 import dev.onehop.streams.event.Order;
-import dev.onehop.streams.event.Source;
 import dev.onehop.streams.event.StreamEvent;
 import dev.onehop.streams.internal.merge.Cluster;
 import dev.onehop.streams.internal.merge.MergeSettings;
@@ -23,7 +22,6 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.bson.BsonDocument;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
-import reactor.core.publisher.Flux;
 
 /**
  * A change stream in parts, one or more for each shard, for a framework that spreads them over

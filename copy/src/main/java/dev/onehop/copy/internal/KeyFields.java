@@ -15,7 +15,9 @@ public final class KeyFields {
     return path.equals(ID) || path.startsWith(ID + ".");
   }
 
-  /** Projects documents to a shard key and {@code _id}. No server takes a path beside its parent. */
+  /**
+   * Projects documents to a shard key and {@code _id}. No server takes a path beside its parent.
+   */
   public static BsonDocument withId(Collection<String> shardKey) {
     BsonDocument projection = new BsonDocument(ID, BsonBoolean.TRUE);
     for (String path : shardKey) {
@@ -26,7 +28,9 @@ public final class KeyFields {
     return projection;
   }
 
-  /** Projects documents to a shard key; without {@code _id} if there is nothing of it in the key. */
+  /**
+   * Projects documents to a shard key; without {@code _id} if there is nothing of it in the key.
+   */
   public static BsonDocument of(Collection<String> shardKey) {
     BsonDocument projection = withId(shardKey);
     projection.put(ID, BsonBoolean.valueOf(shardKey.stream().anyMatch(KeyFields::isOfId)));

@@ -39,10 +39,7 @@ final class CappedCollections {
    *     SchemaChanges}
    */
   CappedCollections(
-      MongoClient source,
-      MongoCollection<BsonDocument> remembered,
-      Mapping mapping,
-      int channels) {
+      MongoClient source, MongoCollection<BsonDocument> remembered, Mapping mapping, int channels) {
     this.source = source;
     this.remembered = remembered;
     this.mapping = mapping;
@@ -87,9 +84,7 @@ final class CappedCollections {
   private Mono<Void> remember(BsonValue uuid) {
     return Mono.from(
             remembered.replaceOne(
-                Filters.eq(uuid),
-                new BsonDocument("_id", uuid),
-                new ReplaceOptions().upsert(true)))
+                Filters.eq(uuid), new BsonDocument("_id", uuid), new ReplaceOptions().upsert(true)))
         .then();
   }
 

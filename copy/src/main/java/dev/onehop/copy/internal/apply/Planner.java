@@ -197,9 +197,7 @@ final class Planner {
     Map<Origin, List<BsonValue>> toRead = new LinkedHashMap<>();
     for (Task task : tasks) {
       if (task.events().isReadAgain() || task.events().isInsertedAgain()) {
-        toRead
-            .computeIfAbsent(task.origin(), origin -> new ArrayList<>())
-            .add(task.events().id());
+        toRead.computeIfAbsent(task.origin(), origin -> new ArrayList<>()).add(task.events().id());
       }
     }
     return Flux.fromIterable(toRead.entrySet())
@@ -252,10 +250,7 @@ final class Planner {
     // It may have been deleted since.
     if (removes() || !documents.isEmpty()) {
       plan.add(
-          task.events().target(),
-          task.run(),
-          task.document(),
-          task.events().statements(documents));
+          task.events().target(), task.run(), task.document(), task.events().statements(documents));
     }
   }
 }

@@ -74,7 +74,10 @@ final class CopyWriter {
     do {
       some =
           destination.all(
-              collection(spec).find().projection(KeyFields.withId(List.of())).limit(CLEARED_AT_ONCE));
+              collection(spec)
+                  .find()
+                  .projection(KeyFields.withId(List.of()))
+                  .limit(CLEARED_AT_ONCE));
       delete(lane, spec, some);
     } while (!some.isEmpty());
   }
@@ -145,10 +148,7 @@ final class CopyWriter {
     Set<String> shardKey = spec.sharding() == null ? Set.of() : spec.sharding().key().keySet();
     Set<ByteBuffer> there = new HashSet<>();
     destination
-        .all(
-            collection(spec)
-                .find(Filters.in("_id", ids))
-                .projection(KeyFields.withId(shardKey)))
+        .all(collection(spec).find(Filters.in("_id", ids)).projection(KeyFields.withId(shardKey)))
         .forEach(document -> there.add(identity(spec, document)));
     return documents.stream()
         .filter(document -> !there.contains(identity(spec, document)))

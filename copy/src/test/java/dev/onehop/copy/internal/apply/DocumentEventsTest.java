@@ -14,7 +14,8 @@ class DocumentEventsTest {
   private static final BsonDocument KEY = BsonDocument.parse("{_id: 1}");
 
   private static DocumentEvents events(String... shardKey) {
-    return new DocumentEvents(new Target(NAMESPACE, List.of(shardKey), false, false), new BsonInt32(1));
+    return new DocumentEvents(
+        new Target(NAMESPACE, List.of(shardKey), false, false), new BsonInt32(1));
   }
 
   private static RawBsonDocument raw(String json) {
@@ -80,7 +81,8 @@ class DocumentEventsTest {
     DocumentEvents events = events("_id.h");
     events.put(KEY, raw("{_id: {h: 1}}"), false, true);
     assertThat(statements(events))
-        .containsExactly("put {\"$and\": [{\"_id\": {\"$eq\": {\"h\": 1}}}]} {\"_id\": {\"h\": 1}}");
+        .containsExactly(
+            "put {\"$and\": [{\"_id\": {\"$eq\": {\"h\": 1}}}]} {\"_id\": {\"h\": 1}}");
   }
 
   /** The event does not tell where it was. */

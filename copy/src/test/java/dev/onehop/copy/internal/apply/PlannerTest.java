@@ -153,8 +153,7 @@ class PlannerTest {
                 event(103, "insert", 1),
                 event(104, "insert", 3)))
         .containsExactly(
-            "delete {\"_id\": 1}; insert {\"_id\": 2}",
-            "insert {\"_id\": 1}; insert {\"_id\": 3}");
+            "delete {\"_id\": 1}; insert {\"_id\": 2}", "insert {\"_id\": 1}; insert {\"_id\": 3}");
   }
 
   /** An update may change how much there is room for. */

@@ -14,7 +14,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** What real servers make of the statements is tested on real servers. */
 class UpdateStatementsTest {
   private static final BsonDocument FILTER = BsonDocument.parse("{_id: 1}");
-  private static final Target TARGET = new Target(new MongoNamespace("d.c"), List.of(), false, false);
+  private static final Target TARGET =
+      new Target(new MongoNamespace("d.c"), List.of(), false, false);
 
   /**
    * @param descriptions without what is empty

@@ -147,9 +147,7 @@ final class Sending implements Exchange.Outcome {
   }
 
   private void lost(Throwable cause) {
-    if (cause instanceof IOException
-        && !NotSentException.isLocal(cause)
-        && !router.isClosed()) {
+    if (cause instanceof IOException && !NotSentException.isLocal(cause) && !router.isClosed()) {
       router.mongoses().failed(route.server(), startNanos);
     }
     if (command.endsTransaction()) {

@@ -181,9 +181,7 @@ final class WireConnection implements Link {
           try {
             EventLoops.afterEvents(
                 loop,
-                () ->
-                    orFail(
-                        server, sink, () -> connection.connect(settings, address, sink)));
+                () -> orFail(server, sink, () -> connection.connect(settings, address, sink)));
           } catch (RejectedExecutionException e) {
             sink.error(unreachable(server, e));
           }

@@ -202,7 +202,8 @@ class PoolFailuresTest {
     try (WireServer server = new WireServer((connection, command) -> ok());
         WirePool pool =
             new WirePool(
-                server.group, WireServer.settings(Kind.EVENT_LOOP, TWO_OPENING, null, null, List.of()))) {
+                server.group,
+                WireServer.settings(Kind.EVENT_LOOP, TWO_OPENING, null, null, List.of()))) {
       String nobody = "127.0.0.1:1";
       for (int n = 0; n < REQUESTS; n++) {
         exchange(pool, nobody, told);
@@ -243,8 +244,7 @@ class PoolFailuresTest {
   void threadsThatWaitFailWithAConnectionOfBefore() {
     CountDownLatch hangUp = new CountDownLatch(1);
     try (WireServer server =
-            new WireServer(
-                (connection, command) -> connection == 1 ? afterwards(hangUp) : null);
+            new WireServer((connection, command) -> connection == 1 ? afterwards(hangUp) : null);
         BlockingPool pool =
             new BlockingPool(
                 WireServer.settings(
@@ -290,8 +290,7 @@ class PoolFailuresTest {
         new Thread(
             () ->
                 failure.complete(
-                    catchThrowable(
-                        () -> pool.take(server.name(), TimeLimit.NONE, new Abort()))));
+                    catchThrowable(() -> pool.take(server.name(), TimeLimit.NONE, new Abort()))));
     thread.setDaemon(true);
     thread.start();
     return thread;

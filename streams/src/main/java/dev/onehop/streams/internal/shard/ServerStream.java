@@ -249,9 +249,7 @@ final class ServerStream implements ShardStream {
         .flatMap(
             answer -> {
               Batch first = noted(answer.document());
-              return first.events().isEmpty()
-                  ? more(NARROW).map(this::noted)
-                  : Mono.just(first);
+              return first.events().isEmpty() ? more(NARROW).map(this::noted) : Mono.just(first);
             })
         .flatMap(
             batch ->
