@@ -21,17 +21,23 @@ import dev.onehop.it.clients.RoutedModes;
 import dev.onehop.routing.OneHop;
 import dev.onehop.routing.RoutingMode;
 import dev.onehop.routing.clients.BlockingView;
+import dev.onehop.testbed.Testbed;
 import dev.onehop.testbed.Topology;
 import dev.onehop.testbed.evidence.BesideOwner;
 import dev.onehop.testbed.evidence.Placement;
 import dev.onehop.testbed.evidence.RouterSampling;
 import dev.onehop.testbed.evidence.ServerEvidence;
-import dev.onehop.testbed.junit.ShardedCluster;
-import dev.onehop.testbed.junit.SharedCluster;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicIntegerArray;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
@@ -49,18 +55,44 @@ import reactor.core.publisher.Mono;
  * Where routed operations are served, as the shards saw it: their profilers note the address of the
  * router that each operation came from.
  */
-@ShardedCluster
 class RoutedOperationsIT {
   private static final Duration TIMEOUT = Duration.ofSeconds(30);
   private static final int DOCUMENTS = 300;
   private static final int CONCURRENCY = 32;
+  private static final int ROUNDS = Boolean.getBoolean("onehop.it.full") ? 3 : 2;
   private static final List<BsonDocument> SPLIT_POINTS = Numbered.splitAt(50, 100, 150, 200, 250);
+
+  /** Three shards of one member, a mongos beside each and one beside the application. */
+  private static final Topology TOPOLOGY =
+      Topology.parse(
+          "routed-operations",
+          """
+          name: routed-operations
+          description: three shards on three hosts, each with a mongos, not far away
+          regions: [here, there]
+          roundTrips:
+            here <-> here: 0
+            there <-> there: 0
+            here <-> there: 2
+          hosts:
+            app: {region: here, address: 127.39.0.1}
+            h1: {region: there, address: 127.39.1.1}
+            h2: {region: there, address: 127.39.2.1}
+            h3: {region: there, address: 127.39.3.1}
+          client: app
+          configServers: [app]
+          shards:
+            shard-1: [h1]
+            shard-2: [h2]
+            shard-3: [h3]
+          mongos: [app, h1, h2, h3]
+          """);
 
   private static TestCluster cluster;
 
   @BeforeAll
-  static void start(SharedCluster shared) {
-    cluster = TestCluster.shared(shared, Topology.named("us-2014"), "it");
+  static void start() {
+    cluster = TestCluster.start(TOPOLOGY);
     shard("routed");
   }
 
@@ -77,7 +109,7 @@ class RoutedOperationsIT {
       MongoCollection<Document> collection = filled(client, "routed");
 
       try (RouterSampling sampling = sampling("routed")) {
-        everyPointOperation(collection, 0);
+        everyPointOperation(collection);
 
         BesideOwner served = seen(sampling);
         assertThat(served.fraction()).hasValue(1.0);
@@ -92,11 +124,9 @@ class RoutedOperationsIT {
   void withoutRoutingTheLocalMongosServesAll() {
     try (MongoClient client = Mode.PLAIN.client(cluster.url())) {
       MongoCollection<Document> collection = filled(client, "routed");
-      // Of the shared cluster, the URL's mongos is beside the first shard.
-      int notOnTheFirst = 100;
 
       try (RouterSampling sampling = evidence("routed").sampleRouters(1)) {
-        everyPointOperation(collection, notOnTheFirst);
+        everyPointOperation(collection);
 
         assertThat(sampling.besideOwner().fraction().orElseThrow()).isLessThan(0.1);
       }
@@ -134,7 +164,7 @@ class RoutedOperationsIT {
       assertThat(InParallel.call(CONCURRENCY, DOCUMENTS, i -> read(collection, i)))
           .isEqualTo(Numbered.documents(DOCUMENTS));
       try (RouterSampling sampling = sampling(name)) {
-        everyPointOperation(collection, 0);
+        everyPointOperation(collection);
         assertThat(collection.countDocuments(Filters.eq(0))).isEqualTo(1);
         assertThat(seen(sampling).fraction()).hasValue(1.0);
       }
@@ -195,6 +225,75 @@ class RoutedOperationsIT {
     }
   }
 
+  @RoutedModes(mode = RoutingMode.TARGETED)
+  void aMongosThatIsCutOffFailsNothingAndIsUsedAgain(Mode mode) throws Exception {
+    Testbed testbed = cluster.testbed("links");
+    String cutOff = testbed.mongosAddresses().get(2);
+    MongoClient client = routed(mode);
+    MongoCollection<Document> collection = filled(client, "routed");
+    collection.updateMany(new Document(), Updates.set("n", 0));
+    AtomicIntegerArray acknowledged = new AtomicIntegerArray(DOCUMENTS);
+    AtomicLong operations = new AtomicLong();
+    AtomicBoolean stopped = new AtomicBoolean();
+    Queue<Throwable> failures = new ConcurrentLinkedQueue<>();
+    CompletableFuture<?> load =
+        CompletableFuture.runAsync(
+            () ->
+                InParallel.call(
+                    CONCURRENCY,
+                    CONCURRENCY,
+                    worker -> {
+                      while (!stopped.get()) {
+                        int number = (int) operations.getAndIncrement();
+                        int id = number * 7 % DOCUMENTS;
+                        try {
+                          if (number % 2 == 0) {
+                            collection.find(Filters.eq(id)).first();
+                          } else {
+                            collection.updateOne(Filters.eq(id), Updates.inc("n", 1));
+                            acknowledged.incrementAndGet(id);
+                          }
+                        } catch (RuntimeException e) {
+                          failures.add(e);
+                        }
+                      }
+                      return null;
+                    }));
+    try {
+      for (int round = 0; round < ROUNDS; round++) {
+        long before = operations.get();
+        testbed.setBlocked(cutOff, true);
+        await().atMost(TIMEOUT).until(() -> operations.get() > before + 2_000);
+        testbed.setBlocked(cutOff, false);
+        await().atMost(TIMEOUT).until(() -> besideOwner(collection) == 1);
+      }
+    } finally {
+      testbed.setBlocked(cutOff, false);
+      stopped.set(true);
+      load.get(TIMEOUT.toSeconds(), TimeUnit.SECONDS);
+    }
+
+    assertThat(failures).isEmpty();
+    for (Document document : collection.find()) {
+      int id = document.getInteger("_id");
+      assertThat(document.getInteger("n")).as("document %d", id).isEqualTo(acknowledged.get(id));
+    }
+    client.close();
+  }
+
+  private static double besideOwner(MongoCollection<Document> collection) {
+    try (RouterSampling sampling = evidence("routed").sampleRouters(1)) {
+      InParallel.call(
+          CONCURRENCY,
+          DOCUMENTS,
+          i -> {
+            var unused = read(collection, i);
+            return collection.updateOne(Filters.eq(i), Updates.set("x", i));
+          });
+      return sampling.besideOwner().fraction().orElse(0);
+    }
+  }
+
   /** A shard's own replica set stands for any that is no sharded cluster. */
   @RoutedModes(mode = RoutingMode.TARGETED, pipelined = false)
   void aReplicaSetIsUsedAsByTheOfficialClientAndThatIsSaidOnce(Mode mode) {
@@ -237,20 +336,18 @@ class RoutedOperationsIT {
   }
 
   /** Also a batch, of documents beyond all others. */
-  private static void everyPointOperation(MongoCollection<Document> collection, int from) {
+  private static void everyPointOperation(MongoCollection<Document> collection) {
     InParallel.call(
         CONCURRENCY,
-        DOCUMENTS - from,
-        number -> {
-          int i = from + number;
+        DOCUMENTS,
+        i -> {
           assertThat(read(collection, i)).containsEntry("n", i);
           assertThat(collection.updateOne(Filters.eq(i), Updates.inc("n", 1)).getModifiedCount())
               .isEqualTo(1);
           assertThat(collection.deleteOne(Filters.eq(i)).getDeletedCount()).isEqualTo(1);
           return collection.insertOne(new Document("_id", i).append("n", i));
         });
-    List<Integer> beyond =
-        IntStream.of(5_000, -5_000, 150_000).filter(i -> i >= from).boxed().toList();
+    List<Integer> beyond = List.of(5_000, -5_000, 150_000);
     collection.insertMany(beyond.stream().map(i -> new Document("_id", i)).toList());
     for (int id : beyond) {
       assertThat(collection.deleteMany(Filters.eq(id)).getDeletedCount()).isEqualTo(1);
@@ -288,7 +385,7 @@ class RoutedOperationsIT {
   }
 
   private static MongoClient routed(Mode mode) {
-    return mode.client(mode.builder(cluster.url()).refreshInterval(Duration.ofSeconds(2)));
+    return mode.client(mode.builder(cluster.url()).refreshInterval(Duration.ofSeconds(1)));
   }
 
   private static Document read(MongoCollection<Document> collection, int id) {
