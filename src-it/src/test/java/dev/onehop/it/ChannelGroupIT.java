@@ -12,8 +12,6 @@ import com.mongodb.client.model.Filters;
 import com.mongodb.client.model.UpdateOptions;
 import com.mongodb.client.model.Updates;
 import dev.onehop.testbed.Testbed;
-import dev.onehop.testbed.junit.ShardedCluster;
-import dev.onehop.testbed.junit.SharedCluster;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -45,11 +43,8 @@ import org.junit.jupiter.api.io.TempDir;
  * <p>{@code -Donehop.it.frozen.seconds=60} stops a process for as long as it should be before a
  * release.
  */
-@ShardedCluster
-@SharedReplicaSet
 class ChannelGroupIT {
   static final int CHANNELS = 6;
-  private static final String NAMESPACE = GroupMember.STREAMS + ".group";
 
   private static final Duration FROZEN =
       Duration.ofSeconds(Integer.getInteger("onehop.it.frozen.seconds", 8));
@@ -65,6 +60,7 @@ class ChannelGroupIT {
 
   private final Map<Integer, Long> written = new TreeMap<>();
   private final List<Process> members = new ArrayList<>();
+  private RealMongod store;
   private String sink;
   private MongoClient stored;
   private Thread writer;
@@ -72,8 +68,8 @@ class ChannelGroupIT {
   private volatile Throwable failure;
 
   @BeforeAll
-  static void start(SharedCluster cluster) {
-    testbed = cluster.testbed();
+  static void start() {
+    testbed = Testbed.builder(NearShards.topology("channel-groups", 38, 2)).start();
     client = MongoClients.create(testbed.url());
   }
 
@@ -82,13 +78,17 @@ class ChannelGroupIT {
     if (client != null) {
       client.close();
     }
+    if (testbed != null) {
+      testbed.close();
+    }
   }
 
   @BeforeEach
-  void open(RealMongod store) {
-    testbed.shardCollection(NAMESPACE, Numbered.KEY, Numbered.splitAt(20, 40));
+  void open() {
+    testbed.shardCollection("streams.group", Numbered.KEY, Numbered.splitAt(20, 40));
+    store = RealMongod.start();
     writeTo(store.url());
-    stored.getDatabase(GroupMember.SINK).createCollection("applied");
+    stored.getDatabase("group").createCollection("applied");
   }
 
   private void writeTo(String url) {
@@ -104,7 +104,8 @@ class ChannelGroupIT {
       writer.join();
     }
     stored.close();
-    testbed.dropCollection(NAMESPACE);
+    store.close();
+    testbed.dropCollection("streams.group");
   }
 
   @Test
@@ -141,7 +142,7 @@ class ChannelGroupIT {
   void aShardedClusterIsWrittenToOnceToo() throws Exception {
     stored.close();
     writeTo(testbed.url());
-    testbed.shardCollection(GroupMember.SINK + ".applied", Numbered.KEY, Numbered.splitAt(20, 40));
+    testbed.shardCollection("group.applied", Numbered.KEY, Numbered.splitAt(20, 40));
     Process first = join(true);
     awaitShares(6);
     write();
@@ -210,7 +211,7 @@ class ChannelGroupIT {
     Map<Long, Integer> shares = new HashMap<>();
     for (Document lease :
         stored
-            .getDatabase(GroupMember.SINK)
+            .getDatabase("group")
             .getCollection("leases")
             .find(Filters.and(Filters.exists("channel"), Filters.ne("owner", null)))) {
       long pid = Long.parseLong(lease.getString("owner").replaceFirst("-.*", ""));
@@ -240,7 +241,7 @@ class ChannelGroupIT {
 
   private Map<Integer, List<Long>> applied() {
     Map<Integer, List<Long>> applied = new TreeMap<>();
-    for (Document each : stored.getDatabase(GroupMember.SINK).getCollection("applied").find()) {
+    for (Document each : stored.getDatabase("group").getCollection("applied").find()) {
       applied.put(each.getInteger("_id"), each.getList("values", Long.class));
     }
     return applied;
@@ -272,7 +273,7 @@ class ChannelGroupIT {
   private void writeKeys() {
     MongoCollection<Document> collection =
         client
-            .getDatabase(GroupMember.STREAMS)
+            .getDatabase("streams")
             .getCollection("group")
             .withWriteConcern(WriteConcern.MAJORITY);
     Random random = new Random(1);
@@ -286,7 +287,7 @@ class ChannelGroupIT {
         if (i % 1_000 == 999) {
           int chunk = random.nextInt(3);
           testbed.moveRange(
-              NAMESPACE,
+              "streams.group",
               new BsonDocument("_id", chunk == 0 ? new BsonMinKey() : new BsonInt32(chunk * 20)),
               random.nextBoolean() ? "one" : "two");
         }

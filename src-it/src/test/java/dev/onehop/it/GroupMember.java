@@ -33,12 +33,6 @@ import reactor.core.publisher.Mono;
  * key. It prints a line for each write that was refused, and ends with its standard input.
  */
 public final class GroupMember {
-  /** The database that is read. */
-  static final String STREAMS = "ChannelGroupIT";
-
-  /** The database that is written, here or elsewhere. */
-  static final String SINK = "ChannelGroupIT_sink";
-
   static final String REFUSED = "refused";
 
   /** So that there is a write on its way nearly always. */
@@ -74,7 +68,7 @@ public final class GroupMember {
   /** Runs until standard input ends, which it does with the parent. */
   public static void main(String[] args) throws IOException, InterruptedException {
     MongoClient client = MongoClients.create(args[1]);
-    MongoDatabase database = client.getDatabase(SINK);
+    MongoDatabase database = client.getDatabase("group");
     MongoCollection<Document> applied = database.getCollection("applied");
     ChannelSink sink =
         Boolean.parseBoolean(args[4])
@@ -83,7 +77,7 @@ public final class GroupMember {
     Disposable running =
         Mono.from(
                 ChannelGroup.builder(
-                        ShardedChangeStream.builder(args[0]).collection(STREAMS, "group").build(),
+                        ShardedChangeStream.builder(args[0]).collection("streams", "group").build(),
                         ChannelGroupIT.CHANNELS,
                         "it",
                         database.getCollection("leases"))

@@ -51,11 +51,14 @@ public @interface SharedReplicaSet {
           context
               .getStore(StoreScope.LAUNCHER_SESSION, NAMESPACE)
               .computeIfAbsent(number, key -> RealMongod.startWithFailPoints(), RealMongod.class);
+      // Another key: what the session's store has under the first would be found here.
       var unused =
           context
               .getStore(NAMESPACE)
               .computeIfAbsent(
-                  number, key -> (AutoCloseable) () -> dropAll(mongod), AutoCloseable.class);
+                  "databases " + number,
+                  key -> (AutoCloseable) () -> dropAll(mongod),
+                  AutoCloseable.class);
       return mongod;
     }
 
