@@ -30,7 +30,7 @@ public record DriverRetries(boolean reads) {
 
   /** How often a command was sent before. */
   static int broken(ContextView context) {
-    return context.getOrDefault(BROKEN, 0);
+    return context.hasKey(BROKEN) ? context.<Integer>get(BROKEN) : 0;
   }
 
   /** Whether a command of the driver's that may be sent again is to be by it, not by us. */
