@@ -365,21 +365,19 @@ public final class ScriptedCluster implements AutoCloseable {
 
     @Override
     protected void channelRead0(ChannelHandlerContext context, ByteBuf frame) {
-      ByteBuf reply = context.alloc().buffer();
       if (LegacyHello.is(frame)) {
+        ByteBuf reply = context.alloc().buffer();
         LegacyHello.reply(frame, 1, hello(server), reply);
         write(context, reply, BsonDocument.parse("{hello: 1, $db: 'admin'}"));
         return;
       }
       OpMsg request = OpMsg.decode(frame);
       BsonDocument answer = answer(server, request);
-      if (answer == HANG_UP) {
-        reply.release();
+      if (answer.equals(HANG_UP)) {
         context.close();
-        return;
-      }
-      request.reply(1, answer).encode(reply);
-      if ((request.flags() & OpMsg.MORE_TO_COME) == 0) {
+      } else if ((request.flags() & OpMsg.MORE_TO_COME) == 0) {
+        ByteBuf reply = context.alloc().buffer();
+        request.reply(1, answer).encode(reply);
         write(context, reply, request.body());
       }
     }
