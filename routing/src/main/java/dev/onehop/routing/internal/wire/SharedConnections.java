@@ -244,12 +244,21 @@ final class SharedConnections {
                   .open()
                   .subscribe(
                       link -> loop.run(() -> opened(one, link)),
-                      failure -> loop.execute(() -> notOpened(one, failure)),
+                      failure -> failed(one, failure),
                       null,
                       LateErrors.LOGGED));
     } catch (Throwable failure) {
-      // Later, as any failure: who opens may open several.
-      loop.execute(() -> notOpened(one, WireConnection.unreachable(server, failure)));
+      failed(one, WireConnection.unreachable(server, failure));
+    }
+  }
+
+  private void failed(Opening one, Throwable failure) {
+    Runnable end = () -> notOpened(one, failure);
+    if (loop.inEventLoop()) {
+      // A failure during the call must not end in it: the caller may be opening several.
+      loop.execute(end);
+    } else {
+      loop.run(end);
     }
   }
 

@@ -7,6 +7,7 @@ import dev.onehop.routing.spi.router.ClusterFacts;
 import dev.onehop.routing.spi.shard.CommandFailure;
 import dev.onehop.routing.spi.shard.ErrorCodes;
 import dev.onehop.routing.spi.shard.ReplicaSet;
+import dev.onehop.routing.spi.shard.Retryability;
 import dev.onehop.routing.spi.shard.ServerSet;
 import dev.onehop.routing.spi.shard.ShardDirectory;
 import dev.onehop.routing.spi.shard.StaleRoutes;
@@ -186,9 +187,11 @@ final class StartCheck {
    * @param command that is to be sent to it
    */
   Mono<Void> passed(String id, ReplicaSet shard, OpMsg command) {
-    return passed.contains(shard)
-        ? Mono.empty()
-        : passed(id, shard, ReplicaSet.readPreference(command));
+    if (passed.contains(shard)) {
+      return Mono.empty();
+    }
+    Mono<Void> check = passed(id, shard, ReplicaSet.readPreference(command));
+    return Retryability.of(command).afterBreak() ? check.retryWhen(AGAIN) : check;
   }
 
   private Mono<Void> passed(String id, ReplicaSet shard, @Nullable BsonDocument readPreference) {
@@ -200,8 +203,7 @@ final class StartCheck {
                 asked.computeIfAbsent(
                     server.name(),
                     name ->
-                        ask(id, shard, server).cache(end -> FOR_GOOD, this::kept, () -> FOR_GOOD)))
-        .retryWhen(AGAIN);
+                        ask(id, shard, server).cache(end -> FOR_GOOD, this::kept, () -> FOR_GOOD)));
   }
 
   private Duration kept(Throwable failure) {
@@ -290,6 +292,7 @@ final class StartCheck {
         .flatMapDelayError(
             shard ->
                 passed(shard.getKey(), shard.getValue(), (BsonDocument) null)
+                    .retryWhen(AGAIN)
                     .timeout(SHARD_TIMEOUT)
                     .onErrorResume(
                         e -> !isRefusal(e),
