@@ -45,13 +45,16 @@ final class LeakWatch implements AutoCloseable {
   private static void collectGarbage() {
     ReferenceQueue<Object> lost = new ReferenceQueue<>();
     Object unused = new WeakReference<>(new Object(), lost);
-    await()
-        .until(
-            () -> {
-              System.gc();
-              return lost.poll() != null;
-            });
-    Reference.reachabilityFence(unused);
+    try {
+      await()
+          .until(
+              () -> {
+                System.gc();
+                return lost.poll() != null;
+              });
+    } finally {
+      Reference.reachabilityFence(unused);
+    }
   }
 
   @Override
