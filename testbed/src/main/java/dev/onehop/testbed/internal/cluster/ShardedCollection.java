@@ -23,8 +23,9 @@ import org.jspecify.annotations.Nullable;
  * changes of one collection make each other retry.
  */
 public final class ShardedCollection {
-  // Another metadata change of the same collection is under way, or has just been.
-  private static final Set<Integer> RETRYABLE = Set.of(46, 117, 13388, 11601, 189, 10107);
+  // Another metadata change of the same collection is under way, or has just been; or the config
+  // servers have just started, and their balancer does not run yet (194).
+  private static final Set<Integer> RETRYABLE = Set.of(46, 117, 13388, 11601, 189, 10107, 194);
   private static final Duration RETRY_FOR = Duration.ofSeconds(60);
 
   private static final int STALE_CONFIG = 13388;
