@@ -20,6 +20,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** A short bench run on real servers: what it leaves has the shape that others rely on. */
 @Tag("alone")
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
+@Tag("full")
 class BenchIT {
 
   private static final int RECORDS = 600;

@@ -25,6 +25,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import reactor.core.Disposable;
 import reactor.core.Disposables;
@@ -32,6 +33,7 @@ import reactor.core.publisher.Mono;
 
 /** How groups of channels end, on real servers. */
 @ShardedCluster
+@Tag("full")
 class ChannelGroupEndIT {
   private static final Duration TIMEOUT = Duration.ofSeconds(60);
   private static final int CHANNELS = 4;

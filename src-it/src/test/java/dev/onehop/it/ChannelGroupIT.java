@@ -43,6 +43,7 @@ import org.junit.jupiter.api.io.TempDir;
  * <p>{@code -Donehop.it.frozen.seconds=60} stops a process for as long as it should be before a
  * release.
  */
+@Tag("full")
 class ChannelGroupIT {
   static final int CHANNELS = 6;
 

@@ -20,6 +20,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** A short run of consume on real servers: every row once and in order, whatever the source. */
 @Tag("alone")
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
+@Tag("full")
 class ConsumeIT {
 
   private Path out;

@@ -62,6 +62,7 @@ import reactor.core.publisher.Mono;
 /** Events of real servers applied to real servers: in the end both have the same bytes. */
 @SuppressWarnings("try") // What is interrupted while it closes is a test that is over.
 @SharedReplicaSet
+@Tag("full")
 class CopyApplyIT {
   private static final Duration TIMEOUT = Duration.ofMinutes(2);
   private static final List<String> COLLECTIONS = List.of("one", "two");

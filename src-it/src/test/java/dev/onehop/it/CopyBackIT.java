@@ -48,6 +48,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** How far a copy is behind, and how one goes back to where it came from. */
+@Tag("full")
 class CopyBackIT {
   private static final int DOCUMENTS = 600;
   private static final Duration LONG = Duration.ofMinutes(2);

@@ -22,6 +22,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** Passwords of a copy and a verification are in no command line, log, state or result. */
 @Tag("alone")
+@Tag("full")
 class CopySecretsIT {
   private static final String SECRET = "horse";
   private static final String LOG_EVERYTHING =

@@ -32,6 +32,7 @@ import org.bson.BsonInt32;
 import org.bson.Document;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.reactivestreams.Publisher;
 import reactor.core.publisher.Flux;
@@ -42,6 +43,7 @@ import reactor.core.publisher.Mono;
  * mode's back, by way of the router, while it works on them: no wrong answer.
  */
 @ShardedCluster
+@Tag("full")
 class DirectMetadataChangesIT {
   private static final Duration TIMEOUT = Duration.ofSeconds(60);
   private static final int KEYS = 10_000;

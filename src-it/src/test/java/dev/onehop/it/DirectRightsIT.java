@@ -17,12 +17,14 @@ import java.util.Map;
 import org.bson.Document;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.reactivestreams.Publisher;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /** What a user of direct mode needs, what is said when something is missing, and who makes it. */
+@Tag("full")
 class DirectRightsIT {
   private static final Duration TIMEOUT = Duration.ofSeconds(60);
   private static final Document DATA = new Document("role", "readWrite").append("db", "it");

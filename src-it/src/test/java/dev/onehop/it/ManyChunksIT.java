@@ -13,6 +13,7 @@ import org.bson.BsonDocument;
 import org.bson.BsonString;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -21,6 +22,7 @@ import org.junit.jupiter.params.provider.EnumSource;
  *
  * <p>{@code -Donehop.it.chunks=1000000 -Donehop.it.chunks.heap=384m} makes it a million.
  */
+@Tag("full")
 class ManyChunksIT {
   private static final int CHUNKS = Integer.getInteger("onehop.it.chunks", 100_000);
   private static final String HEAP = System.getProperty("onehop.it.chunks.heap", "128m");

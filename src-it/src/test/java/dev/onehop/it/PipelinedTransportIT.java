@@ -32,6 +32,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -44,6 +45,7 @@ import reactor.core.publisher.Mono;
 
 /** What the driver does on sockets of its own, it does on shared ones. */
 @SharedReplicaSet
+@Tag("full")
 class PipelinedTransportIT {
   private static final Duration TIMEOUT = Duration.ofSeconds(60);
 

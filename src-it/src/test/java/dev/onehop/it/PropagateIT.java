@@ -41,6 +41,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Short runs of propagate on real servers: what is written is seen once, and timed rightly. */
 @Tag("alone")
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
+@Tag("full")
 class PropagateIT {
 
   private static final Duration ADDED = Duration.ofMillis(25);

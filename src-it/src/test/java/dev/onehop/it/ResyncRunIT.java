@@ -29,6 +29,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** Members are made by both methods; what goes wrong leaves nothing locked, added or half. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
+@Tag("full")
 class ResyncRunIT {
 
   private static final Duration SOON = Duration.ofSeconds(30);

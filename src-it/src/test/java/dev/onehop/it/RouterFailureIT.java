@@ -36,6 +36,7 @@ import reactor.core.publisher.Mono;
  * hold.
  */
 @Tag("alone")
+@Tag("full")
 class RouterFailureIT {
   private static final String NAMESPACE = "it.failures";
   private static final String MONGOS = "127.27.2.1:27017";

@@ -49,6 +49,7 @@ import reactor.core.publisher.Mono;
  * <p>{@code -Donehop.it.stall.seconds=2} is what a quiet machine must hold.
  */
 @Tag("alone")
+@Tag("full")
 class ServersUnderLoadIT {
   private static final String NAME = "servers-under-load";
   private static final String COLLECTION = "load";

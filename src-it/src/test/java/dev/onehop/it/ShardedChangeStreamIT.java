@@ -63,6 +63,7 @@ import reactor.core.publisher.Mono;
  *
  * <p>{@code -Donehop.it.stream.seconds=60} makes it as long as it should be before a release.
  */
+@Tag("full")
 class ShardedChangeStreamIT {
   private static final Duration STRESS =
       Duration.ofSeconds(Integer.getInteger("onehop.it.stream.seconds", 15));

@@ -24,6 +24,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.bson.Document;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.reactivestreams.Subscription;
@@ -36,6 +37,7 @@ import reactor.core.publisher.BaseSubscriber;
  * <p>{@code -Donehop.it.stall.seconds=600} makes it as long as it should be before a release: a
  * server ends a cursor that is idle for ten minutes.
  */
+@Tag("full")
 class StalledSubscriberIT {
   private static final Duration STALL =
       Duration.ofSeconds(Integer.getInteger("onehop.it.stall.seconds", 5));

@@ -32,6 +32,7 @@ import org.bson.Document;
 import org.bson.RawBsonDocument;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -43,6 +44,7 @@ import reactor.core.publisher.Flux;
  * What a user of change streams needs with TLS, SCRAM and X.509, what is said when something is
  * missing, and what heartbeats are good for. All writes go to one shard; the other is idle.
  */
+@Tag("full")
 class StreamRightsIT {
   private static final Duration TIMEOUT = Duration.ofSeconds(60);
   private static final String COLLECTION = "orders";

@@ -66,10 +66,12 @@ import org.bson.types.Decimal128;
 import org.bson.types.ObjectId;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Compares two clusters of different shape, in which faults were planted. */
+@Tag("full")
 class VerifyIT {
   private static final Duration STRESS =
       Duration.ofSeconds(Integer.getInteger("onehop.it.verify.seconds", 8));

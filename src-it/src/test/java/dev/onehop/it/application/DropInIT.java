@@ -62,7 +62,7 @@ import org.junit.jupiter.api.RepeatedTest;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.Parameter;
 import org.junit.jupiter.params.ParameterizedClass;
-import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
 import org.springframework.data.mongodb.core.MongoOperations;
 import org.springframework.data.mongodb.core.MongoTemplate;
@@ -76,11 +76,22 @@ import org.springframework.data.mongodb.core.query.Update;
  * and nothing in it but who makes the client knows which.
  */
 @ParameterizedClass
-@EnumSource(
-    mode = EnumSource.Mode.MATCH_NONE,
-    names = {".*_PIPELINED", "UNROUTED.*"})
+@MethodSource("modes")
 @ShardedCluster
 class DropInIT {
+  /** All modes with {@code -Dfull}, otherwise each driver in one. */
+  static List<Mode> modes() {
+    return Boolean.getBoolean("onehop.it.full")
+        ? List.of(
+            Mode.PLAIN,
+            Mode.PLAIN_SYNC,
+            Mode.TARGETED,
+            Mode.TARGETED_SYNC,
+            Mode.DIRECT,
+            Mode.DIRECT_SYNC)
+        : List.of(Mode.TARGETED_SYNC, Mode.DIRECT);
+  }
+
   private static final int PER_SHARD = 100;
   private static final int WRITE_CONFLICT = 112;
   private static final int DUPLICATE_KEY = 11000;
