@@ -32,12 +32,14 @@ import java.util.stream.IntStream;
 import org.bson.Document;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.reactivestreams.Publisher;
 import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Mono;
 
 /** Which mongoses are beside which shard, however that is known, and what it takes to know it. */
+@Tag("full")
 class AffinityIT {
   private static final Duration TIMEOUT = Duration.ofSeconds(60);
   private static final String NAMESPACE = "it.affinity";

@@ -39,12 +39,14 @@ import org.bson.Document;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 
 /**
  * The same operations on the plain driver and on ours, each on a collection of its own with the
  * same content: results, errors and what is stored are the same.
  */
 @ShardedCluster
+@Tag("full")
 class BesideTheDriverIT {
   private static final int PER_SHARD = 100;
   private static final int LOADED_PER_SHARD = 5;

@@ -20,6 +20,7 @@ import javax.net.ssl.SSLContext;
 import org.bson.Document;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -32,6 +33,7 @@ import reactor.core.publisher.Mono;
  * Direct mode's own connections to the config server and to every shard: all of them authenticate,
  * speak TLS and look at the server's name, and say clearly which server refuses what.
  */
+@Tag("full")
 class DirectAuthenticationIT {
   private static final Duration TIMEOUT = Duration.ofSeconds(60);
   private static final int HALF = 100;

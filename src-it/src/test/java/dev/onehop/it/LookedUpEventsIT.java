@@ -29,6 +29,7 @@ import org.bson.json.JsonMode;
 import org.bson.json.JsonWriterSettings;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -39,6 +40,7 @@ import reactor.core.publisher.Flux;
  * Streams that look documents up give what the driver's do, whatever the pipeline makes of the
  * events: over a mongos, and at a replica set.
  */
+@Tag("full")
 class LookedUpEventsIT {
   private static final Duration TIMEOUT = Duration.ofSeconds(60);
   private static final List<String> SHARDS = List.of("one", "two", "three");

@@ -22,6 +22,7 @@ import javax.net.ssl.SSLContext;
 import org.bson.Document;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -30,6 +31,7 @@ import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /** Shared sockets authenticate, over TLS, by every mechanism that a server here offers. */
+@Tag("full")
 class PipelinedAuthenticationIT {
   private static final Duration TIMEOUT = Duration.ofSeconds(60);
 

@@ -42,6 +42,7 @@ import org.bson.BsonString;
 import org.bson.Document;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -54,6 +55,7 @@ import reactor.core.publisher.Mono;
  * in the URI and without, and over the stand-in router.
  */
 @ShardedCluster
+@Tag("full")
 class ShardKeyChangeIT {
   private static final Duration TIMEOUT = Duration.ofSeconds(30);
 

@@ -28,6 +28,7 @@ import org.bson.BsonTimestamp;
 import org.bson.Document;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -35,6 +36,7 @@ import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 
 /** Collections that get another home, another name or another shard key under a change stream. */
+@Tag("full")
 class StreamMetadataChangesIT {
   private static final Duration TIMEOUT = Duration.ofSeconds(60);
   private static final int SLOTS = 60;
