@@ -28,6 +28,7 @@ import org.bson.BsonInt32;
 import org.bson.BsonString;
 import org.bson.Document;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -35,6 +36,7 @@ import org.junit.jupiter.api.Test;
  * ranges move.
  */
 @ShardedCluster
+@Tag("full")
 class WritesOverShardsIT {
   private static final Duration TIMEOUT = Duration.ofMinutes(2);
   private static final Duration MOVING =
