@@ -140,6 +140,16 @@ public final class BlockingPool implements AutoCloseable {
     Each.of(servers.values(), Server::close);
   }
 
+  /** What a thread waits for: a connection, or nothing, and then it may open one. */
+  private static final class Turn extends CompletableFuture<Optional<BlockingConnection>> {
+    /** The generation in which it began to wait. */
+    final int born;
+
+    Turn(int born) {
+      this.born = born;
+    }
+  }
+
   /** The connections to one server. Nothing foreign is called under the lock. */
   private final class Server implements ConnectionSlots.Pool {
     private final ServerAddressName name;
@@ -149,9 +159,7 @@ public final class BlockingPool implements AutoCloseable {
     private final Set<BlockingConnection> connections = new HashSet<>();
     // Ends those that are being opened.
     private final Set<Abort> openings = new HashSet<>();
-    // A connection, or nothing: then one may be opened.
-    private final Deque<CompletableFuture<Optional<BlockingConnection>>> waiting =
-        new ArrayDeque<>();
+    private final Deque<Turn> waiting = new ArrayDeque<>();
     private int generation;
 
     Server(ServerAddressName name) {
@@ -161,7 +169,7 @@ public final class BlockingPool implements AutoCloseable {
     }
 
     BlockingConnection take(TimeLimit limit, Abort abort) throws IOException {
-      CompletableFuture<Optional<BlockingConnection>> turn = null;
+      Turn turn = null;
       List<BlockingConnection> old = new ArrayList<>(0);
       BlockingConnection ready;
       synchronized (this) {
@@ -170,7 +178,7 @@ public final class BlockingPool implements AutoCloseable {
         }
         ready = pollIdle(old);
         if (ready == null && !slots.tryOpen()) {
-          turn = new CompletableFuture<>();
+          turn = new Turn(generation);
           waiting.addLast(turn);
         }
       }
@@ -231,17 +239,17 @@ public final class BlockingPool implements AutoCloseable {
     }
 
     /**
-     * @param failure of the server, which what waits for a connection would have, too; else null
+     * @param failure of the server, which what has waited since then would have, too; else null
      */
     private void notOpened(int born, @Nullable Throwable failure) {
       if (failure == null) {
         slots.notOpened();
         return;
       }
-      List<CompletableFuture<Optional<BlockingConnection>>> never;
+      List<Turn> never;
       synchronized (this) {
-        never = List.copyOf(waiting);
-        waiting.clear();
+        never = waiting.stream().filter(each -> each.born <= born).toList();
+        waiting.removeAll(never);
       }
       try {
         clear(born);
@@ -252,7 +260,7 @@ public final class BlockingPool implements AutoCloseable {
     }
 
     private Optional<BlockingConnection> await(
-        CompletableFuture<Optional<BlockingConnection>> turn, TimeLimit limit, Abort abort)
+        Turn turn, TimeLimit limit, Abort abort)
         throws IOException {
       abort.by(() -> turn.cancel(false));
       try {
@@ -302,7 +310,7 @@ public final class BlockingPool implements AutoCloseable {
         clear(connection.lifetime().generation());
       }
       while (connection.isOpen()) {
-        CompletableFuture<Optional<BlockingConnection>> next;
+        Turn next;
         boolean wantedElsewhere = slots.isWantedElsewhere(this);
         synchronized (this) {
           long now = System.nanoTime();
@@ -338,7 +346,7 @@ public final class BlockingPool implements AutoCloseable {
     @Override
     public void mayOpen() {
       while (true) {
-        CompletableFuture<Optional<BlockingConnection>> next;
+        Turn next;
         synchronized (this) {
           if (waiting.isEmpty()) {
             return;
@@ -412,7 +420,7 @@ public final class BlockingPool implements AutoCloseable {
       List<BlockingConnection> unused;
       List<BlockingConnection> used = List.of();
       List<Abort> unopened = List.of();
-      List<CompletableFuture<Optional<BlockingConnection>>> never = List.of();
+      List<Turn> never = List.of();
       synchronized (this) {
         generation++;
         unused = List.copyOf(idle);
@@ -444,7 +452,7 @@ public final class BlockingPool implements AutoCloseable {
     }
 
     void close() {
-      List<CompletableFuture<Optional<BlockingConnection>>> never;
+      List<Turn> never;
       List<BlockingConnection> unused;
       synchronized (this) {
         never = List.copyOf(waiting);

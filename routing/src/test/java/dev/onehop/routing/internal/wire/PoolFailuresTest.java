@@ -274,6 +274,41 @@ class PoolFailuresTest {
     }
   }
 
+  /** It fails with a connection that was begun before, and these began to wait afterwards. */
+  @Test
+  void threadsThatWaitSinceAResetAreServed() {
+    CountDownLatch hangUp = new CountDownLatch(1);
+    try (WireServer server =
+            new WireServer((connection, command) -> connection == 1 ? afterwards(hangUp) : ok());
+        BlockingPool pool =
+            new BlockingPool(
+                WireServer.settings(
+                    Kind.BLOCKING,
+                    new WireSettings.PoolLimits(0, 0, 1, TIMEOUT, Duration.ZERO, Duration.ZERO),
+                    null,
+                    null,
+                    List.of()),
+                server.group)) {
+      CompletableFuture<Throwable> opening = new CompletableFuture<>();
+      taking(pool, server, opening);
+      await().until(() -> server.seen.size() == 1);
+
+      pool.reset(server.name(), false, new IOException("it was gone"));
+      List<CompletableFuture<Throwable>> waiting =
+          Stream.generate(() -> new CompletableFuture<Throwable>()).limit(5).toList();
+      for (CompletableFuture<Throwable> each : waiting) {
+        Thread thread = taking(pool, server, each);
+        await().until(() -> thread.getState() == Thread.State.TIMED_WAITING);
+      }
+      hangUp.countDown();
+
+      assertThat(opening).succeedsWithin(AT_ONCE).isInstanceOf(IOException.class);
+      for (CompletableFuture<Throwable> each : waiting) {
+        assertThat(each).succeedsWithin(AT_ONCE).isNull();
+      }
+    }
+  }
+
   private static BsonDocument afterwards(CountDownLatch latch) {
     try {
       assertThat(latch.await(TIMEOUT.toSeconds(), TimeUnit.SECONDS)).isTrue();
