@@ -259,8 +259,7 @@ public final class BlockingPool implements AutoCloseable {
       }
     }
 
-    private Optional<BlockingConnection> await(
-        Turn turn, TimeLimit limit, Abort abort)
+    private Optional<BlockingConnection> await(Turn turn, TimeLimit limit, Abort abort)
         throws IOException {
       abort.by(() -> turn.cancel(false));
       try {
