@@ -417,13 +417,15 @@ class CopyIT {
       Random random = new Random(1);
       org.awaitility.Awaitility.await()
           .atMost(java.time.Duration.ofMinutes(1))
-          .ignoreExceptions()
           .until(
               () -> {
+                assertThat(process.isAlive())
+                    .as("%s", java.nio.file.Files.readString(log))
+                    .isTrue();
                 for (String name : names) {
                   changeInside(source.getCollection(name, BsonDocument.class), next, random);
                 }
-                return !process.isAlive() || phase(control).equals("INCREMENTAL");
+                return phase(control).equals("INCREMENTAL");
               });
       for (int i = 0; i < 100 && process.isAlive(); i++) {
         for (String name : names) {
@@ -495,15 +497,16 @@ class CopyIT {
     AtomicInteger last = new AtomicInteger();
     fill(source, last, 700);
     java.nio.file.Path log = java.nio.file.Files.createTempFile("onehop-copy", ".log");
-    Process process =
+    Process first =
         CopyMain.start(three.url(), two.url(), database, ClusterCopy.Begin.NEW, true, log);
+    Process process = first;
     try (dev.onehop.copy.CopyControl control =
         dev.onehop.copy.CopyControl.connect(two.url(), settings -> {}, database)) {
       org.awaitility.Awaitility.await()
           .atMost(java.time.Duration.ofMinutes(2))
-          .ignoreExceptions()
           .until(
               () -> {
+                assertThat(first.isAlive()).as("%s", java.nio.file.Files.readString(log)).isTrue();
                 changeCapped(source, last, random);
                 return phase(control).equals("INCREMENTAL");
               });
@@ -556,8 +559,13 @@ class CopyIT {
     }
   }
 
+  /** The phase that a job is in; none before it has begun. */
   private static String phase(dev.onehop.copy.CopyControl control) throws InterruptedException {
-    return control.status().getString("phase").getValue();
+    try {
+      return control.status().getString("phase", new BsonString("")).getValue();
+    } catch (CopyException notYet) {
+      return "";
+    }
   }
 
   static List<RawBsonDocument> inNaturalOrder(MongoCollection<?> collection) {

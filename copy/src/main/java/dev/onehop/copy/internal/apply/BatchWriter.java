@@ -258,7 +258,15 @@ final class BatchWriter {
     }
     long expected = statements.stream().filter(statement -> !statement.isDelete()).count();
     return expected > 0 && reply.getNumber("n").longValue() + there.size() < expected
-        ? Flux.error(new UnmatchedException("documents are missing"))
+        ? Flux.error(
+            new UnmatchedException(
+                "%s: documents are missing: %d of %d, of which the first is %s; the reply is %s"
+                    .formatted(
+                        target.namespace(),
+                        expected - reply.getNumber("n").longValue() - there.size(),
+                        expected,
+                        statements.get(0),
+                        reply.toJson())))
         : Flux.fromIterable(there);
   }
 }

@@ -182,7 +182,8 @@ final class DocumentEvents {
   /** The statements after which the destination has what the source has. */
   List<Statement> statements(List<RawBsonDocument> atSource) {
     List<Statement> statements = new ArrayList<>();
-    add(target.deleteOthers(id, atSource), statements);
+    // What is inserted again comes last.
+    add(target.deleteOthers(id, insertedAgain ? List.of() : atSource), statements);
     atSource.forEach(document -> statements.add(target.put(document)));
     return statements;
   }

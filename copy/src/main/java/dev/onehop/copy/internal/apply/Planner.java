@@ -112,14 +112,24 @@ final class Planner {
       Set<Lane.Document> readAgain) {
     Map<TaskKey, Task> tasks = new LinkedHashMap<>();
     Map<Target, Run> runs = new HashMap<>();
+    Set<Lane.Document> again = new HashSet<>(readAgain);
     for (DocumentEvent event : events) {
       Lane.Document document = event.document();
-      if (!lane.has(document, event.time())) {
-        Target target = Objects.requireNonNull(known.get(event.namespace()));
+      Target target = Objects.requireNonNull(known.get(event.namespace()));
+      boolean ordered = target.capped() && removes();
+      boolean deleted = event.type().equals("delete");
+      boolean inserted = event.type().equals("insert");
+      boolean met = lane.has(document, event.time());
+      // A document that was read is where an older insert has put it.
+      if (!met || (ordered && (inserted || deleted))) {
+        if (met && inserted) {
+          again.add(document);
+        }
+        boolean read = again.contains(document) && !(ordered && deleted);
         int run =
             target.capped()
                 ? runs.computeIfAbsent(target, capped -> new Run())
-                    .next(event, !readAgain.contains(document) && inserts(event))
+                    .next(event, !read && inserts(event))
                 : 0;
         DocumentEvents all =
             tasks
@@ -132,11 +142,20 @@ final class Planner {
                             document,
                             new DocumentEvents(target, event.id())))
                 .events();
-        if (readAgain.contains(document)) {
+        Lane.Document named = new Lane.Document(event.namespace(), document.id());
+        // What is planned a second time may be written already, and later events, too.
+        boolean uncertain =
+            lane.isUncertain(document, named, event.time()) || (ordered && !readAgain.isEmpty());
+        if (ordered && inserted && (read || uncertain)) {
+          all.insertAgain();
+        }
+        if (read) {
           all.readAgain();
         } else {
-          Lane.Document named = new Lane.Document(event.namespace(), document.id());
-          add(event, all, lane.isUncertain(document, named, event.time()));
+          add(event, all, uncertain);
+        }
+        if (all.isReadAgain()) {
+          again.add(document);
         }
       }
     }
@@ -164,9 +183,6 @@ final class Planner {
           }
         } else {
           boolean inserted = event.type().equals("insert");
-          if (inserted && uncertain && removes() && to.target().capped()) {
-            to.insertAgain();
-          }
           to.put(event.key(), raw(changed), inserted, uncertain || !inserted);
         }
       }

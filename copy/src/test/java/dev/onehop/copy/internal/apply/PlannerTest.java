@@ -84,6 +84,7 @@ class PlannerTest {
         ", ",
         find.getDocument("filter").getDocument("_id").getArray("$in").stream()
             .map(id -> id.asInt32().getValue())
+            .distinct()
             .filter(there::contains)
             .map("{_id: %d, later: 1}"::formatted)
             .toList());
@@ -115,10 +116,12 @@ class PlannerTest {
 
   /** In the order in which it is written: what can be so at once in one line. */
   private List<String> planned(StreamEvent.Change... events) {
-    BatchPlan plan =
-        planner
-            .plan(List.of(events), new Lane(1, new BsonTimestamp(HORIZON, 1)), Set.of())
-            .block(TIMEOUT);
+    return planned(new Lane(1, new BsonTimestamp(HORIZON, 1)), Set.of(), events);
+  }
+
+  private List<String> planned(
+      Lane lane, Set<Lane.Document> readAgain, StreamEvent.Change... events) {
+    BatchPlan plan = planner.plan(List.of(events), lane, readAgain).block(TIMEOUT);
     List<String> lines = new ArrayList<>();
     for (BatchPlan.Work work : plan.work()) {
       lines.add(
@@ -184,5 +187,51 @@ class PlannerTest {
         .containsExactly(
             "delete {\"_id\": 1}; delete {\"_id\": 2}; delete {\"_id\": 3};"
                 + " insert {\"_id\": 2}; insert {\"_id\": 4}");
+  }
+
+  private static Lane.Document document(int id) {
+    return DocumentEvent.of(event(0, "delete", id).document()).document();
+  }
+
+  /** It was read where its first insert has put it. */
+  @Test
+  void aDocumentThatWasReadMovesWhenItIsInsertedAgain() {
+    Lane lane = new Lane(1, new BsonTimestamp(HORIZON, 1));
+    lane.wrote(document(1), new BsonTimestamp(150, 1));
+    there.add(1);
+    assertThat(
+            planned(
+                lane,
+                Set.of(),
+                event(120, "update", 1),
+                event(121, "delete", 1),
+                event(122, "insert", 2),
+                event(123, "insert", 1),
+                event(124, "update", 1),
+                event(125, "insert", 3)))
+        .containsExactly(
+            "delete {\"_id\": 1}; insert {\"_id\": 2}",
+            "delete {\"_id\": 1}; put {\"_id\": 1} {\"_id\": 1, \"later\": 1}",
+            "insert {\"_id\": 3}");
+  }
+
+  /** A batch that is planned again was written in part. */
+  @Test
+  void whatIsPlannedAgainKeepsItsOrder() {
+    there.add(1);
+    there.add(2);
+    assertThat(
+            planned(
+                new Lane(1, new BsonTimestamp(HORIZON, 1)),
+                Set.of(document(1)),
+                event(101, "insert", 2),
+                event(102, "update", 1),
+                event(103, "delete", 1),
+                event(104, "insert", 3),
+                event(105, "insert", 1)))
+        .containsExactly(
+            "delete {\"_id\": 2}; insert {\"_id\": 2}; put {\"_id\": 1} {\"_id\": 1, \"later\": 1}",
+            "delete {\"_id\": 1}; delete {\"_id\": 3}",
+            "delete {\"_id\": 1}; put {\"_id\": 1} {\"_id\": 1, \"later\": 1}");
   }
 }
