@@ -173,8 +173,7 @@ final class ApplySink implements ChannelSink {
                         write(tenure, plan)
                             .onErrorResume(
                                 UnmatchedException.class,
-                                unmatched ->
-                                    again(batch, tenure, plan.updated(), unmatched))))
+                                unmatched -> again(batch, tenure, plan.updated(), unmatched))))
         .onErrorResume(OccupiedException.class, occupied -> new Waiting(batch, tenure).written());
   }
 
