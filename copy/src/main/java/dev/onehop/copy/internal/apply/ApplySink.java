@@ -172,7 +172,8 @@ final class ApplySink implements ChannelSink {
                     plan ->
                         write(tenure, plan)
                             .onErrorResume(
-                                UnmatchedException.class, unmatched -> again(batch, tenure, plan))))
+                                UnmatchedException.class,
+                                unmatched -> again(batch, tenure, plan.updated(), unmatched))))
         .onErrorResume(OccupiedException.class, occupied -> new Waiting(batch, tenure).written());
   }
 
@@ -211,13 +212,30 @@ final class ApplySink implements ChannelSink {
             });
   }
 
-  /** What is not as events say is read from the source. */
-  private Mono<Void> again(ChannelBatch batch, Tenure tenure, BatchPlan failed) {
-    log.debug("channel {} reads {} documents", batch.channel(), failed.updated().size());
+  /**
+   * What is not as events say is read from the source. A second plan may change documents that the
+   * first one did not: the source has got them back meanwhile.
+   */
+  private Mono<Void> again(
+      ChannelBatch batch,
+      Tenure tenure,
+      Set<Lane.Document> readAgain,
+      UnmatchedException unmatched) {
+    log.debug("channel {} reads {} documents", batch.channel(), readAgain.size(), unmatched);
     targets.forget();
     return planner
-        .plan(batch.events(), tenure.lane(), new HashSet<>(failed.updated()))
-        .flatMap(plan -> write(tenure, plan));
+        .plan(batch.events(), tenure.lane(), readAgain)
+        .flatMap(
+            plan ->
+                write(tenure, plan)
+                    .onErrorResume(
+                        UnmatchedException.class,
+                        still -> {
+                          Set<Lane.Document> more = new HashSet<>(readAgain);
+                          return more.addAll(plan.updated())
+                              ? again(batch, tenure, more, still)
+                              : Mono.error(still);
+                        }));
   }
 
   /**

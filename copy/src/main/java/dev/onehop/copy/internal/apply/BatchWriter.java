@@ -260,13 +260,11 @@ final class BatchWriter {
     return expected > 0 && reply.getNumber("n").longValue() + there.size() < expected
         ? Flux.error(
             new UnmatchedException(
-                "%s: documents are missing: %d of %d, of which the first is %s; the reply is %s"
+                "%s: %d of %d documents are missing"
                     .formatted(
                         target.namespace(),
                         expected - reply.getNumber("n").longValue() - there.size(),
-                        expected,
-                        statements.get(0),
-                        reply.toJson())))
+                        expected)))
         : Flux.fromIterable(there);
   }
 }
