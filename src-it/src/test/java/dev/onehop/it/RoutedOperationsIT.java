@@ -227,6 +227,7 @@ class RoutedOperationsIT {
 
   @RoutedModes(mode = RoutingMode.TARGETED)
   void aMongosThatIsCutOffFailsNothingAndIsUsedAgain(Mode mode) throws Exception {
+    TestCluster.requireProcesses();
     Testbed testbed = cluster.testbed("links");
     String cutOff = testbed.mongosAddresses().get(2);
     MongoClient client = routed(mode);

@@ -19,6 +19,9 @@ public final class TransactionTurns {
   /** The turns that were taken last, as long as they have not ended. */
   private final Map<BsonValue, Turn> last = new ConcurrentHashMap<>();
 
+  /** The turn of a command that belongs to no transaction. */
+  private final Turn none = new Turn(null, Mono.empty());
+
   /** The turn of one command. */
   public final class Turn {
     private final @Nullable BsonValue session;
@@ -52,8 +55,11 @@ public final class TransactionTurns {
    * @return null if another command has the turn
    */
   public @Nullable Turn begin(@Nullable BsonValue session) {
+    if (session == null) {
+      return none;
+    }
     Turn turn = new Turn(session, Mono.empty());
-    return session == null || last.putIfAbsent(session, turn) == null ? turn : null;
+    return last.putIfAbsent(session, turn) == null ? turn : null;
   }
 
   /**
