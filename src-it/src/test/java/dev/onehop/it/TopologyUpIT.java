@@ -22,8 +22,8 @@ class TopologyUpIT {
       name: up-and-down
       regions: [here]
       hosts:
-        a: {region: here, address: 127.33.0.1}
-        b: {region: here, address: 127.33.0.2}
+        a: {region: here, address: 127.42.0.1}
+        b: {region: here, address: 127.42.0.2}
       roundTrips:
         here <-> here: 0
       client: a
