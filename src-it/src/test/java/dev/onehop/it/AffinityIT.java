@@ -55,9 +55,9 @@ class AffinityIT {
           roundTrips:
             here <-> here: 0
           hosts:
-            e1: {region: here, address: 127.33.0.1}
-            e2: {region: here, address: 127.33.0.2}
-            e3: {region: here, address: 127.33.0.3}
+            e1: {region: here, address: 127.43.0.1}
+            e2: {region: here, address: 127.43.0.2}
+            e3: {region: here, address: 127.43.0.3}
           client: e1
           configServers: [e1]
           shards:
