@@ -17,7 +17,7 @@ import org.junit.jupiter.api.io.TempDir;
  * While the process has no file descriptor left, operations that need a socket fail at once, and
  * afterwards they are served as before.
  */
-@Tag("full")
+@Tag("nightly")
 class DescriptorsIT {
   private static final List<String> CLIENTS =
       List.of(
