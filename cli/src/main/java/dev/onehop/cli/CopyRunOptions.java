@@ -186,13 +186,13 @@ final class CopyRunOptions {
     /**
      * Writes it once.
      *
-     * @throws IllegalArgumentException if that can't be done
+     * @throws Failure if it can't be written
      */
     void begin() {
       try {
         write();
       } catch (IOException e) {
-        throw new IllegalArgumentException("--progress-file " + file + " can't be written", e);
+        throw Failure.usage("--progress-file " + file + " can't be written");
       }
     }
 

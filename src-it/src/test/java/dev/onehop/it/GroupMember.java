@@ -112,7 +112,7 @@ public final class GroupMember {
             new UpdateOptions().upsert(true)));
   }
 
-  /** Writes that take a while to go. */
+  /** Writes that take a while to go, and that no cancellation stops: only the fence does. */
   private record Slow(ChannelSink sink) implements ChannelSink {
     @Override
     public Publisher<Checkpoint> begin(int channel, long term) {
@@ -121,9 +121,13 @@ public final class GroupMember {
 
     @Override
     public Publisher<Void> write(ChannelBatch batch) {
-      return Mono.defer(() -> Mono.from(sink.write(batch)))
-          .delaySubscription(ON_THE_WAY)
-          .doOnError(FencedException.class, refused -> System.out.println(REFUSED));
+      return Mono.fromFuture(
+          () ->
+              Mono.defer(() -> Mono.from(sink.write(batch)))
+                  .delaySubscription(ON_THE_WAY)
+                  .doOnError(FencedException.class, refused -> System.out.println(REFUSED))
+                  .toFuture(),
+          true);
     }
   }
 

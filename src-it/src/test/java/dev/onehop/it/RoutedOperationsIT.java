@@ -186,19 +186,20 @@ class RoutedOperationsIT {
       }
       models.add(new DeleteOneModel<>(Filters.eq(7)));
 
-      try (RouterSampling sampling = sampling("routed")) {
-        BulkWriteResult result = collection.bulkWrite(models);
+      BulkWriteResult result = collection.bulkWrite(models);
 
-        assertThat(result.getInsertedCount()).isEqualTo(DOCUMENTS);
-        assertThat(result.getModifiedCount()).isEqualTo(DOCUMENTS);
-        assertThat(result.getDeletedCount()).isEqualTo(1);
-        assertThat(result.getInserts().get(200).getId()).isEqualTo(new BsonInt32(200));
+      assertThat(result.getInsertedCount()).isEqualTo(DOCUMENTS);
+      assertThat(result.getModifiedCount()).isEqualTo(DOCUMENTS);
+      assertThat(result.getDeletedCount()).isEqualTo(1);
+      assertThat(result.getInserts().get(200).getId()).isEqualTo(new BsonInt32(200));
+      // Where an ordered batch goes depends on measured round trips. An unordered one is split.
+      try (RouterSampling sampling = sampling("routed")) {
         collection.bulkWrite(
             models.subList(DOCUMENTS, 2 * DOCUMENTS), new BulkWriteOptions().ordered(false));
-        assertThat(read(collection, 8)).containsEntry("n", 10);
-        assertThat(read(collection, 7)).isNull();
         assertThat(seen(sampling).fraction()).hasValue(1.0);
       }
+      assertThat(read(collection, 8)).containsEntry("n", 10);
+      assertThat(read(collection, 7)).isNull();
     }
   }
 
