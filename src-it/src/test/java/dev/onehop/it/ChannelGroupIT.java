@@ -232,7 +232,7 @@ class ChannelGroupIT {
     // So that each of them has something to do.
     long before = count();
     if (writer != null) {
-      await().atMost(TIMEOUT).until(() -> count() > before + 500);
+      await().atMost(TIMEOUT).until(() -> count() > before + 150);
     }
   }
 
@@ -285,7 +285,7 @@ class ChannelGroupIT {
         collection.updateOne(
             Filters.eq(key), Updates.set("n", value), new UpdateOptions().upsert(true));
         written.put(key, value);
-        if (i % 1_000 == 999) {
+        if (i % 300 == 299) {
           int chunk = random.nextInt(3);
           testbed.moveRange(
               "streams.group",

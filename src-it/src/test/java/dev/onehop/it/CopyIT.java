@@ -406,14 +406,14 @@ class CopyIT {
         points.stream().map(point -> point.clone().append("k", new BsonInt32(5))).toList());
     List<String> names = List.of("ranged", "hashed", "both");
     for (String name : names) {
-      insert("inside." + name, IntStream.range(0, 1_500).mapToObj(CopyIT::inside).toList());
+      insert("inside." + name, IntStream.range(0, 400).mapToObj(CopyIT::inside).toList());
     }
     java.nio.file.Path log = java.nio.file.Files.createTempFile("onehop-copy", ".log");
     Process process =
         CopyMain.start(three.url(), two.url(), "inside", ClusterCopy.Begin.NEW, true, log);
     try (dev.onehop.copy.CopyControl control =
         dev.onehop.copy.CopyControl.connect(two.url(), settings -> {}, "inside")) {
-      AtomicInteger next = new AtomicInteger(1_500);
+      AtomicInteger next = new AtomicInteger(400);
       Random random = new Random(1);
       org.awaitility.Awaitility.await()
           .atMost(java.time.Duration.ofMinutes(1))
@@ -427,7 +427,7 @@ class CopyIT {
                 }
                 return phase(control).equals("INCREMENTAL");
               });
-      for (int i = 0; i < 100 && process.isAlive(); i++) {
+      for (int i = 0; i < 40 && process.isAlive(); i++) {
         for (String name : names) {
           changeInside(source.getCollection(name, BsonDocument.class), next, random);
         }

@@ -202,41 +202,6 @@ class DirectFailureIT {
     }
   }
 
-  /** With a time limit that leaves no time to wait for another shard. */
-  @Test
-  void firstOperationsOnAHealthyShardDoNotWaitForASickOne() throws Exception {
-    String hosts = testbed.shardHosts().get("one");
-    String address = hosts.substring(hosts.indexOf('/') + 1);
-    // A first client takes longer, as its classes are loaded.
-    try (var first = OneHop.builder(url).routing(RoutingMode.DIRECT).syncClient()) {
-      assertThat(first.getDatabase("it").getCollection("failures").find(Filters.eq(1)).first())
-          .containsKey("n");
-    }
-    try (ServerProcess sick = ServerProcess.of("direct-failures", address)) {
-      sick.freeze();
-      try {
-        assertFirstOperationsSucceed();
-      } finally {
-        sick.resume();
-      }
-      sick.kill();
-      assertFirstOperationsSucceed();
-    }
-  }
-
-  private void assertFirstOperationsSucceed() {
-    OneHop.Builder late = OneHop.builder(url + "&timeoutMS=2000").routing(RoutingMode.DIRECT);
-    try (MongoClient reactive = late.reactiveClient()) {
-      assertThat(
-              run(reactive.getDatabase("it").getCollection("failures").find(Filters.eq(1)).first()))
-          .containsKey("n");
-    }
-    try (var sync = late.syncClient()) {
-      assertThat(sync.getDatabase("it").getCollection("failures").find(Filters.eq(1)).first())
-          .containsKey("n");
-    }
-  }
-
   private static <T> T run(Publisher<T> operation) {
     return Mono.from(operation).block(TIMEOUT);
   }

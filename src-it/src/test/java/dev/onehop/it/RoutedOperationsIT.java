@@ -47,6 +47,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.slf4j.LoggerFactory;
 import reactor.core.publisher.Mono;
@@ -59,7 +60,7 @@ class RoutedOperationsIT {
   private static final Duration TIMEOUT = Duration.ofSeconds(30);
   private static final int DOCUMENTS = 300;
   private static final int CONCURRENCY = 32;
-  private static final int ROUNDS = Boolean.getBoolean("onehop.it.full") ? 3 : 2;
+  private static final int ROUNDS = 2;
   private static final List<BsonDocument> SPLIT_POINTS = Numbered.splitAt(50, 100, 150, 200, 250);
 
   /** Three shards of one member, a mongos beside each and one beside the application. */
@@ -226,7 +227,8 @@ class RoutedOperationsIT {
     }
   }
 
-  @RoutedModes(mode = RoutingMode.TARGETED)
+  @Tag("full")
+  @RoutedModes(mode = RoutingMode.TARGETED, pipelined = false)
   void aMongosThatIsCutOffFailsNothingAndIsUsedAgain(Mode mode) throws Exception {
     TestCluster.requireProcesses();
     Testbed testbed = cluster.testbed("links");
@@ -386,7 +388,13 @@ class RoutedOperationsIT {
   }
 
   private static MongoClient routed(Mode mode) {
-    return mode.client(mode.builder(cluster.url()).refreshInterval(Duration.ofSeconds(1)));
+    return mode.client(
+        mode.builder(cluster.url())
+            .refreshInterval(Duration.ofSeconds(1))
+            .applyToClientSettings(
+                settings ->
+                    settings.applyToServerSettings(
+                        servers -> servers.heartbeatFrequency(1, TimeUnit.SECONDS))));
   }
 
   private static Document read(MongoCollection<Document> collection, int id) {

@@ -4,13 +4,18 @@ import com.mongodb.ConnectionString;
 import com.mongodb.MongoClientSettings;
 import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoClients;
+import dev.onehop.testbed.ProcessFailure;
 import dev.onehop.testbed.Testbed;
 import dev.onehop.testbed.Topology;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** The one cluster of this JVM, if it was asked for. Thread-safe. */
 final class SharedTestbed implements AutoCloseable {
+  private static final Logger log = LoggerFactory.getLogger(SharedTestbed.class);
+
   private static final String TOPOLOGY =
       """
       name: shared
@@ -33,14 +38,26 @@ final class SharedTestbed implements AutoCloseable {
   private static final int DROP_SECONDS = 60;
 
   private @Nullable Testbed testbed;
+  private volatile @Nullable ProcessFailure died;
 
+  /** Starts a new cluster if a server of the last one died. */
   synchronized Testbed get() {
+    if (died != null) {
+      close();
+    }
     Testbed running = testbed;
     if (running == null) {
+      died = null;
       running = Testbed.builder(Topology.parse("shared.yaml", TOPOLOGY)).failPoints().start();
+      running.onProcessDeath(this::died);
       testbed = running;
     }
     return running;
+  }
+
+  private void died(ProcessFailure failure) {
+    died = failure;
+    log.error("a server of the shared cluster died: {}", failure.describe());
   }
 
   /** Drops a class's databases. A cluster that does not do that is of no use to other classes. */

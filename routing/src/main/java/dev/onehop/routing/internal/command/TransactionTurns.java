@@ -8,15 +8,15 @@ import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 
 /**
- * Has the commands of a session's transactions take turns, in the order in which they came, as a
- * mongos does. A client that gives a statement up aborts the transaction over another connection:
- * an abort that overtakes the statement finds nothing to abort, and the statement then begins a
- * transaction that nobody ends.
+ * Runs the commands of a session's transactions one after the other, in the order of their
+ * arrival, as a mongos does. A client that cancels a statement aborts the transaction over another
+ * connection. An abort that overtakes the statement finds no transaction, and the statement then
+ * starts one that is never ended.
  *
  * <p>Thread-safe.
  */
 public final class TransactionTurns {
-  /** The turns that were taken last, as long as they have not ended. */
+  /** The last turn of each session, until it ends. */
   private final Map<BsonValue, Turn> last = new ConcurrentHashMap<>();
 
   /** The turn of a command that belongs to no transaction. */

@@ -39,8 +39,9 @@ import reactor.util.retry.Retry;
  * missing if not: the servers are no mongoses or config servers, the user may not read the routing
  * metadata, is unknown to a shard, or lacks a role that shards of 8.0 ask for.
  *
- * <p>Done once; after a failure again, with the next command. A shard that is silent at the start
- * holds up nobody: it is checked before the first command that goes to it.
+ * <p>Runs once, and again with the next command after a failure. A shard that does not answer at
+ * the start delays no other shard's commands: it is checked before the first command that goes to
+ * it.
  */
 final class StartCheck {
   private static final Logger log = LoggerFactory.getLogger(StartCheck.class);

@@ -245,24 +245,11 @@ class PoolFailuresTest {
     CountDownLatch hangUp = new CountDownLatch(1);
     try (WireServer server =
             new WireServer((connection, command) -> connection == 1 ? afterwards(hangUp) : null);
-        BlockingPool pool =
-            new BlockingPool(
-                WireServer.settings(
-                    Kind.BLOCKING,
-                    new WireSettings.PoolLimits(0, 0, 1, TIMEOUT, Duration.ZERO, Duration.ZERO),
-                    null,
-                    null,
-                    List.of()),
-                server.group)) {
+        BlockingPool pool = blocking(server)) {
       CompletableFuture<Throwable> opening = new CompletableFuture<>();
       taking(pool, server, opening);
       await().until(() -> server.seen.size() == 1);
-      List<CompletableFuture<Throwable>> waiting =
-          Stream.generate(() -> new CompletableFuture<Throwable>()).limit(5).toList();
-      for (CompletableFuture<Throwable> each : waiting) {
-        Thread thread = taking(pool, server, each);
-        await().until(() -> thread.getState() == Thread.State.TIMED_WAITING);
-      }
+      List<CompletableFuture<Throwable>> waiting = waiting(pool, server);
 
       pool.reset(server.name(), false, new IOException("it was gone"));
       hangUp.countDown();
@@ -280,26 +267,13 @@ class PoolFailuresTest {
     CountDownLatch hangUp = new CountDownLatch(1);
     try (WireServer server =
             new WireServer((connection, command) -> connection == 1 ? afterwards(hangUp) : ok());
-        BlockingPool pool =
-            new BlockingPool(
-                WireServer.settings(
-                    Kind.BLOCKING,
-                    new WireSettings.PoolLimits(0, 0, 1, TIMEOUT, Duration.ZERO, Duration.ZERO),
-                    null,
-                    null,
-                    List.of()),
-                server.group)) {
+        BlockingPool pool = blocking(server)) {
       CompletableFuture<Throwable> opening = new CompletableFuture<>();
       taking(pool, server, opening);
       await().until(() -> server.seen.size() == 1);
 
       pool.reset(server.name(), false, new IOException("it was gone"));
-      List<CompletableFuture<Throwable>> waiting =
-          Stream.generate(() -> new CompletableFuture<Throwable>()).limit(5).toList();
-      for (CompletableFuture<Throwable> each : waiting) {
-        Thread thread = taking(pool, server, each);
-        await().until(() -> thread.getState() == Thread.State.TIMED_WAITING);
-      }
+      List<CompletableFuture<Throwable>> waiting = waiting(pool, server);
       hangUp.countDown();
 
       assertThat(opening).succeedsWithin(AT_ONCE).isInstanceOf(IOException.class);
@@ -307,6 +281,25 @@ class PoolFailuresTest {
         assertThat(each).succeedsWithin(AT_ONCE).isNull();
       }
     }
+  }
+
+  /** Opens one connection at a time. */
+  private static BlockingPool blocking(WireServer server) {
+    WireSettings.PoolLimits limits =
+        new WireSettings.PoolLimits(0, 0, 1, TIMEOUT, Duration.ZERO, Duration.ZERO);
+    return new BlockingPool(
+        WireServer.settings(Kind.BLOCKING, limits, null, null, List.of()), server.group);
+  }
+
+  /** Threads that wait for a connection, one after the other. */
+  private static List<CompletableFuture<Throwable>> waiting(BlockingPool pool, WireServer server) {
+    List<CompletableFuture<Throwable>> waiting =
+        Stream.generate(() -> new CompletableFuture<Throwable>()).limit(5).toList();
+    for (CompletableFuture<Throwable> each : waiting) {
+      Thread thread = taking(pool, server, each);
+      await().until(() -> thread.getState() == Thread.State.TIMED_WAITING);
+    }
+    return waiting;
   }
 
   private static BsonDocument afterwards(CountDownLatch latch) {

@@ -1,0 +1,90 @@
+package dev.onehop.it;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.mongodb.client.MongoClient;
+import com.mongodb.client.MongoCollection;
+import com.mongodb.client.model.Filters;
+import dev.onehop.it.clients.Mode;
+import dev.onehop.it.clients.RoutedModes;
+import dev.onehop.testbed.Testbed;
+import java.time.Duration;
+import java.util.List;
+import org.bson.Document;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+
+/** An application starts while one shard's server is frozen, or killed. */
+class FirstOperationsIT {
+  private static final String SICK = "127.36.2.1:27018";
+
+  /** Leaves no time to wait for another shard. */
+  private static final String TIME_LIMIT = "timeoutMS=2000";
+
+  private static Testbed testbed;
+  private static ServerProcess sick;
+
+  @BeforeAll
+  static void start() throws Exception {
+    testbed = Testbed.builder(NearShards.WITH_MONGOSES).start();
+    testbed.shardCollection("it.first", Numbered.KEY, Numbered.splitAt(100, 200));
+    try (MongoClient client = Mode.PLAIN_SYNC.client(testbed.url())) {
+      collection(client).insertMany(Numbered.documents(300));
+    }
+    sick = ServerProcess.of("three-shards", SICK);
+  }
+
+  @AfterAll
+  static void stop() {
+    if (sick != null) {
+      sick.close();
+    }
+    if (testbed != null) {
+      testbed.close();
+    }
+  }
+
+  @RoutedModes
+  void onHealthyShardsDoNotWaitForASickOne(Mode mode) throws Exception {
+    // The first client of a mode takes longer, as its classes are loaded.
+    try (MongoClient first = mode.client(url(mode).replace(TIME_LIMIT, ""))) {
+      assertThat(collection(first).find(Filters.eq(7)).first()).isNotNull();
+    }
+    sick.freeze();
+    try {
+      assertFirstOperationsSucceed(mode, "frozen");
+    } finally {
+      sick.resume();
+    }
+    sick.kill();
+    try {
+      assertFirstOperationsSucceed(mode, "killed");
+    } finally {
+      sick.restart();
+    }
+  }
+
+  private static void assertFirstOperationsSucceed(Mode mode, String sickness) {
+    for (int round = 0; round < 3; round++) {
+      try (MongoClient client = mode.client(url(mode))) {
+        for (int id : List.of(7, 250)) {
+          long begun = System.nanoTime();
+          assertThat(collection(client).find(Filters.eq(id)).first()).containsEntry("n", id);
+          System.err.printf(
+              "%s, a shard %s: first find on a healthy shard in %d ms%n",
+              mode, sickness, Duration.ofNanos(System.nanoTime() - begun).toMillis());
+        }
+      }
+    }
+  }
+
+  private static MongoCollection<Document> collection(MongoClient client) {
+    return client.getDatabase("it").getCollection("first");
+  }
+
+  private static String url(Mode mode) {
+    return mode.isDirect()
+        ? "mongodb://" + testbed.configServers().replaceFirst(".*/", "") + "/?" + TIME_LIMIT
+        : testbed.url() + "/?" + TIME_LIMIT;
+  }
+}
