@@ -170,6 +170,11 @@ final class Start {
         form(cluster);
       }
       shards.forEach(ReplicaSet::awaitMembers);
+      if (platform.isFormed()) {
+        // The copied checkpoint refers to a journal that was not copied. A server that is killed
+        // before its next checkpoint would ignore its new journal.
+        inParallel(config, shards, ReplicaSet::checkpoint);
+      }
       phaseDone("sharded cluster");
       routers.forEach(Start::awaitListening);
       phaseDone("routers");

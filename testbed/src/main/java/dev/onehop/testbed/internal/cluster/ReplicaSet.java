@@ -143,6 +143,13 @@ public final class ReplicaSet implements AutoCloseable {
     }
   }
 
+  /** Writes a checkpoint on every member. */
+  public void checkpoint() {
+    for (Admin admin : admins) {
+      admin.run("admin", new BsonDocument("fsync", new BsonInt32(1)));
+    }
+  }
+
   /**
    * Sets the cluster's feature compatibility version, where this are its config servers. Before any
    * shard is added: each takes it over when it joins.
