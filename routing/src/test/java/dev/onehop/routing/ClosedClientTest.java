@@ -9,6 +9,7 @@ import ch.qos.logback.core.read.ListAppender;
 import com.mongodb.client.model.Filters;
 import com.mongodb.reactivestreams.client.MongoClient;
 import com.mongodb.reactivestreams.client.MongoCollection;
+import dev.onehop.routing.clients.RealTime;
 import dev.onehop.routing.spi.direct.ScriptedCluster;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -30,6 +31,9 @@ import reactor.core.publisher.Mono;
 /** A client that is closed while something is under way says nothing in the log about it. */
 class ClosedClientTest {
   private static final Duration START_TIMEOUT = Duration.ofSeconds(8);
+  /** Event loops end within three seconds. */
+  private static final Duration LOOPS_END = Duration.ofSeconds(4);
+
   private static final int WIRE_6_0 = 17;
 
   @RegisterExtension
@@ -61,11 +65,11 @@ class ClosedClientTest {
             .routing(RoutingMode.DIRECT)
             .reactiveClient()) {
       operation = Mono.from(client.getDatabase("it").getCollection("c").find().first()).toFuture();
-      TimeUnit.SECONDS.sleep(1);
+      RealTime.pass(Duration.ofSeconds(1));
     }
     assertThat(operation).failsWithin(Duration.ofSeconds(20));
     // What waited for the cluster gives up then.
-    Thread.sleep(START_TIMEOUT.toMillis());
+    RealTime.pass(START_TIMEOUT);
 
     assertThat(errors()).isEmpty();
   }
@@ -80,9 +84,9 @@ class ClosedClientTest {
                 : Duration.ZERO);
     MongoClient client =
         OneHop.builder("mongodb://" + cluster.address("m0") + "/").reactiveClient();
-    TimeUnit.SECONDS.sleep(1);
+    RealTime.pass(Duration.ofSeconds(1));
     client.close();
-    Thread.sleep(START_TIMEOUT.toMillis());
+    RealTime.pass(START_TIMEOUT);
 
     assertThat(errors()).isEmpty();
   }
@@ -112,10 +116,10 @@ class ClosedClientTest {
       operations.add(Mono.from(collection.find().first()).toFuture());
       assertThat(asked.await(20, TimeUnit.SECONDS)).isTrue();
     }
-    Thread.sleep(4_000); // The event loops end within three.
+    RealTime.pass(LOOPS_END);
     closed.countDown();
     operations.forEach(each -> assertThat(each).failsWithin(Duration.ofSeconds(20)));
-    Thread.sleep(1_000);
+    RealTime.pass(Duration.ofSeconds(1));
 
     assertThat(errors()).isEmpty();
   }
@@ -143,14 +147,14 @@ class ClosedClientTest {
           operations.add(Mono.from(collection.insertOne(new Document("_id", i))).toFuture());
           operations.add(Mono.from(collection.find()).toFuture());
         }
-        Thread.sleep(round * 5L);
+        RealTime.pass(Duration.ofMillis(round * 5L));
       }
       for (CompletableFuture<?> operation : operations) {
         assertThat(operation.handle((result, failure) -> true))
             .succeedsWithin(Duration.ofSeconds(20));
       }
     }
-    Thread.sleep(4_000);
+    RealTime.pass(LOOPS_END);
 
     assertThat(errors()).isEmpty();
   }

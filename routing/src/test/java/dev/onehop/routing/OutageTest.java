@@ -7,6 +7,7 @@ import com.mongodb.MongoException;
 import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoCollection;
 import com.mongodb.client.model.Filters;
+import dev.onehop.routing.clients.RealTime;
 import dev.onehop.routing.spi.direct.ScriptedCluster;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
@@ -38,13 +39,13 @@ class OutageTest {
           CompletableFuture.runAsync(
               () -> {
                 while (!over.get()) {
-                  sleep(find(collection, found) ? 10 : 1_500);
+                  pass(find(collection, found) ? 10 : 1_500);
                 }
               });
       await().until(() -> found.get() > 10);
 
       cluster.stop("m0");
-      sleep(2_500);
+      pass(2_500);
       int before = found.get();
       cluster.start("m0");
 
@@ -65,9 +66,9 @@ class OutageTest {
     }
   }
 
-  private static void sleep(long millis) {
+  private static void pass(long millis) {
     try {
-      Thread.sleep(millis);
+      RealTime.pass(Duration.ofMillis(millis));
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }

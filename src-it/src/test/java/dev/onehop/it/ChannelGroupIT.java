@@ -11,6 +11,7 @@ import com.mongodb.client.MongoCollection;
 import com.mongodb.client.model.Filters;
 import com.mongodb.client.model.UpdateOptions;
 import com.mongodb.client.model.Updates;
+import dev.onehop.routing.clients.RealTime;
 import dev.onehop.testbed.Testbed;
 import java.io.IOException;
 import java.nio.file.Files;

@@ -6,6 +6,7 @@ import com.mongodb.MongoException;
 import com.mongodb.client.FindIterable;
 import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoClients;
+import dev.onehop.routing.clients.RealTime;
 import dev.onehop.testbed.Testbed;
 import dev.onehop.testbed.TestbedException;
 import java.time.Duration;

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoClients;
 import com.mongodb.client.MongoCollection;
+import dev.onehop.routing.clients.RealTime;
 import dev.onehop.testbed.ProcessFailure;
 import dev.onehop.testbed.RunningTestbed;
 import dev.onehop.testbed.Testbed;

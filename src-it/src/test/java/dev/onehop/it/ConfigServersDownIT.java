@@ -10,6 +10,7 @@ import com.mongodb.reactivestreams.client.MongoClients;
 import com.mongodb.reactivestreams.client.MongoCollection;
 import dev.onehop.routing.OneHop;
 import dev.onehop.routing.RoutingMode;
+import dev.onehop.routing.clients.RealTime;
 import dev.onehop.routing.observation.RouteDecision;
 import dev.onehop.testbed.RunningTestbed;
 import dev.onehop.testbed.Testbed;

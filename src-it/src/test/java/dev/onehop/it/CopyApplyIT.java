@@ -26,6 +26,7 @@ import dev.onehop.copy.internal.apply.ApplyStatus;
 import dev.onehop.copy.internal.state.Fence;
 import dev.onehop.copy.progress.CopyException;
 import dev.onehop.copy.progress.CopyOperation;
+import dev.onehop.routing.clients.RealTime;
 import dev.onehop.streams.event.Checkpoint;
 import dev.onehop.testbed.Testbed;
 import dev.onehop.testbed.TestbedException;

@@ -19,6 +19,7 @@ import dev.onehop.copy.progress.CopyException;
 import dev.onehop.copy.progress.CopyOperation;
 import dev.onehop.copy.progress.CopyPhase;
 import dev.onehop.copy.progress.CopyProgress;
+import dev.onehop.routing.clients.RealTime;
 import dev.onehop.testbed.Testbed;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -11,6 +11,7 @@ import dev.onehop.copy.ClusterCopy;
 import dev.onehop.copy.progress.CopyException;
 import dev.onehop.copy.progress.CopyPhase;
 import dev.onehop.copy.progress.CopyProgress;
+import dev.onehop.routing.clients.RealTime;
 import dev.onehop.testbed.Testbed;
 import java.util.ArrayList;
 import java.util.Arrays;

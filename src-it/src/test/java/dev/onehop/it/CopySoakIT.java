@@ -15,6 +15,7 @@ import dev.onehop.copy.CopyControl;
 import dev.onehop.copy.progress.CopyPhase;
 import dev.onehop.copy.verify.ClusterVerification;
 import dev.onehop.copy.verify.VerifyReport;
+import dev.onehop.routing.clients.RealTime;
 import dev.onehop.testbed.Testbed;
 import dev.onehop.testbed.Topology;
 import java.io.IOException;

@@ -11,6 +11,7 @@ import com.mongodb.reactivestreams.client.MongoClient;
 import com.mongodb.reactivestreams.client.MongoCollection;
 import dev.onehop.routing.OneHop;
 import dev.onehop.routing.RoutingMode;
+import dev.onehop.routing.clients.RealTime;
 import dev.onehop.testbed.Testbed;
 import dev.onehop.testbed.TestbedException;
 import dev.onehop.testbed.junit.ShardedCluster;

@@ -9,6 +9,7 @@ import com.mongodb.client.model.Updates;
 import com.mongodb.reactivestreams.client.MongoClient;
 import com.mongodb.reactivestreams.client.MongoCollection;
 import dev.onehop.routing.OneHop;
+import dev.onehop.routing.clients.RealTime;
 import dev.onehop.routing.observation.RouteDecision;
 import dev.onehop.routing.observation.RouteExplanation;
 import dev.onehop.routing.observation.RoutingObservationContext;

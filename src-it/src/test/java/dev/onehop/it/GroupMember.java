@@ -9,6 +9,7 @@ import com.mongodb.reactivestreams.client.MongoClient;
 import com.mongodb.reactivestreams.client.MongoClients;
 import com.mongodb.reactivestreams.client.MongoCollection;
 import com.mongodb.reactivestreams.client.MongoDatabase;
+import dev.onehop.routing.clients.RealTime;
 import dev.onehop.streams.ShardedChangeStream;
 import dev.onehop.streams.channel.ChannelBatch;
 import dev.onehop.streams.channel.ChannelGroup;

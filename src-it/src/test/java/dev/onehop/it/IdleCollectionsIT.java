@@ -8,6 +8,7 @@ import com.mongodb.client.MongoDatabase;
 import com.mongodb.client.model.Filters;
 import com.mongodb.reactivestreams.client.MongoClient;
 import dev.onehop.routing.OneHop;
+import dev.onehop.routing.clients.RealTime;
 import dev.onehop.routing.observation.RouteExplanation;
 import dev.onehop.testbed.Testbed;
 import dev.onehop.testbed.Topology;

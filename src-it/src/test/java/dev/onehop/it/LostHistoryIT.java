@@ -8,6 +8,7 @@ import com.mongodb.client.MongoClients;
 import com.mongodb.client.MongoCollection;
 import com.mongodb.client.model.Filters;
 import com.mongodb.client.model.Sorts;
+import dev.onehop.routing.clients.RealTime;
 import dev.onehop.streams.ShardedChangeStream;
 import dev.onehop.streams.event.Checkpoint;
 import dev.onehop.streams.event.HistoryLostException;

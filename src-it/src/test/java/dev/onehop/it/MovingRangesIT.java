@@ -19,6 +19,7 @@ import com.mongodb.reactivestreams.client.MongoClient;
 import com.mongodb.reactivestreams.client.MongoClients;
 import com.mongodb.reactivestreams.client.MongoCollection;
 import dev.onehop.routing.OneHop;
+import dev.onehop.routing.clients.RealTime;
 import dev.onehop.testbed.Testbed;
 import dev.onehop.testbed.Topology;
 import java.time.Duration;

@@ -10,6 +10,7 @@ import com.mongodb.client.MongoDatabase;
 import com.mongodb.client.model.Filters;
 import dev.onehop.routing.OneHop;
 import dev.onehop.routing.RoutingMode;
+import dev.onehop.routing.clients.RealTime;
 import dev.onehop.routing.observation.RouteDecision;
 import dev.onehop.routing.observation.RouteExplanation;
 import dev.onehop.testbed.Testbed;

@@ -19,6 +19,7 @@ import com.mongodb.client.model.Updates;
 import com.mongodb.client.model.changestream.ChangeStreamDocument;
 import com.mongodb.client.model.changestream.FullDocument;
 import com.mongodb.client.model.changestream.OperationType;
+import dev.onehop.routing.clients.RealTime;
 import dev.onehop.streams.ShardedChangeStream;
 import dev.onehop.streams.event.Checkpoint;
 import dev.onehop.streams.event.Order;

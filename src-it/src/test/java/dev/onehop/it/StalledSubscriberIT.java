@@ -9,6 +9,7 @@ import com.mongodb.client.MongoCollection;
 import com.mongodb.client.model.Aggregates;
 import com.mongodb.client.model.Filters;
 import com.mongodb.client.model.InsertManyOptions;
+import dev.onehop.routing.clients.RealTime;
 import dev.onehop.streams.ShardedChangeStream;
 import dev.onehop.streams.event.Order;
 import dev.onehop.streams.event.StreamEvent;

@@ -9,6 +9,7 @@ import com.mongodb.MongoException;
 import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoClients;
 import com.mongodb.client.model.Filters;
+import dev.onehop.routing.clients.RealTime;
 import dev.onehop.streams.event.Checkpoint;
 import dev.onehop.testbed.Testbed;
 import dev.onehop.testbed.TestbedException;

@@ -15,6 +15,7 @@ import com.mongodb.WriteConcern;
 import com.mongodb.client.MongoClient;
 import dev.onehop.routing.OneHop;
 import dev.onehop.routing.RoutingMode;
+import dev.onehop.routing.clients.RealTime;
 import dev.onehop.streams.ShardedChangeStream;
 import dev.onehop.streams.event.Order;
 import java.io.IOException;

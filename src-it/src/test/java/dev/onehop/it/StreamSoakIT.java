@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoClients;
+import dev.onehop.routing.clients.RealTime;
 import dev.onehop.streams.event.Checkpoint;
 import dev.onehop.streams.event.Order;
 import dev.onehop.testbed.Testbed;

@@ -23,6 +23,7 @@ import dev.onehop.copy.verify.ClusterVerification;
 import dev.onehop.copy.verify.Difference;
 import dev.onehop.copy.verify.MetadataDifference;
 import dev.onehop.copy.verify.VerifyReport;
+import dev.onehop.routing.clients.RealTime;
 import dev.onehop.testbed.Testbed;
 import java.io.IOException;
 import java.io.PrintWriter;

@@ -9,6 +9,7 @@ import java.util.Properties;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,6 +31,7 @@ final class RunLength {
   private final double error;
   private final int leastWindows;
   private final long windowNanos;
+  private final LongSupplier nanoTime;
   private final LongAdder operations = new LongAdder();
   private final List<Long> windows = new ArrayList<>();
   private volatile long startNanos;
@@ -42,13 +44,19 @@ final class RunLength {
    * @param duration after which it is over; null for never
    * @param error at which it is over; null for none
    * @param leastWindows how many windows that error is of at least
+   * @param nanoTime {@link System#nanoTime}, or a clock of tests
    */
   RunLength(
-      @Nullable Duration duration, @Nullable Double error, int leastWindows, long windowNanos) {
+      @Nullable Duration duration,
+      @Nullable Double error,
+      int leastWindows,
+      long windowNanos,
+      LongSupplier nanoTime) {
     this.durationNanos = duration == null ? Long.MAX_VALUE : duration.toNanos();
     this.error = error == null ? 0 : error;
     this.leastWindows = leastWindows;
     this.windowNanos = windowNanos;
+    this.nanoTime = nanoTime;
   }
 
   /**
@@ -65,7 +73,8 @@ final class RunLength {
             duration.isZero() ? null : duration,
             reader.positiveDecimal(ERROR),
             windows == null ? LEAST_WINDOWS : windows,
-            TimeUnit.SECONDS.toNanos(1));
+            TimeUnit.SECONDS.toNanos(1),
+            System::nanoTime);
     String summary = reader.text(BindingOptions.SUMMARY);
     if (summary != null) {
       BY_SUMMARY.put(Path.of(summary), length);
@@ -81,7 +90,7 @@ final class RunLength {
 
   /** Whether no more operations are to begin. To be asked before each. */
   boolean isOver() {
-    long now = System.nanoTime();
+    long now = nanoTime.getAsLong();
     if (!started) {
       start(now);
     }
@@ -99,7 +108,7 @@ final class RunLength {
   /** Counts an operation that has ended. */
   void operation() {
     operations.increment();
-    long now = System.nanoTime();
+    long now = nanoTime.getAsLong();
     if (now - windowEndNanos >= 0) {
       windowEnds(now);
     }

@@ -34,6 +34,7 @@ final class WarmupTime {
   private final long leastNanos;
   private final long windowNanos;
   private final @Nullable LongSupplier compiledMillis;
+  private final LongSupplier nanoTime;
   private final LongAdder operations = new LongAdder();
   // Written under the lock.
   private final List<Long> windows = new ArrayList<>();
@@ -46,10 +47,16 @@ final class WarmupTime {
 
   /**
    * @param compiledMillis how long the compilers have worked so far; null for a fixed time
+   * @param nanoTime {@link System#nanoTime}, or a clock of tests
    */
-  private WarmupTime(
-      Duration least, Duration most, long windowNanos, @Nullable LongSupplier compiledMillis) {
-    this.startNanos = System.nanoTime();
+  WarmupTime(
+      Duration least,
+      Duration most,
+      long windowNanos,
+      @Nullable LongSupplier compiledMillis,
+      LongSupplier nanoTime) {
+    this.startNanos = nanoTime.getAsLong();
+    this.nanoTime = nanoTime;
     this.leastNanos = least.toNanos();
     this.compiledMillis = compiledMillis;
     this.windowNanos = windowNanos;
@@ -60,20 +67,19 @@ final class WarmupTime {
 
   /** A warm-up of that time, from now on. */
   static WarmupTime fixed(Duration time) {
-    return new WarmupTime(time, time, WINDOW_NANOS, null);
+    return new WarmupTime(time, time, WINDOW_NANOS, null, System::nanoTime);
   }
 
   /** A warm-up until the rate is steady and the compilers are nearly idle, from now on. */
   static WarmupTime untilSteady(Duration least, Duration most) {
     CompilationMXBean compilers = ManagementFactory.getCompilationMXBean();
     boolean timed = compilers != null && compilers.isCompilationTimeMonitoringSupported();
-    return untilSteady(
-        least, most, WINDOW_NANOS, timed ? compilers::getTotalCompilationTime : () -> 0);
-  }
-
-  static WarmupTime untilSteady(
-      Duration least, Duration most, long windowNanos, LongSupplier compiledMillis) {
-    return new WarmupTime(least, most, windowNanos, compiledMillis);
+    return new WarmupTime(
+        least,
+        most,
+        WINDOW_NANOS,
+        timed ? compilers::getTotalCompilationTime : () -> 0,
+        System::nanoTime);
   }
 
   /**
@@ -98,8 +104,8 @@ final class WarmupTime {
   /** Counts an operation, and judges if a window is over. */
   void operation() {
     operations.increment();
-    if (compiledMillis != null && System.nanoTime() - windowEndNanos >= 0) {
-      windowEnds(System.nanoTime(), compiledMillis.getAsLong());
+    if (compiledMillis != null && nanoTime.getAsLong() - windowEndNanos >= 0) {
+      windowEnds(nanoTime.getAsLong(), compiledMillis.getAsLong());
     }
   }
 

@@ -4,29 +4,50 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.time.Duration;
+import java.util.List;
 import java.util.Properties;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import org.bson.BsonDocument;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import reactor.core.publisher.Mono;
 
 class CommonStartTest {
   private final InMemoryStore store = new InMemoryStore();
 
   private CommonStart client(int index, int of, String run) {
+    return client(store, index, of, run);
+  }
+
+  private static CommonStart client(DocumentStore store, int index, int of, String run) {
     return new CommonStart(
         store, new ClientShare(index, of, run), Duration.ofMillis(of == 9 ? 300 : 30_000));
   }
 
+  private DocumentStore counting(CountDownLatch looks) {
+    return new Delegating(store) {
+      @Override
+      public Mono<List<BsonDocument>> findOrdered(
+          String collection, BsonDocument filter, @Nullable BsonDocument projection, int limit) {
+        looks.countDown();
+        return super.findOrdered(collection, filter, projection, limit);
+      }
+    };
+  }
+
   @Test
   void noClientStartsBeforeTheLastIsReadyAndNothingIsLeftInTheCluster() throws Exception {
-    CommonStart first = client(0, 2, "run");
+    CountDownLatch looks = new CountDownLatch(4);
+    CommonStart first = client(counting(looks), 0, 2, "run");
     CommonStart last = client(1, 2, "run");
     // Another run's, under a name that begins the same.
     CompletableFuture<Void> others = CompletableFuture.runAsync(client(0, 2, "run-2")::await);
     CompletableFuture<Void> waiting = CompletableFuture.runAsync(first::await);
-    TimeUnit.MILLISECONDS.sleep(400);
+    assertThat(looks.await(20, TimeUnit.SECONDS)).isTrue();
     assertThat(waiting).isNotDone();
 
     last.await();

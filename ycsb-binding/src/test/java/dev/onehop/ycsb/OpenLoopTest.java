@@ -12,6 +12,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Properties;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.HdrHistogram.Histogram;
 import org.bson.BsonDocument;
@@ -87,6 +88,7 @@ class OpenLoopTest {
   @Test
   void waitingForAThreadOfTheSynchronousDriverCounts() throws Exception {
     proportions("1", "0", "0");
+    store.delay = Duration.ofMillis(50);
     DocumentStore slow =
         new Delegating(store) {
           @Override
@@ -97,8 +99,8 @@ class OpenLoopTest {
           @Override
           public Mono<BsonDocument> findOne(
               String collection, BsonDocument filter, @Nullable BsonDocument projection) {
-            return Mono.fromRunnable(() -> sleep(50))
-                .then(super.findOne(collection, filter, projection));
+            Mono<BsonDocument> found = super.findOne(collection, filter, projection);
+            return Mono.fromCallable(() -> found.block());
           }
         };
 
@@ -137,17 +139,19 @@ class OpenLoopTest {
   @Test
   void whatFoundNoThreadByTheEndWasNotIssued() throws Exception {
     proportions("1", "0", "0");
+    CountDownLatch released = new CountDownLatch(1);
     DocumentStore stuck =
         new Delegating(store) {
           @Override
           public Mono<BsonDocument> findOne(
               String collection, BsonDocument filter, @Nullable BsonDocument projection) {
-            return Mono.fromRunnable(() -> sleep(5_000));
+            return Mono.fromRunnable(() -> awaitQuietly(released));
           }
         };
 
     OpenLoop loop = loop(options(100, 10, null, 2), stuck, true);
     RunSummary.Intended ended = loop.run(new PrintStream(printed));
+    released.countDown();
 
     assertThat(ended).isEqualTo(new RunSummary.Intended(100, 10, 8, 2));
     assertThat(loop.tally().errors()).isEqualTo(10);
@@ -228,9 +232,9 @@ class OpenLoopTest {
     assertThat(ended.notIssued() + ended.unanswered()).isZero();
   }
 
-  private static void sleep(long millis) {
+  private static void awaitQuietly(CountDownLatch latch) {
     try {
-      Thread.sleep(millis);
+      latch.await();
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }

@@ -3,24 +3,37 @@ package dev.onehop.ycsb;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.time.Duration;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
 class RunLengthTest {
   private static final long WINDOW = 20_000_000;
 
+  private final AtomicLong clock = new AtomicLong();
+
+  private RunLength length(Duration duration, Double error, int leastWindows) {
+    return new RunLength(duration, error, leastWindows, WINDOW, clock::get);
+  }
+
+  private void pass(long millis) {
+    clock.addAndGet(Duration.ofMillis(millis).toNanos());
+  }
+
   @Test
-  void timeCountsFromTheFirstOperationOn() throws Exception {
-    RunLength length = new RunLength(Duration.ofMillis(150), null, 10, WINDOW);
-    Thread.sleep(200);
+  void timeCountsFromTheFirstOperationOn() {
+    RunLength length = length(Duration.ofMillis(150), null, 10);
+    pass(200);
 
     assertThat(length.isOver()).isFalse();
-    Thread.sleep(200);
+    pass(149);
+    assertThat(length.isOver()).isFalse();
+    pass(1);
     assertThat(length.isOver()).isTrue();
   }
 
   @Test
   void withoutALimitItNeverEnds() {
-    RunLength length = new RunLength(null, null, 1, WINDOW);
+    RunLength length = length(null, null, 1);
     for (int i = 0; i < 100; i++) {
       assertThat(length.isOver()).isFalse();
       length.operation();
@@ -28,12 +41,12 @@ class RunLengthTest {
   }
 
   @Test
-  void itEndsWhenTheErrorIsSmallEnough() throws Exception {
-    // One operation a window, as late as the machine lets it be.
-    RunLength length = new RunLength(null, 0.5, 5, WINDOW);
+  void itEndsWhenTheErrorIsSmallEnough() {
+    // One operation a window.
+    RunLength length = length(null, 0.5, 5);
     int operations = 0;
     while (!length.isOver() && operations < 1_000) {
-      Thread.sleep(22);
+      pass(22);
       length.operation();
       operations++;
     }
@@ -45,16 +58,16 @@ class RunLengthTest {
   }
 
   @Test
-  void aPauseIsWindowsWithoutOperations() throws Exception {
-    RunLength length = new RunLength(null, 0.01, 3, WINDOW);
+  void aPauseIsWindowsWithoutOperations() {
+    RunLength length = length(null, 0.01, 3);
     assertThat(length.isOver()).isFalse();
     for (int i = 0; i < 3; i++) {
-      Thread.sleep(21);
+      pass(21);
       for (int j = 0; j < 1_000; j++) {
         length.operation();
       }
     }
-    Thread.sleep(200);
+    pass(200);
     length.operation();
 
     assertThat(length.reached().windows()).isGreaterThanOrEqualTo(9);

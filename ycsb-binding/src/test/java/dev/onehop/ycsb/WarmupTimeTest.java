@@ -7,11 +7,23 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongSupplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 class WarmupTimeTest {
+  private static final long WINDOW = 20_000_000;
+
+  private final AtomicLong clock = new AtomicLong();
+
+  private WarmupTime untilSteady(Duration least, Duration most, LongSupplier compiledMillis) {
+    return new WarmupTime(least, most, WINDOW, compiledMillis, clock::get);
+  }
+
+  private void pass(long millis) {
+    clock.addAndGet(Duration.ofMillis(millis).toNanos());
+  }
 
   @ParameterizedTest
   @CsvSource({
@@ -51,31 +63,28 @@ class WarmupTimeTest {
   @Test
   void aSteadyRateEndsItAfterTheLeastTime() {
     // No operation in any window but that which ends it: 1, 1, 1.
-    WarmupTime time =
-        WarmupTime.untilSteady(Duration.ofMillis(100), Duration.ofSeconds(60), 20_000_000, () -> 0);
-    long begun = System.nanoTime();
-    while (System.nanoTime() - time.hotEndNanos() < 0) {
-      sleep(21);
+    WarmupTime time = untilSteady(Duration.ofMillis(100), Duration.ofSeconds(60), () -> 0);
+    while (clock.get() - time.hotEndNanos() < 0) {
+      pass(21);
       time.operation();
     }
 
     assertThat(time.steady()).isTrue();
-    assertThat(time.seconds()).isBetween(0.1, 30.0);
-    assertThat(System.nanoTime() - begun).isLessThan(30_000_000_000L);
+    // The three windows, and half of the least time like the run.
+    assertThat(time.seconds()).isEqualTo(0.113);
   }
 
   @Test
   void aSteadyRateIsNotEnoughWhileTheCompilersWork() {
     AtomicLong compiled = new AtomicLong();
     WarmupTime time =
-        WarmupTime.untilSteady(
+        untilSteady(
             Duration.ofMillis(50),
             Duration.ofMillis(400),
-            20_000_000,
             // Three of the 20 ms of a window.
             () -> compiled.addAndGet(3));
-    while (System.nanoTime() - time.endNanos() < 0) {
-      sleep(21);
+    while (clock.get() - time.endNanos() < 0) {
+      pass(21);
       time.operation();
     }
 
@@ -85,27 +94,18 @@ class WarmupTimeTest {
 
   @Test
   void aRateThatRisesIsNotSteadyWhenTheTimeIsOver() {
-    WarmupTime time =
-        WarmupTime.untilSteady(Duration.ofMillis(50), Duration.ofMillis(400), 20_000_000, () -> 0);
+    WarmupTime time = untilSteady(Duration.ofMillis(50), Duration.ofMillis(400), () -> 0);
     List<Integer> sizes = new ArrayList<>();
-    while (System.nanoTime() - time.endNanos() < 0) {
+    while (clock.get() - time.endNanos() < 0) {
       sizes.add(1);
       // Each window has half more operations than the one before.
       for (int i = 0; i < 10 * Math.pow(1.5, sizes.size()); i++) {
         time.operation();
       }
-      sleep(21);
+      pass(21);
     }
 
     assertThat(time.steady()).isFalse();
     assertThat(time.seconds()).isEqualTo(0.4);
-  }
-
-  private static void sleep(long millis) {
-    try {
-      Thread.sleep(millis);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    }
   }
 }

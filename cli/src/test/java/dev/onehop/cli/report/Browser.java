@@ -19,6 +19,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -40,6 +41,7 @@ final class Browser {
   private final AtomicInteger ids = new AtomicInteger();
   private final Map<Integer, CompletableFuture<JsonNode>> calls = new ConcurrentHashMap<>();
   private final List<JsonNode> events = new CopyOnWriteArrayList<>();
+  private volatile CompletableFuture<Void> loaded = new CompletableFuture<>();
 
   /** The browser's program, if one of its usual names is on the path. */
   static Optional<Path> program() {
@@ -126,13 +128,13 @@ final class Browser {
             "features",
             List.of(Map.of("name", "prefers-color-scheme", "value", dark ? "dark" : "light"))));
     events.clear();
+    CompletableFuture<Void> shown = new CompletableFuture<>();
+    loaded = shown;
     call("Page.navigate", Map.of("url", page.toUri().toString()));
-    long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(TIMEOUT_SECONDS);
-    while (events("Page.loadEventFired").isEmpty()) {
-      if (System.nanoTime() > end) {
-        throw new IOException(page + " was not loaded within " + TIMEOUT_SECONDS + " s");
-      }
-      Thread.sleep(20);
+    try {
+      shown.get(TIMEOUT_SECONDS, TimeUnit.SECONDS);
+    } catch (TimeoutException e) {
+      throw new IOException(page + " was not loaded within " + TIMEOUT_SECONDS + " s", e);
     }
   }
 
@@ -238,6 +240,9 @@ final class Browser {
       CompletableFuture<JsonNode> call = calls.remove(message.path("id").asInt());
       if (call == null) {
         events.add(message);
+        if (message.path("method").asText().equals("Page.loadEventFired")) {
+          loaded.complete(null);
+        }
       } else if (message.has("error")) {
         call.completeExceptionally(new IOException(message.path("error").toString()));
       } else {

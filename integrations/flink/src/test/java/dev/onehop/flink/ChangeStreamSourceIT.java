@@ -221,7 +221,8 @@ class ChangeStreamSourceIT {
     Thread load = new Thread(() -> load(collection, name), "load");
     load.start();
     for (int kill = 0; kill < KILLS; kill++) {
-      Thread.sleep(LOAD.toMillis() / 3);
+      // Under load, a third of it after what was before.
+      load.join(LOAD.toMillis() / 3);
       cluster.terminateTaskManager(kill).get();
       cluster.startTaskManager();
     }
@@ -264,10 +265,18 @@ class ChangeStreamSourceIT {
         .returns(Types.STRING)
         .sinkTo(new DiscardingSink<>());
     JobID job = submit(environment);
-    for (int id = 0; !COUNTED.containsKey(id - 1); id++) {
-      collection.insertOne(new Document("_id", id));
-      Thread.sleep(200);
-    }
+    AtomicInteger inserts = new AtomicInteger();
+    await()
+        .atMost(TIMEOUT)
+        .pollInterval(Duration.ofMillis(200))
+        .until(
+            () -> {
+              boolean seen = COUNTED.containsKey(inserts.get() - 1);
+              if (!seen) {
+                collection.insertOne(new Document("_id", inserts.getAndIncrement()));
+              }
+              return seen;
+            });
     testbed.dropCollection("flink.dropped");
     await().atMost(TIMEOUT).until(() -> cluster.getJobStatus(job).get() == JobStatus.FINISHED);
   }

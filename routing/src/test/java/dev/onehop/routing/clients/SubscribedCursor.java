@@ -7,6 +7,7 @@ import com.mongodb.client.MongoChangeStreamCursor;
 import com.mongodb.client.model.changestream.ChangeStreamDocument;
 import java.util.NoSuchElementException;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.bson.BsonDocument;
@@ -23,9 +24,9 @@ final class SubscribedCursor<T> implements MongoChangeStreamCursor<T> {
   private static final Object COMPLETED = new Object();
   private static final long NEXT_SECONDS = 20;
   private static final long OPEN_MILLIS = 5_000;
-  private static final long POLL_MILLIS = 2;
 
   private final BlockingQueue<Object> arrived = new LinkedBlockingQueue<>();
+  private final CountDownLatch open = new CountDownLatch(1);
   private final boolean oneByOne;
   private boolean requested;
   private @Nullable Object current;
@@ -41,17 +42,22 @@ final class SubscribedCursor<T> implements MongoChangeStreamCursor<T> {
 
         @Override
         protected void hookOnNext(T value) {
-          arrived.add(value);
+          arrives(value);
         }
 
         @Override
         protected void hookOnError(Throwable error) {
-          arrived.add(error);
+          arrives(error);
         }
 
         @Override
         protected void hookOnComplete() {
-          arrived.add(COMPLETED);
+          arrives(COMPLETED);
+        }
+
+        private void arrives(Object signal) {
+          arrived.add(signal);
+          open.countDown();
         }
       };
 
@@ -59,20 +65,19 @@ final class SubscribedCursor<T> implements MongoChangeStreamCursor<T> {
   SubscribedCursor(Publisher<T> publisher, @Nullable Integer batchSize, FirstReplies replies) {
     this.oneByOne = batchSize != null && batchSize > 0;
     int before = replies.opened();
+    Runnable opened = open::countDown;
+    replies.add(opened);
     publisher.subscribe(subscriber);
-    for (long waited = 0;
-        arrived.isEmpty() && replies.opened() == before && waited < OPEN_MILLIS;
-        waited += POLL_MILLIS) {
-      sleep();
-    }
+    awaitOpen();
+    replies.remove(opened);
     if (replies.opened() == before && arrived.peek() instanceof Throwable) {
       boolean unused = hasNext();
     }
   }
 
-  private static void sleep() {
+  private void awaitOpen() {
     try {
-      Thread.sleep(POLL_MILLIS);
+      boolean unused = open.await(OPEN_MILLIS, TimeUnit.MILLISECONDS);
     } catch (InterruptedException e) {
       throw new IllegalStateException(e);
     }

@@ -124,16 +124,21 @@ class MisbehavingPeerTest {
                                 "HTTP/1.1 400 Bad Request\r\n\r\n", StandardCharsets.US_ASCII));
                       }
                     }));
-        MongoClient client = client(peer, "", monitor)) {
+        MongoClient client = client(peer, 2_000, "&heartbeatFrequencyMS=500", monitor)) {
       assertThatThrownBy(() -> find(client)).isInstanceOf(MongoTimeoutException.class);
-      assertThat(looks).anySatisfy(look -> assertThat(look).contains("The reply message length"));
+      await()
+          .atMost(TIMEOUT)
+          .untilAsserted(
+              () ->
+                  assertThat(looks)
+                      .anySatisfy(look -> assertThat(look).contains("The reply message length")));
     }
   }
 
   @Test
   void aPeerThatNeverSaysAWord() {
     try (ScriptedPeer peer = ScriptedPeer.raw(connections(new ChannelInboundHandlerAdapter()));
-        MongoClient client = client(peer, "&connectTimeoutMS=1000")) {
+        MongoClient client = client(peer, 4_000, "&connectTimeoutMS=500")) {
       // The driver's monitor is the first to lose patience.
       assertThatThrownBy(() -> find(client)).hasMessageContaining("Timeout while receiving");
     }
@@ -148,7 +153,8 @@ class MisbehavingPeerTest {
       MongoCollection<Document> collection = client.getDatabase("d").getCollection("c");
       Flux<?> unanswered =
           Flux.range(0, 10)
-              .concatMap(n -> Mono.delay(Duration.ofMillis(200)).thenReturn(n))
+              // The sockets are slow by the time of the later ones.
+              .delayElements(Duration.ofMillis(200))
               .flatMap(n -> collection.insertOne(new Document()), 10);
 
       // The first ones are sent, and wait for as long as they would with any transport.
@@ -253,9 +259,16 @@ class MisbehavingPeerTest {
     return client(peer, "");
   }
 
+  private MongoClient client(ScriptedPeer peer, String options) {
+    return client(peer, 10_000, options);
+  }
+
   private MongoClient client(
-      ScriptedPeer peer, String options, ServerMonitorListener... listeners) {
-    return OneHop.builder(peer.url() + "&serverSelectionTimeoutMS=10000" + options)
+      ScriptedPeer peer,
+      int selectionMillis,
+      String options,
+      ServerMonitorListener... listeners) {
+    return OneHop.builder(peer.url() + "&serverSelectionTimeoutMS=" + selectionMillis + options)
         .applyToClientSettings(
             settings ->
                 settings.applyToServerSettings(

@@ -5,8 +5,8 @@ import static org.awaitility.Awaitility.await;
 
 import com.mongodb.ServerAddress;
 import com.mongodb.client.ClientSession;
-import dev.onehop.it.RealTime;
 import dev.onehop.routing.clients.DriverCannot;
+import dev.onehop.routing.clients.RealTime;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;

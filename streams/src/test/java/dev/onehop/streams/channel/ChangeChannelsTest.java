@@ -392,9 +392,9 @@ class ChangeChannelsTest {
                       return Mono.deferContextual(
                               context -> {
                                 current.add(context.get("micrometer.observation"));
-                                return Mono.delay(Duration.ofMillis(5));
-                              })
-                          .then();
+                                // So that there is a lag.
+                                return Mono.<Void>empty().delaySubscription(Duration.ofMillis(5));
+                              });
                     }))
         .block(TIMEOUT);
     Timer lag = meters.get(StreamMeters.LAG_ACKNOWLEDGED.meterName()).timer();

@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 
 import com.mongodb.MongoTimeoutException;
 import dev.onehop.routing.CapturedLog;
+import dev.onehop.routing.clients.RealTime;
 import dev.onehop.streams.channel.RecordingSink.Freezer;
 import dev.onehop.streams.event.Checkpoint;
 import dev.onehop.streams.event.StreamEvent;
@@ -220,7 +221,7 @@ class ChannelGroupTest {
   @ValueSource(ints = {1, 2, 3})
   void membersThatComeGoStopAndGoOnWriteEverythingOnceInOrder(int seed) throws Exception {
     Random random = new Random(seed);
-    ScriptedShards shards = new ScriptedShards(seed, Duration.ofNanos(50_000));
+    ScriptedShards shards = new ScriptedShards(seed, Duration.ofMillis(2));
     RecordingSink sink = new RecordingSink(true);
     int wide = 0;
     for (int round = 0; round < 25; round++) {
@@ -240,7 +241,7 @@ class ChannelGroupTest {
         case 3 -> alive.get(random.nextInt(alive.size())).process.set(true);
         default -> members.forEach(member -> member.process.set(false));
       }
-      Thread.sleep(random.nextInt(400));
+      RealTime.pass(Duration.ofMillis(random.nextInt(400)));
     }
     members.forEach(member -> member.process.set(false));
     join(shards, sink, 0);
@@ -287,7 +288,7 @@ class ChannelGroupTest {
 
   /** Whatever the leases say, their time is over. */
   @Test
-  void aMemberThatCannotRenewHandsOutNothingMore() throws Exception {
+  void aMemberThatCannotRenewHandsOutNothingMore() {
     ScriptedShards shards = new ScriptedShards(1, Duration.ZERO);
     RecordingSink sink = new RecordingSink(false);
     Member member = new Member();
@@ -308,10 +309,12 @@ class ChannelGroupTest {
     write(shards, new Random(1), 100);
     await().atMost(TIMEOUT).until(() -> sink.size() == 100);
     network.set(true);
-    Thread.sleep(LEASE.toMillis());
+    await().atMost(TIMEOUT).untilAsserted(() -> assertThat(owned()).containsOnlyKeys("null"));
     write(shards, new Random(2), 100);
-    Thread.sleep(300);
-    assertThat(sink.size()).isEqualTo(100);
+    await()
+        .during(Duration.ofMillis(300))
+        .atMost(TIMEOUT)
+        .untilAsserted(() -> assertThat(sink.size()).isEqualTo(100));
     network.set(false);
     await().atMost(TIMEOUT).until(() -> sink.size() == 200);
     sink.check(written, 0);
@@ -359,7 +362,7 @@ class ChannelGroupTest {
    */
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
-  void completesForAllMembersWhenTheStreamDoes(boolean said) throws InterruptedException {
+  void completesForAllMembersWhenTheStreamDoes(boolean said) {
     ScriptedShards shards = new ScriptedShards(1, Duration.ZERO);
     RecordingSink sink = new RecordingSink(true);
     for (int i = 0; i < CHANNELS + 1; i++) {
@@ -371,7 +374,7 @@ class ChannelGroupTest {
     } else {
       shards.endUnsaid();
     }
-    Thread.sleep(RENEWAL.toMillis());
+    await().atMost(TIMEOUT).until(() -> sink.size() >= 500);
     members.remove(0).running.dispose();
     join(shards, sink, 0);
     await().atMost(TIMEOUT).until(() -> members.stream().allMatch(each -> each.completed.get()));

@@ -1,11 +1,13 @@
 package dev.onehop.streams.channel;
 
+import dev.onehop.routing.clients.RealTime;
 import dev.onehop.streams.event.Checkpoint;
 import dev.onehop.streams.event.StreamEvent;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
@@ -22,15 +24,17 @@ import reactor.core.scheduler.Schedulers;
  */
 final class ScriptedShards {
   private static final List<String> NAMES = List.of("a", "b");
+  private static final Duration IDLE = Duration.ofMillis(5);
 
   private final List<List<RawBsonDocument>> shards = List.of(new ArrayList<>(), new ArrayList<>());
   private final Random random;
   private final Duration pause;
+  private final AtomicInteger given = new AtomicInteger();
   private int time;
   private boolean ended;
 
   /**
-   * @param pause between two events
+   * @param pause after each twenty events
    */
   ScriptedShards(long seed, Duration pause) {
     this.random = new Random(seed);
@@ -113,13 +117,19 @@ final class ScriptedShards {
               return cursor;
             })
         .subscribeOn(Schedulers.boundedElastic())
-        .doOnNext(event -> rest(event instanceof StreamEvent.Progress));
+        .doOnNext(this::rest);
   }
 
-  private void rest(boolean idle) {
-    long nanos = idle ? 5_000_000 : pause.toNanos();
-    if (nanos > 0) {
-      java.util.concurrent.locks.LockSupport.parkNanos(nanos);
+  private void rest(StreamEvent event) {
+    boolean idle = event instanceof StreamEvent.Progress;
+    try {
+      if (idle) {
+        RealTime.pass(IDLE);
+      } else if (given.incrementAndGet() % 20 == 0) {
+        RealTime.pass(pause);
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
     }
   }
 

@@ -93,7 +93,8 @@ final class Mongoses implements ServerSet {
                 .applyToServerSettings(servers -> servers.addServerMonitorListener(losses))
                 .build(),
             pin,
-            of -> new DriverWatch(of, changes(losses)));
+            of -> new DriverWatch(of, changes(losses)),
+            System::nanoTime);
   }
 
   private ClusterListener changes(Losses losses) {

@@ -23,6 +23,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Function;
+import java.util.function.LongSupplier;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -42,6 +43,7 @@ final class WatchedMongoses implements AutoCloseable {
   private final MongoClientSettings settings;
   private final ClusterPin pin;
   private final Function<MongoClientSettings, Watching> watch;
+  private final LongSupplier nanoTime;
   private final Watched seeds;
   private volatile Known known = new Known(Affinity.EMPTY, Map.of(), Map.of());
   private boolean closed;
@@ -63,17 +65,22 @@ final class WatchedMongoses implements AutoCloseable {
    * @param settings of the clients that watch, with the application's server selector
    * @param pin says which mongoses are of this cluster
    * @param watch starts to watch servers
+   * @param nanoTime {@link System#nanoTime}, or a clock of tests
    */
   WatchedMongoses(
-      MongoClientSettings settings, ClusterPin pin, Function<MongoClientSettings, Watching> watch) {
+      MongoClientSettings settings,
+      ClusterPin pin,
+      Function<MongoClientSettings, Watching> watch,
+      LongSupplier nanoTime) {
     this.settings = settings;
     this.pin = pin;
     this.watch = watch;
+    this.nanoTime = nanoTime;
     this.seeds = watch(settings);
   }
 
   private Watched watch(MongoClientSettings of) {
-    return new Watched(watch.apply(of), System.nanoTime());
+    return new Watched(watch.apply(of), nanoTime.getAsLong());
   }
 
   /** What is known of the servers that the URI leads to. */
@@ -111,7 +118,7 @@ final class WatchedMongoses implements AutoCloseable {
       if (server != null && server.isOk()) {
         servers = with(server, servers);
       } else if (server == null || server.getException() == null) {
-        undecided |= System.nanoTime() - watched.sinceNanos < FIRST_ANSWER.toNanos();
+        undecided |= nanoTime.getAsLong() - watched.sinceNanos < FIRST_ANSWER.toNanos();
       }
     }
     return servers.isEmpty() && undecided ? null : usable(selected(servers));

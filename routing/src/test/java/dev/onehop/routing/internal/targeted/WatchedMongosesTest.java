@@ -28,6 +28,8 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Collectors;
 import org.bson.types.ObjectId;
 import org.jspecify.annotations.Nullable;
@@ -46,6 +48,7 @@ class WatchedMongosesTest {
   private final Map<String, ServerDescription> servers = new HashMap<>();
   private final Map<String, Integer> open = new TreeMap<>();
   private final List<String> opened = new ArrayList<>();
+  private final AtomicLong clock = new AtomicLong();
   private final WatchedMongoses mongoses = mongoses(null);
   private String seen = "";
 
@@ -117,10 +120,12 @@ class WatchedMongosesTest {
   }
 
   @Test
-  void itIsNotWaitedForLong() throws InterruptedException {
+  void itIsNotWaitedForLong() {
+    clock.addAndGet(TimeUnit.MINUTES.toNanos(1));
     mongoses.update(affinity("x", "a=x"));
+    clock.addAndGet(TimeUnit.MILLISECONDS.toNanos(1_999));
     assertThat(mongoses.usableBeside("a")).isNull();
-    Thread.sleep(2_100);
+    clock.addAndGet(TimeUnit.MILLISECONDS.toNanos(1));
 
     assertThat(mongoses.usableBeside("a")).isEmpty();
   }
@@ -177,7 +182,7 @@ class WatchedMongosesTest {
                         new ObjectId(router.host().equals(FOREIGN) ? 2 : 1, 0), null)),
             List.of(new ServerAddress("seed")));
     pin.check(names("seed,x,y,z," + FOREIGN)).block();
-    return new WatchedMongoses(settings.build(), pin, this::watch);
+    return new WatchedMongoses(settings.build(), pin, this::watch, clock::get);
   }
 
   private Watching watch(MongoClientSettings settings) {

@@ -23,6 +23,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -126,7 +127,7 @@ class MergedStreamTest {
     cluster.shard("a").insert(10, 1);
     await().atMost(TIMEOUT).untilAsserted(() -> assertThat(keys()).containsExactly(1));
     cluster.shard("a").setSilent(true);
-    await().atMost(TIMEOUT).until(() -> settled(cluster.shard("a")));
+    awaitSettled(cluster.shard("a"));
     cluster.shard("a").insert(20, 1);
     cluster.move();
     cluster.shard("b").insert(30, 1);
@@ -155,14 +156,17 @@ class MergedStreamTest {
     assertThat(tokens()).isSorted();
   }
 
-  private static boolean settled(ScriptedCluster.Shard shard) {
-    int before = shard.reads();
-    try {
-      Thread.sleep(50);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    }
-    return shard.reads() == before;
+  /** Waits until a shard was read no more from one look to the next. */
+  private static void awaitSettled(ScriptedCluster.Shard shard) {
+    AtomicInteger before = new AtomicInteger(-1);
+    await()
+        .atMost(TIMEOUT)
+        .pollInterval(Duration.ofMillis(50))
+        .until(
+            () -> {
+              int reads = shard.reads();
+              return before.getAndSet(reads) == reads;
+            });
   }
 
   @Test
@@ -208,10 +212,9 @@ class MergedStreamTest {
     first.cancel();
     // A shard of the script has one cursor, which the first subscription's last request still
     // reads.
-    await()
-        .atMost(TIMEOUT)
-        .until(
-            () -> cluster.isClosed() && settled(cluster.shard("a")) && settled(cluster.shard("b")));
+    await().atMost(TIMEOUT).until(cluster::isClosed);
+    awaitSettled(cluster.shard("a"));
+    awaitSettled(cluster.shard("b"));
     Checkpoint place = given.get(16).checkpoint();
     cluster.startAt(Checkpoint.parse(place.toDocument()));
     subscribe(cluster, order, Long.MAX_VALUE);
@@ -226,7 +229,7 @@ class MergedStreamTest {
       cluster.shard("a").insert(10 + i, i);
     }
     BaseSubscriber<StreamEvent> subscriber = subscribe(cluster, Order.PER_KEY, 0);
-    await().atMost(TIMEOUT).until(() -> settled(cluster.shard("a")));
+    awaitSettled(cluster.shard("a"));
     // A batch has 10 events of more than 100 bytes, and the buffer 2,000 bytes.
     assertThat(cluster.shard("a").reads()).isLessThan(3);
     subscriber.request(1_000);

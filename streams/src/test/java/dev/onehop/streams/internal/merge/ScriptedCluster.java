@@ -357,13 +357,14 @@ final class ScriptedCluster implements Cluster {
                     });
               }
             }
-            return Mono.delay(Duration.ofMillis(Math.min(2, wait.toMillis())))
-                .map(
-                    tick -> {
+            // As a server does that waits for events.
+            return Mono.fromCallable(
+                    () -> {
                       synchronized (ScriptedCluster.this) {
                         return batch();
                       }
-                    });
+                    })
+                .delaySubscription(Duration.ofMillis(Math.min(2, wait.toMillis())));
           });
     }
 
