@@ -31,6 +31,7 @@ import reactor.core.publisher.Mono;
 /** A client that is closed while something is under way says nothing in the log about it. */
 class ClosedClientTest {
   private static final Duration START_TIMEOUT = Duration.ofSeconds(8);
+
   /** Event loops end within three seconds. */
   private static final Duration LOOPS_END = Duration.ofSeconds(4);
 

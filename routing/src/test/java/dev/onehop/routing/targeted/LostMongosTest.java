@@ -54,7 +54,9 @@ class LostMongosTest {
       cluster.stop("m0");
       // What finds the connections broken may be tried again too soon, as by the plain driver.
       Mono.from(in(client).find(Filters.eq(5)).first()).onErrorComplete().subscribe();
-      await().pollInterval(Duration.ofMillis(5)).until(() -> lost.contains("onehop-targeted:27017"));
+      await()
+          .pollInterval(Duration.ofMillis(5))
+          .until(() -> lost.contains("onehop-targeted:27017"));
 
       List<Mono<?>> retried = new ArrayList<>();
       List<Mono<?>> once = new ArrayList<>();

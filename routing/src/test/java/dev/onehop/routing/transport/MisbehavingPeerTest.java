@@ -264,10 +264,7 @@ class MisbehavingPeerTest {
   }
 
   private MongoClient client(
-      ScriptedPeer peer,
-      int selectionMillis,
-      String options,
-      ServerMonitorListener... listeners) {
+      ScriptedPeer peer, int selectionMillis, String options, ServerMonitorListener... listeners) {
     return OneHop.builder(peer.url() + "&serverSelectionTimeoutMS=" + selectionMillis + options)
         .applyToClientSettings(
             settings ->

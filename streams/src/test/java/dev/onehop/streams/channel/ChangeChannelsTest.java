@@ -390,11 +390,11 @@ class ChangeChannelsTest {
                     (channel, batch) -> {
                       batches.incrementAndGet();
                       return Mono.deferContextual(
-                              context -> {
-                                current.add(context.get("micrometer.observation"));
-                                // So that there is a lag.
-                                return Mono.<Void>empty().delaySubscription(Duration.ofMillis(5));
-                              });
+                          context -> {
+                            current.add(context.get("micrometer.observation"));
+                            // So that there is a lag.
+                            return Mono.<Void>empty().delaySubscription(Duration.ofMillis(5));
+                          });
                     }))
         .block(TIMEOUT);
     Timer lag = meters.get(StreamMeters.LAG_ACKNOWLEDGED.meterName()).timer();

@@ -8,8 +8,8 @@ import reactor.core.publisher.Mono;
 import reactor.core.publisher.Sinks;
 
 /**
- * Runs the commands of a session's transactions one after the other, in the order of their
- * arrival, as a mongos does. A client that cancels a statement aborts the transaction over another
+ * Runs the commands of a session's transactions one after the other, in the order of their arrival,
+ * as a mongos does. A client that cancels a statement aborts the transaction over another
  * connection. An abort that overtakes the statement finds no transaction, and the statement then
  * starts one that is never ended.
  *

@@ -94,8 +94,8 @@ public final class EventLoops {
   /**
    * Ends a group some seconds after its last connection is closed, and at the latest after half a
    * minute. A group that is ending closes connections that clients still use. Once it has ended, a
-   * thread that waits for one of its events blocks forever, such as a thread of a closed client that
-   * was opening a connection. Does not wait for the end.
+   * thread that waits for one of its events blocks forever, such as a thread of a closed client
+   * that was opening a connection. Does not wait for the end.
    */
   public static void shutDown(EventLoopGroup group) {
     shutDown(group, MOST_SECONDS);

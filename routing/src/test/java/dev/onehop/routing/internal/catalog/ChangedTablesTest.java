@@ -140,7 +140,8 @@ class ChangedTablesTest {
   void aTableThatIsFoundToBeTheNewestIsYoungAgain(boolean since50) {
     load(since50);
     await()
-        .until(() -> catalog.age("d.c0").orElseThrow(), greaterThanOrEqualTo(Duration.ofMillis(20)));
+        .until(
+            () -> catalog.age("d.c0").orElseThrow(), greaterThanOrEqualTo(Duration.ofMillis(20)));
     long begin = System.nanoTime();
 
     catalog.reloadChanged(catalog.namespaces()).block();
