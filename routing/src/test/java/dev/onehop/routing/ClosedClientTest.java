@@ -1,6 +1,7 @@
 package dev.onehop.routing;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
@@ -18,6 +19,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
+import org.bson.BsonDocument;
+import org.bson.BsonString;
 import org.bson.Document;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -77,19 +80,22 @@ class ClosedClientTest {
 
   @Test
   void whileAMongosIsAskedForItsCluster() throws InterruptedException {
-    cluster.delay(
-        "m0",
-        command ->
-            command.getString("$db").getValue().equals("config")
-                ? Duration.ofSeconds(6)
-                : Duration.ZERO);
+    cluster.hold("m0", ClosedClientTest::isQuestion);
     MongoClient client =
         OneHop.builder("mongodb://" + cluster.address("m0") + "/").reactiveClient();
-    RealTime.pass(Duration.ofSeconds(1));
+    CompletableFuture<Document> operation =
+        Mono.from(client.getDatabase("it").getCollection("c").find().first()).toFuture();
+    await().until(() -> cluster.seen("m0", "find").stream().anyMatch(each -> isQuestion(each)));
     client.close();
-    RealTime.pass(START_TIMEOUT);
+    cluster.release();
+    assertThat(operation.handle((result, failure) -> true)).succeedsWithin(Duration.ofSeconds(20));
+    RealTime.pass(LOOPS_END);
 
     assertThat(errors()).isEmpty();
+  }
+
+  private static boolean isQuestion(BsonDocument command) {
+    return command.getString("find", new BsonString("")).getValue().equals("version");
   }
 
   @Test

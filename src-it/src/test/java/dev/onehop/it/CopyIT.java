@@ -394,6 +394,7 @@ class CopyIT {
     }
   }
 
+  @Tag("full")
   @Test
   void aShardKeyMayLieInsideTheId() throws Exception {
     MongoDatabase source = from.getDatabase("inside");

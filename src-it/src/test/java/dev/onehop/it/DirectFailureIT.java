@@ -27,11 +27,13 @@ import java.util.concurrent.atomic.LongAdder;
 import org.bson.Document;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.reactivestreams.Publisher;
 import reactor.core.publisher.Mono;
 
 /** Direct mode while servers die: a shard's primary, the config server. */
+@Tag("full")
 class DirectFailureIT {
   private static final String TOPOLOGY =
       """

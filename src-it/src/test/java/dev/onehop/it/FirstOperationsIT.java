@@ -13,8 +13,10 @@ import java.util.List;
 import org.bson.Document;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 
 /** An application starts while one shard's server is frozen, or killed. */
+@Tag("full")
 class FirstOperationsIT {
   private static final String SICK = "127.36.2.1:27018";
 

@@ -18,12 +18,14 @@ import org.bson.BsonInt32;
 import org.bson.Document;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
  * Distances hold per pair of regions, for clients and between servers. Checked from below: on a
  * busy machine anything may take longer, nothing may take less.
  */
+@Tag("full")
 class RegionDelayIT {
   private static final String TOPOLOGY =
       """
