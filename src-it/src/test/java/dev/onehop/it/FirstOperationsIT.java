@@ -21,7 +21,7 @@ class FirstOperationsIT {
   private static final String SICK = "127.36.2.1:27018";
 
   /** Leaves no time to wait for another shard. */
-  private static final String TIME_LIMIT = "timeoutMS=2000";
+  private static final String TIME_LIMIT = "/?timeoutMS=2000";
 
   private static Testbed testbed;
   private static ServerProcess sick;
@@ -49,7 +49,7 @@ class FirstOperationsIT {
   @RoutedModes
   void onHealthyShardsDoNotWaitForASickOne(Mode mode) throws Exception {
     // The first client of a mode takes longer, as its classes are loaded.
-    try (MongoClient first = mode.client(url(mode).replace(TIME_LIMIT, ""))) {
+    try (MongoClient first = mode.client(url(mode))) {
       assertThat(collection(first).find(Filters.eq(7)).first()).isNotNull();
     }
     sick.freeze();
@@ -68,7 +68,7 @@ class FirstOperationsIT {
 
   private static void assertFirstOperationsSucceed(Mode mode, String sickness) {
     for (int round = 0; round < 3; round++) {
-      try (MongoClient client = mode.client(url(mode))) {
+      try (MongoClient client = mode.client(url(mode) + TIME_LIMIT)) {
         for (int id : List.of(7, 250)) {
           long begun = System.nanoTime();
           assertThat(collection(client).find(Filters.eq(id)).first()).containsEntry("n", id);
@@ -86,7 +86,7 @@ class FirstOperationsIT {
 
   private static String url(Mode mode) {
     return mode.isDirect()
-        ? "mongodb://" + testbed.configServers().replaceFirst(".*/", "") + "/?" + TIME_LIMIT
-        : testbed.url() + "/?" + TIME_LIMIT;
+        ? "mongodb://" + testbed.configServers().replaceFirst(".*/", "")
+        : testbed.url();
   }
 }

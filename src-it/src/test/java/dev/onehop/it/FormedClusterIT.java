@@ -37,7 +37,7 @@ class FormedClusterIT {
     // The first start forms it, unless an earlier run did.
     Testbed.builder(TOPOLOGY).start().close();
     try (Testbed testbed = Testbed.builder(TOPOLOGY).start();
-        MongoClient client = MongoClients.create(testbed.url() + "/?retryReads=true")) {
+        MongoClient client = MongoClients.create(testbed.url())) {
       MongoCollection<Document> collection =
           client
               .getDatabase("it")

@@ -169,10 +169,9 @@ class GroupedTransactionsIT {
               set(collection, null, 51, value.incrementAndGet());
               return !given.isEmpty();
             });
-    String address = testbed.shardHosts().get(cluster.shards().get(1)).replaceFirst(".*/", "");
+    String set = testbed.shardHosts().get(cluster.shards().get(1));
     Thread committing = new Thread(() -> writeBoth(collection));
-    try (MongoClient two =
-        MongoClients.create("mongodb://" + address + "/?directConnection=true")) {
+    try (MongoClient two = PrimaryShards.direct(set)) {
       failCommits(two, "alwaysOn");
       committing.start();
       await().atMost(TIMEOUT).until(() -> transactions(given).size() == 1);
@@ -389,9 +388,7 @@ class GroupedTransactionsIT {
 
   /** The time since the oldest entry of a shard's oplog. */
   private static double oplogSeconds(String set) {
-    try (MongoClient shard =
-        MongoClients.create(
-            "mongodb://" + set.replaceFirst(".*/", "") + "/?directConnection=true")) {
+    try (MongoClient shard = PrimaryShards.direct(set)) {
       BsonDocument oldest =
           shard.getDatabase("local").getCollection("oplog.rs", BsonDocument.class).find().first();
       return System.currentTimeMillis() / 1_000.0 - oldest.getTimestamp("ts").getTime();

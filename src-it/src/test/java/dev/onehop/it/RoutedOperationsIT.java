@@ -388,13 +388,8 @@ class RoutedOperationsIT {
   }
 
   private static MongoClient routed(Mode mode) {
-    return mode.client(
-        mode.builder(cluster.url())
-            .refreshInterval(Duration.ofSeconds(1))
-            .applyToClientSettings(
-                settings ->
-                    settings.applyToServerSettings(
-                        servers -> servers.heartbeatFrequency(1, TimeUnit.SECONDS))));
+    String url = cluster.url(cluster.database(), "heartbeatFrequencyMS=1000");
+    return mode.client(mode.builder(url).refreshInterval(Duration.ofSeconds(1)));
   }
 
   private static Document read(MongoCollection<Document> collection, int id) {

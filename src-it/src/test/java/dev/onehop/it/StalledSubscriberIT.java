@@ -69,17 +69,12 @@ class StalledSubscriberIT {
         .values()
         .forEach(
             hosts -> {
-              try (MongoClient direct = direct(hosts)) {
+              try (MongoClient direct = PrimaryShards.direct(hosts)) {
                 direct
                     .getDatabase("admin")
                     .runCommand(new Document("replSetResizeOplog", 1).append("size", OPLOG_MB));
               }
             });
-  }
-
-  private static MongoClient direct(String hosts) {
-    return MongoClients.create(
-        "mongodb://" + hosts.replaceFirst(".*/", "") + "/?directConnection=true");
   }
 
   @AfterAll
@@ -171,7 +166,7 @@ class StalledSubscriberIT {
         .shardHosts()
         .forEach(
             (shard, hosts) -> {
-              try (MongoClient direct = direct(hosts)) {
+              try (MongoClient direct = PrimaryShards.direct(hosts)) {
                 direct
                     .getDatabase("admin")
                     .aggregate(
