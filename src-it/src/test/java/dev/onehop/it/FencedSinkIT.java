@@ -31,6 +31,7 @@ import java.util.function.Predicate;
 import java.util.stream.IntStream;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
+import org.bson.BsonString;
 import org.bson.BsonTimestamp;
 import org.bson.Document;
 import org.bson.RawBsonDocument;
@@ -152,8 +153,7 @@ class FencedSinkIT {
     Predicate<BsonDocument> stopsAt =
         command ->
             command.containsKey(at)
-                || (command.containsKey("update")
-                    && command.getString("update").getValue().equals(at)
+                || (new BsonString(at).equals(command.get("update"))
                     && command.containsKey("txnNumber"));
     try (MongoClient frozen = client(stopsAt, reached, goesOn)) {
       ChannelSink first = sink(frozen);
