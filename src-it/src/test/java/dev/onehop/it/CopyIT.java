@@ -612,6 +612,7 @@ class CopyIT {
     }
   }
 
+  @Tag("full")
   @Test
   void replicaSetsAndShardedClustersComeToEachOther(RealMongod set, RealMongod other)
       throws Exception {
@@ -676,6 +677,7 @@ class CopyIT {
     return new Printed(exitCode, out.toString(), err.toString());
   }
 
+  @Tag("full")
   @Test
   void theCommandCopiesAndTellsHowFarItCame() throws Exception {
     insert("command.docs", documents(1_000));
@@ -908,6 +910,7 @@ class CopyIT {
                 + "@");
   }
 
+  @Tag("full")
   @Test
   void overwritingDropsWhatIsInTheWayAndShutsOutTheJobBefore() throws InterruptedException {
     insert("again.docs", documents(500));

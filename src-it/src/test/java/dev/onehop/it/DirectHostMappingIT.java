@@ -20,6 +20,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.reactivestreams.Publisher;
 import reactor.core.publisher.Flux;
@@ -29,6 +30,7 @@ import reactor.core.publisher.Mono;
  * Direct mode where the cluster's names are not those by which the application reaches it: each
  * server is behind a link of its own, and everything goes over these.
  */
+@Tag("full")
 class DirectHostMappingIT {
   private static final Duration TIMEOUT = Duration.ofSeconds(30);
   private static final int NEVER = 1_000_000_000;

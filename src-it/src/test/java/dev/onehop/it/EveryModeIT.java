@@ -69,7 +69,8 @@ import org.junit.jupiter.api.Timeout;
 class EveryModeIT {
   private static final Duration TIMEOUT = Duration.ofSeconds(30);
   private static final int DOCUMENTS = 300;
-  private static final int RANDOM_FINDS = Integer.getInteger("onehop.it.finds", 500);
+  private static final int RANDOM_FINDS =
+      Integer.getInteger("onehop.it.finds", Boolean.getBoolean("onehop.it.full") ? 500 : 150);
 
   /** Enough for several batches of each shard; more only take longer to be sent. */
   private static final int FOUND_AMONG = 240;

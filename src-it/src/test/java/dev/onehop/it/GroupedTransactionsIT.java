@@ -43,6 +43,7 @@ import org.bson.BsonTimestamp;
 import org.bson.Document;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -50,6 +51,7 @@ import reactor.core.Disposable;
 import reactor.core.publisher.Flux;
 
 /** Transactions over several shards, put together in the streams of real servers, measured. */
+@Tag("full")
 @ShardedCluster
 class GroupedTransactionsIT {
   private static final Duration TIMEOUT = Duration.ofMinutes(2);

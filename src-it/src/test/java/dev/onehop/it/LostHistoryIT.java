@@ -21,10 +21,12 @@ import org.bson.BsonTimestamp;
 import org.bson.Document;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Flux;
 
 /** A real server whose oplog rolls over below the place of a stream. */
+@Tag("full")
 class LostHistoryIT {
   private static final Duration TIMEOUT = Duration.ofMinutes(2);
   private static final String FILLER = "x".repeat(10_000);

@@ -59,7 +59,9 @@ import reactor.core.publisher.Mono;
 class MovingRangesIT {
   private static final String NAMESPACE = "it.moving";
   private static final Duration STRESS =
-      Duration.ofSeconds(Integer.getInteger("onehop.it.stress.seconds", 15));
+      Duration.ofSeconds(
+          Integer.getInteger(
+              "onehop.it.stress.seconds", Boolean.getBoolean("onehop.it.full") ? 15 : 8));
   private static final int THREADS = 100;
   private static final int KEYS = 10_000;
   private static final int CHUNK = 500;

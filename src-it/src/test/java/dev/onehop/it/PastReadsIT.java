@@ -21,9 +21,11 @@ import org.bson.BsonMinKey;
 import org.bson.BsonString;
 import org.bson.BsonTimestamp;
 import org.bson.Document;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Reads as of a time before a range moved give all documents of then, or are refused. */
+@Tag("full")
 @ShardedCluster
 class PastReadsIT {
   private static final String DATABASE = "PastReadsIT";

@@ -31,6 +31,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -38,6 +39,7 @@ import org.junit.jupiter.api.Test;
  * chunk was moved: the shard gets the split. It is a scripted one, before a testbed of real
  * servers.
  */
+@Tag("full")
 class RefusedSplitsIT {
   private static final String TOPOLOGY =
       """

@@ -61,6 +61,5 @@
     faint: written.filter(e => contrast(e) < 4.5).map(e => e.textContent.slice(0, 40) + ' ' + contrast(e).toFixed(1)),
     tooWide: document.documentElement.scrollWidth - window.innerWidth,
     broken: [...document.querySelectorAll('a[href^="#"]')].filter(a => !document.querySelector(a.getAttribute('href'))).length,
-    paper: getComputedStyle(document.body).backgroundColor,
   };
 })()

@@ -16,10 +16,12 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** YCSB's processes get into a server with TLS and access control, and show no secret. */
+@Tag("full")
 class YcsbSecretsIT {
 
   @TempDir private Path folder;

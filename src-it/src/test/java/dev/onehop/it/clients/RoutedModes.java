@@ -20,8 +20,8 @@ import org.junit.jupiter.api.extension.ExtendWith;
  *       {@code @ShardedCluster}. The tests of a class share it. It is closed after the class.
  * </ul>
  *
- * <p>Where all are left open, two or more modes of routing each have the reactive driver, and in
- * turns the synchronous one or pipelining; {@code -Donehop.it.full=true} runs all of them.
+ * <p>Where drivers and pipelining are left open, each mode of routing has the reactive driver, and
+ * in turns the synchronous one or pipelining; {@code -Donehop.it.full=true} runs all of them.
  */
 @Target(ElementType.METHOD)
 @Retention(RetentionPolicy.RUNTIME)

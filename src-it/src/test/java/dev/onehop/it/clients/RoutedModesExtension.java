@@ -43,11 +43,7 @@ final class RoutedModesExtension implements TestTemplateInvocationContextProvide
   }
 
   private static List<Mode> modes(RoutedModes asked) {
-    boolean all =
-        FULL
-            || asked.mode().length == 1
-            || asked.driver().length == 1
-            || asked.pipelined().length == 1;
+    boolean all = FULL || asked.driver().length == 1 || asked.pipelined().length == 1;
     List<Mode> chosen = new ArrayList<>();
     for (int i = 0; i < asked.mode().length; i++) {
       RoutingMode routing = asked.mode()[i];
