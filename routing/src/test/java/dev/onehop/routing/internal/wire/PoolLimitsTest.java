@@ -186,6 +186,21 @@ class PoolLimitsTest {
     }
   }
 
+  @ParameterizedTest
+  @EnumSource
+  void connectionsThatAreGivenUpWhileTheyAreOpenedLeaveRoomForOthers(Kind kind) {
+    AtomicBoolean silent = new AtomicBoolean(true);
+    try (WireServer server = new WireServer((connection, command) -> silent.get() ? null : ok());
+        Client pool = server.pool(kind, limits(0, 0, 2, TIMEOUT))) {
+      List<CompletableFuture<OpMsg>> pings = pings(pool, server, 20);
+      await().until(() -> server.seen.size() == 2);
+      pool.reset(server.name(), true, new IOException(server.name() + " is lost"));
+      await().until(() -> pings.stream().allMatch(CompletableFuture::isCompletedExceptionally));
+      silent.set(false);
+      allAnswered(pings(pool, server, 20));
+    }
+  }
+
   /** A thread that opens a connection itself waits for that one. */
   @Test
   void whatWaitsTakesTheFirstConnectionThatIsFree() {
