@@ -865,6 +865,36 @@ class CopyIT {
   }
 
   @Test
+  void aDocumentThatTheDestinationRefusesEndsTheCopyWithItsError(RealMongod set, RealMongod other) {
+    try (MongoClient source = MongoClients.create(set.url());
+        MongoClient destination = MongoClients.create(other.url())) {
+      source.getDatabase("refused").getCollection("docs").insertOne(new Document());
+      destination
+          .getDatabase("admin")
+          .runCommand(
+              Document.parse(
+                  "{configureFailPoint: 'failCollectionInserts', mode: 'alwaysOn',"
+                      + " data: {collectionNS: 'refused.docs'}}"));
+      try {
+        assertThatThrownBy(
+                () ->
+                    run(
+                        ClusterCopy.builder(set.url(), other.url())
+                            .job("refused")
+                            .include(List.of("refused"))))
+            .isInstanceOf(CopyException.class)
+            .hasMessageContaining("refused.docs")
+            .hasMessageContaining("failCollectionInserts");
+      } finally {
+        destination
+            .getDatabase("admin")
+            .runCommand(
+                Document.parse("{configureFailPoint: 'failCollectionInserts', mode: 'off'}"));
+      }
+    }
+  }
+
+  @Test
   void allPrivilegesThatAreMissingAreNamedAtOnce() {
     try (RealMongod set = RealMongod.startWithAuthentication();
         RealMongod other = RealMongod.startWithAuthentication()) {

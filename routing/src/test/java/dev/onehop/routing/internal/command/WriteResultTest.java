@@ -40,6 +40,22 @@ class WriteResultTest {
   }
 
   @Test
+  void theFirstWriteConcernErrorStaysBesideWhatIsCarriedOut() {
+    result.add(
+        BsonDocument.parse("{n: 1, ok: 1, writeConcernError: {code: 64, errmsg: 'waiting'}}"),
+        List.of(0));
+    result.add(
+        BsonDocument.parse("{n: 1, ok: 1, writeConcernError: {code: 91, errmsg: 'shutdown'}}"),
+        List.of(1));
+
+    assertThat(result.isFinal(true)).isFalse();
+    assertThat(result.toReply())
+        .isEqualTo(
+            BsonDocument.parse(
+                "{n: 2, writeConcernError: {code: 64, errmsg: 'waiting'}, ok: 1.0}"));
+  }
+
+  @Test
   void orderedBatchIsFinalAfterItsFirstError() {
     result.add(
         BsonDocument.parse("{n: 0, ok: 1, writeErrors: [{index: 0, code: 11000}]}"), List.of(0));
