@@ -13,6 +13,7 @@ import dev.onehop.routing.internal.affinity.ClusterWatch;
 import dev.onehop.routing.internal.metrics.AffinityMetrics;
 import dev.onehop.routing.internal.metrics.CommandMeter;
 import dev.onehop.routing.internal.metrics.TableMetrics;
+import dev.onehop.routing.internal.router.Carrier;
 import dev.onehop.routing.internal.router.DirectMode;
 import dev.onehop.routing.internal.router.Explanations;
 import dev.onehop.routing.internal.router.RouterClients;
@@ -478,7 +479,7 @@ public final class OneHop implements AutoCloseable {
           carriage.release());
     }
 
-    private record Carriage(RouterClients.Carrier carrier, Runnable release) {}
+    private record Carriage(Carrier carrier, Runnable release) {}
 
     private Carriage carriage(MeterRegistry meters) {
       WireSettings.Sharing sharing =
@@ -491,8 +492,8 @@ public final class OneHop implements AutoCloseable {
                   meters);
       // Few shared sockets are read by one thread, so that what it reads at once is answered at
       // once.
-      RouterClients.Carrier carrier =
-          RouterClients.Carrier.ofCallers(
+      Carrier carrier =
+          Carrier.ofCallers(
               sharing == null ? Runtime.getRuntime().availableProcessors() : 1, sharing);
       return new Carriage(carrier, () -> EventLoops.shutDown(carrier.group()));
     }

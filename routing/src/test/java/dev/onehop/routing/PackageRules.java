@@ -1,5 +1,9 @@
 package dev.onehop.routing;
 
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.simpleNameEndingWith;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.simpleNameStartingWith;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
 
 import com.tngtech.archunit.core.domain.JavaClass;
@@ -38,5 +42,39 @@ public final class PackageRules {
         .should()
         .beFreeOfCycles()
         .check(classes);
+  }
+
+  /** Each release of the driver adds to its client API and changes its internals. */
+  public static void keepToTheDriversApi(JavaClasses classes) {
+    noClasses()
+        .should()
+        .implement(
+            resideInAnyPackage("com.mongodb.client", "com.mongodb.reactivestreams.client")
+                .and(
+                    simpleNameStartingWith("Mongo")
+                        .or(simpleNameEndingWith("Publisher"))
+                        .or(simpleNameStartingWith("ClientSession")))
+                .as("the driver's client API"))
+        .check(classes);
+    noClasses()
+        .should()
+        .dependOnClassesThat()
+        .resideInAPackage("com.mongodb.internal..")
+        .check(classes);
+  }
+
+  /** A clock that jumps must not end or prolong anything. */
+  public static void takeDurationsFromTheMonotonicClock(JavaClasses classes) {
+    noClasses()
+        .should()
+        .callMethod(System.class, "currentTimeMillis")
+        .orShould()
+        .dependOnClassesThat()
+        .belongToAnyOf(java.time.Instant.class, java.time.Clock.class, java.util.Date.class)
+        .check(classes);
+  }
+
+  public static void needNoDriver(JavaClasses classes) {
+    noClasses().should().dependOnClassesThat().resideInAPackage("com.mongodb..").check(classes);
   }
 }

@@ -1,8 +1,6 @@
 package dev.onehop.routing;
 
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
-import static com.tngtech.archunit.core.domain.JavaClass.Predicates.simpleNameEndingWith;
-import static com.tngtech.archunit.core.domain.JavaClass.Predicates.simpleNameStartingWith;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 
 import com.tngtech.archunit.core.domain.JavaClasses;
@@ -14,6 +12,15 @@ class StructureTest {
   private static final String INTERNAL = ROOT + ".internal.";
   private static final String SPI = ROOT + ".spi.";
   private static final JavaClasses CLASSES = PackageRules.classesOf(ROOT);
+  private static final JavaClasses DIRECT_MODE =
+      CLASSES.that(
+          resideInAnyPackage(
+              SPI + "direct..",
+              SPI + "shard..",
+              SPI + "cursor..",
+              SPI + "wire..",
+              INTERNAL + "wire..",
+              INTERNAL + "catalog.."));
 
   @Test
   void packagesHaveNoCycles() {
@@ -62,62 +69,16 @@ class StructureTest {
 
   @Test
   void directModeNeedsNoDriver() {
-    noClasses()
-        .that()
-        .resideInAnyPackage(
-            SPI + "direct..",
-            SPI + "shard..",
-            SPI + "cursor..",
-            SPI + "wire..",
-            INTERNAL + "catalog..",
-            INTERNAL + "wire..")
-        .should()
-        .dependOnClassesThat()
-        .resideInAPackage("com.mongodb..")
-        .check(CLASSES);
-  }
-
-  /** Each release of the driver adds to them. */
-  @Test
-  void nothingImplementsTheDriversClientApi() {
-    noClasses()
-        .should()
-        .implement(
-            resideInAnyPackage("com.mongodb.client", "com.mongodb.reactivestreams.client")
-                .and(
-                    simpleNameStartingWith("Mongo")
-                        .or(simpleNameEndingWith("Publisher"))
-                        .or(simpleNameStartingWith("ClientSession")))
-                .as("the driver's client API"))
-        .check(CLASSES);
+    PackageRules.needNoDriver(DIRECT_MODE);
   }
 
   @Test
-  void theDriversInternalsAreLeftAlone() {
-    noClasses()
-        .should()
-        .dependOnClassesThat()
-        .resideInAPackage("com.mongodb.internal..")
-        .check(CLASSES);
+  void theDriversClientApiAndInternalsAreLeftAlone() {
+    PackageRules.keepToTheDriversApi(CLASSES);
   }
 
-  /** A clock that jumps must not end or prolong anything. */
   @Test
   void durationsAreTakenFromTheMonotonicClock() {
-    noClasses()
-        .that()
-        .resideInAnyPackage(
-            SPI + "direct..",
-            SPI + "shard..",
-            SPI + "cursor..",
-            SPI + "wire..",
-            INTERNAL + "wire..",
-            INTERNAL + "catalog..")
-        .should()
-        .callMethod(System.class, "currentTimeMillis")
-        .orShould()
-        .dependOnClassesThat()
-        .belongToAnyOf(java.time.Instant.class, java.time.Clock.class, java.util.Date.class)
-        .check(CLASSES);
+    PackageRules.takeDurationsFromTheMonotonicClock(DIRECT_MODE);
   }
 }

@@ -11,6 +11,7 @@ import dev.onehop.routing.internal.affinity.ClusterWatch;
 import dev.onehop.routing.internal.metrics.AffinityMetrics;
 import dev.onehop.routing.internal.metrics.CommandMeter;
 import dev.onehop.routing.internal.metrics.TableMetrics;
+import dev.onehop.routing.internal.router.Carrier;
 import dev.onehop.routing.internal.router.DirectMode;
 import dev.onehop.routing.internal.router.RouterClients;
 import dev.onehop.routing.internal.targeted.TargetedMode;
@@ -79,7 +80,7 @@ class WayOfAFindTest {
         MongoClientSettings.builder()
             .applyConnectionString(new ConnectionString("mongodb://" + cluster.address("m0") + "/"))
             .build();
-    RouterClients.Carrier carrier = new RouterClients.Carrier(group, WatchedChannel.class, null);
+    Carrier carrier = new Carrier(group, WatchedChannel.class, null);
     SimpleMeterRegistry meters = new SimpleMeterRegistry();
     CommandMeter commands = new CommandMeter(meters, ObservationRegistry.NOOP, mode.name());
     return mode == RoutingMode.DIRECT

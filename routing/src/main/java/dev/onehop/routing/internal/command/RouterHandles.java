@@ -5,7 +5,7 @@ import com.mongodb.MongoCommandException;
 import com.mongodb.ReadConcern;
 import com.mongodb.ReadPreference;
 import com.mongodb.reactivestreams.client.MongoCollection;
-import dev.onehop.routing.spi.router.CommandRouter;
+import dev.onehop.routing.internal.metrics.ExplainedRouter;
 import dev.onehop.routing.spi.wire.OpMsg;
 import java.lang.ref.WeakReference;
 import java.util.List;
@@ -32,13 +32,14 @@ public final class RouterHandles {
   public static final String STAGE = "$onehopRouter";
 
   private static final String ANSWER = "router";
-  private static final Map<Long, WeakReference<CommandRouter>> ROUTERS = new ConcurrentHashMap<>();
+  private static final Map<Long, WeakReference<ExplainedRouter>> ROUTERS =
+      new ConcurrentHashMap<>();
   private static final AtomicLong LAST = new AtomicLong();
 
   private RouterHandles() {}
 
   /** Gives a router a number. */
-  public static long put(CommandRouter router) {
+  public static long put(ExplainedRouter router) {
     long number = LAST.incrementAndGet();
     ROUTERS.put(number, new WeakReference<>(router));
     return number;
@@ -74,7 +75,7 @@ public final class RouterHandles {
    *
    * @return an {@link IllegalArgumentException} if no router is behind the collection
    */
-  public static Mono<CommandRouter> of(MongoCollection<?> collection) {
+  public static Mono<ExplainedRouter> of(MongoCollection<?> collection) {
     return Mono.from(
             collection
                 .withCodecRegistry(MongoClientSettings.getDefaultCodecRegistry())
@@ -86,7 +87,7 @@ public final class RouterHandles {
         .onErrorMap(MongoCommandException.class, e -> notOurs(collection, e))
         .mapNotNull(
             answer -> {
-              WeakReference<CommandRouter> router =
+              WeakReference<ExplainedRouter> router =
                   ROUTERS.get(answer.getNumber(ANSWER, new BsonInt64(0)).longValue());
               return router == null ? null : router.get();
             })

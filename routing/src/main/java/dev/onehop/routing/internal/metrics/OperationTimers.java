@@ -2,6 +2,7 @@ package dev.onehop.routing.internal.metrics;
 
 import dev.onehop.routing.observation.RouteDecision;
 import dev.onehop.routing.observation.RoutingMeters;
+import dev.onehop.routing.spi.request.Outcome;
 import dev.onehop.routing.spi.wire.ServerAddressName;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;

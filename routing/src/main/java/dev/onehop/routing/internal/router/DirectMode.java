@@ -4,6 +4,7 @@ import com.mongodb.MongoClientSettings;
 import com.mongodb.ServerAddress;
 import dev.onehop.routing.internal.command.Refreshes;
 import dev.onehop.routing.internal.metrics.CommandMeter;
+import dev.onehop.routing.internal.metrics.ExplainedRouter;
 import dev.onehop.routing.internal.metrics.TableMetrics;
 import dev.onehop.routing.internal.watch.Losses;
 import dev.onehop.routing.internal.watch.MonitoredServers;
@@ -12,7 +13,6 @@ import dev.onehop.routing.internal.wire.WireSettings;
 import dev.onehop.routing.internal.zones.PreferredZones;
 import dev.onehop.routing.spi.direct.ClusterState;
 import dev.onehop.routing.spi.direct.DirectRouter;
-import dev.onehop.routing.spi.router.CommandRouter;
 import dev.onehop.routing.spi.shard.DriverRetries;
 import dev.onehop.routing.spi.shard.Versions;
 import dev.onehop.routing.spi.wire.ServerAddressName;
@@ -55,16 +55,16 @@ public final class DirectMode {
    */
   public static RouterClients create(
       MongoClientSettings settings,
-      RouterClients.Carrier carrier,
+      Carrier carrier,
       Versions versions,
       Options options,
       Runnable release) {
-    WireSettings wire = RouterClients.wire(settings, carrier);
+    WireSettings wire = DriverSockets.of(settings, carrier);
     ProxiedChannels.Watching watching =
         ProxiedChannels.watching(settings, wire.sockets(), carrier.transport());
     Connections connections = new Connections(carrier.group(), wire);
     Losses losses = new Losses(connections);
-    CommandRouter router =
+    ExplainedRouter router =
         new DirectRouter(
             new ClusterState(
                 MonitoredServers.of(

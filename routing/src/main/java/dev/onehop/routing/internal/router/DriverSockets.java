@@ -62,7 +62,7 @@ import org.slf4j.LoggerFactory;
  * The driver's settings, for sockets of our own: they connect, authenticate and compress as the
  * driver's own do.
  */
-final class DriverSockets {
+public final class DriverSockets {
   private static final Logger log = LoggerFactory.getLogger(DriverSockets.class);
   private static final String DRIVER = "mongo-java-driver";
   private static final int ZLIB_DEFAULT = -1;
@@ -75,7 +75,7 @@ final class DriverSockets {
    *
    * @throws IllegalArgumentException if the credential lacks something, or has too much
    */
-  static WireSettings of(MongoClientSettings settings, RouterClients.Carrier carrier) {
+  public static WireSettings of(MongoClientSettings settings, Carrier carrier) {
     List<Compressor> compressors =
         settings.getCompressorList().stream()
             .map(DriverSockets::compressor)
@@ -95,8 +95,7 @@ final class DriverSockets {
         carrier.sharing());
   }
 
-  private static WireSettings.Sockets sockets(
-      SocketSettings settings, RouterClients.Carrier carrier) {
+  private static WireSettings.Sockets sockets(SocketSettings settings, Carrier carrier) {
     ProxySettings proxy = settings.getProxySettings();
     return new WireSettings.Sockets(
         carrier.channelClass(),

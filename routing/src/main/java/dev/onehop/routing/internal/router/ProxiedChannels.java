@@ -68,12 +68,12 @@ public final class ProxiedChannels implements AutoCloseable {
     return MongoClientSettings.builder(withoutProxy(settings))
         // The proxy looks names up: the address only carries the name.
         .inetAddressResolver(host -> List.of(InetAddress.getByAddress(host, NOWHERE)))
-        .transportSettings(RouterClients.transport(group, Channel.class))
+        .transportSettings(Carrier.transport(group, Channel.class))
         .build();
   }
 
   /** The same settings without their proxy, which clients of the virtual mongos must not have. */
-  static MongoClientSettings withoutProxy(MongoClientSettings settings) {
+  public static MongoClientSettings withoutProxy(MongoClientSettings settings) {
     SocketSettings asked = settings.getSocketSettings();
     MongoClientSettings.Builder builder = MongoClientSettings.builder(settings);
     builder.applyToSocketSettings(

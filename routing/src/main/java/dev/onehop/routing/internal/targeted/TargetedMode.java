@@ -12,9 +12,10 @@ import dev.onehop.routing.internal.catalog.RoutingCatalog;
 import dev.onehop.routing.internal.catalog.RoutingCatalog.RefreshListener;
 import dev.onehop.routing.internal.metrics.CommandMeter;
 import dev.onehop.routing.internal.metrics.TableMetrics;
+import dev.onehop.routing.internal.router.Carrier;
+import dev.onehop.routing.internal.router.DriverSockets;
 import dev.onehop.routing.internal.router.ProxiedChannels;
 import dev.onehop.routing.internal.router.RouterClients;
-import dev.onehop.routing.internal.router.RouterClients.Carrier;
 import dev.onehop.routing.internal.router.RouterClients.Face;
 import dev.onehop.routing.internal.watch.DriverObservations;
 import dev.onehop.routing.internal.watch.InternalSettings;
@@ -59,7 +60,7 @@ public final class TargetedMode {
    */
   public static RouterClients create(
       MongoClientSettings asked, Carrier carrier, Options options, Runnable release) {
-    WireSettings wire = RouterClients.wire(asked, carrier);
+    WireSettings wire = DriverSockets.of(asked, carrier);
     ProxiedChannels.Watching watch =
         ProxiedChannels.watching(asked, wire.sockets(), carrier.transport());
     MongoClientSettings settings = watch.settings();
@@ -110,7 +111,7 @@ public final class TargetedMode {
       PreferredZones zones,
       CommandMeter commands,
       Runnable release) {
-    WireSettings wire = RouterClients.wire(asked, carrier);
+    WireSettings wire = DriverSockets.of(asked, carrier);
     ProxiedChannels.Watching watch =
         ProxiedChannels.watching(asked, wire.sockets(), carrier.transport());
     Connections connections = new Connections(carrier.group(), wire);

@@ -10,13 +10,13 @@ import dev.onehop.routing.internal.command.SessionCommands;
 import dev.onehop.routing.internal.command.StatementLists;
 import dev.onehop.routing.internal.command.TransactionPins;
 import dev.onehop.routing.internal.command.TransactionTurns;
+import dev.onehop.routing.internal.metrics.ExplainedRouter;
 import dev.onehop.routing.internal.wire.BsonFields.MalformedDocumentException;
 import dev.onehop.routing.internal.wire.Connections;
 import dev.onehop.routing.internal.wire.WirePool;
 import dev.onehop.routing.internal.zones.PreferredZones;
 import dev.onehop.routing.observation.RouteDecision;
 import dev.onehop.routing.spi.router.ClusterFacts;
-import dev.onehop.routing.spi.router.CommandRouter;
 import dev.onehop.routing.spi.router.Forwarded;
 import dev.onehop.routing.spi.router.Journey;
 import dev.onehop.routing.spi.shard.CommandFailure;
@@ -53,7 +53,7 @@ import reactor.core.publisher.Mono;
  *
  * <p>Thread-safe.
  */
-public final class TargetedRouter implements CommandRouter {
+public final class TargetedRouter implements ExplainedRouter {
   private static final Logger log = LoggerFactory.getLogger(TargetedRouter.class);
 
   /** As many mongoses are tried for one command that none of them was sent. */
@@ -179,9 +179,9 @@ public final class TargetedRouter implements CommandRouter {
         command.name(),
         command.namespace(),
         command.isOperation() && !command.isExplain()
-            ? journey ->
-                journey.targeted(
-                    route.decision(), route.shard(), route.server(), route.routerDown())
+            ? trace ->
+                Journey.of(trace)
+                    .targeted(route.decision(), route.shard(), route.server(), route.routerDown())
             : null);
     BooleanSupplier cancel =
         send(

@@ -1,6 +1,5 @@
 package dev.onehop.routing.internal.wire;
 
-import dev.onehop.routing.transport.PipeliningMeters;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -17,7 +16,15 @@ import java.util.function.IntSupplier;
  *
  * <p>Thread-safe.
  */
-final class SharingMeters {
+public final class SharingMeters {
+  public static final String SOCKETS = "onehop.pipeline.sockets";
+  public static final String IN_FLIGHT = "onehop.pipeline.in.flight";
+  public static final String QUEUE_WAIT = "onehop.pipeline.queue.wait";
+  public static final String REQUESTS = "onehop.pipeline.requests";
+  public static final String LATE_REPLIES = "onehop.pipeline.replies.late";
+  public static final String SLOW_HEADS = "onehop.pipeline.heads.slow";
+  public static final String FAILURES = "onehop.pipeline.failures";
+
   /** Connections beyond this are counted, but not shown one by one. */
   private static final int NUMBERED = 64;
 
@@ -44,14 +51,14 @@ final class SharingMeters {
     this.ownConnections = ownConnections;
     this.shared = requests("shared");
     this.own = requests("own");
-    this.lateReplies = counter(PipeliningMeters.LATE_REPLIES);
-    this.slowHeads = counter(PipeliningMeters.SLOW_HEADS);
-    this.failures = counter(PipeliningMeters.FAILURES);
-    this.queueWait = registry.timer(PipeliningMeters.QUEUE_WAIT.meterName(), tags);
-    Gauge.builder(PipeliningMeters.SOCKETS.meterName(), this, m -> m.sharedConnections.get())
+    this.lateReplies = counter(LATE_REPLIES);
+    this.slowHeads = counter(SLOW_HEADS);
+    this.failures = counter(FAILURES);
+    this.queueWait = registry.timer(QUEUE_WAIT, tags);
+    Gauge.builder(SOCKETS, this, m -> m.sharedConnections.get())
         .tags(tags.and("use", "shared"))
         .register(registry);
-    Gauge.builder(PipeliningMeters.SOCKETS.meterName(), this, m -> m.ownConnections.getAsInt())
+    Gauge.builder(SOCKETS, this, m -> m.ownConnections.getAsInt())
         .tags(tags.and("use", "own"))
         .register(registry);
   }
@@ -62,7 +69,7 @@ final class SharingMeters {
     numbers.set(number);
     if (number < NUMBERED && !registered.get(number)) {
       registered.set(number);
-      Gauge.builder(PipeliningMeters.IN_FLIGHT.meterName(), inFlight, all -> all.get(number))
+      Gauge.builder(IN_FLIGHT, inFlight, all -> all.get(number))
           .tags(tags.and("socket", Integer.toString(number)))
           .register(registry);
     }
@@ -113,10 +120,10 @@ final class SharingMeters {
   }
 
   private Counter requests(String use) {
-    return registry.counter(PipeliningMeters.REQUESTS.meterName(), tags.and("use", use));
+    return registry.counter(REQUESTS, tags.and("use", use));
   }
 
-  private Counter counter(PipeliningMeters meter) {
-    return registry.counter(meter.meterName(), tags);
+  private Counter counter(String name) {
+    return registry.counter(name, tags);
   }
 }

@@ -1,10 +1,8 @@
 package dev.onehop.routing.spi.direct;
 
 import dev.onehop.core.table.RoutingTable;
-import dev.onehop.core.targeting.Target;
 import dev.onehop.routing.internal.catalog.UnknownNamespaceException;
 import dev.onehop.routing.internal.command.TransactionTurns;
-import dev.onehop.routing.internal.zones.PreferredZones;
 import dev.onehop.routing.spi.router.ClusterFacts;
 import dev.onehop.routing.spi.router.CommandRouter;
 import dev.onehop.routing.spi.router.Forwarded;
@@ -17,12 +15,10 @@ import dev.onehop.routing.spi.wire.ServerAddressName;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.EventLoop;
 import java.time.Duration;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.BiFunction;
 import java.util.function.Supplier;
-import java.util.stream.Collectors;
 import org.bson.BsonArray;
 import org.bson.BsonDocument;
 import org.bson.BsonDouble;
@@ -114,32 +110,6 @@ public abstract class ClusterRouter implements CommandRouter {
   @Override
   public Optional<Duration> tableAge(String namespace) {
     return cluster.catalog().age(namespace);
-  }
-
-  @Override
-  public Mono<ZoneChoice> zoneChoice(Target target, BsonDocument readPreference) {
-    if (!PreferredZones.isOfAnyMember(readPreference)) {
-      return Mono.empty();
-    }
-    return Flux.fromIterable(target.shards())
-        .concatMap(shard -> Mono.justOrEmpty(cluster.directory().known(shard)))
-        .concatMap(
-            set ->
-                set.servers()
-                    .select(readPreference)
-                    .mapNotNull(
-                        server -> {
-                          String why = set.servers().zoneReason(server.name());
-                          return why == null ? null : Map.entry(server.name(), why);
-                        }))
-        .collectList()
-        .filter(chosen -> !chosen.isEmpty())
-        .map(
-            chosen ->
-                new ZoneChoice(
-                    decision(target),
-                    chosen.stream().map(Map.Entry::getKey).toList(),
-                    chosen.stream().map(Map.Entry::getValue).collect(Collectors.joining("; "))));
   }
 
   @Override

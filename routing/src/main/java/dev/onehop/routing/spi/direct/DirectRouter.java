@@ -1,9 +1,15 @@
 package dev.onehop.routing.spi.direct;
 
+import dev.onehop.core.targeting.Target;
+import dev.onehop.routing.internal.metrics.ExplainedRouter;
+import dev.onehop.routing.internal.zones.PreferredZones;
 import dev.onehop.routing.spi.wire.OpMsg;
+import java.util.Map;
+import java.util.stream.Collectors;
 import org.bson.BsonDocument;
 import org.bson.BsonDouble;
 import org.bson.BsonString;
+import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 
 /**
@@ -11,7 +17,7 @@ import reactor.core.publisher.Mono;
  *
  * <p>Thread-safe.
  */
-public final class DirectRouter extends ClusterRouter {
+public final class DirectRouter extends ClusterRouter implements ExplainedRouter {
   private static final BsonString SNAPSHOT = new BsonString("snapshot");
 
   private final ClusterState cluster;
@@ -39,6 +45,32 @@ public final class DirectRouter extends ClusterRouter {
   @Override
   public Mono<Void> startedOrSilent() {
     return startCheck.doneOrSilent();
+  }
+
+  @Override
+  public Mono<ZoneChoice> zoneChoice(Target target, BsonDocument readPreference) {
+    if (!PreferredZones.isOfAnyMember(readPreference)) {
+      return Mono.empty();
+    }
+    return Flux.fromIterable(target.shards())
+        .concatMap(shard -> Mono.justOrEmpty(cluster.directory().known(shard)))
+        .concatMap(
+            set ->
+                set.servers()
+                    .select(readPreference)
+                    .mapNotNull(
+                        server -> {
+                          String why = set.servers().zoneReason(server.name());
+                          return why == null ? null : Map.entry(server.name(), why);
+                        }))
+        .collectList()
+        .filter(chosen -> !chosen.isEmpty())
+        .map(
+            chosen ->
+                new ZoneChoice(
+                    decision(target),
+                    chosen.stream().map(Map.Entry::getKey).toList(),
+                    chosen.stream().map(Map.Entry::getValue).collect(Collectors.joining("; "))));
   }
 
   @Override

@@ -3,7 +3,7 @@ package dev.onehop.routing.spi.direct;
 import dev.onehop.routing.internal.command.TransactionPins;
 import dev.onehop.routing.spi.cursor.Cursors;
 import dev.onehop.routing.spi.router.ClusterFacts;
-import dev.onehop.routing.spi.router.Journey;
+import dev.onehop.routing.spi.router.CommandTrace;
 import dev.onehop.routing.spi.shard.CommandFailure;
 import dev.onehop.routing.spi.shard.ReplicaSet;
 import dev.onehop.routing.spi.shard.ReplicaSet.Answer;
@@ -69,7 +69,7 @@ final class MongosHandOver implements HandOver {
         context ->
             sent.map(
                     answer -> {
-                      Journey.in(context).handedOver(answer.server());
+                      CommandTrace.in(context).handedOver(answer.server());
                       if (isToEndElsewhere(command, answer)) {
                         transactions.unpin(command);
                       }

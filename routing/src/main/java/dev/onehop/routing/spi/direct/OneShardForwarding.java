@@ -42,7 +42,7 @@ import reactor.core.publisher.Mono;
 /**
  * The short way for what most commands are: one statement that one shard owns. The message is
  * passed on with a version added to it, and the answer is passed back, without decoding either.
- * Whatever is out of the ordinary, also in the answer, is left to {@link DirectRouter#execute}.
+ * Whatever is out of the ordinary, also in the answer, is left to {@link ClusterRouter#execute}.
  *
  * <p>Thread-safe.
  */

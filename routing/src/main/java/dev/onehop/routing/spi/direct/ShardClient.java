@@ -3,7 +3,7 @@ package dev.onehop.routing.spi.direct;
 import dev.onehop.core.table.RoutingTable;
 import dev.onehop.routing.internal.catalog.RoutingCatalog;
 import dev.onehop.routing.internal.catalog.ShardedTimeSeriesException;
-import dev.onehop.routing.spi.router.Journey;
+import dev.onehop.routing.spi.router.CommandTrace;
 import dev.onehop.routing.spi.shard.ErrorCodes;
 import dev.onehop.routing.spi.shard.ReplicaSet;
 import dev.onehop.routing.spi.shard.ReplicaSet.Answer;
@@ -95,7 +95,7 @@ public final class ShardClient {
                     ? Mono.error(stale)
                     : Mono.deferContextual(
                         context -> {
-                          Journey.in(context).refusedByOne();
+                          CommandTrace.in(context).refusedByOne();
                           return Mono.delay(pause(tries))
                               .then(sendIgnoringVersion(shard, command, tries + 1));
                         }));
@@ -113,7 +113,7 @@ public final class ShardClient {
                     : versioned(replicaSet, concerns.complete(command), version))
         .transformDeferredContextual(
             (answered, context) ->
-                answered.doOnNext(answer -> Journey.in(context).sent(shard, answer.server())));
+                answered.doOnNext(answer -> CommandTrace.in(context).sent(shard, answer.server())));
   }
 
   private static Mono<Answer> versioned(
@@ -194,7 +194,7 @@ public final class ShardClient {
               }
               return Mono.deferContextual(
                       context -> {
-                        Journey.in(context).refused();
+                        CommandTrace.in(context).refused();
                         return Mono.delay(pause(tries)).then(catalog.refresh(namespace, table));
                       })
                   .flatMap(next -> attempt(namespace, next, attempt, tries + 1));

@@ -1,6 +1,5 @@
 package dev.onehop.routing.spi.request;
 
-import dev.onehop.routing.internal.command.RouterHandles;
 import dev.onehop.routing.spi.shard.CommandFailure;
 import dev.onehop.routing.spi.shard.ErrorCodes;
 import dev.onehop.routing.spi.wire.OpMsg;
@@ -12,6 +11,7 @@ import java.util.Objects;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Function;
 import org.bson.BsonArray;
 import org.bson.BsonBoolean;
 import org.bson.BsonDateTime;
@@ -31,7 +31,7 @@ import reactor.core.publisher.Mono;
  */
 public final class LocalCommands {
   private final RouterIdentity identity;
-  private final @Nullable Long handle;
+  private final Function<OpMsg, @Nullable BsonDocument> others;
   private final boolean handshakeOnly;
   private final AtomicInteger connections = new AtomicInteger();
   private final AtomicLong connectionsCreated = new AtomicLong();
@@ -48,16 +48,19 @@ public final class LocalCommands {
   }
 
   public LocalCommands(RouterIdentity identity) {
-    this(identity, null, false);
+    this(identity, aggregate -> null, false);
   }
 
   /**
-   * @param handle the router's number in this process, null if it has none
+   * @param others answers aggregations that are not for the cluster, others with null
    * @param handshakeOnly whether a mongos answers all else
    */
-  public LocalCommands(RouterIdentity identity, @Nullable Long handle, boolean handshakeOnly) {
+  public LocalCommands(
+      RouterIdentity identity,
+      Function<OpMsg, @Nullable BsonDocument> others,
+      boolean handshakeOnly) {
     this.identity = identity;
-    this.handle = handle;
+    this.others = others;
     this.handshakeOnly = handshakeOnly;
     for (Counter counter : Counter.values()) {
       counters.put(counter, new LongAdder());
@@ -94,10 +97,10 @@ public final class LocalCommands {
                   ErrorCodes.COMMAND_NOT_SUPPORTED,
                   "CommandNotSupported",
                   "logout would hold for every operation that shares the socket"));
-      case "aggregate" ->
-          handle != null && RouterHandles.isQuestion(request)
-              ? Mono.just(RouterHandles.answer(handle))
-              : null;
+      case "aggregate" -> {
+        BsonDocument other = others.apply(request);
+        yield other == null ? null : Mono.just(other);
+      }
       default -> null;
     };
   }

@@ -1,14 +1,12 @@
 package dev.onehop.routing.spi.request;
 
 import com.mongodb.MongoException;
-import dev.onehop.routing.internal.metrics.CommandMeter;
-import dev.onehop.routing.internal.metrics.CommandMeter.Measured;
-import dev.onehop.routing.internal.metrics.Outcome;
 import dev.onehop.routing.internal.reactor.LateErrors;
 import dev.onehop.routing.internal.wire.PoolWaitException;
+import dev.onehop.routing.spi.request.RequestMeter.Measured;
 import dev.onehop.routing.spi.router.CommandRouter;
+import dev.onehop.routing.spi.router.CommandTrace;
 import dev.onehop.routing.spi.router.Forwarded;
-import dev.onehop.routing.spi.router.Journey;
 import dev.onehop.routing.spi.shard.CommandFailure;
 import dev.onehop.routing.spi.shard.DriverRetries;
 import dev.onehop.routing.spi.shard.ErrorCodes;
@@ -57,7 +55,7 @@ public final class RequestLoop {
   private final Turns turns;
   private final ByteBufAllocator allocator;
   private final Replies replies;
-  private final @Nullable CommandMeter meter;
+  private final @Nullable RequestMeter meter;
   private final Queue<ByteBuf> waiting = new ArrayDeque<>(2);
   private int waitingBytes;
   private @Nullable Disposable running;
@@ -157,7 +155,7 @@ public final class RequestLoop {
       Turns turns,
       ByteBufAllocator allocator,
       Replies replies,
-      @Nullable CommandMeter meter) {
+      @Nullable RequestMeter meter) {
     this.router = router;
     this.local = local;
     this.turns = turns;
@@ -392,7 +390,7 @@ public final class RequestLoop {
       return executed;
     }
     command.is(request.commandName(), namespace(request));
-    return executed.contextWrite(command.journey()::into);
+    return executed.contextWrite(command.trace()::into);
   }
 
   private static String namespace(OpMsg request) {
@@ -536,18 +534,19 @@ public final class RequestLoop {
     public void sending(String command, String namespace, String shard, ServerAddressName server) {
       if (measured != null) {
         measured.is(command, namespace);
-        measured.journey().sent(shard, server);
+        measured.trace().sent(shard, server);
       }
     }
 
     @Override
-    public void targeting(String command, String namespace, @Nullable Consumer<Journey> where) {
+    public void targeting(
+        String command, String namespace, @Nullable Consumer<CommandTrace> where) {
       if (measured == null) {
         return;
       }
       if (where != null) {
         measured.is(command, namespace);
-        where.accept(measured.journey());
+        where.accept(measured.trace());
       } else {
         measured = null;
       }
@@ -592,7 +591,7 @@ public final class RequestLoop {
       end(
           () -> {
             if (refused && measured != null) {
-              measured.journey().refused();
+              measured.trace().refused();
             }
             forwarding = null;
             if (clientClosed) {

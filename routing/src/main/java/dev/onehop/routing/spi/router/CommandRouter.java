@@ -2,7 +2,6 @@ package dev.onehop.routing.spi.router;
 
 import dev.onehop.core.table.RoutingTable;
 import dev.onehop.core.targeting.Target;
-import dev.onehop.routing.observation.RouteDecision;
 import dev.onehop.routing.spi.wire.OpMsg;
 import dev.onehop.routing.spi.wire.ServerAddressName;
 import io.netty.buffer.ByteBuf;
@@ -84,30 +83,6 @@ public interface CommandRouter extends AutoCloseable {
   /** The servers that what touches this may go to. */
   default List<ServerAddressName> destinations(Target target) {
     return target.shards().stream().flatMap(shard -> destination(shard).stream()).toList();
-  }
-
-  /** What is decided for an operation that touches this. */
-  default RouteDecision decision(Target target) {
-    return target.isSingleShard() ? RouteDecision.OWNER : RouteDecision.SEVERAL_SHARDS;
-  }
-
-  /**
-   * Where a read goes that the preferred zones decide.
-   *
-   * @param decision what is decided
-   * @param servers it goes to
-   * @param reason why these
-   */
-  record ZoneChoice(RouteDecision decision, List<ServerAddressName> servers, String reason) {}
-
-  /**
-   * Where a read goes now if the preferred zones decide it; empty if they don't.
-   *
-   * @param target what it touches
-   * @param readPreference as in {@code $readPreference}
-   */
-  default Mono<ZoneChoice> zoneChoice(Target target, BsonDocument readPreference) {
-    return Mono.empty();
   }
 
   /** Ends the connections to the servers. Commands under way fail. */

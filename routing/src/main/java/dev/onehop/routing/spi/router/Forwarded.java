@@ -41,7 +41,8 @@ public record Forwarded(String name, BooleanSupplier cancel) {
      *
      * @param where takes note of it; called before this returns; null if it is not measured
      */
-    default void targeting(String command, String namespace, @Nullable Consumer<Journey> where) {}
+    default void targeting(
+        String command, String namespace, @Nullable Consumer<CommandTrace> where) {}
 
     /**
      * It was carried out, or refused for good.

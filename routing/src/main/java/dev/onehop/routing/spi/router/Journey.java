@@ -6,15 +6,14 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
-import reactor.util.context.Context;
 import reactor.util.context.ContextView;
 
 /**
- * Where one command went, noted on the way by those who send it. It travels in the Reactor context.
+ * Where one command went, with what was decided for it.
  *
  * <p>Thread-safe; complete when the command has ended.
  */
-public final class Journey {
+public final class Journey implements CommandTrace {
   // Nearly always there is one.
   private @Nullable ServerAddressName first;
   private @Nullable List<ServerAddressName> others;
@@ -37,15 +36,15 @@ public final class Journey {
 
   /** The journey that is under way in a context; one that is not looked at if there is none. */
   public static Journey in(ContextView context) {
-    return context.<Journey>getOrEmpty(Journey.class).orElseGet(Journey::new);
+    return of(CommandTrace.in(context));
   }
 
-  /** The context for a command whose journey this is. */
-  public Context into(Context context) {
-    return context.put(Journey.class, this);
+  /** The journey that a trace is; one that is not looked at if it is none. */
+  public static Journey of(CommandTrace trace) {
+    return trace instanceof Journey journey ? journey : new Journey();
   }
 
-  /** It was sent to a shard that owns what it touches, or some of it. */
+  @Override
   public synchronized void sent(String to, ServerAddressName server) {
     add(server);
     if (decision == RouteDecision.NO_TABLE) {
@@ -57,7 +56,7 @@ public final class Journey {
     }
   }
 
-  /** It was handed to a mongos. */
+  @Override
   public synchronized void handedOver(ServerAddressName mongos) {
     add(mongos);
     shard = null;
@@ -103,14 +102,14 @@ public final class Journey {
     others.add(server);
   }
 
-  /** It was refused as stale, and is decided again. */
+  @Override
   public synchronized void refused() {
     staleRetries++;
     shard = null;
     decision = RouteDecision.NO_TABLE;
   }
 
-  /** One of several shards refused its part, which is sent there again. */
+  @Override
   public synchronized void refusedByOne() {
     staleRetries++;
   }

@@ -4,7 +4,7 @@ import com.mongodb.MongoClientSettings;
 import dev.onehop.routing.internal.catalog.RoutingCatalog;
 import dev.onehop.routing.internal.command.Refreshes;
 import dev.onehop.routing.internal.handshake.ClientMetadata;
-import dev.onehop.routing.internal.router.RouterClients;
+import dev.onehop.routing.internal.router.Carrier;
 import dev.onehop.routing.internal.watch.Losses;
 import dev.onehop.routing.internal.watch.MonitoredServers;
 import dev.onehop.routing.internal.wire.Connections;
@@ -59,7 +59,7 @@ public final class ClusterAccess {
         MongoClientSettings.builder()
             .applyToServerSettings(
                 server -> server.heartbeatFrequency(HEARTBEAT_MILLIS, TimeUnit.MILLISECONDS))
-            .transportSettings(new RouterClients.Carrier(group, null).transport())
+            .transportSettings(new Carrier(group, null).transport())
             .build();
     return new ClusterState(
         MonitoredServers.replicaSets(settings, null, PreferredZones.NONE, losses)

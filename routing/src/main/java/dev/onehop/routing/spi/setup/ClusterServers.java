@@ -6,8 +6,9 @@ import com.mongodb.connection.ClusterConnectionMode;
 import dev.onehop.core.table.RoutingTable;
 import dev.onehop.routing.internal.catalog.RoutingCatalog;
 import dev.onehop.routing.internal.catalog.UnknownNamespaceException;
+import dev.onehop.routing.internal.router.Carrier;
+import dev.onehop.routing.internal.router.DriverSockets;
 import dev.onehop.routing.internal.router.ProxiedChannels;
-import dev.onehop.routing.internal.router.RouterClients;
 import dev.onehop.routing.internal.watch.Losses;
 import dev.onehop.routing.internal.watch.MonitoredServers;
 import dev.onehop.routing.internal.wire.Connections;
@@ -92,8 +93,8 @@ public final class ClusterServers implements AutoCloseable {
     }
     EventLoopGroup group = EventLoops.newGroup("onehop-shards", threads);
     try {
-      RouterClients.Carrier carrier = new RouterClients.Carrier(group, null);
-      WireSettings wire = RouterClients.wire(settings, carrier);
+      Carrier carrier = new Carrier(group, null);
+      WireSettings wire = DriverSockets.of(settings, carrier);
       return new ClusterServers(
           group,
           wire,

@@ -5,6 +5,7 @@ import com.mongodb.connection.NettyTransportSettings;
 import dev.onehop.routing.internal.affinity.ClusterWatch;
 import dev.onehop.routing.internal.metrics.CommandMeter;
 import dev.onehop.routing.internal.metrics.TableMetrics;
+import dev.onehop.routing.internal.router.Carrier;
 import dev.onehop.routing.internal.router.DirectMode;
 import dev.onehop.routing.internal.router.RouterClients;
 import dev.onehop.routing.internal.targeted.TargetedMode;
@@ -57,7 +58,7 @@ public final class RoutedSettings implements AutoCloseable {
     return new RoutedSettings(
         TargetedMode.create(
             settings,
-            new RouterClients.Carrier(group, channels, null),
+            new Carrier(group, channels, null),
             new TargetedMode.Options(
                 new ClusterWatch.Settings(
                     refreshInterval, Duration.ZERO, true, Map.of(), UnaryOperator.identity()),
@@ -87,7 +88,7 @@ public final class RoutedSettings implements AutoCloseable {
     return new RoutedSettings(
         DirectMode.create(
             settings,
-            new RouterClients.Carrier(group, channels, null),
+            new Carrier(group, channels, null),
             versions,
             new DirectMode.Options(
                 refreshInterval,

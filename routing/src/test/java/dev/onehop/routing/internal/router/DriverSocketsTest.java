@@ -45,7 +45,7 @@ class DriverSocketsTest {
         MongoClientSettings.builder()
             .applyConnectionString(new ConnectionString("mongodb://h/?" + options))
             .build(),
-        new RouterClients.Carrier(group, null));
+        new Carrier(group, null));
   }
 
   @Test

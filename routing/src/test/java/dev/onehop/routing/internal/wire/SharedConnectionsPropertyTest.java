@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.onehop.routing.internal.wire.SimulatedLinks.Request;
 import dev.onehop.routing.internal.wire.SimulatedLinks.SimulatedLink;
-import dev.onehop.routing.transport.PipeliningMeters;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -77,7 +76,7 @@ class SharedConnectionsPropertyTest {
 
     /** How many connections serve requests. */
     private double serving() {
-      return links.meter(PipeliningMeters.SOCKETS.meterName(), "use", "shared");
+      return links.meter(SharingMeters.SOCKETS, "use", "shared");
     }
 
     private void step() {

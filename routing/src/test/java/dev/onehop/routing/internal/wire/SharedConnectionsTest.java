@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.onehop.routing.internal.wire.SimulatedLinks.Request;
 import dev.onehop.routing.internal.wire.SimulatedLinks.SimulatedLink;
-import dev.onehop.routing.transport.PipeliningMeters;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -22,7 +21,7 @@ class SharedConnectionsTest {
   @AfterEach
   void close() {
     links.close();
-    assertThat(links.meter(PipeliningMeters.SOCKETS.meterName(), "use", "shared")).isZero();
+    assertThat(links.meter(SharingMeters.SOCKETS, "use", "shared")).isZero();
   }
 
   private List<Request> send(String command, int times) {
@@ -123,7 +122,7 @@ class SharedConnectionsTest {
     List<Request> reads = send("find", 30);
 
     assertThat(behind.pending).hasSize(1);
-    assertThat(links.meter(PipeliningMeters.SLOW_HEADS.meterName())).isEqualTo(1);
+    assertThat(links.meter(SharingMeters.SLOW_HEADS)).isEqualTo(1);
     links.answerAll();
     assertAnswered(reads);
     slow.assertAnswered();
@@ -205,7 +204,7 @@ class SharedConnectionsTest {
 
     assertThat(link.isOpen()).isTrue();
     assertThat(cancelled.answer).isNull();
-    assertThat(links.meter(PipeliningMeters.LATE_REPLIES.meterName())).isEqualTo(1);
+    assertThat(links.meter(SharingMeters.LATE_REPLIES)).isEqualTo(1);
   }
 
   @Test

@@ -1,4 +1,4 @@
-package dev.onehop.routing.internal.metrics;
+package dev.onehop.routing.spi.request;
 
 import java.util.Locale;
 
@@ -10,7 +10,7 @@ public enum Outcome {
 
   private final String tag = name().toLowerCase(Locale.ROOT);
 
-  String tag() {
+  public String tag() {
     return tag;
   }
 }
