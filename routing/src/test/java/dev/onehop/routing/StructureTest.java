@@ -1,26 +1,24 @@
 package dev.onehop.routing;
 
-import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
+import static com.tngtech.archunit.base.DescribedPredicate.not;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.simpleNameStartingWith;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 
+import com.tngtech.archunit.base.DescribedPredicate;
+import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
+import dev.onehop.wire.PackageRules;
 import org.junit.jupiter.api.Test;
 
 /** The packages' dependencies go one way. */
 class StructureTest {
   private static final String ROOT = "dev.onehop.routing";
   private static final String INTERNAL = ROOT + ".internal.";
-  private static final String SPI = ROOT + ".spi.";
+  // What makes clients is no part of the router.
+  private static final DescribedPredicate<JavaClass> DIRECT =
+      resideInAPackage(INTERNAL + "direct..").and(not(simpleNameStartingWith("DirectMode")));
   private static final JavaClasses CLASSES = PackageRules.classesOf(ROOT);
-  private static final JavaClasses DIRECT_MODE =
-      CLASSES.that(
-          resideInAnyPackage(
-              SPI + "direct..",
-              SPI + "shard..",
-              SPI + "cursor..",
-              SPI + "wire..",
-              INTERNAL + "wire..",
-              INTERNAL + "catalog.."));
 
   @Test
   void packagesHaveNoCycles() {
@@ -46,30 +44,14 @@ class StructureTest {
         .resideInAnyPackage(ROOT + ".observation", ROOT + ".transport")
         .should()
         .dependOnClassesThat()
-        .resideInAnyPackage(INTERNAL + ".", SPI + ".")
-        .check(CLASSES);
-  }
-
-  @Test
-  void wireProtocolKnowsNothingOfRouting() {
-    noClasses()
-        .that()
-        .resideInAnyPackage(INTERNAL + "wire..", SPI + "wire..")
-        .should()
-        .dependOnClassesThat()
         .resideInAnyPackage(
-            "dev.onehop.core..",
-            INTERNAL + "catalog..",
-            INTERNAL + "targeted..",
-            SPI + "direct..",
-            SPI + "shard..",
-            SPI + "cursor..")
+            INTERNAL + ".", ROOT + ".setup..", "dev.onehop.shards..", "dev.onehop.wire..")
         .check(CLASSES);
   }
 
   @Test
-  void directModeNeedsNoDriver() {
-    PackageRules.needNoDriver(DIRECT_MODE);
+  void directModesRouterNeedsNoDriver() {
+    PackageRules.needNoDriver(CLASSES.that(DIRECT));
   }
 
   @Test
@@ -79,6 +61,6 @@ class StructureTest {
 
   @Test
   void durationsAreTakenFromTheMonotonicClock() {
-    PackageRules.takeDurationsFromTheMonotonicClock(DIRECT_MODE);
+    PackageRules.takeDurationsFromTheMonotonicClock(CLASSES.that(DIRECT));
   }
 }

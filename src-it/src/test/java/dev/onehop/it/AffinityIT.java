@@ -175,7 +175,7 @@ class AffinityIT {
   @Test
   void aMongosOfAnotherClusterIsRefused() {
     ListAppender<ILoggingEvent> said = new ListAppender<>();
-    Logger logger = (Logger) LoggerFactory.getLogger("dev.onehop.routing");
+    Logger logger = (Logger) LoggerFactory.getLogger("dev.onehop");
     said.start();
     logger.addAppender(said);
     try (Testbed other = Testbed.builder(Topology.named("single-host")).start();

@@ -308,7 +308,7 @@ class RoutedOperationsIT {
               + shard.substring(shard.indexOf('/') + 1)
               + (named ? "/?replicaSet=" + set : "/");
       ListAppender<ILoggingEvent> said = new ListAppender<>();
-      Logger logger = (Logger) LoggerFactory.getLogger("dev.onehop.routing");
+      Logger logger = (Logger) LoggerFactory.getLogger("dev.onehop");
       said.start();
       logger.addAppender(said);
       SimpleMeterRegistry meters = new SimpleMeterRegistry();

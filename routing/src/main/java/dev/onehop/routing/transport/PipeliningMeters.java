@@ -1,6 +1,6 @@
 package dev.onehop.routing.transport;
 
-import dev.onehop.routing.internal.wire.SharingMeters;
+import dev.onehop.wire.connection.SharingMeters;
 
 /** The Micrometer meters of pipelining, by name. All bear the tag {@code server}. */
 public enum PipeliningMeters {

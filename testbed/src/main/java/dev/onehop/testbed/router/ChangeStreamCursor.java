@@ -1,9 +1,9 @@
 package dev.onehop.testbed.router;
 
-import dev.onehop.routing.spi.cursor.Batch;
-import dev.onehop.routing.spi.cursor.CursorReplies;
-import dev.onehop.routing.spi.cursor.Cursors.OpenCursor;
-import dev.onehop.routing.spi.wire.CommandFields;
+import dev.onehop.shards.cursor.Batch;
+import dev.onehop.shards.cursor.CursorReplies;
+import dev.onehop.shards.cursor.Cursors.OpenCursor;
+import dev.onehop.wire.message.CommandFields;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;

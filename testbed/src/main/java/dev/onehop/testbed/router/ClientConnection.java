@@ -1,9 +1,9 @@
 package dev.onehop.testbed.router;
 
-import dev.onehop.routing.spi.request.LocalCommands;
-import dev.onehop.routing.spi.request.RequestLoop;
-import dev.onehop.routing.spi.router.CommandRouter;
-import dev.onehop.routing.spi.wire.WireProtocolException;
+import dev.onehop.shards.request.CommandRouter;
+import dev.onehop.shards.request.LocalCommands;
+import dev.onehop.shards.request.RequestLoop;
+import dev.onehop.wire.message.WireProtocolException;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;

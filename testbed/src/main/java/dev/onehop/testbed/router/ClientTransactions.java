@@ -1,9 +1,9 @@
 package dev.onehop.testbed.router;
 
-import dev.onehop.routing.spi.direct.Transactions;
-import dev.onehop.routing.spi.direct.Transactions.Transaction;
-import dev.onehop.routing.spi.shard.ClusterClock;
-import dev.onehop.routing.spi.wire.OpMsg;
+import dev.onehop.shards.cluster.ClusterClock;
+import dev.onehop.shards.command.Transactions;
+import dev.onehop.shards.command.Transactions.Transaction;
+import dev.onehop.wire.message.OpMsg;
 import java.util.List;
 import java.util.Objects;
 import org.bson.BsonBoolean;

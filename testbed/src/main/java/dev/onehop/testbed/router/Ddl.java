@@ -1,12 +1,12 @@
 package dev.onehop.testbed.router;
 
-import dev.onehop.routing.spi.direct.ClusterState;
-import dev.onehop.routing.spi.direct.ShardClient;
-import dev.onehop.routing.spi.shard.CommandFailure;
-import dev.onehop.routing.spi.shard.ConfigServer;
-import dev.onehop.routing.spi.shard.ErrorCodes;
-import dev.onehop.routing.spi.shard.ReplicaSet.Answer;
-import dev.onehop.routing.spi.wire.OpMsg;
+import dev.onehop.shards.cluster.ConfigServer;
+import dev.onehop.shards.cluster.ReplicaSet.Answer;
+import dev.onehop.shards.command.ClusterState;
+import dev.onehop.shards.command.ShardClient;
+import dev.onehop.wire.message.CommandFailure;
+import dev.onehop.wire.message.ErrorCodes;
+import dev.onehop.wire.message.OpMsg;
 import java.util.List;
 import java.util.Set;
 import org.bson.BsonBoolean;

@@ -1,7 +1,7 @@
 package dev.onehop.testbed.router;
 
-import dev.onehop.routing.spi.wire.LegacyHello;
-import dev.onehop.routing.spi.wire.OpMsg;
+import dev.onehop.wire.message.LegacyHello;
+import dev.onehop.wire.message.OpMsg;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelDuplexHandler;
 import io.netty.channel.ChannelHandlerContext;

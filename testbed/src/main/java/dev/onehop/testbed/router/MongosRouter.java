@@ -1,13 +1,13 @@
 package dev.onehop.testbed.router;
 
-import dev.onehop.routing.spi.direct.ClusterRouter;
-import dev.onehop.routing.spi.direct.ClusterState;
-import dev.onehop.routing.spi.direct.CommandTypes;
-import dev.onehop.routing.spi.direct.HandOver;
-import dev.onehop.routing.spi.direct.Transactions;
-import dev.onehop.routing.spi.shard.CommandFailure;
-import dev.onehop.routing.spi.shard.ErrorCodes;
-import dev.onehop.routing.spi.wire.OpMsg;
+import dev.onehop.shards.command.ClusterRouter;
+import dev.onehop.shards.command.ClusterState;
+import dev.onehop.shards.command.CommandTypes;
+import dev.onehop.shards.command.HandOver;
+import dev.onehop.shards.command.Transactions;
+import dev.onehop.wire.message.CommandFailure;
+import dev.onehop.wire.message.ErrorCodes;
+import dev.onehop.wire.message.OpMsg;
 import org.bson.BsonDocument;
 import org.bson.BsonDouble;
 import org.bson.BsonTimestamp;

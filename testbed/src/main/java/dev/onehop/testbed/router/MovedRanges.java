@@ -1,8 +1,8 @@
 package dev.onehop.testbed.router;
 
-import dev.onehop.routing.spi.shard.CommandFailure;
-import dev.onehop.routing.spi.shard.ConfigServer;
-import dev.onehop.routing.spi.wire.OpMsg;
+import dev.onehop.shards.cluster.ConfigServer;
+import dev.onehop.wire.message.CommandFailure;
+import dev.onehop.wire.message.OpMsg;
 import java.util.List;
 import org.bson.BsonDocument;
 import org.bson.BsonString;

@@ -1,8 +1,8 @@
 package dev.onehop.testbed.router;
 
-import dev.onehop.routing.spi.request.RouterIdentity;
-import dev.onehop.routing.spi.router.ClusterFacts;
-import dev.onehop.routing.spi.wire.ServerAddressName;
+import dev.onehop.shards.request.ClusterFacts;
+import dev.onehop.shards.request.RouterIdentity;
+import dev.onehop.wire.ServerAddressName;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;

@@ -1,7 +1,7 @@
 package dev.onehop.testbed.router;
 
-import dev.onehop.routing.spi.shard.CommandFailure;
-import dev.onehop.routing.spi.shard.ErrorCodes;
+import dev.onehop.wire.message.CommandFailure;
+import dev.onehop.wire.message.ErrorCodes;
 import java.util.HexFormat;
 import java.util.Locale;
 import org.bson.BsonDocument;

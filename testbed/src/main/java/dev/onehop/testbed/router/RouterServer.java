@@ -1,8 +1,8 @@
 package dev.onehop.testbed.router;
 
-import dev.onehop.routing.spi.request.LocalCommands;
-import dev.onehop.routing.spi.wire.EventLoops;
-import dev.onehop.routing.spi.wire.WireFrames;
+import dev.onehop.shards.request.LocalCommands;
+import dev.onehop.wire.channel.EventLoops;
+import dev.onehop.wire.message.WireFrames;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;

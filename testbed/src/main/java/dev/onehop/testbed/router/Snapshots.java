@@ -1,6 +1,6 @@
 package dev.onehop.testbed.router;
 
-import dev.onehop.routing.spi.shard.ClusterClock;
+import dev.onehop.shards.cluster.ClusterClock;
 import java.util.Map;
 import org.bson.BsonDocument;
 import org.bson.BsonString;

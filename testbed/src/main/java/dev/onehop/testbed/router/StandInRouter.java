@@ -1,8 +1,8 @@
 package dev.onehop.testbed.router;
 
-import dev.onehop.routing.spi.setup.ClusterAccess;
-import dev.onehop.routing.spi.wire.EventLoops;
-import dev.onehop.routing.spi.wire.ServerAddressName;
+import dev.onehop.shards.ClusterAccess;
+import dev.onehop.wire.ServerAddressName;
+import dev.onehop.wire.channel.EventLoops;
 import io.netty.channel.EventLoopGroup;
 import java.io.IOException;
 import java.net.InetSocketAddress;

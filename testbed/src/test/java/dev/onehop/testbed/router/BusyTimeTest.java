@@ -2,7 +2,7 @@ package dev.onehop.testbed.router;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.onehop.routing.spi.wire.OpMsg;
+import dev.onehop.wire.message.OpMsg;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.embedded.EmbeddedChannel;

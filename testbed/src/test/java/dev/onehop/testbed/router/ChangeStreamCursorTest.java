@@ -2,7 +2,7 @@ package dev.onehop.testbed.router;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.onehop.routing.spi.cursor.CursorReplies;
+import dev.onehop.shards.cursor.CursorReplies;
 import dev.onehop.testbed.router.ChangeStreamCursor.ShardStream;
 import java.time.Duration;
 import java.util.ArrayDeque;

@@ -6,13 +6,13 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import com.mongodb.MongoCommandException;
 import com.mongodb.reactivestreams.client.MongoClient;
 import com.mongodb.reactivestreams.client.MongoClients;
-import dev.onehop.routing.spi.direct.ScriptedCluster;
-import dev.onehop.routing.spi.request.LocalCommands;
-import dev.onehop.routing.spi.request.RouterIdentity;
-import dev.onehop.routing.spi.wire.OpMsg;
-import dev.onehop.routing.spi.wire.ServerAddressName;
-import dev.onehop.routing.spi.wire.WireFrames;
-import dev.onehop.routing.transport.ScriptedPeer;
+import dev.onehop.shards.command.ScriptedCluster;
+import dev.onehop.shards.request.LocalCommands;
+import dev.onehop.shards.request.RouterIdentity;
+import dev.onehop.wire.ScriptedPeer;
+import dev.onehop.wire.ServerAddressName;
+import dev.onehop.wire.message.OpMsg;
+import dev.onehop.wire.message.WireFrames;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
@@ -43,7 +43,8 @@ class ClientConnectionTest {
   private static final Duration TIMEOUT = Duration.ofSeconds(20);
   private static final int WIRE_6_0 = 17;
 
-  private final ScriptedCluster cluster = new ScriptedCluster(WIRE_6_0);
+  private final ScriptedCluster cluster =
+      new ScriptedCluster(WIRE_6_0).routedBy(cluster -> new MongosRouter(cluster, false));
   private final AtomicBoolean unwritable = new AtomicBoolean();
   private final LocalCommands local = new LocalCommands(new Identity());
 

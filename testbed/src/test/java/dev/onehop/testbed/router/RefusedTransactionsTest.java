@@ -2,7 +2,7 @@ package dev.onehop.testbed.router;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.onehop.routing.spi.direct.ScriptedCluster;
+import dev.onehop.shards.command.ScriptedCluster;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;

@@ -3,7 +3,7 @@ package dev.onehop.testbed.router;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.onehop.routing.spi.shard.CommandFailure;
+import dev.onehop.wire.message.CommandFailure;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
 import org.bson.BsonString;

@@ -2,8 +2,8 @@ package dev.onehop.routing.internal.metrics;
 
 import dev.onehop.core.targeting.Target;
 import dev.onehop.routing.observation.RouteDecision;
-import dev.onehop.routing.spi.router.CommandRouter;
-import dev.onehop.routing.spi.wire.ServerAddressName;
+import dev.onehop.shards.request.CommandRouter;
+import dev.onehop.wire.ServerAddressName;
 import java.util.List;
 import org.bson.BsonDocument;
 import reactor.core.publisher.Mono;
