@@ -2,7 +2,7 @@ package dev.onehop.cli;
 
 import dev.onehop.cli.bench.ClusterSource;
 import dev.onehop.testbed.Testbed;
-import dev.onehop.testbed.Topology;
+import dev.onehop.testbed.topology.Topology;
 import java.util.List;
 import java.util.Objects;
 import java.util.function.UnaryOperator;

@@ -9,7 +9,7 @@ import dev.onehop.cli.report.ConsumeReport;
 import dev.onehop.cli.report.ConsumeTable;
 import dev.onehop.cli.results.ConsumePoint;
 import dev.onehop.cli.results.ConsumeResults;
-import dev.onehop.testbed.Topology;
+import dev.onehop.testbed.topology.Topology;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -12,7 +12,7 @@ import dev.onehop.cli.propagate.PropagateRun;
 import dev.onehop.cli.report.PropagateReport;
 import dev.onehop.cli.report.PropagateTable;
 import dev.onehop.cli.results.PropagateResults;
-import dev.onehop.testbed.Topology;
+import dev.onehop.testbed.topology.Topology;
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.nio.charset.Charset;

@@ -16,7 +16,7 @@ import dev.onehop.copy.progress.CopyPhase;
 import dev.onehop.copy.verify.ClusterVerification;
 import dev.onehop.copy.verify.VerifyReport;
 import dev.onehop.testbed.Testbed;
-import dev.onehop.testbed.Topology;
+import dev.onehop.testbed.topology.Topology;
 import dev.onehop.wire.RealTime;
 import java.io.IOException;
 import java.nio.file.Files;

@@ -10,7 +10,7 @@ import com.mongodb.reactivestreams.client.MongoClient;
 import dev.onehop.routing.OneHop;
 import dev.onehop.routing.observation.RouteExplanation;
 import dev.onehop.testbed.Testbed;
-import dev.onehop.testbed.Topology;
+import dev.onehop.testbed.topology.Topology;
 import dev.onehop.wire.RealTime;
 import java.time.Duration;
 import org.bson.BsonDocument;

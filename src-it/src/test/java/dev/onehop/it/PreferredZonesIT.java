@@ -13,7 +13,7 @@ import dev.onehop.routing.RoutingMode;
 import dev.onehop.routing.observation.RouteDecision;
 import dev.onehop.routing.observation.RouteExplanation;
 import dev.onehop.testbed.Testbed;
-import dev.onehop.testbed.Topology;
+import dev.onehop.testbed.topology.Topology;
 import dev.onehop.wire.RealTime;
 import java.time.Duration;
 import java.util.ArrayList;

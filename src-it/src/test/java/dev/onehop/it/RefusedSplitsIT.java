@@ -8,7 +8,7 @@ import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoClients;
 import dev.onehop.testbed.ExistingCluster;
 import dev.onehop.testbed.Testbed;
-import dev.onehop.testbed.Topology;
+import dev.onehop.testbed.topology.Topology;
 import dev.onehop.wire.channel.EventLoops;
 import dev.onehop.wire.message.LegacyHello;
 import dev.onehop.wire.message.OpMsg;

@@ -12,7 +12,7 @@ import com.mongodb.client.model.Updates;
 import dev.onehop.routing.OneHop;
 import dev.onehop.routing.RoutingMode;
 import dev.onehop.testbed.Testbed;
-import dev.onehop.testbed.Topology;
+import dev.onehop.testbed.topology.Topology;
 import dev.onehop.wire.RealTime;
 import java.io.IOException;
 import java.time.Duration;

@@ -11,7 +11,7 @@ import dev.onehop.cli.results.TopologyFacts.HostFacts;
 import dev.onehop.testbed.MongodProcess;
 import dev.onehop.testbed.ServerInfo;
 import dev.onehop.testbed.Testbed;
-import dev.onehop.testbed.Topology;
+import dev.onehop.testbed.topology.Topology;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
