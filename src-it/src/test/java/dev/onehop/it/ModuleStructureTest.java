@@ -23,6 +23,8 @@ class ModuleStructureTest {
           "dev.onehop.routing",
           "dev.onehop.testbed",
           "dev.onehop.cli",
+          "dev.onehop.measure",
+          "dev.onehop.resync",
           "dev.onehop.streams",
           "dev.onehop.copy",
           "dev.onehop.ycsb",
