@@ -1,14 +1,16 @@
 package dev.onehop.cli;
 
-import dev.onehop.cli.bench.BenchPlan;
-import dev.onehop.cli.bench.BenchSession;
-import dev.onehop.cli.bench.ClientPlan;
-import dev.onehop.cli.bench.ClusterSource;
-import dev.onehop.cli.bench.ResultsArchive;
-import dev.onehop.cli.bench.Workload;
-import dev.onehop.cli.report.Report;
-import dev.onehop.cli.report.ResultsTable;
-import dev.onehop.cli.results.Results;
+import dev.onehop.measure.bench.BenchPlan;
+import dev.onehop.measure.bench.BenchSession;
+import dev.onehop.measure.bench.ClientPlan;
+import dev.onehop.measure.bench.ClusterSource;
+import dev.onehop.measure.bench.ResultsArchive;
+import dev.onehop.measure.bench.Workload;
+import dev.onehop.measure.report.Report;
+import dev.onehop.measure.report.ResultsTable;
+import dev.onehop.measure.results.Results;
+import dev.onehop.resync.Failure;
+import dev.onehop.resync.Terminal;
 import java.io.PrintWriter;
 import java.nio.file.Path;
 import java.util.Objects;

@@ -1,8 +1,9 @@
 package dev.onehop.cli;
 
-import dev.onehop.cli.bench.ClusterSource;
+import dev.onehop.measure.bench.ClusterSource;
+import dev.onehop.resync.Failure;
 import dev.onehop.testbed.Testbed;
-import dev.onehop.testbed.Topology;
+import dev.onehop.testbed.topology.Topology;
 import java.util.List;
 import java.util.Objects;
 import java.util.function.UnaryOperator;

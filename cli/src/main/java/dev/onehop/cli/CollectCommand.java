@@ -1,11 +1,12 @@
 package dev.onehop.cli;
 
-import dev.onehop.cli.bench.CollectedRun;
-import dev.onehop.cli.bench.JobResults;
-import dev.onehop.cli.report.Report;
-import dev.onehop.cli.report.ResultsTable;
-import dev.onehop.cli.results.Results;
-import dev.onehop.cli.results.ResultsFile;
+import dev.onehop.measure.bench.CollectedRun;
+import dev.onehop.measure.bench.JobResults;
+import dev.onehop.measure.report.Report;
+import dev.onehop.measure.report.ResultsTable;
+import dev.onehop.measure.results.Results;
+import dev.onehop.measure.results.ResultsFile;
+import dev.onehop.resync.Failure;
 import io.fabric8.kubernetes.client.KubernetesClient;
 import io.fabric8.kubernetes.client.KubernetesClientBuilder;
 import java.io.IOException;

@@ -1,7 +1,8 @@
 package dev.onehop.cli;
 
 import com.mongodb.MongoClientSettings;
-import dev.onehop.cli.bench.ClusterUrl;
+import dev.onehop.resync.ClusterUrl;
+import dev.onehop.resync.Failure;
 import dev.onehop.testbed.TrustedAuthority;
 import java.nio.file.Path;
 import java.time.Duration;

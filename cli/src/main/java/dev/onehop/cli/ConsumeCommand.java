@@ -1,15 +1,17 @@
 package dev.onehop.cli;
 
-import dev.onehop.cli.bench.MeasuringSession;
-import dev.onehop.cli.bench.RunContext;
-import dev.onehop.cli.consume.ConsumePlan;
-import dev.onehop.cli.consume.ConsumeRun;
-import dev.onehop.cli.consume.StreamSource;
-import dev.onehop.cli.report.ConsumeReport;
-import dev.onehop.cli.report.ConsumeTable;
-import dev.onehop.cli.results.ConsumePoint;
-import dev.onehop.cli.results.ConsumeResults;
-import dev.onehop.testbed.Topology;
+import dev.onehop.measure.bench.MeasuringSession;
+import dev.onehop.measure.bench.RunContext;
+import dev.onehop.measure.consume.ConsumePlan;
+import dev.onehop.measure.consume.ConsumeRun;
+import dev.onehop.measure.consume.StreamSource;
+import dev.onehop.measure.report.ConsumeReport;
+import dev.onehop.measure.report.ConsumeTable;
+import dev.onehop.measure.results.ConsumePoint;
+import dev.onehop.measure.results.ConsumeResults;
+import dev.onehop.resync.Failure;
+import dev.onehop.resync.Terminal;
+import dev.onehop.testbed.topology.Topology;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;

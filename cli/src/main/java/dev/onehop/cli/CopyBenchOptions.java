@@ -1,12 +1,13 @@
 package dev.onehop.cli;
 
-import dev.onehop.cli.copybench.CopyBench;
-import dev.onehop.cli.copybench.CopyBenchPlan;
-import dev.onehop.cli.copybench.Setup;
-import dev.onehop.cli.report.CopyBenchReport;
-import dev.onehop.cli.report.CopyBenchTable;
-import dev.onehop.cli.results.CopyBenchResults;
-import dev.onehop.cli.results.CopyBenchRun;
+import dev.onehop.measure.copybench.CopyBench;
+import dev.onehop.measure.copybench.CopyBenchPlan;
+import dev.onehop.measure.copybench.Setup;
+import dev.onehop.measure.report.CopyBenchReport;
+import dev.onehop.measure.report.CopyBenchTable;
+import dev.onehop.measure.results.CopyBenchResults;
+import dev.onehop.measure.results.CopyBenchRun;
+import dev.onehop.resync.Failure;
 import java.time.Duration;
 import java.util.List;
 import java.util.TreeSet;

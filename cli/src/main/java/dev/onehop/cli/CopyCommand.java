@@ -4,6 +4,7 @@ import dev.onehop.copy.ClusterCopy;
 import dev.onehop.copy.ClusterCopy.Begin;
 import dev.onehop.copy.progress.CopyOperation;
 import dev.onehop.copy.progress.CopyPhase;
+import dev.onehop.resync.Failure;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;

@@ -3,6 +3,7 @@ package dev.onehop.cli;
 import com.mongodb.MongoException;
 import dev.onehop.copy.CopyControl;
 import dev.onehop.copy.progress.CopyException;
+import dev.onehop.resync.Failure;
 import java.io.PrintWriter;
 import java.util.concurrent.Callable;
 import org.bson.BsonBoolean;

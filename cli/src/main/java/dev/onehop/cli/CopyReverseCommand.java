@@ -1,6 +1,7 @@
 package dev.onehop.cli;
 
 import dev.onehop.copy.ClusterCopy;
+import dev.onehop.resync.Failure;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;

@@ -1,5 +1,6 @@
 package dev.onehop.cli;
 
+import dev.onehop.resync.Failure;
 import java.io.PrintWriter;
 import java.util.List;
 import picocli.CommandLine;

@@ -1,6 +1,7 @@
 package dev.onehop.cli;
 
-import dev.onehop.cli.bench.ClusterUrl;
+import dev.onehop.resync.ClusterUrl;
+import dev.onehop.resync.Failure;
 import dev.onehop.testbed.ExistingServers;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;

@@ -9,6 +9,7 @@ import com.mongodb.reactivestreams.client.MongoClient;
 import dev.onehop.core.table.Chunk;
 import dev.onehop.core.targeting.Target;
 import dev.onehop.core.targeting.TargetExplanation;
+import dev.onehop.resync.Failure;
 import dev.onehop.routing.OneHop;
 import dev.onehop.routing.observation.RouteExplanation;
 import java.io.PrintWriter;

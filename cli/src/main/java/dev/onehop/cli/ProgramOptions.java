@@ -1,5 +1,6 @@
 package dev.onehop.cli;
 
+import dev.onehop.resync.Failure;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;

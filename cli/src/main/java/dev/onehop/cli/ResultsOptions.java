@@ -1,10 +1,12 @@
 package dev.onehop.cli;
 
-import dev.onehop.cli.bench.Progress;
-import dev.onehop.cli.bench.RunContext;
-import dev.onehop.cli.bench.StandaloneRun;
-import dev.onehop.cli.results.ResultsFile;
-import dev.onehop.cli.results.RunResults;
+import dev.onehop.measure.bench.RunContext;
+import dev.onehop.measure.bench.StandaloneRun;
+import dev.onehop.measure.results.ResultsFile;
+import dev.onehop.measure.results.RunResults;
+import dev.onehop.resync.Failure;
+import dev.onehop.resync.Progress;
+import dev.onehop.resync.Terminal;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Path;

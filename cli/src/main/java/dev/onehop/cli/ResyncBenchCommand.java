@@ -1,11 +1,12 @@
 package dev.onehop.cli;
 
-import dev.onehop.cli.report.ResyncReport;
-import dev.onehop.cli.report.ResyncTable;
-import dev.onehop.cli.results.ResyncResults;
-import dev.onehop.cli.resync.ResyncBench;
-import dev.onehop.cli.resync.ResyncBenchPlan;
-import dev.onehop.cli.resync.ResyncMethod;
+import dev.onehop.measure.joining.ResyncBench;
+import dev.onehop.measure.joining.ResyncBenchPlan;
+import dev.onehop.measure.report.ResyncReport;
+import dev.onehop.measure.report.ResyncTable;
+import dev.onehop.measure.results.ResyncResults;
+import dev.onehop.resync.Failure;
+import dev.onehop.resync.ResyncMethod;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;

@@ -1,5 +1,6 @@
 package dev.onehop.cli;
 
+import dev.onehop.resync.Failure;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;

@@ -1,8 +1,9 @@
 package dev.onehop.cli;
 
+import dev.onehop.resync.Failure;
 import dev.onehop.testbed.Testbed;
-import dev.onehop.testbed.Topology;
-import dev.onehop.testbed.TopologyException;
+import dev.onehop.testbed.topology.Topology;
+import dev.onehop.testbed.topology.TopologyException;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;

@@ -1,5 +1,6 @@
 package dev.onehop.cli;
 
+import dev.onehop.resync.Failure;
 import dev.onehop.testbed.RunningTestbed;
 import dev.onehop.testbed.TestbedException;
 import java.io.PrintWriter;

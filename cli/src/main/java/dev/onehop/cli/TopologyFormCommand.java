@@ -1,9 +1,10 @@
 package dev.onehop.cli;
 
+import dev.onehop.resync.Failure;
 import dev.onehop.testbed.Testbed;
 import dev.onehop.testbed.TestbedException;
-import dev.onehop.testbed.Topology;
-import dev.onehop.testbed.TopologyException;
+import dev.onehop.testbed.topology.Topology;
+import dev.onehop.testbed.topology.TopologyException;
 import java.io.PrintWriter;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;

@@ -1,10 +1,11 @@
 package dev.onehop.cli;
 
+import dev.onehop.resync.Failure;
 import dev.onehop.testbed.RunningTestbed;
 import dev.onehop.testbed.ServerInfo.RouterKind;
 import dev.onehop.testbed.Testbed;
 import dev.onehop.testbed.TestbedException;
-import dev.onehop.testbed.Topology;
+import dev.onehop.testbed.topology.Topology;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.nio.file.Files;

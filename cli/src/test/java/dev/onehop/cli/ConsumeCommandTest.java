@@ -3,8 +3,9 @@ package dev.onehop.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.onehop.cli.consume.ConsumePlan;
-import dev.onehop.cli.consume.StreamSource;
+import dev.onehop.measure.consume.ConsumePlan;
+import dev.onehop.measure.consume.StreamSource;
+import dev.onehop.resync.Failure;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Files;

@@ -2,9 +2,9 @@ package dev.onehop.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.onehop.cli.copybench.CopyBenchPlan;
-import dev.onehop.cli.copybench.Setup;
-import dev.onehop.cli.results.CopyBenchRun;
+import dev.onehop.measure.copybench.CopyBenchPlan;
+import dev.onehop.measure.copybench.Setup;
+import dev.onehop.measure.results.CopyBenchRun;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import org.junit.jupiter.api.Test;

@@ -3,8 +3,9 @@ package dev.onehop.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.onehop.cli.propagate.Measurement;
-import dev.onehop.cli.propagate.PropagatePlan;
+import dev.onehop.measure.propagate.Measurement;
+import dev.onehop.measure.propagate.PropagatePlan;
+import dev.onehop.resync.Failure;
 import java.io.InputStream;
 import java.io.PrintWriter;
 import java.io.StringWriter;

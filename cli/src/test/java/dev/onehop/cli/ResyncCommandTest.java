@@ -2,8 +2,8 @@ package dev.onehop.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.onehop.cli.resync.ResyncBenchPlan;
-import dev.onehop.cli.resync.ResyncMethod;
+import dev.onehop.measure.joining.ResyncBenchPlan;
+import dev.onehop.resync.ResyncMethod;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.time.Duration;

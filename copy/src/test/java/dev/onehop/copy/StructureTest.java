@@ -3,7 +3,7 @@ package dev.onehop.copy;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 
 import com.tngtech.archunit.core.domain.JavaClasses;
-import dev.onehop.routing.PackageRules;
+import dev.onehop.wire.PackageRules;
 import org.junit.jupiter.api.Test;
 
 /** The packages' dependencies go one way. */

@@ -10,24 +10,25 @@ import com.mongodb.reactivestreams.client.MongoClient;
 import com.mongodb.reactivestreams.client.MongoClients;
 import com.mongodb.reactivestreams.client.MongoCollection;
 import dev.onehop.routing.internal.affinity.ClusterWatch;
+import dev.onehop.routing.internal.direct.DirectMode;
 import dev.onehop.routing.internal.metrics.AffinityMetrics;
 import dev.onehop.routing.internal.metrics.CommandMeter;
 import dev.onehop.routing.internal.metrics.TableMetrics;
-import dev.onehop.routing.internal.router.DirectMode;
 import dev.onehop.routing.internal.router.Explanations;
 import dev.onehop.routing.internal.router.RouterClients;
 import dev.onehop.routing.internal.targeted.TargetedMode;
-import dev.onehop.routing.internal.watch.InternalSettings;
-import dev.onehop.routing.internal.wire.WireSettings;
-import dev.onehop.routing.internal.zones.PreferredZones;
 import dev.onehop.routing.observation.RouteExplanation;
 import dev.onehop.routing.observation.RoutingMeters;
 import dev.onehop.routing.observation.RoutingObservationContext;
-import dev.onehop.routing.spi.shard.Versions;
-import dev.onehop.routing.spi.wire.EventLoops;
-import dev.onehop.routing.spi.wire.ServerAddressName;
 import dev.onehop.routing.transport.PipeliningMeters;
 import dev.onehop.routing.transport.PipeliningSettings;
+import dev.onehop.shards.cluster.Versions;
+import dev.onehop.wire.ServerAddressName;
+import dev.onehop.wire.channel.EventLoops;
+import dev.onehop.wire.connection.WireSettings;
+import dev.onehop.wire.driver.Carrier;
+import dev.onehop.wire.watch.InternalSettings;
+import dev.onehop.wire.watch.PreferredZones;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.composite.CompositeMeterRegistry;
 import io.micrometer.observation.ObservationRegistry;
@@ -379,6 +380,7 @@ public final class OneHop implements AutoCloseable {
      *     the settings don't fit the mode
      */
     public OneHop build() {
+      ModuleVersions.check(OneHop.class.getClassLoader());
       MongoClientSettings asked = settings.build();
       RoutingSettings routing = routing();
       if (mode == RoutingMode.DIRECT) {
@@ -478,7 +480,7 @@ public final class OneHop implements AutoCloseable {
           carriage.release());
     }
 
-    private record Carriage(RouterClients.Carrier carrier, Runnable release) {}
+    private record Carriage(Carrier carrier, Runnable release) {}
 
     private Carriage carriage(MeterRegistry meters) {
       WireSettings.Sharing sharing =
@@ -491,8 +493,8 @@ public final class OneHop implements AutoCloseable {
                   meters);
       // Few shared sockets are read by one thread, so that what it reads at once is answered at
       // once.
-      RouterClients.Carrier carrier =
-          RouterClients.Carrier.ofCallers(
+      Carrier carrier =
+          Carrier.ofCallers(
               sharing == null ? Runtime.getRuntime().availableProcessors() : 1, sharing);
       return new Carriage(carrier, () -> EventLoops.shutDown(carrier.group()));
     }

@@ -1,7 +1,7 @@
 package dev.onehop.routing;
 
-import dev.onehop.routing.internal.zones.PreferredZones;
-import dev.onehop.routing.spi.wire.ServerAddressName;
+import dev.onehop.wire.ServerAddressName;
+import dev.onehop.wire.watch.PreferredZones;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.observation.ObservationRegistry;
 import java.time.Duration;

@@ -5,7 +5,8 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 
 import com.mongodb.client.model.Filters;
 import com.mongodb.client.model.Updates;
-import dev.onehop.routing.spi.direct.ScriptedCluster;
+import dev.onehop.routing.internal.direct.DirectRouter;
+import dev.onehop.shards.command.ScriptedCluster;
 import java.time.Duration;
 import java.util.List;
 import org.bson.Document;
@@ -23,7 +24,7 @@ class BrokenRepliesTest {
   private static final int WIRE_6_0 = 17;
   private static final Duration TIMEOUT = Duration.ofSeconds(20);
 
-  private final ScriptedCluster cluster = new ScriptedCluster(WIRE_6_0);
+  private final ScriptedCluster cluster = new ScriptedCluster(WIRE_6_0).routedBy(DirectRouter::new);
 
   @AfterEach
   void close() {

@@ -9,7 +9,7 @@ import com.mongodb.event.ServerHeartbeatFailedEvent;
 import com.mongodb.event.ServerMonitorListener;
 import com.mongodb.reactivestreams.client.MongoClient;
 import com.mongodb.reactivestreams.client.MongoCollection;
-import dev.onehop.routing.spi.direct.ScriptedCluster;
+import dev.onehop.shards.command.ScriptedCluster;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Set;

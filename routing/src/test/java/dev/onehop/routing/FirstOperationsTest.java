@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import com.mongodb.client.model.Filters;
 import com.mongodb.reactivestreams.client.MongoClient;
 import com.mongodb.reactivestreams.client.MongoCollection;
-import dev.onehop.routing.spi.direct.ScriptedCluster;
+import dev.onehop.shards.command.ScriptedCluster;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import org.bson.BsonDocument;

@@ -7,7 +7,7 @@ import com.mongodb.client.model.UpdateOneModel;
 import com.mongodb.client.model.Updates;
 import com.mongodb.reactivestreams.client.MongoClient;
 import com.mongodb.reactivestreams.client.MongoCollection;
-import dev.onehop.routing.spi.direct.ScriptedCluster;
+import dev.onehop.shards.command.ScriptedCluster;
 import java.time.Duration;
 import java.util.List;
 import java.util.stream.IntStream;

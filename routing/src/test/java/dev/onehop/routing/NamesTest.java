@@ -7,7 +7,8 @@ import com.mongodb.client.model.Filters;
 import com.mongodb.reactivestreams.client.MongoClient;
 import com.mongodb.reactivestreams.client.MongoCollection;
 import com.mongodb.spi.dns.InetAddressResolver;
-import dev.onehop.routing.spi.direct.ScriptedCluster;
+import dev.onehop.shards.command.ScriptedCluster;
+import dev.onehop.wire.CapturedLog;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.time.Duration;
@@ -32,7 +33,7 @@ class NamesTest {
 
   @RegisterExtension
   private final CapturedLog unanswered =
-      new CapturedLog("dev.onehop.routing.spi.direct.StartCheck", "shard s0 can't be asked now");
+      new CapturedLog("dev.onehop.shards.command.StartCheck", "shard s0 can't be asked now");
 
   private final ScriptedCluster cluster = new ScriptedCluster(WIRE_6_0, this::name);
   private final CountDownLatch unblocked = new CountDownLatch(1);

@@ -3,7 +3,7 @@ package dev.onehop.routing;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.onehop.routing.spi.wire.ServerAddressName;
+import dev.onehop.wire.ServerAddressName;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;

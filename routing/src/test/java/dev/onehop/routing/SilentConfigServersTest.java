@@ -7,7 +7,7 @@ import static org.awaitility.Awaitility.await;
 import com.mongodb.client.model.Filters;
 import com.mongodb.reactivestreams.client.MongoClient;
 import com.mongodb.reactivestreams.client.MongoCollection;
-import dev.onehop.routing.spi.direct.ScriptedCluster;
+import dev.onehop.shards.command.ScriptedCluster;
 import java.time.Duration;
 import org.bson.BsonDocument;
 import org.bson.BsonString;

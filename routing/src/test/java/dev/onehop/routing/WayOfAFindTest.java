@@ -8,16 +8,17 @@ import com.mongodb.client.model.Filters;
 import com.mongodb.reactivestreams.client.MongoClient;
 import com.mongodb.reactivestreams.client.MongoClients;
 import dev.onehop.routing.internal.affinity.ClusterWatch;
+import dev.onehop.routing.internal.direct.DirectMode;
 import dev.onehop.routing.internal.metrics.AffinityMetrics;
 import dev.onehop.routing.internal.metrics.CommandMeter;
 import dev.onehop.routing.internal.metrics.TableMetrics;
-import dev.onehop.routing.internal.router.DirectMode;
 import dev.onehop.routing.internal.router.RouterClients;
 import dev.onehop.routing.internal.targeted.TargetedMode;
-import dev.onehop.routing.internal.zones.PreferredZones;
-import dev.onehop.routing.spi.direct.ScriptedCluster;
-import dev.onehop.routing.spi.shard.Versions;
-import dev.onehop.routing.spi.wire.CallerWritesChannel;
+import dev.onehop.shards.cluster.Versions;
+import dev.onehop.shards.command.ScriptedCluster;
+import dev.onehop.wire.channel.CallerWritesChannel;
+import dev.onehop.wire.driver.Carrier;
+import dev.onehop.wire.watch.PreferredZones;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.micrometer.observation.ObservationRegistry;
 import io.netty.channel.EventLoopGroup;
@@ -79,7 +80,7 @@ class WayOfAFindTest {
         MongoClientSettings.builder()
             .applyConnectionString(new ConnectionString("mongodb://" + cluster.address("m0") + "/"))
             .build();
-    RouterClients.Carrier carrier = new RouterClients.Carrier(group, WatchedChannel.class, null);
+    Carrier carrier = new Carrier(group, WatchedChannel.class, null);
     SimpleMeterRegistry meters = new SimpleMeterRegistry();
     CommandMeter commands = new CommandMeter(meters, ObservationRegistry.NOOP, mode.name());
     return mode == RoutingMode.DIRECT

@@ -16,8 +16,8 @@ import com.mongodb.reactivestreams.client.MongoCollection;
 import dev.onehop.routing.OneHop;
 import dev.onehop.routing.observation.RouteExplanation;
 import dev.onehop.testbed.Testbed;
-import dev.onehop.testbed.Topology;
 import dev.onehop.testbed.evidence.RouterSampling;
+import dev.onehop.testbed.topology.Topology;
 import java.io.IOException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
@@ -175,7 +175,7 @@ class AffinityIT {
   @Test
   void aMongosOfAnotherClusterIsRefused() {
     ListAppender<ILoggingEvent> said = new ListAppender<>();
-    Logger logger = (Logger) LoggerFactory.getLogger("dev.onehop.routing");
+    Logger logger = (Logger) LoggerFactory.getLogger("dev.onehop");
     said.start();
     logger.addAppender(said);
     try (Testbed other = Testbed.builder(Topology.named("single-host")).start();

@@ -1,6 +1,6 @@
 package dev.onehop.it;
 
-import dev.onehop.routing.spi.wire.EventLoops;
+import dev.onehop.wire.channel.EventLoops;
 import io.netty.bootstrap.Bootstrap;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.channel.Channel;

@@ -2,7 +2,7 @@ package dev.onehop.it;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.onehop.testbed.Topology;
+import dev.onehop.testbed.topology.Topology;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;

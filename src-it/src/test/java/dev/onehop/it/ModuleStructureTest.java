@@ -4,17 +4,27 @@ import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPac
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
 import org.junit.jupiter.api.Test;
 
-/** What the modules on this classpath may use of the routing module; jmh has a test of its own. */
+/** Which modules on this classpath may use which; jmh has a test of its own. */
 class ModuleStructureTest {
   private static final List<String> MODULES =
       List.of(
+          "dev.onehop.wire",
+          "dev.onehop.shards",
+          "dev.onehop.routing",
           "dev.onehop.testbed",
           "dev.onehop.cli",
+          "dev.onehop.measure",
+          "dev.onehop.resync",
           "dev.onehop.streams",
           "dev.onehop.copy",
           "dev.onehop.ycsb",
@@ -32,6 +42,51 @@ class ModuleStructureTest {
         .should()
         .dependOnClassesThat()
         .resideInAPackage("dev.onehop.routing.internal..")
+        .check(CLASSES);
+  }
+
+  /** They are public for these modules only: no API of OneHop's, as their package-infos say. */
+  @Test
+  void wireAndShardsAreForModulesThatSpeakToServersThemselves() {
+    noClasses()
+        .that()
+        .resideOutsideOfPackages(
+            "dev.onehop.wire..",
+            "dev.onehop.shards..",
+            "dev.onehop.routing..",
+            "dev.onehop.streams..",
+            "dev.onehop.copy..",
+            "dev.onehop.testbed..",
+            "dev.onehop.it..")
+        .should()
+        .dependOnClassesThat()
+        .resideInAnyPackage("dev.onehop.wire..", "dev.onehop.shards..")
+        .check(CLASSES);
+  }
+
+  @Test
+  void noPackageIsInTwoModules() {
+    Map<String, Set<String>> modules = new TreeMap<>();
+    for (JavaClass each : CLASSES) {
+      String file = each.getSource().orElseThrow().getUri().toString();
+      if (!file.contains("-tests.jar") && !file.contains("/test-classes/")) {
+        modules
+            .computeIfAbsent(each.getPackageName(), name -> new TreeSet<>())
+            .add(file.substring(0, file.indexOf("/dev/onehop/")));
+      }
+    }
+    assertThat(modules).hasSizeGreaterThan(MODULES.size());
+    assertThat(modules.values()).allSatisfy(in -> assertThat(in).hasSize(1));
+  }
+
+  @Test
+  void onlyTestsUseSettingsThatApplicationsDoNotHave() {
+    noClasses()
+        .that()
+        .resideOutsideOfPackages("dev.onehop.routing.setup..", "dev.onehop.it..")
+        .should()
+        .dependOnClassesThat()
+        .resideInAPackage("dev.onehop.routing.setup..")
         .check(CLASSES);
   }
 }

@@ -1,6 +1,6 @@
 package dev.onehop.it;
 
-import dev.onehop.testbed.Topology;
+import dev.onehop.testbed.topology.Topology;
 
 /** Shards {@code one}, {@code two}, {@code three} of one server each, next to each other. */
 final class NearShards {

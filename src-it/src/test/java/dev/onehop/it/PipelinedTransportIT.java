@@ -11,7 +11,7 @@ import com.mongodb.client.model.Filters;
 import com.mongodb.client.model.changestream.ChangeStreamDocument;
 import com.mongodb.reactivestreams.client.ClientSession;
 import com.mongodb.reactivestreams.client.MongoCollection;
-import dev.onehop.routing.clients.RealTime;
+import dev.onehop.wire.RealTime;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;

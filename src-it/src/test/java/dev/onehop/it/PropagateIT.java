@@ -7,7 +7,7 @@ import static org.awaitility.Awaitility.await;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.onehop.cli.OneHopCommand;
-import dev.onehop.cli.consume.RowCollection;
+import dev.onehop.measure.consume.RowCollection;
 import dev.onehop.testbed.Testbed;
 import java.io.BufferedReader;
 import java.io.ByteArrayInputStream;

@@ -22,11 +22,11 @@ import dev.onehop.routing.OneHop;
 import dev.onehop.routing.RoutingMode;
 import dev.onehop.routing.clients.BlockingView;
 import dev.onehop.testbed.Testbed;
-import dev.onehop.testbed.Topology;
 import dev.onehop.testbed.evidence.BesideOwner;
 import dev.onehop.testbed.evidence.Placement;
 import dev.onehop.testbed.evidence.RouterSampling;
 import dev.onehop.testbed.evidence.ServerEvidence;
+import dev.onehop.testbed.topology.Topology;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -308,7 +308,7 @@ class RoutedOperationsIT {
               + shard.substring(shard.indexOf('/') + 1)
               + (named ? "/?replicaSet=" + set : "/");
       ListAppender<ILoggingEvent> said = new ListAppender<>();
-      Logger logger = (Logger) LoggerFactory.getLogger("dev.onehop.routing");
+      Logger logger = (Logger) LoggerFactory.getLogger("dev.onehop");
       said.start();
       logger.addAppender(said);
       SimpleMeterRegistry meters = new SimpleMeterRegistry();

@@ -5,11 +5,11 @@ import static org.awaitility.Awaitility.await;
 
 import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoClients;
-import dev.onehop.routing.clients.RealTime;
 import dev.onehop.streams.event.Checkpoint;
 import dev.onehop.streams.event.Order;
 import dev.onehop.testbed.Testbed;
-import dev.onehop.testbed.Topology;
+import dev.onehop.testbed.topology.Topology;
+import dev.onehop.wire.RealTime;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -8,7 +8,7 @@ import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoCollection;
 import com.mongodb.client.model.Filters;
 import com.mongodb.client.model.Updates;
-import dev.onehop.routing.clients.RealTime;
+import dev.onehop.wire.RealTime;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

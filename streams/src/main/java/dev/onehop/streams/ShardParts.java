@@ -1,6 +1,6 @@
 package dev.onehop.streams;
 
-import dev.onehop.routing.spi.setup.ClusterServers;
+import dev.onehop.shards.ClusterServers;
 import dev.onehop.streams.event.Checkpoint;
 import dev.onehop.streams.event.HistoryLostException;
 import dev.onehop.streams.event.Order;

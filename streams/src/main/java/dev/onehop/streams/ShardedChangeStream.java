@@ -5,7 +5,7 @@ import com.mongodb.MongoClientSettings;
 import com.mongodb.client.model.changestream.ChangeStreamDocument;
 import com.mongodb.client.model.changestream.FullDocument;
 import com.mongodb.client.model.changestream.FullDocumentBeforeChange;
-import dev.onehop.routing.spi.setup.ClusterServers;
+import dev.onehop.shards.ClusterServers;
 import dev.onehop.streams.event.Checkpoint;
 import dev.onehop.streams.event.EventTooLargeException;
 import dev.onehop.streams.event.HistoryLostException;

@@ -3,7 +3,7 @@ package dev.onehop.streams;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 
 import com.tngtech.archunit.core.domain.JavaClasses;
-import dev.onehop.routing.PackageRules;
+import dev.onehop.wire.PackageRules;
 import org.junit.jupiter.api.Test;
 
 /** The packages' dependencies go one way. */
@@ -23,7 +23,11 @@ class StructureTest {
         .resideInAPackage(ROOT + ".internal.merge..")
         .should()
         .dependOnClassesThat()
-        .resideInAnyPackage("dev.onehop.routing..", "io.netty..", "com.mongodb.reactivestreams..")
+        .resideInAnyPackage(
+            "dev.onehop.shards..",
+            "dev.onehop.wire..",
+            "io.netty..",
+            "com.mongodb.reactivestreams..")
         .check(CLASSES);
   }
 
@@ -32,7 +36,7 @@ class StructureTest {
     noClasses()
         .should()
         .dependOnClassesThat()
-        .resideInAnyPackage("com.mongodb.internal..", "dev.onehop.routing.internal..")
+        .resideInAnyPackage("com.mongodb.internal..", "dev.onehop.routing..")
         .check(CLASSES);
   }
 

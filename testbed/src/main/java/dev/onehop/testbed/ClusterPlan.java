@@ -2,6 +2,9 @@ package dev.onehop.testbed;
 
 import dev.onehop.testbed.internal.cluster.Server;
 import dev.onehop.testbed.internal.cluster.Server.Role;
+import dev.onehop.testbed.topology.Host;
+import dev.onehop.testbed.topology.Shard;
+import dev.onehop.testbed.topology.Topology;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.List;

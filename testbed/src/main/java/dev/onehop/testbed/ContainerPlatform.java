@@ -14,6 +14,8 @@ import dev.onehop.testbed.internal.link.Callers;
 import dev.onehop.testbed.internal.link.Peer;
 import dev.onehop.testbed.internal.process.Ports;
 import dev.onehop.testbed.internal.process.RunningServer;
+import dev.onehop.testbed.topology.Host;
+import dev.onehop.testbed.topology.Topology;
 import java.io.File;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;

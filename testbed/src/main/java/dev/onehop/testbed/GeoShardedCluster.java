@@ -1,5 +1,7 @@
 package dev.onehop.testbed;
 
+import dev.onehop.testbed.topology.Host;
+import dev.onehop.testbed.topology.Topology;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;

@@ -6,6 +6,7 @@ import dev.onehop.testbed.internal.cluster.Server;
 import dev.onehop.testbed.internal.link.Callers;
 import dev.onehop.testbed.internal.link.Peer;
 import dev.onehop.testbed.internal.process.RunningServer;
+import dev.onehop.testbed.topology.Topology;
 import java.net.InetAddress;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;

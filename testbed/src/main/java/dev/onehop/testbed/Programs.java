@@ -2,6 +2,7 @@ package dev.onehop.testbed;
 
 import dev.onehop.testbed.internal.binaries.ServerBinaries;
 import dev.onehop.testbed.internal.cluster.Server;
+import dev.onehop.testbed.internal.process.HostName;
 import dev.onehop.testbed.internal.run.RunDirectory;
 import java.util.ArrayList;
 import java.util.List;
@@ -11,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 
 /** The command lines of a run's servers: made for many of them on a small machine. */
 final class Programs {
-  private static final String STAND_IN_ROUTER = "dev.onehop.testbed.router.StandInRouter";
+  private static final String STAND_IN_ROUTER = "dev.onehop.testbed.standin.StandInRouter";
   private static final String CACHE_GB = "0.25"; // The least WiredTiger takes.
   private static final String OPLOG_MB = "256";
   private static final String TEST_COMMANDS = "enableTestCommands";

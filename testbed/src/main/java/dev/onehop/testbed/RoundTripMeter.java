@@ -1,6 +1,9 @@
 package dev.onehop.testbed;
 
 import dev.onehop.testbed.internal.cluster.Server;
+import dev.onehop.testbed.topology.Host;
+import dev.onehop.testbed.topology.RoundTrips;
+import dev.onehop.testbed.topology.Topology;
 import java.io.DataInputStream;
 import java.io.IOException;
 import java.net.Socket;

@@ -3,6 +3,10 @@ package dev.onehop.testbed;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.onehop.testbed.topology.Host;
+import dev.onehop.testbed.topology.Shard;
+import dev.onehop.testbed.topology.Topology;
+import dev.onehop.testbed.topology.TopologyException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

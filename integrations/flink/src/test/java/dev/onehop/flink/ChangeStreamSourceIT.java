@@ -13,7 +13,7 @@ import com.mongodb.client.model.Updates;
 import dev.onehop.streams.ShardedChangeStream;
 import dev.onehop.streams.event.StreamEvent;
 import dev.onehop.testbed.Testbed;
-import dev.onehop.testbed.Topology;
+import dev.onehop.testbed.topology.Topology;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

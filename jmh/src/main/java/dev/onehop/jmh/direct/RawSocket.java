@@ -1,6 +1,6 @@
 package dev.onehop.jmh.direct;
 
-import dev.onehop.routing.spi.wire.OpMsg;
+import dev.onehop.wire.message.OpMsg;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import java.io.DataInputStream;

@@ -1,8 +1,8 @@
 package dev.onehop.jmh.routing;
 
-import dev.onehop.routing.spi.wire.InProcessChannel;
-import dev.onehop.routing.spi.wire.LegacyHello;
-import dev.onehop.routing.spi.wire.OpMsg;
+import dev.onehop.wire.channel.InProcessChannel;
+import dev.onehop.wire.message.LegacyHello;
+import dev.onehop.wire.message.OpMsg;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.EventLoop;

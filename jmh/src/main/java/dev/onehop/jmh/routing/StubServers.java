@@ -3,7 +3,7 @@ package dev.onehop.jmh.routing;
 import com.mongodb.ConnectionString;
 import com.mongodb.MongoClientSettings;
 import com.mongodb.connection.TransportSettings;
-import dev.onehop.routing.spi.setup.RoutedSettings;
+import dev.onehop.routing.setup.RoutedSettings;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.composite.CompositeMeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;

@@ -1,7 +1,7 @@
 package dev.onehop.jmh.routing;
 
-import dev.onehop.routing.spi.wire.OpMsg;
-import dev.onehop.routing.spi.wire.WireFrames;
+import dev.onehop.wire.message.OpMsg;
+import dev.onehop.wire.message.WireFrames;
 import io.netty.bootstrap.Bootstrap;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;

@@ -1,7 +1,7 @@
 package dev.onehop.jmh.workload;
 
 import dev.onehop.testbed.Testbed;
-import dev.onehop.testbed.Topology;
+import dev.onehop.testbed.topology.Topology;
 import dev.onehop.ycsb.KeyPopulation;
 import java.util.ArrayList;
 import java.util.List;

@@ -15,7 +15,7 @@ import com.mongodb.event.ServerListener;
 import com.mongodb.reactivestreams.client.MongoClient;
 import com.mongodb.reactivestreams.client.MongoCollection;
 import dev.onehop.routing.OneHop;
-import dev.onehop.routing.spi.direct.ScriptedCluster;
+import dev.onehop.shards.command.ScriptedCluster;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

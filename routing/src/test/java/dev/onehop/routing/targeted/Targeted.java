@@ -1,7 +1,7 @@
 package dev.onehop.routing.targeted;
 
 import dev.onehop.routing.OneHop;
-import dev.onehop.routing.spi.direct.ScriptedCluster;
+import dev.onehop.shards.command.ScriptedCluster;
 import java.time.Duration;
 import org.bson.BsonDocument;
 import org.reactivestreams.Publisher;

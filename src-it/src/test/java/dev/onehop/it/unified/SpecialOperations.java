@@ -6,7 +6,7 @@ import static org.awaitility.Awaitility.await;
 import com.mongodb.ServerAddress;
 import com.mongodb.client.ClientSession;
 import dev.onehop.routing.clients.DriverCannot;
-import dev.onehop.routing.clients.RealTime;
+import dev.onehop.wire.RealTime;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;

@@ -5,11 +5,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import com.mongodb.MongoTimeoutException;
-import dev.onehop.routing.CapturedLog;
-import dev.onehop.routing.clients.RealTime;
 import dev.onehop.streams.channel.RecordingSink.Freezer;
 import dev.onehop.streams.event.Checkpoint;
 import dev.onehop.streams.event.StreamEvent;
+import dev.onehop.wire.CapturedLog;
+import dev.onehop.wire.RealTime;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

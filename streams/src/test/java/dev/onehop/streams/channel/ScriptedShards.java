@@ -1,8 +1,8 @@
 package dev.onehop.streams.channel;
 
-import dev.onehop.routing.clients.RealTime;
 import dev.onehop.streams.event.Checkpoint;
 import dev.onehop.streams.event.StreamEvent;
+import dev.onehop.wire.RealTime;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

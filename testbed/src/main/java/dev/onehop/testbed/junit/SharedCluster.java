@@ -1,8 +1,8 @@
 package dev.onehop.testbed.junit;
 
-import dev.onehop.testbed.Shard;
 import dev.onehop.testbed.Testbed;
 import dev.onehop.testbed.evidence.ServerEvidence;
+import dev.onehop.testbed.topology.Shard;
 import java.util.List;
 import org.bson.BsonDocument;
 

@@ -1,9 +1,9 @@
 package dev.onehop.copy.internal.cluster;
 
 import dev.onehop.copy.internal.Mapping;
-import dev.onehop.routing.spi.cursor.CursorReplies;
-import dev.onehop.routing.spi.shard.CommandFailure;
-import dev.onehop.routing.spi.shard.ReplicaSet;
+import dev.onehop.shards.cluster.ReplicaSet;
+import dev.onehop.shards.cursor.CursorReplies;
+import dev.onehop.wire.message.CommandFailure;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;

@@ -1,8 +1,8 @@
 package dev.onehop.copy.internal.cluster;
 
 import dev.onehop.copy.progress.CopyException;
-import dev.onehop.routing.spi.shard.CommandFailure;
-import dev.onehop.routing.spi.shard.ReplicaSet;
+import dev.onehop.shards.cluster.ReplicaSet;
+import dev.onehop.wire.message.CommandFailure;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashSet;

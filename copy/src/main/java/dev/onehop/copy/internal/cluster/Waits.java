@@ -6,7 +6,7 @@ import com.mongodb.MongoNodeIsRecoveringException;
 import com.mongodb.MongoNotPrimaryException;
 import com.mongodb.MongoSocketException;
 import com.mongodb.MongoTimeoutException;
-import dev.onehop.routing.spi.shard.CommandFailure;
+import dev.onehop.wire.message.CommandFailure;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.Set;

@@ -1,7 +1,7 @@
 package dev.onehop.copy.internal.structure;
 
 import com.mongodb.MongoException;
-import dev.onehop.routing.spi.shard.CommandFailure;
+import dev.onehop.wire.message.CommandFailure;
 import java.util.Set;
 import org.bson.BsonDocument;
 import org.bson.BsonDouble;

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.mongodb.MongoCommandException;
 import com.mongodb.ServerAddress;
-import dev.onehop.routing.spi.shard.CommandFailure;
+import dev.onehop.wire.message.CommandFailure;
 import java.util.List;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;

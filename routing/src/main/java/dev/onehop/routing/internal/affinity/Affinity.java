@@ -1,6 +1,6 @@
 package dev.onehop.routing.internal.affinity;
 
-import dev.onehop.routing.spi.wire.ServerAddressName;
+import dev.onehop.wire.ServerAddressName;
 import java.util.List;
 import java.util.Map;
 import java.util.SortedSet;

@@ -2,7 +2,7 @@ package dev.onehop.routing.internal.affinity;
 
 import dev.onehop.routing.internal.affinity.Affinity.Beside;
 import dev.onehop.routing.internal.affinity.Affinity.Source;
-import dev.onehop.routing.spi.wire.ServerAddressName;
+import dev.onehop.wire.ServerAddressName;
 import java.time.Duration;
 import java.util.Comparator;
 import java.util.HashMap;

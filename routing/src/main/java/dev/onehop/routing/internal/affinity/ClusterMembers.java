@@ -1,6 +1,6 @@
 package dev.onehop.routing.internal.affinity;
 
-import dev.onehop.routing.spi.wire.ServerAddressName;
+import dev.onehop.wire.ServerAddressName;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;

@@ -2,12 +2,12 @@ package dev.onehop.routing.internal.affinity;
 
 import dev.onehop.core.table.RoutingTable;
 import dev.onehop.routing.internal.affinity.RouterProbe.ShardRead;
-import dev.onehop.routing.internal.catalog.ChangeHistory;
-import dev.onehop.routing.internal.catalog.ConfigReader;
-import dev.onehop.routing.internal.catalog.HistoryReader;
-import dev.onehop.routing.internal.catalog.Jitter;
-import dev.onehop.routing.internal.catalog.RoutingCatalog;
-import dev.onehop.routing.spi.wire.ServerAddressName;
+import dev.onehop.shards.catalog.ChangeHistory;
+import dev.onehop.shards.catalog.ConfigReader;
+import dev.onehop.shards.catalog.HistoryReader;
+import dev.onehop.shards.catalog.Jitter;
+import dev.onehop.shards.catalog.RoutingCatalog;
+import dev.onehop.wire.ServerAddressName;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.HashSet;

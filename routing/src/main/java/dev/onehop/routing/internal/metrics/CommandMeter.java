@@ -4,8 +4,9 @@ import com.mongodb.ContextProvider;
 import com.mongodb.MongoClientSettings;
 import dev.onehop.routing.observation.RouteDecision;
 import dev.onehop.routing.observation.RoutingMeters;
-import dev.onehop.routing.spi.router.Journey;
-import dev.onehop.routing.spi.wire.ServerAddressName;
+import dev.onehop.shards.request.Outcome;
+import dev.onehop.shards.request.RequestMeter;
+import dev.onehop.wire.ServerAddressName;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
@@ -22,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Thread-safe.
  */
-public final class CommandMeter {
+public final class CommandMeter implements RequestMeter {
   private final MeterRegistry registry;
   private final CommandObservations observations;
   private final OperationTimers timers;
@@ -66,17 +67,12 @@ public final class CommandMeter {
     observations.applyToSync(settings, asked);
   }
 
-  /**
-   * A command has arrived.
-   *
-   * @param requestId the number under which the client sent it
-   */
+  @Override
   public Measured begin(int requestId) {
-    return new Measured(requestId);
+    return new UnderWay(requestId);
   }
 
-  /** A command under way. Used by one thread at a time, but for its journey. */
-  public final class Measured {
+  private final class UnderWay implements Measured {
     private final int requestId;
     private final long startNanos = System.nanoTime();
     private final Journey journey = new Journey();
@@ -84,16 +80,16 @@ public final class CommandMeter {
     private String namespace = "";
     private @Nullable Observation observation;
 
-    private Measured(int requestId) {
+    private UnderWay(int requestId) {
       this.requestId = requestId;
     }
 
-    /** What became of it. */
-    public Journey journey() {
+    @Override
+    public Journey trace() {
       return journey;
     }
 
-    /** What it is, said at least once before it ends. */
+    @Override
     public void is(String name, String collection) {
       command = name;
       namespace = collection;
@@ -102,7 +98,7 @@ public final class CommandMeter {
       }
     }
 
-    /** It has ended. */
+    @Override
     public void end(Outcome outcome, @Nullable Throwable failure) {
       long nanos = System.nanoTime() - startNanos;
       List<Journey.Part> parts = journey.parts();

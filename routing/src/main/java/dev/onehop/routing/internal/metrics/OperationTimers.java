@@ -2,7 +2,8 @@ package dev.onehop.routing.internal.metrics;
 
 import dev.onehop.routing.observation.RouteDecision;
 import dev.onehop.routing.observation.RoutingMeters;
-import dev.onehop.routing.spi.wire.ServerAddressName;
+import dev.onehop.shards.request.Outcome;
+import dev.onehop.wire.ServerAddressName;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.Timer;

@@ -1,8 +1,8 @@
 package dev.onehop.routing.internal.metrics;
 
 import dev.onehop.core.table.RoutingTable;
-import dev.onehop.routing.internal.catalog.RoutingCatalog.RefreshListener;
 import dev.onehop.routing.observation.RoutingMeters;
+import dev.onehop.shards.catalog.RoutingCatalog.RefreshListener;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.TimeGauge;

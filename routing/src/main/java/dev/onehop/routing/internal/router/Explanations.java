@@ -16,13 +16,12 @@ import dev.onehop.core.table.RoutingTable;
 import dev.onehop.core.targeting.Target;
 import dev.onehop.core.targeting.Targeter;
 import dev.onehop.core.targeting.TargetingOptions;
-import dev.onehop.routing.internal.catalog.UnknownNamespaceException;
-import dev.onehop.routing.internal.command.RouterHandles;
-import dev.onehop.routing.internal.command.WriteTargets;
-import dev.onehop.routing.internal.watch.SingleServer;
+import dev.onehop.routing.internal.metrics.ExplainedRouter;
 import dev.onehop.routing.observation.RouteDecision;
 import dev.onehop.routing.observation.RouteExplanation;
-import dev.onehop.routing.spi.router.CommandRouter;
+import dev.onehop.shards.catalog.UnknownNamespaceException;
+import dev.onehop.shards.command.WriteTargets;
+import dev.onehop.wire.watch.SingleServer;
 import java.util.List;
 import java.util.function.Function;
 import org.bson.BsonArray;
@@ -179,7 +178,7 @@ public final class Explanations {
   }
 
   private static Mono<RouteExplanation> explain(
-      CommandRouter router,
+      ExplainedRouter router,
       String namespace,
       Function<RoutingTable, Target> targeting,
       BsonDocument readPreference) {
@@ -192,12 +191,12 @@ public final class Explanations {
                   .zoneChoice(target, readPreference)
                   .map(
                       zone ->
-                          new CommandRouter.ZoneChoice(
+                          new ExplainedRouter.ZoneChoice(
                               zone.decision(),
                               zone.servers(),
                               target.reason() + "; " + zone.reason()))
                   .defaultIfEmpty(
-                      new CommandRouter.ZoneChoice(
+                      new ExplainedRouter.ZoneChoice(
                           router.decision(target), router.destinations(target), target.reason()))
                   .map(
                       choice ->

@@ -1,10 +1,10 @@
 package dev.onehop.routing.internal.router;
 
 import dev.onehop.routing.internal.metrics.CommandMeter;
-import dev.onehop.routing.internal.reactor.LateErrors;
-import dev.onehop.routing.internal.wire.BlockingPool;
-import dev.onehop.routing.spi.request.LocalCommands;
-import dev.onehop.routing.spi.router.CommandRouter;
+import dev.onehop.shards.request.CommandRouter;
+import dev.onehop.shards.request.LocalCommands;
+import dev.onehop.wire.LateErrors;
+import dev.onehop.wire.connection.BlockingPool;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.net.InetAddress;

@@ -3,29 +3,25 @@ package dev.onehop.routing.internal.router;
 import com.mongodb.MongoClientSettings;
 import com.mongodb.ServerAddress;
 import com.mongodb.connection.ClusterConnectionMode;
-import com.mongodb.connection.TransportSettings;
 import com.mongodb.event.ClusterClosedEvent;
 import com.mongodb.event.ClusterListener;
 import com.mongodb.event.ClusterOpeningEvent;
-import dev.onehop.routing.internal.command.RouterHandles;
 import dev.onehop.routing.internal.metrics.CommandMeter;
-import dev.onehop.routing.internal.wire.BlockingPool;
-import dev.onehop.routing.internal.wire.WireSettings;
-import dev.onehop.routing.spi.request.LocalCommands;
-import dev.onehop.routing.spi.request.RouterIdentity;
-import dev.onehop.routing.spi.router.CommandRouter;
-import dev.onehop.routing.spi.wire.CallerRunsEventLoops;
-import dev.onehop.routing.spi.wire.CallerWritesChannel;
-import dev.onehop.routing.spi.wire.EventLoops;
+import dev.onehop.routing.internal.metrics.ExplainedRouter;
+import dev.onehop.shards.request.CommandRouter;
+import dev.onehop.shards.request.LocalCommands;
+import dev.onehop.shards.request.RouterIdentity;
+import dev.onehop.wire.channel.CallerRunsEventLoops;
+import dev.onehop.wire.connection.BlockingPool;
+import dev.onehop.wire.driver.Carrier;
+import dev.onehop.wire.driver.ProxiedChannels;
 import io.netty.channel.EventLoopGroup;
-import io.netty.channel.socket.SocketChannel;
 import java.net.InetAddress;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
-import org.jspecify.annotations.Nullable;
 
 /**
  * A router, as official clients use it: the reactive ones on {@link VirtualMongos}, the synchronous
@@ -55,7 +51,7 @@ public final class RouterClients implements AutoCloseable {
   private final AtomicBoolean closed = new AtomicBoolean();
 
   private RouterClients(
-      CommandRouter router,
+      ExplainedRouter router,
       BlockingPool blocking,
       MongoClientSettings asked,
       Carrier carrier,
@@ -69,14 +65,13 @@ public final class RouterClients implements AutoCloseable {
     this.meter = meter;
     this.release = release;
     this.handle = RouterHandles.put(router);
-    LocalCommands local = new LocalCommands(face.identity(), handle, face.handshakeOnly());
+    LocalCommands local =
+        new LocalCommands(
+            face.identity(),
+            aggregate -> RouterHandles.isQuestion(aggregate) ? RouterHandles.answer(handle) : null,
+            face.handshakeOnly());
     VirtualMongos.put(loops, router, local, meter);
     this.sockets = new InProcessSockets(router, local, meter, blocking);
-  }
-
-  /** How a router reaches the servers. */
-  public static WireSettings wire(MongoClientSettings settings, Carrier carrier) {
-    return DriverSockets.of(settings, carrier);
   }
 
   /**
@@ -93,44 +88,6 @@ public final class RouterClients implements AutoCloseable {
       Consumer<MongoClientSettings.Builder> change) {}
 
   /**
-   * What carries the connections to the shards.
-   *
-   * @param group event loops, which carry those of the virtual mongos, too
-   * @param channelClass of the connections, which must fit the event loops
-   * @param sharing which connections requests share, null for none
-   */
-  public record Carrier(
-      EventLoopGroup group,
-      Class<? extends SocketChannel> channelClass,
-      WireSettings.@Nullable Sharing sharing) {
-
-    /** With sockets that the threads of applications write to. */
-    public static Carrier ofCallers(int threads, WireSettings.@Nullable Sharing sharing) {
-      return new Carrier(
-          EventLoops.newCallerWritesGroup("onehop", threads), CallerWritesChannel.class, sharing);
-    }
-
-    /** With plain sockets. */
-    public Carrier(EventLoopGroup group, WireSettings.@Nullable Sharing sharing) {
-      this(group, EventLoops.socketChannelClass(), sharing);
-    }
-
-    /** The same for official clients. */
-    public TransportSettings transport() {
-      return RouterClients.transport(group, channelClass);
-    }
-  }
-
-  /** The driver's transport over these event loops and channels. */
-  static TransportSettings transport(
-      EventLoopGroup group, Class<? extends SocketChannel> channels) {
-    return TransportSettings.nettyBuilder()
-        .eventLoopGroup(group)
-        .socketChannelClass(channels)
-        .build();
-  }
-
-  /**
    * What official clients use of a router.
    *
    * @param router stands behind the virtual mongos; closed with this
@@ -140,7 +97,7 @@ public final class RouterClients implements AutoCloseable {
    * @param release stops what was started for this router, once it is closed
    */
   public static RouterClients over(
-      CommandRouter router,
+      ExplainedRouter router,
       BlockingPool blocking,
       MongoClientSettings settings,
       Carrier carrier,
@@ -154,7 +111,7 @@ public final class RouterClients implements AutoCloseable {
   public MongoClientSettings reactiveSettings() {
     MongoClientSettings.Builder builder =
         virtual(ProxiedChannels.withoutProxy(asked))
-            .transportSettings(transport(loops, VirtualMongos.class));
+            .transportSettings(Carrier.transport(loops, VirtualMongos.class));
     meter.applyTo(builder, asked.getContextProvider());
     face.change().accept(builder);
     return builder.build();

@@ -1,13 +1,13 @@
 package dev.onehop.routing.internal.router;
 
 import dev.onehop.routing.internal.metrics.CommandMeter;
-import dev.onehop.routing.internal.reactor.LateErrors;
-import dev.onehop.routing.spi.request.LocalCommands;
-import dev.onehop.routing.spi.request.RequestLoop;
-import dev.onehop.routing.spi.router.CommandRouter;
-import dev.onehop.routing.spi.wire.EventLoops;
-import dev.onehop.routing.spi.wire.InProcessChannel;
-import dev.onehop.routing.spi.wire.WireProtocolException;
+import dev.onehop.shards.request.CommandRouter;
+import dev.onehop.shards.request.LocalCommands;
+import dev.onehop.shards.request.RequestLoop;
+import dev.onehop.wire.LateErrors;
+import dev.onehop.wire.channel.EventLoops;
+import dev.onehop.wire.channel.InProcessChannel;
+import dev.onehop.wire.message.WireProtocolException;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.EventLoop;
 import io.netty.channel.EventLoopGroup;
@@ -30,7 +30,7 @@ import reactor.core.Disposable;
 public final class VirtualMongos extends InProcessChannel {
   private static final Map<EventLoopGroup, Behind> BEHIND = new ConcurrentHashMap<>();
   // Less than the driver's timeout for connecting; what went wrong is then said to the commands.
-  static final Duration START_TIMEOUT = Duration.ofSeconds(8);
+  public static final Duration START_TIMEOUT = Duration.ofSeconds(8);
 
   private @Nullable Set<VirtualMongos> siblings;
   private @Nullable RequestLoop requests;

@@ -1,6 +1,6 @@
 /**
  * A router as its clients see it: requests come one at a time and end in a {@link
- * dev.onehop.routing.spi.router.CommandRouter}.
+ * dev.onehop.shards.request.CommandRouter}.
  */
 @NullMarked
 package dev.onehop.routing.internal.router;

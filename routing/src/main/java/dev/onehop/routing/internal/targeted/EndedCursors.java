@@ -1,10 +1,10 @@
 package dev.onehop.routing.internal.targeted;
 
-import dev.onehop.routing.internal.command.SessionCommands;
-import dev.onehop.routing.internal.wire.WirePool;
-import dev.onehop.routing.spi.shard.ErrorCodes;
-import dev.onehop.routing.spi.wire.OpMsg;
-import dev.onehop.routing.spi.wire.ServerAddressName;
+import dev.onehop.shards.command.SessionCommands;
+import dev.onehop.wire.ServerAddressName;
+import dev.onehop.wire.connection.WirePool;
+import dev.onehop.wire.message.ErrorCodes;
+import dev.onehop.wire.message.OpMsg;
 import java.io.IOException;
 import java.util.LinkedHashMap;
 import java.util.List;

@@ -1,12 +1,12 @@
 package dev.onehop.routing.internal.targeted;
 
 import com.mongodb.connection.ClusterType;
-import dev.onehop.routing.internal.catalog.ConfigReader;
-import dev.onehop.routing.internal.catalog.HistoryReader;
-import dev.onehop.routing.internal.wire.WirePool;
-import dev.onehop.routing.spi.shard.ClusterClock;
-import dev.onehop.routing.spi.shard.ConfigServer;
-import dev.onehop.routing.spi.shard.ReplicaSet;
+import dev.onehop.shards.catalog.ConfigReader;
+import dev.onehop.shards.catalog.HistoryReader;
+import dev.onehop.shards.cluster.ClusterClock;
+import dev.onehop.shards.cluster.ConfigServer;
+import dev.onehop.shards.cluster.ReplicaSet;
+import dev.onehop.wire.connection.WirePool;
 import java.util.List;
 import org.bson.BsonBoolean;
 import org.bson.BsonDocument;

@@ -1,7 +1,7 @@
 package dev.onehop.routing.internal.targeted;
 
 import dev.onehop.routing.observation.RouteDecision;
-import dev.onehop.routing.spi.wire.ServerAddressName;
+import dev.onehop.wire.ServerAddressName;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -1,14 +1,14 @@
 package dev.onehop.routing.internal.targeted;
 
-import dev.onehop.routing.internal.command.ReplyHead;
-import dev.onehop.routing.internal.wire.BsonFields.MalformedDocumentException;
-import dev.onehop.routing.internal.wire.Exchange;
-import dev.onehop.routing.internal.wire.NotSentException;
-import dev.onehop.routing.internal.wire.ServerRefusedException;
-import dev.onehop.routing.spi.shard.CommandFailure;
-import dev.onehop.routing.spi.shard.ErrorCodes;
-import dev.onehop.routing.spi.wire.OpMsg;
-import dev.onehop.routing.spi.wire.WireProtocolException;
+import dev.onehop.shards.command.ReplyHead;
+import dev.onehop.wire.connection.Exchange;
+import dev.onehop.wire.connection.ServerRefusedException;
+import dev.onehop.wire.message.BsonFields.MalformedDocumentException;
+import dev.onehop.wire.message.CommandFailure;
+import dev.onehop.wire.message.ErrorCodes;
+import dev.onehop.wire.message.NotSentException;
+import dev.onehop.wire.message.OpMsg;
+import dev.onehop.wire.message.WireProtocolException;
 import io.netty.buffer.ByteBuf;
 import java.io.IOException;
 import org.bson.BsonDocument;

@@ -1,11 +1,11 @@
 package dev.onehop.routing.internal.targeted;
 
-import dev.onehop.routing.internal.command.StatementLists;
-import dev.onehop.routing.internal.command.WriteResult;
-import dev.onehop.routing.internal.wire.PoolWaitException;
-import dev.onehop.routing.spi.shard.CommandFailure;
-import dev.onehop.routing.spi.shard.ErrorCodes;
-import dev.onehop.routing.spi.wire.OpMsg;
+import dev.onehop.shards.command.StatementLists;
+import dev.onehop.shards.command.WriteResult;
+import dev.onehop.wire.message.CommandFailure;
+import dev.onehop.wire.message.ErrorCodes;
+import dev.onehop.wire.message.OpMsg;
+import dev.onehop.wire.message.PoolWaitException;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;

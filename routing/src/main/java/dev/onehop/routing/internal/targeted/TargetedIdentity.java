@@ -2,8 +2,8 @@ package dev.onehop.routing.internal.targeted;
 
 import com.mongodb.connection.ClusterType;
 import com.mongodb.connection.ServerDescription;
-import dev.onehop.routing.spi.request.RouterIdentity;
-import dev.onehop.routing.spi.wire.ServerAddressName;
+import dev.onehop.shards.request.RouterIdentity;
+import dev.onehop.wire.ServerAddressName;
 import java.time.Duration;
 import java.util.List;
 import org.bson.BsonArray;

@@ -8,21 +8,22 @@ import dev.onehop.routing.internal.affinity.ClusterPin;
 import dev.onehop.routing.internal.affinity.ClusterWatch;
 import dev.onehop.routing.internal.affinity.PrimaryWatch;
 import dev.onehop.routing.internal.affinity.RouterProbe;
-import dev.onehop.routing.internal.catalog.RoutingCatalog;
-import dev.onehop.routing.internal.catalog.RoutingCatalog.RefreshListener;
 import dev.onehop.routing.internal.metrics.CommandMeter;
 import dev.onehop.routing.internal.metrics.TableMetrics;
-import dev.onehop.routing.internal.router.ProxiedChannels;
 import dev.onehop.routing.internal.router.RouterClients;
-import dev.onehop.routing.internal.router.RouterClients.Carrier;
 import dev.onehop.routing.internal.router.RouterClients.Face;
-import dev.onehop.routing.internal.watch.DriverObservations;
-import dev.onehop.routing.internal.watch.InternalSettings;
-import dev.onehop.routing.internal.watch.SingleServer;
-import dev.onehop.routing.internal.wire.Connections;
-import dev.onehop.routing.internal.wire.WireSettings;
-import dev.onehop.routing.internal.zones.PreferredZones;
-import dev.onehop.routing.spi.wire.ServerAddressName;
+import dev.onehop.shards.catalog.RoutingCatalog;
+import dev.onehop.shards.catalog.RoutingCatalog.RefreshListener;
+import dev.onehop.wire.ServerAddressName;
+import dev.onehop.wire.connection.Connections;
+import dev.onehop.wire.connection.WireSettings;
+import dev.onehop.wire.driver.Carrier;
+import dev.onehop.wire.driver.DriverSockets;
+import dev.onehop.wire.driver.ProxiedChannels;
+import dev.onehop.wire.watch.DriverObservations;
+import dev.onehop.wire.watch.InternalSettings;
+import dev.onehop.wire.watch.PreferredZones;
+import dev.onehop.wire.watch.SingleServer;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
@@ -59,7 +60,7 @@ public final class TargetedMode {
    */
   public static RouterClients create(
       MongoClientSettings asked, Carrier carrier, Options options, Runnable release) {
-    WireSettings wire = RouterClients.wire(asked, carrier);
+    WireSettings wire = DriverSockets.of(asked, carrier);
     ProxiedChannels.Watching watch =
         ProxiedChannels.watching(asked, wire.sockets(), carrier.transport());
     MongoClientSettings settings = watch.settings();
@@ -110,7 +111,7 @@ public final class TargetedMode {
       PreferredZones zones,
       CommandMeter commands,
       Runnable release) {
-    WireSettings wire = RouterClients.wire(asked, carrier);
+    WireSettings wire = DriverSockets.of(asked, carrier);
     ProxiedChannels.Watching watch =
         ProxiedChannels.watching(asked, wire.sockets(), carrier.transport());
     Connections connections = new Connections(carrier.group(), wire);

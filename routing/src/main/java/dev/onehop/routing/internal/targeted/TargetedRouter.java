@@ -3,26 +3,26 @@ package dev.onehop.routing.internal.targeted;
 import com.mongodb.connection.ClusterType;
 import dev.onehop.core.table.RoutingTable;
 import dev.onehop.core.targeting.Target;
-import dev.onehop.routing.internal.catalog.RoutingCatalog;
-import dev.onehop.routing.internal.catalog.UnknownNamespaceException;
-import dev.onehop.routing.internal.command.RouterHandles;
-import dev.onehop.routing.internal.command.SessionCommands;
-import dev.onehop.routing.internal.command.StatementLists;
-import dev.onehop.routing.internal.command.TransactionPins;
-import dev.onehop.routing.internal.command.TransactionTurns;
-import dev.onehop.routing.internal.wire.BsonFields.MalformedDocumentException;
-import dev.onehop.routing.internal.wire.Connections;
-import dev.onehop.routing.internal.wire.WirePool;
-import dev.onehop.routing.internal.zones.PreferredZones;
+import dev.onehop.routing.internal.metrics.ExplainedRouter;
+import dev.onehop.routing.internal.metrics.Journey;
+import dev.onehop.routing.internal.router.RouterHandles;
 import dev.onehop.routing.observation.RouteDecision;
-import dev.onehop.routing.spi.router.ClusterFacts;
-import dev.onehop.routing.spi.router.CommandRouter;
-import dev.onehop.routing.spi.router.Forwarded;
-import dev.onehop.routing.spi.router.Journey;
-import dev.onehop.routing.spi.shard.CommandFailure;
-import dev.onehop.routing.spi.shard.ErrorCodes;
-import dev.onehop.routing.spi.wire.OpMsg;
-import dev.onehop.routing.spi.wire.ServerAddressName;
+import dev.onehop.shards.catalog.RoutingCatalog;
+import dev.onehop.shards.catalog.UnknownNamespaceException;
+import dev.onehop.shards.command.SessionCommands;
+import dev.onehop.shards.command.StatementLists;
+import dev.onehop.shards.command.TransactionPins;
+import dev.onehop.shards.command.TransactionTurns;
+import dev.onehop.shards.request.ClusterFacts;
+import dev.onehop.shards.request.Forwarded;
+import dev.onehop.wire.ServerAddressName;
+import dev.onehop.wire.connection.Connections;
+import dev.onehop.wire.connection.WirePool;
+import dev.onehop.wire.message.BsonFields.MalformedDocumentException;
+import dev.onehop.wire.message.CommandFailure;
+import dev.onehop.wire.message.ErrorCodes;
+import dev.onehop.wire.message.OpMsg;
+import dev.onehop.wire.watch.PreferredZones;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.EventLoop;
@@ -53,7 +53,7 @@ import reactor.core.publisher.Mono;
  *
  * <p>Thread-safe.
  */
-public final class TargetedRouter implements CommandRouter {
+public final class TargetedRouter implements ExplainedRouter {
   private static final Logger log = LoggerFactory.getLogger(TargetedRouter.class);
 
   /** As many mongoses are tried for one command that none of them was sent. */
@@ -179,9 +179,9 @@ public final class TargetedRouter implements CommandRouter {
         command.name(),
         command.namespace(),
         command.isOperation() && !command.isExplain()
-            ? journey ->
-                journey.targeted(
-                    route.decision(), route.shard(), route.server(), route.routerDown())
+            ? trace ->
+                Journey.of(trace)
+                    .targeted(route.decision(), route.shard(), route.server(), route.routerDown())
             : null);
     BooleanSupplier cancel =
         send(

@@ -1,8 +1,8 @@
 package dev.onehop.routing.internal.targeted;
 
 import com.mongodb.MongoCommandException;
-import dev.onehop.routing.spi.shard.CommandFailure;
-import dev.onehop.routing.spi.shard.ErrorCodes;
+import dev.onehop.wire.message.CommandFailure;
+import dev.onehop.wire.message.ErrorCodes;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.Map;

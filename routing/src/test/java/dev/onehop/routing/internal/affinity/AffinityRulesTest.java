@@ -3,7 +3,7 @@ package dev.onehop.routing.internal.affinity;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.onehop.routing.internal.affinity.Affinity.Source;
-import dev.onehop.routing.spi.wire.ServerAddressName;
+import dev.onehop.wire.ServerAddressName;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;

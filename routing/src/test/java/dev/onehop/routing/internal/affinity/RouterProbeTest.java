@@ -3,7 +3,7 @@ package dev.onehop.routing.internal.affinity;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.mongodb.MongoClientSettings;
-import dev.onehop.routing.spi.direct.ScriptedCluster;
+import dev.onehop.shards.command.ScriptedCluster;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 

@@ -5,11 +5,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.mongodb.MongoCommandException;
 import com.mongodb.reactivestreams.client.MongoClient;
-import dev.onehop.routing.CapturedLog;
 import dev.onehop.routing.OneHop;
 import dev.onehop.routing.RoutingMode;
-import dev.onehop.routing.spi.direct.ScriptedCluster;
-import dev.onehop.routing.spi.shard.CommandFailure;
+import dev.onehop.shards.command.ScriptedCluster;
+import dev.onehop.wire.CapturedLog;
+import dev.onehop.wire.message.CommandFailure;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.time.Duration;

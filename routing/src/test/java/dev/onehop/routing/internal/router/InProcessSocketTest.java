@@ -7,8 +7,8 @@ import static org.awaitility.Awaitility.await;
 
 import dev.onehop.routing.OneHop;
 import dev.onehop.routing.RoutingMode;
-import dev.onehop.routing.spi.direct.ScriptedCluster;
-import dev.onehop.routing.spi.wire.OpMsg;
+import dev.onehop.shards.command.ScriptedCluster;
+import dev.onehop.wire.message.OpMsg;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufUtil;
 import io.netty.buffer.Unpooled;

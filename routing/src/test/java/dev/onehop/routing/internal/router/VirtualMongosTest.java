@@ -6,7 +6,7 @@ import static org.awaitility.Awaitility.await;
 import com.mongodb.reactivestreams.client.MongoClient;
 import dev.onehop.routing.OneHop;
 import dev.onehop.routing.RoutingMode;
-import dev.onehop.routing.spi.direct.ScriptedCluster;
+import dev.onehop.shards.command.ScriptedCluster;
 import java.time.Duration;
 import org.bson.Document;
 import org.junit.jupiter.api.Test;

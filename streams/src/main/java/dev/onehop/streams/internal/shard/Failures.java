@@ -2,9 +2,9 @@ package dev.onehop.streams.internal.shard;
 
 import com.mongodb.MongoCommandException;
 import com.mongodb.ServerAddress;
-import dev.onehop.routing.spi.shard.CommandFailure;
 import dev.onehop.streams.internal.merge.ReadFailure;
 import dev.onehop.streams.internal.merge.ReadFailure.Kind;
+import dev.onehop.wire.message.CommandFailure;
 import java.io.IOException;
 import java.util.Set;
 import java.util.concurrent.TimeoutException;

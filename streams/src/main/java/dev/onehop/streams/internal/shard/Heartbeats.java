@@ -1,10 +1,10 @@
 package dev.onehop.streams.internal.shard;
 
-import dev.onehop.routing.spi.shard.ClusterClock;
-import dev.onehop.routing.spi.shard.CommandFailure;
-import dev.onehop.routing.spi.shard.ErrorCodes;
-import dev.onehop.routing.spi.shard.ReplicaSet;
-import dev.onehop.routing.spi.wire.OpMsg;
+import dev.onehop.shards.cluster.ClusterClock;
+import dev.onehop.shards.cluster.ReplicaSet;
+import dev.onehop.wire.message.CommandFailure;
+import dev.onehop.wire.message.ErrorCodes;
+import dev.onehop.wire.message.OpMsg;
 import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;

@@ -1,16 +1,16 @@
 package dev.onehop.streams.internal.shard;
 
 import dev.onehop.core.bson.BsonPath;
-import dev.onehop.routing.spi.cursor.CursorReplies;
-import dev.onehop.routing.spi.cursor.ShardCursor;
-import dev.onehop.routing.spi.setup.ClusterServers;
-import dev.onehop.routing.spi.shard.CommandFailure;
-import dev.onehop.routing.spi.shard.ErrorCodes;
-import dev.onehop.routing.spi.shard.ReplicaSet;
-import dev.onehop.routing.spi.shard.ReplicaSet.Answer;
-import dev.onehop.routing.spi.wire.OpMsg;
+import dev.onehop.shards.ClusterServers;
+import dev.onehop.shards.cluster.ReplicaSet;
+import dev.onehop.shards.cluster.ReplicaSet.Answer;
+import dev.onehop.shards.cursor.CursorReplies;
+import dev.onehop.shards.cursor.ShardCursor;
 import dev.onehop.streams.internal.merge.ReadFailure;
 import dev.onehop.streams.internal.merge.ShardStream.Batch;
+import dev.onehop.wire.message.CommandFailure;
+import dev.onehop.wire.message.ErrorCodes;
+import dev.onehop.wire.message.OpMsg;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;

@@ -1,8 +1,8 @@
 package dev.onehop.streams.internal.shard;
 
-import dev.onehop.routing.spi.cursor.CursorReplies;
-import dev.onehop.routing.spi.shard.ClusterClock;
-import dev.onehop.routing.spi.shard.ConfigServer;
+import dev.onehop.shards.cluster.ClusterClock;
+import dev.onehop.shards.cluster.ConfigServer;
+import dev.onehop.shards.cursor.CursorReplies;
 import dev.onehop.streams.event.Order;
 import dev.onehop.streams.internal.merge.Cluster.Placement;
 import java.util.ArrayList;

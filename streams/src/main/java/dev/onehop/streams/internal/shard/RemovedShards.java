@@ -1,7 +1,7 @@
 package dev.onehop.streams.internal.shard;
 
-import dev.onehop.routing.spi.shard.ClusterClock;
-import dev.onehop.routing.spi.shard.ReplicaSet;
+import dev.onehop.shards.cluster.ClusterClock;
+import dev.onehop.shards.cluster.ReplicaSet;
 import dev.onehop.streams.event.Checkpoint;
 import dev.onehop.streams.internal.merge.Cluster.Placement;
 import dev.onehop.streams.internal.merge.ReadFailure;

@@ -1,12 +1,9 @@
 package dev.onehop.streams.internal.shard;
 
-import dev.onehop.routing.spi.setup.ClusterServers;
-import dev.onehop.routing.spi.shard.ClusterClock;
-import dev.onehop.routing.spi.shard.CommandFailure;
-import dev.onehop.routing.spi.shard.ErrorCodes;
-import dev.onehop.routing.spi.shard.ReplicaSet;
-import dev.onehop.routing.spi.shard.ReplicaSet.Answer;
-import dev.onehop.routing.spi.wire.OpMsg;
+import dev.onehop.shards.ClusterServers;
+import dev.onehop.shards.cluster.ClusterClock;
+import dev.onehop.shards.cluster.ReplicaSet;
+import dev.onehop.shards.cluster.ReplicaSet.Answer;
 import dev.onehop.streams.event.Checkpoint;
 import dev.onehop.streams.event.Order;
 import dev.onehop.streams.event.Source;
@@ -14,6 +11,9 @@ import dev.onehop.streams.internal.merge.Cluster;
 import dev.onehop.streams.internal.merge.ReadFailure;
 import dev.onehop.streams.internal.merge.ShardStream;
 import dev.onehop.streams.internal.token.Tokens;
+import dev.onehop.wire.message.CommandFailure;
+import dev.onehop.wire.message.ErrorCodes;
+import dev.onehop.wire.message.OpMsg;
 import java.io.IOException;
 import java.util.Collection;
 import java.util.Map;

@@ -1,7 +1,7 @@
 package dev.onehop.streams.internal.shard;
 
-import dev.onehop.routing.spi.wire.BsonCopies;
 import dev.onehop.streams.internal.token.Tokens;
+import dev.onehop.wire.message.BsonCopies;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;

@@ -3,7 +3,6 @@ package dev.onehop.streams.internal.merge;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import dev.onehop.routing.CapturedLog;
 import dev.onehop.streams.event.Checkpoint;
 import dev.onehop.streams.event.HistoryLostException;
 import dev.onehop.streams.event.HistoryLostPolicy;
@@ -11,6 +10,7 @@ import dev.onehop.streams.event.Order;
 import dev.onehop.streams.event.StreamEvent;
 import dev.onehop.streams.internal.merge.ReadFailure.Kind;
 import dev.onehop.streams.observation.StreamMeters;
+import dev.onehop.wire.CapturedLog;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.MockClock;
 import io.micrometer.core.instrument.TimeGauge;

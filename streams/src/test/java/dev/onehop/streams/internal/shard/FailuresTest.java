@@ -2,8 +2,8 @@ package dev.onehop.streams.internal.shard;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.onehop.routing.spi.shard.CommandFailure;
 import dev.onehop.streams.internal.merge.ReadFailure.Kind;
+import dev.onehop.wire.message.CommandFailure;
 import java.io.IOException;
 import org.bson.BsonDocument;
 import org.junit.jupiter.api.Test;

@@ -3,11 +3,11 @@ package dev.onehop.streams.internal.shard;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.onehop.routing.spi.shard.CommandFailure;
-import dev.onehop.routing.spi.wire.OpMsg;
-import dev.onehop.routing.transport.ScriptedPeer;
 import dev.onehop.streams.ShardedChangeStream;
 import dev.onehop.streams.event.StreamEvent;
+import dev.onehop.wire.ScriptedPeer;
+import dev.onehop.wire.message.CommandFailure;
+import dev.onehop.wire.message.OpMsg;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelHandlerContext;
 import java.time.Duration;

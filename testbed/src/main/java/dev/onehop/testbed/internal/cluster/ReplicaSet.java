@@ -1,7 +1,7 @@
 package dev.onehop.testbed.internal.cluster;
 
-import dev.onehop.testbed.Host;
 import dev.onehop.testbed.TestbedException;
+import dev.onehop.testbed.topology.Host;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.ArrayList;

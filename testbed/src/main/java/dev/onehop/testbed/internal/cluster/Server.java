@@ -1,8 +1,8 @@
 package dev.onehop.testbed.internal.cluster;
 
-import dev.onehop.testbed.Host;
 import dev.onehop.testbed.evidence.Traffic;
 import dev.onehop.testbed.internal.link.Peer;
+import dev.onehop.testbed.topology.Host;
 import java.net.InetSocketAddress;
 
 /**

@@ -4,11 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.mongodb.ConnectionString;
-import dev.onehop.routing.spi.wire.EventLoops;
-import dev.onehop.routing.spi.wire.LegacyHello;
-import dev.onehop.routing.spi.wire.OpMsg;
-import dev.onehop.routing.spi.wire.WireFrames;
 import dev.onehop.testbed.TestbedException;
+import dev.onehop.wire.channel.EventLoops;
+import dev.onehop.wire.message.LegacyHello;
+import dev.onehop.wire.message.OpMsg;
+import dev.onehop.wire.message.WireFrames;
 import io.netty.bootstrap.ServerBootstrap;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;

@@ -1,5 +1,0 @@
-/** Shows results to a person: the text table and the self-contained HTML report. */
-@NullMarked
-package dev.onehop.cli.report;
-
-import org.jspecify.annotations.NullMarked;

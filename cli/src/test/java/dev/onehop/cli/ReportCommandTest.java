@@ -1,0 +1,65 @@
+package dev.onehop.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.onehop.measure.report.ConsumeTable;
+import dev.onehop.measure.report.CopyBenchTable;
+import dev.onehop.measure.report.PropagateReportTest;
+import dev.onehop.measure.report.PropagateTable;
+import dev.onehop.measure.report.ResyncTable;
+import dev.onehop.measure.results.ConsumeResults;
+import dev.onehop.measure.results.CopyBenchResults;
+import dev.onehop.measure.results.PropagateResults;
+import dev.onehop.measure.results.ResultsFile;
+import dev.onehop.measure.results.ResyncResults;
+import dev.onehop.measure.results.RunResults;
+import dev.onehop.measure.results.SampleConsumeResults;
+import dev.onehop.measure.results.SampleCopyBenchResults;
+import dev.onehop.measure.results.SampleResyncResults;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** {@code report} draws the results of each command again from their file. */
+class ReportCommandTest {
+  @TempDir private Path folder;
+
+  @Test
+  void consume() throws Exception {
+    ConsumeResults results = SampleConsumeResults.all();
+    isDrawnAgain(results, ConsumeTable.render(results), "OneHop consume");
+  }
+
+  @Test
+  void copy() throws Exception {
+    CopyBenchResults results = SampleCopyBenchResults.all();
+    isDrawnAgain(results, CopyBenchTable.render(results), "OneHop copy");
+  }
+
+  @Test
+  void propagate() throws Exception {
+    PropagateResults results = PropagateReportTest.results(true, 0, null);
+    isDrawnAgain(results, PropagateTable.render(results), "OneHop propagate");
+  }
+
+  @Test
+  void resync() throws Exception {
+    ResyncResults results = SampleResyncResults.all();
+    isDrawnAgain(results, ResyncTable.render(results), "OneHop resync");
+  }
+
+  private void isDrawnAgain(RunResults results, String table, String title) throws Exception {
+    ResultsFile.write(folder, results);
+    StringWriter out = new StringWriter();
+    int exitCode =
+        OneHopCommand.commandLine()
+            .setOut(new PrintWriter(out))
+            .execute("report", folder.toString());
+    assertThat(exitCode).isZero();
+    assertThat(out.toString()).startsWith(table);
+    assertThat(Files.readString(folder.resolve("report.html"))).contains(title);
+  }
+}

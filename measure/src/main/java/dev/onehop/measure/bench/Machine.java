@@ -1,0 +1,81 @@
+package dev.onehop.measure.bench;
+
+import dev.onehop.measure.Build;
+import dev.onehop.measure.results.MachineFacts;
+import java.io.File;
+import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/** Finds out about the machine that a run is made on. */
+public final class Machine {
+
+  private Machine() {}
+
+  /**
+   * The machine's facts.
+   *
+   * @param home the project's folder, for its revision
+   */
+  public static MachineFacts facts(Path home) {
+    return new MachineFacts(
+        cpu(),
+        Runtime.getRuntime().availableProcessors(),
+        memoryMebibytes(),
+        System.getProperty("os.name")
+            + " "
+            + System.getProperty("os.version")
+            + " "
+            + System.getProperty("os.arch"),
+        System.getProperty("java.version") + " (" + System.getProperty("java.vendor") + ")",
+        Build.version(),
+        revision(home),
+        Build.property("mongodb"),
+        Build.property("ycsb"));
+  }
+
+  private static String cpu() {
+    try {
+      return Files.readAllLines(Path.of("/proc/cpuinfo")).stream()
+          .filter(line -> line.startsWith("model name"))
+          .map(line -> line.substring(line.indexOf(':') + 1).strip())
+          .findFirst()
+          .orElse("unknown");
+    } catch (IOException e) {
+      return "unknown";
+    }
+  }
+
+  private static long memoryMebibytes() {
+    return ManagementFactory.getOperatingSystemMXBean()
+            instanceof com.sun.management.OperatingSystemMXBean os
+        ? os.getTotalMemorySize() / (1024 * 1024)
+        : 0;
+  }
+
+  /** The git revision that is checked out, or empty: a distribution has none. */
+  private static String revision(Path home) {
+    if (!Files.exists(home.resolve(".git"))) {
+      return "";
+    }
+    try {
+      Process git =
+          new ProcessBuilder(
+                  List.of("git", "-C", home.toString(), "describe", "--always", "--dirty"))
+              .redirectError(new File("/dev/null"))
+              .start();
+      String revision =
+          new String(git.getInputStream().readAllBytes(), StandardCharsets.UTF_8).strip();
+      return git.waitFor(5, TimeUnit.SECONDS) && git.exitValue() == 0 ? revision : "";
+    } catch (IOException e) {
+      return "";
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return "";
+    }
+  }
+}

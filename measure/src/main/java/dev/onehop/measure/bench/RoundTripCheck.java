@@ -1,0 +1,41 @@
+package dev.onehop.measure.bench;
+
+import dev.onehop.measure.results.TopologyFacts;
+import dev.onehop.measure.results.TopologyFacts.HostFacts;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+
+/** Whether the measured round trips are those that were configured: within 3 % or 0.5 ms. */
+public final class RoundTripCheck {
+
+  private static final double RELATIVE = 0.03;
+  private static final double ABSOLUTE_MILLIS = 0.5;
+
+  private RoundTripCheck() {}
+
+  /** The pairs that are off, in words; empty if all are as configured. */
+  public static List<String> violations(TopologyFacts topology) {
+    List<String> violations = new ArrayList<>();
+    for (HostFacts host : topology.hosts()) {
+      Double measured = topology.measuredFromClient(host.name());
+      Double known = topology.configured(topology.client(), host.name());
+      boolean ofClient = host.name().equals(topology.client());
+      if (measured == null || (known == null && !ofClient)) {
+        continue; // Nothing was configured for a cluster that is just there.
+      }
+      double configured = known == null ? 0 : known;
+      if (Math.abs(measured - configured) > Math.max(ABSOLUTE_MILLIS, configured * RELATIVE)) {
+        violations.add(
+            String.format(
+                Locale.ROOT,
+                "%s to %s: %.2f ms measured, %.2f ms configured",
+                topology.client(),
+                host.name(),
+                measured,
+                configured));
+      }
+    }
+    return violations;
+  }
+}

@@ -1,0 +1,23 @@
+package dev.onehop.measure.bench;
+
+import dev.onehop.measure.results.MachineFacts;
+import java.nio.file.Path;
+
+/**
+ * What results say of a run besides what it has measured. Immutable.
+ *
+ * @param out where results and logs go
+ * @param started when the run started
+ * @param command the command line that repeats it
+ */
+public record RunContext(Path out, MachineFacts machine, String started, String command) {
+
+  /**
+   * That of a run which starts now, on this machine.
+   *
+   * @param home the project's folder, for its revision
+   */
+  public static RunContext of(Path out, Path home, String command) {
+    return new RunContext(out, Machine.facts(home), BenchSession.now(), command);
+  }
+}

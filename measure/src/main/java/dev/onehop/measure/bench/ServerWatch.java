@@ -1,0 +1,107 @@
+package dev.onehop.measure.bench;
+
+import dev.onehop.testbed.TestbedException;
+import dev.onehop.testbed.evidence.BesideOwner;
+import dev.onehop.testbed.evidence.OperationCounts;
+import dev.onehop.testbed.evidence.RouterSampling;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Evidence of one point: the shards' counters, read again and again, and a sample of the operations
+ * with the routers they came from.
+ */
+final class ServerWatch implements Cluster.Watch {
+
+  private static final Duration INTERVAL = Duration.ofMillis(500);
+
+  private final Supplier<OperationCounts> counters;
+  private final @Nullable RouterSampling routers;
+  private final boolean samplesAll;
+  private final ShareSampler shares = new ShareSampler();
+  private final Thread thread;
+  private volatile boolean ended;
+
+  /**
+   * Begins to watch.
+   *
+   * @param counters asks the shards for what they have executed
+   * @param routers the sample of operations, begun already; null if there can be none
+   * @param samplesAll whether the sample is of all operations
+   */
+  ServerWatch(
+      Supplier<OperationCounts> counters, @Nullable RouterSampling routers, boolean samplesAll) {
+    this.counters = counters;
+    this.routers = routers;
+    this.samplesAll = samplesAll;
+    this.thread = new Thread(this::sampleUntilEnded, "server-watch");
+    sample();
+    thread.setDaemon(true);
+    thread.start();
+  }
+
+  private void sampleUntilEnded() {
+    try {
+      while (!ended) {
+        Thread.sleep(INTERVAL.toMillis());
+        sample();
+      }
+    } catch (InterruptedException e) {
+      // Ended.
+    } catch (RuntimeException e) {
+      // A shard that no longer answers has died, or is being stopped: that is reported elsewhere.
+      ended = true;
+    }
+  }
+
+  private void sample() {
+    long asked = System.nanoTime();
+    var counts = counters.get().byShard();
+    long counted = asked + (System.nanoTime() - asked) / 2;
+    counts.forEach((shard, operations) -> shares.add(shard, counted, operations));
+  }
+
+  @Override
+  public Cluster.Evidence evidence(long fromNanos, long toNanos) {
+    end();
+    sample();
+    if (routers == null) {
+      return new Cluster.Evidence(shares.shares(fromNanos, toNanos), null, null);
+    }
+    BesideOwner beside = routers.besideOwner(time(fromNanos), time(toNanos));
+    return new Cluster.Evidence(
+        // At few operations a second, interpolated counts would be mostly the warm-up's.
+        samplesAll ? beside.sample().shares() : shares.shares(fromNanos, toNanos),
+        beside.fraction().isPresent() ? beside.fraction().getAsDouble() : null,
+        beside.sampled() == 0 ? null : beside.sampled());
+  }
+
+  /** The wall clock's time at a moment of {@link System#nanoTime}. */
+  private static Instant time(long nanos) {
+    return Instant.now().minusNanos(System.nanoTime() - nanos);
+  }
+
+  private void end() {
+    ended = true;
+    thread.interrupt();
+    try {
+      thread.join();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  @Override
+  public void close() {
+    end();
+    try {
+      if (routers != null) {
+        routers.close();
+      }
+    } catch (TestbedException e) {
+      // The servers are gone, and the sampling with them.
+    }
+  }
+}

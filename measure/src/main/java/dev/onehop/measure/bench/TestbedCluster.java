@@ -1,0 +1,324 @@
+package dev.onehop.measure.bench;
+
+import dev.onehop.measure.results.RunFacts.Placement;
+import dev.onehop.measure.results.ServerFacts;
+import dev.onehop.measure.results.TopologyFacts;
+import dev.onehop.measure.results.TopologyFacts.HostFacts;
+import dev.onehop.measure.results.TopologyFacts.RoundTrips;
+import dev.onehop.resync.ClusterUrl;
+import dev.onehop.resync.Failure;
+import dev.onehop.testbed.ServerInfo;
+import dev.onehop.testbed.Testbed;
+import dev.onehop.testbed.evidence.CpuTimes;
+import dev.onehop.testbed.evidence.ServerEvidence;
+import dev.onehop.testbed.evidence.ServerUsage;
+import dev.onehop.testbed.evidence.Traffic;
+import dev.onehop.testbed.topology.Host;
+import dev.onehop.testbed.topology.Shard;
+import dev.onehop.testbed.topology.Topology;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.TreeMap;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import org.bson.BsonDocument;
+import org.bson.BsonInt32;
+import org.bson.BsonValue;
+import org.jspecify.annotations.Nullable;
+
+/** A testbed as the bench sees it. */
+final class TestbedCluster implements Cluster {
+
+  static final String DATABASE = ClusterUrl.DATABASE;
+
+  private static final BsonDocument SHARD_KEY = new BsonDocument("_id", new BsonInt32(1));
+
+  private final Testbed testbed;
+  private final ClusterUrl url;
+  private final TopologyFacts topology;
+  private final ServerFacts server;
+
+  private TestbedCluster(
+      Testbed testbed, ClusterUrl url, TopologyFacts topology, ServerFacts server) {
+    this.testbed = testbed;
+    this.url = url;
+    this.topology = topology;
+    this.server = server;
+  }
+
+  /**
+   * Takes a running testbed and measures its round trips; again, if they are not as configured, as
+   * servers that have just started may still be busy.
+   *
+   * @param access how applications are let in
+   */
+  static TestbedCluster of(Testbed testbed, Function<ClusterUrl, ClusterUrl> access) {
+    TopologyFacts topology = measure(testbed);
+    for (int again = 0; again < 3 && !RoundTripCheck.violations(topology).isEmpty(); again++) {
+      topology = measure(testbed);
+    }
+    ServerInfo info = testbed.server();
+    return new TestbedCluster(
+        testbed,
+        // Write concern as in YCSB's own default URL.
+        access.apply(ClusterUrl.open(testbed.url() + "/" + DATABASE + "?w=1")),
+        topology,
+        new ServerFacts(
+            info.mongodVersion(),
+            new ServerFacts.Router(info.router().label(), info.routerVersion()),
+            info.featureCompatibilityVersion()));
+  }
+
+  private static TopologyFacts measure(Testbed testbed) {
+    return facts(testbed.topology(), testbed.measureRoundTrips().measured());
+  }
+
+  static TopologyFacts facts(Topology topology, Map<String, Duration> measured) {
+    String client = topology.client().name();
+    Map<String, Double> configured = new LinkedHashMap<>();
+    for (Host from : topology.hosts()) {
+      for (Host to : topology.hosts()) {
+        if (!from.equals(to)) {
+          configured.put(
+              TopologyFacts.pair(from.name(), to.name()), millis(topology.roundTrip(from, to)));
+        }
+      }
+    }
+    Map<String, Double> fromClient = new LinkedHashMap<>();
+    measured.forEach(
+        (host, roundTrip) -> fromClient.put(TopologyFacts.pair(client, host), millis(roundTrip)));
+    return new TopologyFacts(
+        topology.name(),
+        client,
+        topology.regions(),
+        new RoundTrips(configured, fromClient),
+        topology.hosts().stream()
+            .map(host -> new HostFacts(host.name(), host.region(), roles(topology, host)))
+            .toList());
+  }
+
+  private static List<String> roles(Topology topology, Host host) {
+    List<String> roles = new ArrayList<>();
+    if (host.equals(topology.client())) {
+      roles.add("client");
+    }
+    if (topology.configServers().contains(host)) {
+      roles.add("config");
+    }
+    if (topology.mongosHosts().contains(host)) {
+      roles.add("router");
+    }
+    for (Shard shard : topology.shards()) {
+      if (shard.hosts().contains(host)) {
+        boolean primary = shard.hosts().get(0).equals(host);
+        String name = shard.name().startsWith("shard") ? shard.name() : "shard " + shard.name();
+        roles.add((primary ? "" : "secondary of ") + name);
+      }
+    }
+    return roles;
+  }
+
+  static double millis(Duration duration) {
+    return Math.round(duration.toNanos() / 1e3) / 1e3;
+  }
+
+  @Override
+  public TopologyFacts topology() {
+    return topology;
+  }
+
+  @Override
+  public ServerFacts server() {
+    return server;
+  }
+
+  @Override
+  public ClusterUrl url() {
+    return url;
+  }
+
+  @Override
+  public boolean isFar() {
+    return testbed.topology().hasDelays();
+  }
+
+  @Override
+  public Map<String, String> shardHosts() {
+    Map<String, String> hosts = new TreeMap<>();
+    for (Shard shard : testbed.topology().shards()) {
+      hosts.put(shard.name(), shard.hosts().get(0).name());
+    }
+    return hosts;
+  }
+
+  @Override
+  public void shard(String collection, List<? extends BsonValue> splitPoints) {
+    // On servers that were there before, an earlier bench's documents may be.
+    testbed.dropCollection(DATABASE + "." + collection);
+    testbed.shardCollection(
+        DATABASE + "." + collection,
+        SHARD_KEY,
+        splitPoints.stream().map(id -> new BsonDocument("_id", id)).toList());
+  }
+
+  @Override
+  public void warmUp(String collection) {
+    testbed.warmUpRouters(DATABASE + "." + collection);
+  }
+
+  @Override
+  public Placement placement(String collection, long expected) {
+    dev.onehop.testbed.evidence.Placement seen = evidence(collection).placement();
+    if (seen.misplaced() > 0 || seen.documents() != expected) {
+      throw Failure.run(
+          "after loading, %d of %d documents are there, %d of them not on their owner: %s"
+              .formatted(seen.documents(), expected, seen.misplaced(), seen.stored()),
+          null);
+    }
+    return new Placement(seen.stored(), seen.misplaced());
+  }
+
+  @Override
+  public Watch watch(String collection, double sampleRate) {
+    ServerEvidence evidence = evidence(collection);
+    return new ServerWatch(
+        evidence::operationCounts, evidence.sampleRouters(sampleRate), sampleRate == 1);
+  }
+
+  @Override
+  public String primaryOf(String shard) {
+    String members = Objects.requireNonNull(testbed.shardHosts().get(shard), shard);
+    return members.substring(members.indexOf('/') + 1).split(",", -1)[0];
+  }
+
+  @Override
+  public List<String> routers() {
+    return testbed.topology().mongosHostsByDistance().stream()
+        .map(host -> host.address() + ":" + Topology.MONGOS_PORT)
+        .toList();
+  }
+
+  @Override
+  public void setFrozen(String server, boolean frozen) {
+    change("freeze", server, () -> testbed.setFrozen(server, frozen));
+  }
+
+  @Override
+  public void setFurther(String server, Duration roundTrip) {
+    change("slow down", server, () -> testbed.setFurther(server, roundTrip));
+  }
+
+  @Override
+  public void setCutOff(String server, boolean cutOff) {
+    change("cut off", server, () -> testbed.setBlocked(server, cutOff));
+  }
+
+  @Override
+  public void setKilled(String server, boolean killed) {
+    change(
+        killed ? "kill" : "restart",
+        server,
+        () -> {
+          if (killed) {
+            testbed.kill(server);
+          } else {
+            testbed.restart(server);
+          }
+        });
+  }
+
+  @Override
+  public Traffic traffic() {
+    return testbed.traffic();
+  }
+
+  @Override
+  public Map<String, List<String>> zones() {
+    Map<String, List<String>> zones = new LinkedHashMap<>();
+    for (Host host : testbed.topology().hosts()) {
+      zones.computeIfAbsent(host.region(), region -> new ArrayList<>()).add(host.address());
+    }
+    return zones;
+  }
+
+  @Override
+  public String application(String zone) {
+    Topology where = testbed.topology();
+    if (where.client().region().equals(zone)) {
+      return where.client().name();
+    }
+    List<Host> inZone = where.hosts().stream().filter(host -> host.region().equals(zone)).toList();
+    return inZone.stream()
+        .filter(host -> roles(where, host).isEmpty())
+        .findFirst()
+        .orElse(inZone.get(0))
+        .name();
+  }
+
+  @Override
+  public void place(long pid, String host) {
+    testbed.place(pid, host);
+  }
+
+  @Override
+  public boolean hasBusyRouters() {
+    return testbed.hasBusyRouters();
+  }
+
+  @Override
+  public void setRouterCost(Duration perRequest) {
+    testbed.setRouterCost(perRequest);
+  }
+
+  private static void change(String what, String server, Runnable change) {
+    try {
+      change.run();
+    } catch (UnsupportedOperationException | IllegalArgumentException e) {
+      throw Failure.run("cannot " + what + " " + server + ": " + e.getMessage(), e);
+    }
+  }
+
+  @Override
+  public List<String> missing() {
+    return List.of();
+  }
+
+  @Override
+  public void onServerDeath(Consumer<String> listener) {
+    testbed.onProcessDeath(failure -> listener.accept(failure.describe()));
+  }
+
+  @Override
+  public void close() {
+    testbed.close();
+  }
+
+  @Override
+  public CpuTimes cpuTimes() {
+    return testbed.cpuTimes();
+  }
+
+  @Override
+  public Processors processors() {
+    return Processors.divide(Runtime.getRuntime().availableProcessors(), testbed::pin);
+  }
+
+  @Override
+  public List<ServerUsage> serverUsage() {
+    return testbed.serverUsage();
+  }
+
+  @Override
+  public @Nullable Long linkBytes() {
+    Traffic traffic = testbed.traffic();
+    return traffic.bytes().isEmpty() ? null : traffic.sum(Traffic.Flow::isOfOperations);
+  }
+
+  private ServerEvidence evidence(String collection) {
+    return testbed.evidence(DATABASE + "." + collection);
+  }
+}

@@ -1,0 +1,244 @@
+package dev.onehop.measure.bench;
+
+import com.mongodb.ConnectionString;
+import dev.onehop.measure.results.RunFacts.Placement;
+import dev.onehop.measure.results.ServerFacts;
+import dev.onehop.measure.results.TopologyFacts;
+import dev.onehop.measure.results.TopologyFacts.HostFacts;
+import dev.onehop.measure.results.TopologyFacts.RoundTrips;
+import dev.onehop.resync.ClusterUrl;
+import dev.onehop.resync.Failure;
+import dev.onehop.testbed.ExistingCluster;
+import dev.onehop.testbed.ServerInfo;
+import dev.onehop.testbed.TestbedException;
+import dev.onehop.testbed.TrustedAuthority;
+import dev.onehop.testbed.evidence.CpuTimes;
+import dev.onehop.testbed.evidence.OperationCounts;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.function.Consumer;
+import org.bson.BsonDocument;
+import org.bson.BsonInt32;
+import org.bson.BsonValue;
+import org.jspecify.annotations.Nullable;
+
+/** A cluster of the user's own. What its mongoses don't tell, or not this user, stays unknown. */
+final class UrlCluster implements Cluster {
+
+  private static final String CLIENT = "here";
+  private static final BsonDocument SHARD_KEY = new BsonDocument("_id", new BsonInt32(1));
+
+  /** From here on distances limit the rate, and not the processors. */
+  private static final double FAR_MILLIS = 2;
+
+  private final ClusterUrl url;
+  private final ExistingCluster cluster;
+  private final boolean overwrite;
+  private final TopologyFacts topology;
+  private final ServerFacts server;
+  private final Map<String, String> shardHosts = new TreeMap<>();
+  private final Set<String> missing = new LinkedHashSet<>();
+
+  private UrlCluster(ClusterUrl url, ExistingCluster cluster, boolean overwrite) {
+    this.url = url;
+    this.cluster = cluster;
+    this.overwrite = overwrite;
+    missing.add("which router an operation came from: only the shards' own profilers tell");
+    ServerInfo info = cluster.server();
+    server =
+        new ServerFacts(
+            info.mongodVersion(),
+            new ServerFacts.Router(info.router().label(), info.routerVersion()),
+            info.featureCompatibilityVersion());
+    cluster.shardHosts().forEach((shard, set) -> shardHosts.put(shard, firstHost(set)));
+    topology = measure();
+  }
+
+  /**
+   * Connects, and measures the way to the mongoses.
+   *
+   * @param overwrite whether documents that are in the bench's collection may be deleted
+   * @throws TestbedException if the cluster can't be used
+   */
+  static UrlCluster of(ClusterUrl url, boolean overwrite) {
+    Path authority = url.authority();
+    ExistingCluster cluster =
+        ExistingCluster.at(
+            new ConnectionString(url.secret()),
+            authority == null ? null : TrustedAuthority.read(authority));
+    try {
+      return new UrlCluster(url, cluster, overwrite);
+    } catch (RuntimeException e) {
+      cluster.close();
+      throw e;
+    }
+  }
+
+  private TopologyFacts measure() {
+    Map<String, Set<String>> roles = new LinkedHashMap<>();
+    roles.put(CLIENT, new LinkedHashSet<>(List.of("client")));
+    Map<String, Double> measured = new LinkedHashMap<>();
+    for (String mongos : cluster.mongosAddresses()) {
+      String host = hostOf(mongos);
+      roles.computeIfAbsent(host, name -> new LinkedHashSet<>()).add("router");
+      try {
+        measured.put(
+            TopologyFacts.pair(CLIENT, host), TestbedCluster.millis(cluster.roundTrip(mongos)));
+      } catch (TestbedException e) {
+        missing.add("the round trip to " + mongos + ", which can't be reached from here");
+      }
+    }
+    cluster
+        .shardHosts()
+        .forEach(
+            (shard, set) -> {
+              String members = set.substring(set.indexOf('/') + 1);
+              for (String member : members.split(",", -1)) {
+                roles
+                    .computeIfAbsent(hostOf(member), name -> new LinkedHashSet<>())
+                    .add("member of " + shard);
+              }
+            });
+    List<HostFacts> hosts = new ArrayList<>();
+    roles.forEach((host, has) -> hosts.add(new HostFacts(host, "", List.copyOf(has))));
+    return new TopologyFacts(
+        String.join(",", new ConnectionString(url.secret()).getHosts()),
+        CLIENT,
+        List.of(),
+        new RoundTrips(Map.of(), measured),
+        hosts);
+  }
+
+  private static String firstHost(String set) {
+    return hostOf(set.substring(set.indexOf('/') + 1).split(",", -1)[0]);
+  }
+
+  private static String hostOf(String address) {
+    return address.substring(0, address.lastIndexOf(':'));
+  }
+
+  @Override
+  public TopologyFacts topology() {
+    return topology;
+  }
+
+  @Override
+  public ServerFacts server() {
+    return server;
+  }
+
+  @Override
+  public ClusterUrl url() {
+    return url;
+  }
+
+  @Override
+  public Map<String, String> shardHosts() {
+    return shardHosts;
+  }
+
+  @Override
+  public boolean isFar() {
+    return PointRunner.meanShardRoundTripMillis(this) >= FAR_MILLIS;
+  }
+
+  @Override
+  public void shard(String collection, List<? extends BsonValue> splitPoints) {
+    String namespace = namespace(collection);
+    long found = cluster.count(namespace);
+    if (found > 0 && !overwrite) {
+      throw Failure.usage(
+          "%s holds %d documents: --overwrite deletes them, another database in --url leaves them"
+              .formatted(namespace, found));
+    }
+    if (found > 0) {
+      cluster.deleteAll(namespace);
+    }
+    if (cluster.isSharded(namespace)) {
+      return; // Somebody has placed it, perhaps since this user may not.
+    }
+    try {
+      cluster.shardCollection(
+          namespace,
+          SHARD_KEY,
+          splitPoints.stream().map(id -> new BsonDocument("_id", id)).toList());
+    } catch (TestbedException e) {
+      throw Failure.run(
+          "%s is not sharded, and can't be: %s; have it done: sh.shardCollection(\"%s\", {_id: 1})"
+              .formatted(namespace, Failure.firstLine(e), namespace),
+          e);
+    }
+  }
+
+  @Override
+  public void warmUp(String collection) {
+    // These have been running for a while.
+  }
+
+  @Override
+  public @Nullable Placement placement(String collection, long expected) {
+    missing.add("where each document lies: only the shards themselves tell");
+    long found = cluster.count(namespace(collection));
+    if (found != expected) {
+      throw Failure.run(
+          "after loading, %d of %d documents are there".formatted(found, expected), null);
+    }
+    return null;
+  }
+
+  /** Nothing is known of processes elsewhere. */
+  @Override
+  public CpuTimes cpuTimes() {
+    return new CpuTimes(null, null, null);
+  }
+
+  @Override
+  public Watch watch(String collection, double sampleRate) {
+    String namespace = namespace(collection);
+    try {
+      OperationCounts unused = cluster.operationCounts(namespace);
+      return new ServerWatch(() -> cluster.operationCounts(namespace), null, false);
+    } catch (TestbedException e) {
+      missing.add("each shard's share, and with it the limit: " + Failure.firstLine(e));
+      return new Unseen();
+    }
+  }
+
+  private String namespace(String collection) {
+    return url.database() + "." + collection;
+  }
+
+  @Override
+  public List<String> missing() {
+    return List.copyOf(missing);
+  }
+
+  @Override
+  public void onServerDeath(Consumer<String> listener) {
+    // There is no notice; operations fail.
+  }
+
+  @Override
+  public void close() {
+    cluster.close();
+  }
+
+  /** Nothing to be seen. */
+  private static final class Unseen implements Watch {
+    @Override
+    public Evidence evidence(long fromNanos, long toNanos) {
+      return new Evidence(Map.of(), null, null);
+    }
+
+    @Override
+    public void close() {
+      // Nothing was begun.
+    }
+  }
+}

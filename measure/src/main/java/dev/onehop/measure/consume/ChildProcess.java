@@ -1,0 +1,185 @@
+package dev.onehop.measure.consume;
+
+import dev.onehop.resync.Failure;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.Writer;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
+
+/**
+ * A JVM with this one's class path. It reads commands, a line each, from its standard input, and
+ * writes answers, a line each, to its standard output. It ends when its standard input does.
+ */
+public final class ChildProcess implements AutoCloseable {
+
+  /** What a complaint begins with, on either of its outputs. */
+  public static final String FAILED = "onehop: ";
+
+  /** Several JVMs share the machine. */
+  private static final String HEAP = "-Xmx512m";
+
+  private static final String ENDED = "ended";
+
+  private final String name;
+  private final Process process;
+  private final Path errors;
+  private final Predicate<String> listener;
+  private final Writer commands;
+  private final BlockingQueue<String> answers = new LinkedBlockingQueue<>();
+
+  private ChildProcess(String name, Process process, Path errors, Predicate<String> listener) {
+    this.name = name;
+    this.process = process;
+    this.errors = errors;
+    this.listener = listener;
+    this.commands = process.outputWriter(StandardCharsets.UTF_8);
+  }
+
+  /**
+   * Starts one.
+   *
+   * @param name what to call it in messages, such as {@code a consumer}
+   * @param options of its JVM
+   * @param main its main class
+   * @param task the first line; it may hold a password, which command lines must not
+   * @param folder is there afterwards, with its complaints in {@code consumer.err}
+   * @param listener takes the lines that are no answers, and returns true for these
+   */
+  public static ChildProcess start(
+      String name,
+      List<String> options,
+      Class<?> main,
+      String task,
+      Path folder,
+      Predicate<String> listener)
+      throws IOException {
+    Path errors = Files.createDirectories(folder).resolve("consumer.err");
+    List<String> command = new ArrayList<>();
+    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    command.add(HEAP);
+    // Standard output has answers alone; the JVM's own log goes there by default.
+    command.addAll(List.of("-Xlog:disable", "-Xlog:all=warning:stderr"));
+    command.addAll(options);
+    command.addAll(List.of("-cp", System.getProperty("java.class.path"), main.getName()));
+    Process process = new ProcessBuilder(command).redirectError(errors.toFile()).start();
+    ChildProcess child = new ChildProcess(name, process, errors, listener);
+    Thread reader = new Thread(child::readAnswers, "child-answers");
+    reader.setDaemon(true);
+    reader.start();
+    child.send(task);
+    return child;
+  }
+
+  private void readAnswers() {
+    try (BufferedReader lines = process.inputReader(StandardCharsets.UTF_8)) {
+      String line;
+      while ((line = lines.readLine()) != null) {
+        if (!listener.test(line)) {
+          answers.add(line);
+        }
+      }
+    } catch (IOException e) {
+      // It was stopped.
+    }
+    answers.add(ENDED);
+  }
+
+  /**
+   * Sends a line.
+   *
+   * @throws Failure if the process has ended
+   */
+  public void send(String line) {
+    try {
+      commands.write(line + "\n");
+      commands.flush();
+    } catch (IOException e) {
+      throw Failure.run(name + " broke off: " + Failure.firstLine(e) + complaint(), e);
+    }
+  }
+
+  /**
+   * Fails if the process has.
+   *
+   * @throws Failure why
+   */
+  public void check() {
+    String answer = answers.peek();
+    if (answer != null && (answer.equals(ENDED) || answer.startsWith(FAILED))) {
+      throw failed(answer);
+    }
+  }
+
+  /**
+   * Waits for the next answer.
+   *
+   * @param start what it begins with
+   * @return the rest of it
+   * @throws Failure if it is another one, or does not come
+   */
+  public String await(String start, Duration atMost) throws InterruptedException {
+    String answer = answers.poll(atMost.toMillis(), TimeUnit.MILLISECONDS);
+    if (answer == null) {
+      throw Failure.run(
+          name
+              + " did not answer within "
+              + atMost.toSeconds()
+              + " s; its complaints are in "
+              + errors,
+          null);
+    }
+    if (!answer.startsWith(start)) {
+      throw failed(answer);
+    }
+    return answer.substring(start.length());
+  }
+
+  private Failure failed(String answer) {
+    if (answer.startsWith(FAILED)) {
+      return Failure.run(name + " failed: " + answer.substring(FAILED.length()), null);
+    }
+    return Failure.run(name + " broke off" + complaint() + "; see " + errors, null);
+  }
+
+  private String complaint() {
+    try {
+      return Files.readAllLines(errors).stream()
+          .filter(line -> line.startsWith(FAILED))
+          .findFirst()
+          .map(line -> ": " + line.substring(FAILED.length()))
+          .orElse("");
+    } catch (IOException e) {
+      return "";
+    }
+  }
+
+  /** Stops it at once; no-op if it has ended. */
+  public void stop() {
+    process.destroyForcibly();
+  }
+
+  /** Lets it end; stops it if it does not. */
+  @Override
+  public void close() {
+    try {
+      commands.close();
+      if (!process.waitFor(5, TimeUnit.SECONDS)) {
+        stop();
+      }
+    } catch (IOException e) {
+      stop();
+    } catch (InterruptedException e) {
+      stop();
+      Thread.currentThread().interrupt();
+    }
+  }
+}

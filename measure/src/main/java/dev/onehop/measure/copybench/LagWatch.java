@@ -1,0 +1,130 @@
+package dev.onehop.measure.copybench;
+
+import com.mongodb.client.MongoClient;
+import com.mongodb.client.MongoCursor;
+import com.mongodb.client.model.Aggregates;
+import com.mongodb.client.model.Projections;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import org.HdrHistogram.ConcurrentHistogram;
+import org.HdrHistogram.Histogram;
+import org.bson.BsonDocument;
+import org.bson.BsonInt64;
+import org.bson.BsonTimestamp;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Watches the destination's shards themselves for what is written, and compares when that was
+ * issued at the source with when it is seen here: for good, as change streams tell what a majority
+ * has.
+ */
+final class LagWatch implements AutoCloseable {
+  private static final long LONGEST_MICROS = 3_600_000_000L;
+
+  /** How long a server waits for an event before it says that there is none. */
+  private static final long AWAIT_MILLIS = 300;
+
+  private final List<Thread> threads = new ArrayList<>();
+  private final List<MongoCursor<BsonDocument>> cursors = new ArrayList<>();
+  private final Histogram micros = new ConcurrentHistogram(LONGEST_MICROS, 3);
+  private final AtomicLong from = new AtomicLong(Long.MAX_VALUE);
+  private final AtomicLong to = new AtomicLong(Long.MAX_VALUE);
+  private volatile boolean closed;
+  private volatile @Nullable RuntimeException failure;
+
+  /**
+   * Begins to watch.
+   *
+   * @param start a cluster time of the destination
+   */
+  LagWatch(Side destination, String database, String collection, BsonTimestamp start) {
+    for (MongoClient shard : destination.shards().values()) {
+      MongoCursor<BsonDocument> cursor =
+          shard
+              .getDatabase(database)
+              .getCollection(collection)
+              .watch(
+                  List.of(
+                      Aggregates.project(
+                          Projections.include(
+                              "fullDocument." + Workload.ISSUED,
+                              "updateDescription.updatedFields." + Workload.ISSUED))))
+              .startAtOperationTime(start)
+              .maxAwaitTime(AWAIT_MILLIS, TimeUnit.MILLISECONDS)
+              .withDocumentClass(BsonDocument.class)
+              .iterator();
+      cursors.add(cursor);
+      threads.add(new Thread(() -> watch(cursor), "lag-watch"));
+    }
+    threads.forEach(Thread::start);
+  }
+
+  private void watch(MongoCursor<BsonDocument> cursor) {
+    try {
+      while (true) {
+        // What was written before it is closed is still seen.
+        boolean last = closed;
+        BsonDocument event = cursor.tryNext();
+        if (event == null && last) {
+          return;
+        }
+        long now = Workload.micros();
+        if (event != null && issued(event) instanceof BsonInt64 issued) {
+          long time = issued.getValue();
+          if (time >= from.get() && time < to.get()) {
+            micros.recordValue(Math.min(LONGEST_MICROS, Math.max(0, now - time)));
+          }
+        }
+      }
+    } catch (RuntimeException e) {
+      failure = e;
+    }
+  }
+
+  private static @Nullable Object issued(BsonDocument event) {
+    if (event.containsKey("fullDocument")) {
+      return event.getDocument("fullDocument").get(Workload.ISSUED);
+    }
+    return event.containsKey("updateDescription")
+        ? event
+            .getDocument("updateDescription")
+            .getDocument("updatedFields", new BsonDocument())
+            .get(Workload.ISSUED)
+        : null;
+  }
+
+  /** What is issued from now on is measured. */
+  void begin() {
+    from.set(Workload.micros());
+  }
+
+  /** What is issued from now on is not. */
+  void end() {
+    to.set(Workload.micros());
+  }
+
+  /** The lags, in microseconds; once it is closed. */
+  Histogram lags() {
+    RuntimeException failed = failure;
+    if (failed != null) {
+      throw failed;
+    }
+    return micros;
+  }
+
+  /** Ends once everything that was written until now is seen. */
+  @Override
+  public void close() {
+    closed = true;
+    for (Thread thread : threads) {
+      try {
+        thread.join();
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+      }
+    }
+    cursors.forEach(MongoCursor::close);
+  }
+}

@@ -1,0 +1,220 @@
+package dev.onehop.measure.copybench;
+
+import com.mongodb.ErrorCategory;
+import com.mongodb.MongoBulkWriteException;
+import com.mongodb.WriteConcern;
+import com.mongodb.client.MongoClient;
+import com.mongodb.client.MongoCollection;
+import com.mongodb.client.MongoCursor;
+import com.mongodb.client.model.BulkWriteOptions;
+import com.mongodb.client.model.DeleteOneModel;
+import com.mongodb.client.model.InsertOneModel;
+import com.mongodb.client.model.ReplaceOneModel;
+import com.mongodb.client.model.ReplaceOptions;
+import com.mongodb.client.model.UpdateOneModel;
+import com.mongodb.client.model.WriteModel;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.atomic.AtomicLong;
+import org.bson.BsonArray;
+import org.bson.BsonDocument;
+import org.bson.BsonString;
+import org.bson.BsonTimestamp;
+import org.bson.BsonValue;
+import org.bson.RawBsonDocument;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Applies the changes of a collection as MongoShake does: a change stream by way of one router,
+ * split by document into lanes, which write unordered batches by way of one router. Keeps no
+ * checkpoint, which costs it nothing.
+ */
+final class OneRouterApplier implements AutoCloseable {
+  private static final int LANES = 16;
+  private static final int WAITING = 2_000;
+  private static final int BATCH = 500;
+  private static final int EVENTS_AT_ONCE = 5_000;
+  private static final BulkWriteOptions UNORDERED = new BulkWriteOptions().ordered(false);
+
+  private final MongoCollection<RawBsonDocument> to;
+  private final MongoCursor<RawBsonDocument> cursor;
+  private final List<BlockingQueue<RawBsonDocument>> lanes = new ArrayList<>();
+  private final List<Thread> threads = new ArrayList<>();
+  private final AtomicLong applied = new AtomicLong();
+  private volatile @Nullable RuntimeException failure;
+  private volatile boolean closed;
+
+  private OneRouterApplier(
+      MongoCollection<RawBsonDocument> to, MongoCursor<RawBsonDocument> cursor) {
+    this.to = to;
+    this.cursor = cursor;
+    for (int i = 0; i < LANES; i++) {
+      BlockingQueue<RawBsonDocument> lane = new ArrayBlockingQueue<>(WAITING);
+      lanes.add(lane);
+      threads.add(new Thread(() -> untilClosed(() -> write(lane)), "lane-" + i));
+    }
+    threads.add(new Thread(() -> untilClosed(this::read), "stream"));
+    threads.forEach(Thread::start);
+  }
+
+  /**
+   * Begins to apply.
+   *
+   * @param start the cluster time from which on
+   */
+  static OneRouterApplier open(
+      MongoClient source,
+      MongoClient destination,
+      String from,
+      String to,
+      String collection,
+      BsonTimestamp start) {
+    return new OneRouterApplier(
+        destination
+            .getDatabase(to)
+            .getCollection(collection, RawBsonDocument.class)
+            .withWriteConcern(WriteConcern.MAJORITY),
+        source
+            .getDatabase(from)
+            .getCollection(collection)
+            .watch()
+            .batchSize(EVENTS_AT_ONCE)
+            .startAtOperationTime(start)
+            .withDocumentClass(RawBsonDocument.class)
+            .iterator());
+  }
+
+  /** How many events are applied. */
+  long applied() {
+    RuntimeException failed = failure;
+    if (failed != null) {
+      throw failed;
+    }
+    return applied.get();
+  }
+
+  @FunctionalInterface
+  private interface Step {
+    void run() throws InterruptedException;
+  }
+
+  private void untilClosed(Step step) {
+    try {
+      while (!closed) {
+        step.run();
+      }
+    } catch (InterruptedException e) {
+      // Closed.
+    } catch (RuntimeException e) {
+      if (!closed) {
+        failure = e;
+      }
+    }
+  }
+
+  private void read() throws InterruptedException {
+    RawBsonDocument event = cursor.tryNext(); // Waits as long as the server does.
+    if (event != null) {
+      lanes.get(Math.floorMod(id(event).hashCode(), LANES)).put(event);
+    }
+  }
+
+  private static BsonValue id(BsonDocument event) {
+    return Objects.requireNonNull(event.getDocument("documentKey").get("_id"));
+  }
+
+  private void write(BlockingQueue<RawBsonDocument> lane) throws InterruptedException {
+    List<RawBsonDocument> batch = new ArrayList<>();
+    batch.add(lane.take());
+    lane.drainTo(batch, BATCH - 1);
+    // The driver sends a batch's inserts, then its updates, then its deletes, and those of one
+    // document on one shard are carried out in their order. What goes against that waits.
+    List<WriteModel<RawBsonDocument>> writes = new ArrayList<>();
+    Map<BsonValue, Integer> kinds = new HashMap<>();
+    for (RawBsonDocument event : batch) {
+      WriteModel<RawBsonDocument> model = model(event);
+      int kind = model instanceof InsertOneModel ? 0 : model instanceof DeleteOneModel ? 2 : 1;
+      Integer before = kinds.put(id(event), kind);
+      if (before != null && before > kind) {
+        write(writes);
+        writes.clear();
+        kinds.clear();
+        kinds.put(id(event), kind);
+      }
+      writes.add(model);
+    }
+    write(writes);
+    applied.addAndGet(batch.size());
+  }
+
+  private static WriteModel<RawBsonDocument> model(RawBsonDocument event) {
+    BsonDocument key = new BsonDocument("_id", id(event));
+    String type = event.getString("operationType").getValue();
+    return switch (type) {
+      case "insert" -> new InsertOneModel<>((RawBsonDocument) event.getDocument("fullDocument"));
+      case "replace" -> put(key, (RawBsonDocument) event.getDocument("fullDocument"));
+      case "delete" -> new DeleteOneModel<>(key);
+      case "update" -> update(key, event.getDocument("updateDescription"));
+      default -> throw new IllegalStateException("an event that is not applied: " + type);
+    };
+  }
+
+  private static ReplaceOneModel<RawBsonDocument> put(BsonDocument key, RawBsonDocument document) {
+    return new ReplaceOneModel<>(key, document, new ReplaceOptions().upsert(true));
+  }
+
+  private static WriteModel<RawBsonDocument> update(BsonDocument key, BsonDocument description) {
+    BsonDocument change = new BsonDocument();
+    BsonDocument set = description.getDocument("updatedFields");
+    if (!set.isEmpty()) {
+      change.append("$set", set);
+    }
+    BsonArray removed = description.getArray("removedFields");
+    if (!removed.isEmpty()) {
+      BsonDocument unset = new BsonDocument();
+      removed.forEach(field -> unset.append(field.asString().getValue(), new BsonString("")));
+      change.append("$unset", unset);
+    }
+    return new UpdateOneModel<>(key, change);
+  }
+
+  private void write(List<WriteModel<RawBsonDocument>> writes) {
+    try {
+      var unused = to.bulkWrite(writes, UNORDERED);
+    } catch (MongoBulkWriteException e) {
+      if (e.getWriteErrors().stream()
+          .anyMatch(error -> error.getCategory() != ErrorCategory.DUPLICATE_KEY)) {
+        throw e;
+      }
+      // Some were copied already: all events of the batch once more, whatever is there.
+      List<WriteModel<RawBsonDocument>> again = new ArrayList<>();
+      for (WriteModel<RawBsonDocument> write : writes) {
+        again.add(
+            write instanceof InsertOneModel<RawBsonDocument> insert
+                ? put(
+                    new BsonDocument("_id", insert.getDocument().get("_id")), insert.getDocument())
+                : write);
+      }
+      var unused = to.bulkWrite(again);
+    }
+  }
+
+  @Override
+  public void close() {
+    closed = true;
+    threads.forEach(Thread::interrupt);
+    for (Thread thread : threads) {
+      try {
+        thread.join();
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+      }
+    }
+    cursor.close();
+  }
+}

@@ -1,0 +1,49 @@
+package dev.onehop.measure.copybench;
+
+import com.mongodb.client.MongoClient;
+import com.mongodb.client.MongoClients;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.ExecutionException;
+import org.bson.BsonTimestamp;
+import org.jspecify.annotations.Nullable;
+
+/** {@link Way#ONE}. */
+final class OneRouterWork implements Work {
+  private final MongoClient source;
+  private final MongoClient destination;
+  private @Nullable OneRouterApplier applier;
+
+  OneRouterWork(WorkerTask task) {
+    this.source = MongoClients.create(task.from());
+    this.destination = MongoClients.create(task.to());
+  }
+
+  @Override
+  public void full(List<String> collections) throws InterruptedException, ExecutionException {
+    new OneRouterCopy(source, destination).run(Workload.DATABASE, Way.ONE.label(), collections);
+  }
+
+  @Override
+  public void follow(BsonTimestamp start) {
+    applier =
+        OneRouterApplier.open(
+            source, destination, Workload.DATABASE, Way.ONE.label(), Workload.collection(0), start);
+  }
+
+  @Override
+  public long applied() {
+    return Objects.requireNonNull(applier).applied();
+  }
+
+  @Override
+  public void unfollow() {
+    Objects.requireNonNull(applier).close();
+  }
+
+  @Override
+  public void close() {
+    source.close();
+    destination.close();
+  }
+}

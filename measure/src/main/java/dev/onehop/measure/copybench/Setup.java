@@ -1,0 +1,78 @@
+package dev.onehop.measure.copybench;
+
+import dev.onehop.measure.results.CopyBenchRun;
+import dev.onehop.resync.Failure;
+import java.util.Arrays;
+import java.util.List;
+
+/** From what to what it is copied. */
+public enum Setup {
+  /** From a sharded cluster to another one. */
+  SHARDED(true, true),
+  /** From a replica set to another one. */
+  REPLICA_SET(false, false),
+  /** From a replica set to a sharded cluster. */
+  REPLICA_SET_TO_SHARDED(false, true),
+  /** From a sharded cluster to a replica set. */
+  SHARDED_TO_REPLICA_SET(true, false);
+
+  private final boolean fromSharded;
+  private final boolean toSharded;
+
+  Setup(boolean fromSharded, boolean toSharded) {
+    this.fromSharded = fromSharded;
+    this.toSharded = toSharded;
+  }
+
+  /**
+   * The one of an option's value.
+   *
+   * @throws Failure if there is none
+   */
+  public static Setup named(String option) {
+    return Arrays.stream(values())
+        .filter(setup -> setup.option().equals(option))
+        .findFirst()
+        .orElseThrow(
+            () ->
+                Failure.usage(
+                    "--between takes %s, and not '%s'"
+                        .formatted(String.join(", ", options()), option)));
+  }
+
+  private static List<String> options() {
+    return Arrays.stream(values()).map(Setup::option).toList();
+  }
+
+  /** Its name in words. */
+  String label() {
+    return option().replace('-', ' ');
+  }
+
+  /** Its name on command lines, and that of a folder. */
+  String option() {
+    return fromSharded == toSharded ? source() : source() + "-to-" + destination();
+  }
+
+  /** What the source is, in results. */
+  String source() {
+    return kind(fromSharded);
+  }
+
+  /** What the destination is, in results. */
+  String destination() {
+    return kind(toSharded);
+  }
+
+  private static String kind(boolean sharded) {
+    return sharded ? CopyBenchRun.SHARDED : CopyBenchRun.REPLICA_SET;
+  }
+
+  boolean fromSharded() {
+    return fromSharded;
+  }
+
+  boolean toSharded() {
+    return toSharded;
+  }
+}

@@ -1,0 +1,197 @@
+package dev.onehop.measure.copybench;
+
+import com.mongodb.WriteConcern;
+import com.mongodb.client.MongoClient;
+import com.mongodb.client.MongoCollection;
+import com.mongodb.client.model.BulkWriteOptions;
+import com.mongodb.client.model.Filters;
+import com.mongodb.client.model.InsertManyOptions;
+import com.mongodb.client.model.InsertOneModel;
+import com.mongodb.client.model.UpdateOneModel;
+import com.mongodb.client.model.Updates;
+import com.mongodb.client.model.WriteModel;
+import dev.onehop.resync.Failure;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
+import org.bson.BsonDocument;
+import org.bson.BsonInt64;
+import org.jspecify.annotations.Nullable;
+import site.ycsb.generator.ScrambledZipfianGenerator;
+
+/** Writes to the source. */
+final class Workload {
+  static final String DATABASE = "ycsb";
+
+  /** When an operation was issued, in microseconds since 1970. */
+  static final String ISSUED = "issued";
+
+  private static final int THREADS = 4;
+  private static final int BATCH = 1_000;
+  private static final double INSERTS = 0.7;
+  private static final int TICK_MILLIS = 10;
+  private static final int ENDING_SECONDS = 30;
+
+  private final MongoClient client;
+  private final AtomicLong records = new AtomicLong();
+
+  Workload(MongoClient client) {
+    this.client = client;
+  }
+
+  static String collection(int number) {
+    return "c" + number;
+  }
+
+  private MongoCollection<BsonDocument> target(int number) {
+    return client
+        .getDatabase(DATABASE)
+        .getCollection(collection(number), BsonDocument.class)
+        .withWriteConcern(WriteConcern.MAJORITY);
+  }
+
+  /** Writes new documents, split over some collections. */
+  void load(int count, int collections) throws InterruptedException {
+    records.set(count / collections);
+    List<Callable<Void>> batches = new ArrayList<>();
+    for (int c = 0; c < collections; c++) {
+      MongoCollection<BsonDocument> target = target(c);
+      for (long first = 0; first < records.get(); first += BATCH) {
+        long from = first;
+        long to = Math.min(records.get(), first + BATCH);
+        batches.add(
+            () -> {
+              List<BsonDocument> documents = new ArrayList<>();
+              for (long record = from; record < to; record++) {
+                documents.add(YcsbDocuments.document(record));
+              }
+              var unused = target.insertMany(documents, new InsertManyOptions().ordered(false));
+              return null;
+            });
+      }
+    }
+    all(batches);
+  }
+
+  /** Writes inserts and updates into the first collection, 70 to 30. */
+  void write(int operations) throws InterruptedException {
+    List<Callable<Void>> batches = new ArrayList<>();
+    for (int first = 0; first < operations; first += BATCH) {
+      int count = Math.min(BATCH, operations - first);
+      batches.add(
+          () -> {
+            batch(count);
+            return null;
+          });
+    }
+    all(batches);
+  }
+
+  private void batch(int count) {
+    // What updates may choose: what was there before the batch, so that none is written for
+    // nothing.
+    ScrambledZipfianGenerator zipfian = new ScrambledZipfianGenerator(known());
+    List<WriteModel<BsonDocument>> writes = new ArrayList<>();
+    for (int i = 0; i < count; i++) {
+      if (ThreadLocalRandom.current().nextDouble() < INSERTS) {
+        writes.add(new InsertOneModel<>(issued(YcsbDocuments.document(records.getAndIncrement()))));
+      } else {
+        writes.add(update(zipfian.nextValue()));
+      }
+    }
+    var unused = target(0).bulkWrite(writes, new BulkWriteOptions().ordered(false));
+  }
+
+  /** Records that are there for certain; other threads may be about to write the last ones. */
+  private long known() {
+    return Math.max(1, records.get() - (long) THREADS * 2 * BATCH);
+  }
+
+  private static BsonDocument issued(BsonDocument document) {
+    return document.append(ISSUED, new BsonInt64(micros()));
+  }
+
+  private static UpdateOneModel<BsonDocument> update(long record) {
+    return new UpdateOneModel<>(
+        Filters.eq("_id", YcsbDocuments.key(record)),
+        Updates.combine(
+            Updates.set(
+                "field" + ThreadLocalRandom.current().nextInt(YcsbDocuments.FIELDS),
+                YcsbDocuments.value()),
+            Updates.set(ISSUED, new BsonInt64(micros()))));
+  }
+
+  /** Now, by the clock of all processes on this machine. */
+  static long micros() {
+    Instant now = Instant.now();
+    return TimeUnit.SECONDS.toMicros(now.getEpochSecond()) + now.getNano() / 1_000;
+  }
+
+  /**
+   * Writes the same at a rate, as long as that can be kept.
+   *
+   * @return how many operations were written
+   */
+  long write(int perSecond, Duration time) throws InterruptedException {
+    ScheduledExecutorService threads = Executors.newScheduledThreadPool(THREADS);
+    AtomicLong written = new AtomicLong();
+    AtomicReference<@Nullable RuntimeException> failure = new AtomicReference<>();
+    int count = Math.max(1, perSecond * TICK_MILLIS / 1_000);
+    long period = TimeUnit.SECONDS.toMicros(1) * count / perSecond * THREADS;
+    for (int i = 0; i < THREADS; i++) {
+      var unused =
+          threads.scheduleAtFixedRate(
+              () -> {
+                try {
+                  batch(count);
+                  written.addAndGet(count);
+                } catch (RuntimeException e) {
+                  failure.compareAndSet(null, e);
+                  throw e;
+                }
+              },
+              period / THREADS * i,
+              period,
+              TimeUnit.MICROSECONDS);
+    }
+    Thread.sleep(time.toMillis());
+    threads.shutdown();
+    if (!threads.awaitTermination(ENDING_SECONDS, TimeUnit.SECONDS)) {
+      threads.shutdownNow();
+    }
+    RuntimeException failed = failure.get();
+    if (failed != null) {
+      throw failed;
+    }
+    return written.get();
+  }
+
+  private static Throwable cause(ExecutionException failure) {
+    return Objects.requireNonNullElse(failure.getCause(), failure);
+  }
+
+  private static void all(List<Callable<Void>> batches) throws InterruptedException {
+    ExecutorService threads = Executors.newFixedThreadPool(THREADS);
+    try {
+      for (Future<Void> batch : threads.invokeAll(batches)) {
+        batch.get();
+      }
+    } catch (ExecutionException e) {
+      throw Failure.run("cannot write to the source: " + Failure.firstLine(cause(e)), e);
+    } finally {
+      threads.shutdownNow();
+    }
+  }
+}

@@ -1,0 +1,55 @@
+package dev.onehop.measure.copybench;
+
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.ThreadLocalRandom;
+import org.bson.BsonDocument;
+import org.bson.BsonString;
+import site.ycsb.Utils;
+
+/** Documents as YCSB's binding for MongoDB writes them: ten fields of 100 bytes. */
+final class YcsbDocuments {
+  static final int FIELDS = 10;
+  private static final int LENGTH = 100;
+
+  /** So that keys sort as their hashes do. */
+  private static final String KEY = "user%019d";
+
+  private YcsbDocuments() {}
+
+  /** The key of a record: YCSB's, padded to one length. */
+  static BsonString key(long record) {
+    return new BsonString(String.format(Locale.ROOT, KEY, Utils.hash(record)));
+  }
+
+  /** Bounds that split all keys into equal parts. */
+  static List<BsonDocument> bounds(int parts) {
+    List<BsonDocument> bounds = new ArrayList<>();
+    for (int i = 1; i < parts; i++) {
+      bounds.add(
+          new BsonDocument(
+              "_id", new BsonString(String.format(Locale.ROOT, KEY, Long.MAX_VALUE / parts * i))));
+    }
+    return bounds;
+  }
+
+  static BsonDocument document(long record) {
+    BsonDocument document = new BsonDocument("_id", key(record));
+    for (int field = 0; field < FIELDS; field++) {
+      document.append("field" + field, value());
+    }
+    return document;
+  }
+
+  /** Printable and hard to compress, as YCSB's. */
+  static BsonString value() {
+    byte[] bytes = new byte[LENGTH];
+    ThreadLocalRandom random = ThreadLocalRandom.current();
+    for (int i = 0; i < LENGTH; i++) {
+      bytes[i] = (byte) (' ' + random.nextInt(95));
+    }
+    return new BsonString(new String(bytes, StandardCharsets.US_ASCII));
+  }
+}

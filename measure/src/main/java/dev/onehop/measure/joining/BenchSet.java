@@ -1,0 +1,219 @@
+package dev.onehop.measure.joining;
+
+import com.mongodb.MongoException;
+import com.mongodb.client.MongoDatabase;
+import dev.onehop.resync.Access;
+import dev.onehop.resync.DataFolder;
+import dev.onehop.resync.Failure;
+import dev.onehop.resync.Member;
+import dev.onehop.resync.NewMember;
+import dev.onehop.resync.Target;
+import dev.onehop.testbed.MongodProcess;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import java.util.function.BooleanSupplier;
+import java.util.stream.Stream;
+import org.bson.BsonTimestamp;
+import org.bson.Document;
+
+/** A replica set on this machine: a primary, and a hidden secondary whose files are copied. */
+final class BenchSet implements AutoCloseable {
+
+  static final String NAME = "resync";
+
+  private static final String IP = "127.61.0.1";
+  private static final Duration START = Duration.ofSeconds(60);
+
+  private final Path mongod;
+  private final Path folder;
+  private final int oplogMebibytes;
+  private final List<MongodProcess> servers = new ArrayList<>();
+  private final List<String> hosts = new ArrayList<>();
+  private final List<Member> members = new ArrayList<>();
+  private int targets;
+
+  /**
+   * @param folder where the servers' data is; made if it is not there
+   * @param oplogMebibytes how large oplogs are
+   */
+  BenchSet(Path mongod, Path folder, int oplogMebibytes) {
+    this.mongod = mongod;
+    this.folder = folder;
+    this.oplogMebibytes = oplogMebibytes;
+  }
+
+  /** Starts it, and waits until both members are there. */
+  void start() throws InterruptedException {
+    List<Document> config = new ArrayList<>();
+    for (int n = 0; n < 2; n++) {
+      String host = MongodProcess.freeAddress(IP);
+      Path data = folder.resolve("member" + n);
+      servers.add(MongodProcess.start("member" + n, command(host, data), host, data));
+      hosts.add(host);
+      members.add(access().member(host));
+      // The second has no vote, so that writes with majority go on while it is locked.
+      Document member = new Document("_id", n).append("host", host);
+      config.add(
+          n == 0 ? member : member.append("votes", 0).append("priority", 0).append("hidden", true));
+    }
+    for (Member member : members) {
+      await(member.host() + " to answer", () -> !member.admin("hello").isEmpty());
+    }
+    primary()
+        .admin(
+            new Document("replSetInitiate", new Document("_id", NAME).append("members", config)));
+    await("a primary", () -> primary().admin("hello").getBoolean("isWritablePrimary"));
+    await("the secondary", () -> source().admin("hello").getBoolean("secondary"));
+  }
+
+  private List<String> command(String host, Path data) {
+    List<String> command = MongodProcess.command(mongod, NAME, host, data, oplogMebibytes);
+    // Files of dropped data would stay for five minutes, and be copied.
+    command.addAll(List.of("--setParameter", "minSnapshotHistoryWindowInSeconds=0"));
+    command.addAll(List.of("--setParameter", "disableLogicalSessionCacheRefresh=true"));
+    return command;
+  }
+
+  /** Waits; what the servers answer while they start is no failure. */
+  void await(String what, BooleanSupplier condition) throws InterruptedException {
+    long end = System.nanoTime() + START.toNanos();
+    while (true) {
+      for (MongodProcess server : servers) {
+        if (!server.isAlive()) {
+          throw Failure.run("a server ended:\n" + String.join("\n", server.lastLogLines()), null);
+        }
+      }
+      try {
+        if (condition.getAsBoolean()) {
+          return;
+        }
+      } catch (MongoException e) {
+        // Not yet.
+      }
+      if (System.nanoTime() - end > 0) {
+        throw Failure.run("waited " + START.toSeconds() + " s for " + what, null);
+      }
+      Thread.sleep(20);
+    }
+  }
+
+  Access access() {
+    return new Access("mongodb://" + hosts.get(0) + "/admin", null);
+  }
+
+  Member primary() {
+    return members.get(0);
+  }
+
+  Member source() {
+    return members.get(1);
+  }
+
+  /** The source's data folder. */
+  DataFolder sourceFolder() {
+    return new DataFolder(folder.resolve("member1"));
+  }
+
+  /** The files of a database's collections and indexes, in the source's data folder. */
+  Set<Path> filesOf(String name) {
+    Set<Path> files = new HashSet<>();
+    MongoDatabase database = source().client().getDatabase(name);
+    for (String collection : database.listCollectionNames()) {
+      Document stats = database.runCommand(new Document("collStats", collection));
+      files.add(file(stats.get("wiredTiger", Document.class)));
+      for (Object index : stats.get("indexDetails", Document.class).values()) {
+        files.add(file((Document) index));
+      }
+    }
+    return files;
+  }
+
+  /** Of a table's statistics, whose {@code uri} is such as {@code statistics:table:index-3-45}. */
+  private static Path file(Document statistics) {
+    String uri = statistics.getString("uri");
+    return Path.of(uri.substring(uri.lastIndexOf(':') + 1) + ".wt");
+  }
+
+  /** Whether databases are the same on both members and a new one, by {@code dbHash}. */
+  boolean isEqual(Member made, List<String> databases) {
+    for (String database : databases) {
+      String hash = hash(primary(), database);
+      if (!hash.equals(hash(source(), database)) || !hash.equals(hash(made, database))) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  private static String hash(Member member, String database) {
+    return member
+        .client()
+        .getDatabase(database)
+        .runCommand(new Document("dbHash", 1))
+        .getString("md5");
+  }
+
+  /** A place for another member. */
+  Target newTarget() {
+    targets++;
+    return new Target(MongodProcess.freeAddress(IP), folder.resolve("target" + targets));
+  }
+
+  /** The command that starts it, as {@code --start} takes it. */
+  String startCommand(Target target) {
+    // Where it logs to is left to standard output.
+    return String.join(" ", command(target.host(), folderOf(target)));
+  }
+
+  /** Waits until the source, or another member, has all that the primary has. */
+  void awaitCaughtUp(Member member) throws InterruptedException {
+    BsonTimestamp goal = primary().lastWrite();
+    await(member.host() + " to catch up", () -> member.lastWrite().compareTo(goal) >= 0);
+  }
+
+  /** Removes a member from the set, ends its server and deletes its data. */
+  void remove(Target target, ProcessHandle process) throws InterruptedException {
+    Document config = primary().admin("replSetGetConfig").get("config", Document.class);
+    List<Document> left = new ArrayList<>(config.getList("members", Document.class));
+    left.removeIf(member -> member.getString("host").equals(target.host()));
+    config.append("members", left).append("version", config.getInteger("version") + 1);
+    config.remove("term");
+    primary().admin(new Document("replSetReconfig", config));
+    NewMember.kill(process);
+    await(target.host() + " to end", () -> !process.isAlive());
+    delete(folderOf(target));
+  }
+
+  private static Path folderOf(Target target) {
+    return Objects.requireNonNull(target.dbpath());
+  }
+
+  /** Deletes a folder with all it holds. */
+  static void delete(Path folder) {
+    if (Files.notExists(folder)) {
+      return;
+    }
+    try (Stream<Path> files = Files.walk(folder)) {
+      for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
+        Files.deleteIfExists(file);
+      }
+    } catch (IOException | UncheckedIOException e) {
+      throw Failure.run("cannot delete " + folder + ": " + Failure.firstLine(e), e);
+    }
+  }
+
+  @Override
+  public void close() {
+    members.forEach(Member::close);
+    servers.forEach(MongodProcess::close);
+  }
+}

@@ -1,0 +1,375 @@
+package dev.onehop.measure.joining;
+
+import com.mongodb.WriteConcern;
+import com.mongodb.client.MongoCollection;
+import com.mongodb.client.model.Indexes;
+import com.mongodb.client.model.InsertManyOptions;
+import dev.onehop.measure.bench.RunContext;
+import dev.onehop.measure.bench.StandaloneRun;
+import dev.onehop.measure.results.LatencySummary;
+import dev.onehop.measure.results.ResyncCell;
+import dev.onehop.measure.results.ResyncResults;
+import dev.onehop.measure.results.RunFacts;
+import dev.onehop.measure.results.ServerFacts;
+import dev.onehop.measure.results.TopologyFacts;
+import dev.onehop.measure.results.TopologyFacts.HostFacts;
+import dev.onehop.resync.DataFolder;
+import dev.onehop.resync.Failure;
+import dev.onehop.resync.Member;
+import dev.onehop.resync.Outcome;
+import dev.onehop.resync.Progress;
+import dev.onehop.resync.Resync;
+import dev.onehop.resync.ResyncMethod;
+import dev.onehop.resync.ResyncPlan;
+import dev.onehop.resync.Target;
+import dev.onehop.testbed.MongodProcess;
+import java.io.IOException;
+import java.nio.file.FileStore;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Random;
+import java.util.Set;
+import org.HdrHistogram.Histogram;
+import org.bson.Document;
+import org.bson.RawBsonDocument;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Measures both methods on a replica set of its own: each cell's data is written once, and each
+ * round makes a member of it by each method, in random order. Writes {@code results.json} after
+ * each cell.
+ */
+public final class ResyncBench extends StandaloneRun<ResyncResults> {
+
+  private static final String DATABASE = "data";
+  private static final int BATCH = 1_000;
+  private static final Duration LOCK_DEADLINE = Duration.ofMinutes(30);
+  private static final Duration PATIENCE = Duration.ofHours(2);
+
+  /** The set's two members and the new one, with room for indexes, journals and oplogs. */
+  private static final double ROOM = 4;
+
+  private final ResyncBenchPlan plan;
+  private final Progress progress;
+  private final long begun = System.nanoTime();
+  private final Random random;
+  private final List<ResyncCell> cells = new ArrayList<>(); // guarded by this
+  private volatile @Nullable Facts facts;
+  private Set<Path> ofData = Set.of();
+  private int nextWrite;
+  private int loads;
+
+  /** What the servers say of themselves. */
+  private record Facts(String version, String compatibility, List<String> hosts) {}
+
+  /**
+   * Prepares it.
+   *
+   * @param context what results say besides
+   */
+  public ResyncBench(ResyncBenchPlan plan, Progress progress, RunContext context) {
+    super(context);
+    this.plan = plan;
+    this.progress = progress;
+    this.random = new Random(plan.seed());
+  }
+
+  @Override
+  public void run() throws IOException, InterruptedException {
+    Path folder = null;
+    try {
+      Path mongod = MongodProcess.find(plan.mongod(), progress::note);
+      folder = folder();
+      try (BenchSet set = new BenchSet(mongod, folder, plan.oplogMebibytes())) {
+        progress.phase("starting a replica set");
+        set.start();
+        facts = facts(set);
+        measure(set);
+      }
+    } finally {
+      if (folder != null) {
+        BenchSet.delete(folder);
+      }
+    }
+  }
+
+  private Path folder() throws IOException {
+    Path given = plan.folder();
+    Path folder =
+        given == null
+            ? Files.createTempDirectory("onehop-resync")
+            : Files.createTempDirectory(Files.createDirectories(given), "resync");
+    FileStore store = Files.getFileStore(folder);
+    double needed = ROOM * (Collections.max(plan.mebibytes()) + plan.oplogMebibytes() + 300.0);
+    double free = store.getUsableSpace() / 1048576.0;
+    if (free < needed) {
+      BenchSet.delete(folder);
+      throw Failure.usage(
+          "%s has %,.0f MiB free, and these sizes need %,.0f".formatted(folder, free, needed));
+    }
+    return folder;
+  }
+
+  private static Facts facts(BenchSet set) {
+    Document compatibility =
+        set.primary()
+            .admin(new Document("getParameter", 1).append("featureCompatibilityVersion", 1))
+            .get("featureCompatibilityVersion", Document.class);
+    return new Facts(
+        set.primary().admin("buildInfo").getString("version"),
+        compatibility.getString("version"),
+        List.of(set.primary().host(), set.source().host()));
+  }
+
+  private void measure(BenchSet set) throws InterruptedException {
+    // The largest first: after that every oplog is as full as it gets.
+    List<Integer> sizes = new ArrayList<>(plan.mebibytes());
+    sizes.sort(Collections.reverseOrder());
+    for (int size : sizes) {
+      for (int collections : plan.collections()) {
+        for (int indexes : plan.indexes()) {
+          loads++;
+          progress.point(
+              loads,
+              plan.loads(),
+              "%d MiB, %d collections, %d indexes".formatted(size, collections, indexes));
+          Load load = load(set, indexes, collections, (long) size << 20);
+          measure(set, load);
+        }
+      }
+    }
+  }
+
+  /** What was written. */
+  private record Load(int indexes, int collections, long bytes, long documents) {}
+
+  private Load load(BenchSet set, int indexes, int collections, long bytes)
+      throws InterruptedException {
+    drop(set);
+    progress.state("writing");
+    long written = 0;
+    long documents = 0;
+    for (int n = 0; n < collections; n++) {
+      MongoCollection<RawBsonDocument> collection =
+          set.primary()
+              .client()
+              .getDatabase(DATABASE)
+              // The secondary keeps up: it must not lose the oplog's end.
+              .withWriteConcern(WriteConcern.W2)
+              .getCollection("c" + n, RawBsonDocument.class);
+      for (int field = 0; field < indexes; field++) {
+        collection.createIndex(Indexes.ascending("fld" + field));
+      }
+      SampleDocuments sample = new SampleDocuments(plan.seed(), n);
+      long goal = bytes / collections * (n + 1);
+      while (written < goal) {
+        List<RawBsonDocument> batch = new ArrayList<>();
+        while (written < goal && batch.size() < BATCH) {
+          RawBsonDocument document = sample.next();
+          written += document.getByteBuffer().remaining();
+          batch.add(document);
+        }
+        collection.insertMany(batch, new InsertManyOptions().ordered(false));
+        documents += batch.size();
+        progress.state("writing, %,d of %,d MiB".formatted(written >> 20, bytes >> 20));
+        requireNotInterrupted();
+      }
+    }
+    set.awaitCaughtUp(set.source());
+    ofData = set.filesOf(DATABASE);
+    return new Load(indexes, collections, written, documents);
+  }
+
+  /** Drops the data, and waits until its files are gone: they would be copied. */
+  private void drop(BenchSet set) throws InterruptedException {
+    DataFolder folder = set.sourceFolder();
+    set.primary().client().getDatabase(DATABASE).withWriteConcern(WriteConcern.W2).drop();
+    set.await(
+        "files of dropped data to be deleted",
+        () -> {
+          try {
+            set.source().admin("fsync");
+            return Collections.disjoint(folder.files().keySet(), ofData);
+          } catch (IOException e) {
+            return false;
+          }
+        });
+  }
+
+  private static void requireNotInterrupted() throws InterruptedException {
+    if (Thread.interrupted()) {
+      throw new InterruptedException();
+    }
+  }
+
+  /** What the runs of a method gave. */
+  private static final class Runs {
+    private final List<Double> seconds = new ArrayList<>();
+    private final List<Double> locked = new ArrayList<>();
+    private final List<Double> moved = new ArrayList<>();
+    private final Meanwhile.Latencies reads = new Meanwhile.Latencies();
+    private final Meanwhile.Latencies writes = new Meanwhile.Latencies();
+    private boolean proved = true;
+    private boolean equal = true;
+    private boolean shared;
+    private long written;
+    private long lost;
+  }
+
+  private void measure(BenchSet set, Load load) throws InterruptedException {
+    Map<ResyncMethod, Runs> runs = new EnumMap<>(ResyncMethod.class);
+    plan.methods().forEach(method -> runs.put(method, new Runs()));
+    for (int round = 0; round < plan.rounds() && (round == 0 || hasTime()); round++) {
+      List<ResyncMethod> order = new ArrayList<>(plan.methods());
+      Collections.shuffle(order, random);
+      for (ResyncMethod method : order) {
+        progress.state("round " + (round + 1) + ", " + method.label());
+        run(set, method, Objects.requireNonNull(runs.get(method)));
+        requireNotInterrupted();
+      }
+    }
+    synchronized (this) {
+      runs.forEach((method, its) -> cells.add(cell(method, load, its)));
+      write();
+    }
+  }
+
+  /** Whether this data's share of the time lasts for another round. */
+  private boolean hasTime() {
+    Duration within = plan.within();
+    return within == null || System.nanoTime() - begun < within.toNanos() / plan.loads() * loads;
+  }
+
+  private void run(BenchSet set, ResyncMethod method, Runs runs) throws InterruptedException {
+    Target target = set.newTarget();
+    ProcessHandle process = null;
+    try {
+      int first = nextWrite;
+      Outcome outcome;
+      Meanwhile meanwhile =
+          new Meanwhile(set.primary(), set.source(), first, runs.writes, runs.reads);
+      try {
+        outcome = new Resync(plan(set, method, target), Progress.silent(), meanwhile).run().get(0);
+        process = Objects.requireNonNull(outcome.process());
+      } finally {
+        meanwhile.close();
+        nextWrite = meanwhile.next() + 1;
+      }
+      runs.written += meanwhile.next() - first;
+      set.awaitCaughtUp(set.source());
+      try (Member made = set.access().member(target.host())) {
+        set.awaitCaughtUp(made);
+        runs.lost += meanwhile.lostOn(made);
+        runs.equal &= set.isEqual(made, List.of(DATABASE, Meanwhile.DATABASE));
+      }
+      runs.seconds.add(seconds(outcome.total()));
+      runs.moved.add((double) outcome.bytes());
+      runs.proved &= !outcome.proof().isEmpty();
+      runs.shared |= outcome.shared();
+      if (outcome.locked() != null) {
+        runs.locked.add(seconds(outcome.locked()));
+      }
+    } finally {
+      if (process != null) {
+        set.remove(target, process);
+      }
+    }
+  }
+
+  private static ResyncPlan plan(BenchSet set, ResyncMethod method, Target target) {
+    return new ResyncPlan(
+        set.access(),
+        method,
+        set.source().host(),
+        null,
+        List.of(target),
+        false,
+        false,
+        true,
+        null,
+        set.startCommand(target),
+        LOCK_DEADLINE,
+        PATIENCE,
+        null,
+        // The oplog is large enough for what is written here meanwhile.
+        1e6);
+  }
+
+  private static double seconds(Duration time) {
+    return time.toMillis() / 1000.0;
+  }
+
+  private static ResyncCell cell(ResyncMethod method, Load load, Runs runs) {
+    return new ResyncCell(
+        method.label(),
+        load.indexes(),
+        load.collections(),
+        load.bytes(),
+        load.documents(),
+        runs.seconds,
+        null,
+        null,
+        (long) ResyncCell.median(runs.moved),
+        runs.proved,
+        runs.equal,
+        runs.locked.isEmpty() ? null : (Double) ResyncCell.median(runs.locked),
+        runs.shared,
+        runs.written,
+        runs.lost,
+        LatencySummary.of(runs.reads.open()),
+        summary(runs.reads.locked()),
+        LatencySummary.of(runs.writes.open()),
+        summary(runs.writes.locked()));
+  }
+
+  private static @Nullable LatencySummary summary(Histogram histogram) {
+    return histogram.getTotalCount() == 0 ? null : LatencySummary.of(histogram);
+  }
+
+  @Override
+  public synchronized @Nullable ResyncResults results() {
+    Facts known = facts;
+    if (known == null || cells.isEmpty()) {
+      return null;
+    }
+    return ResyncResults.of(
+        new RunFacts(
+            context().started(),
+            context().command(),
+            cells.size() == plan.cells(),
+            stopReason(),
+            plan.cells(),
+            cells.stream().mapToLong(ResyncCell::documents).max().orElse(0),
+            "documents as of POCDriver, with nested arrays and texts; oplogs of "
+                + plan.oplogMebibytes()
+                + " MiB",
+            Map.of(),
+            null,
+            List.of(),
+            plan.rounds(),
+            plan.seed(),
+            null,
+            null),
+        new TopologyFacts(
+            "replica set",
+            "here",
+            List.of("here"),
+            new TopologyFacts.RoundTrips(Map.of(), Map.of()),
+            List.of(
+                new HostFacts(known.hosts().get(0), "here", List.of("primary")),
+                new HostFacts(known.hosts().get(1), "here", List.of("hidden secondary")))),
+        new ServerFacts(
+            known.version(),
+            new ServerFacts.Router(ServerFacts.Router.NONE, ""),
+            known.compatibility()),
+        context().machine(),
+        List.copyOf(cells));
+  }
+}

@@ -1,0 +1,5 @@
+/** How long a new member takes to join a replica set. */
+@NullMarked
+package dev.onehop.measure.joining;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,5 @@
+/** What all benches have in common. */
+@NullMarked
+package dev.onehop.measure;
+
+import org.jspecify.annotations.NullMarked;

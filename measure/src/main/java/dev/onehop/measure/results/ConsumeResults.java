@@ -1,0 +1,60 @@
+package dev.onehop.measure.results;
+
+import com.fasterxml.jackson.annotation.JsonIgnore;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Everything a run of {@code onehop consume} found: the content of its {@code results.json}.
+ *
+ * @param command {@link #COMMAND}, which distinguishes the file from a bench's
+ * @param run how the run was made
+ * @param topology where things stood
+ * @param server which servers ran
+ * @param machine which machine and software it ran on
+ * @param points the finished points in the order they ran
+ */
+public record ConsumeResults(
+    String command,
+    RunFacts run,
+    TopologyFacts topology,
+    ServerFacts server,
+    @Nullable MachineFacts machine,
+    List<ConsumePoint> points)
+    implements RunResults {
+
+  /** What {@code command} says. */
+  public static final String COMMAND = "consume";
+
+  /** Points that a file left out are none. */
+  public ConsumeResults {
+    points = points == null ? List.of() : List.copyOf(points);
+  }
+
+  /** Results of this version. */
+  public ConsumeResults(
+      RunFacts run,
+      TopologyFacts topology,
+      ServerFacts server,
+      @Nullable MachineFacts machine,
+      List<ConsumePoint> points) {
+    this(COMMAND, run, topology, server, machine, points);
+  }
+
+  /** The points of a kind. */
+  public List<ConsumePoint> points(String kind) {
+    return points.stream().filter(point -> point.kind().equals(kind)).toList();
+  }
+
+  /** Rows that are lost, doubled, out of order or unexpected, over all points. */
+  @JsonIgnore
+  public long faults() {
+    return points.stream().mapToLong(ConsumePoint::faults).sum();
+  }
+
+  /** What is not of the points, as every report shows it. */
+  @JsonIgnore
+  public Results surroundings() {
+    return new Results(run, topology, server, machine, null, List.of());
+  }
+}

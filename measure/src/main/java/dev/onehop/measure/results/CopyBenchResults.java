@@ -1,0 +1,135 @@
+package dev.onehop.measure.results;
+
+import com.fasterxml.jackson.annotation.JsonIgnore;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.ToDoubleFunction;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Everything a run of {@code onehop copy --bench} found: the content of its {@code results.json}.
+ *
+ * @param command {@link #COMMAND}, which distinguishes the file from others
+ * @param run how the run was made
+ * @param topology where things stood
+ * @param server which servers ran
+ * @param machine which machine and software it ran on
+ * @param points the finished copies in the order they ran
+ */
+public record CopyBenchResults(
+    String command,
+    RunFacts run,
+    TopologyFacts topology,
+    ServerFacts server,
+    @Nullable MachineFacts machine,
+    List<CopyBenchRun> points)
+    implements RunResults {
+
+  /** What {@code command} says. */
+  public static final String COMMAND = "copy";
+
+  /** Points that a file left out are none. */
+  public CopyBenchResults {
+    points = points == null ? List.of() : List.copyOf(points);
+  }
+
+  /** Results of this version. */
+  public CopyBenchResults(
+      RunFacts run,
+      TopologyFacts topology,
+      ServerFacts server,
+      @Nullable MachineFacts machine,
+      List<CopyBenchRun> points) {
+    this(COMMAND, run, topology, server, machine, points);
+  }
+
+  /** What was measured, each once: full copies first, otherwise in the order it ran. */
+  @JsonIgnore
+  public List<String> titles() {
+    return points.stream()
+        .sorted(Comparator.comparing(run -> !run.kind().equals(CopyBenchRun.FULL)))
+        .map(CopyBenchRun::title)
+        .distinct()
+        .toList();
+  }
+
+  /** The runs of a way, in the order of their rounds. */
+  public List<CopyBenchRun> runs(String title, String way) {
+    return points.stream()
+        .filter(run -> run.title().equals(title) && run.way().equals(way))
+        .toList();
+  }
+
+  /**
+   * Both ways side by side.
+   *
+   * @param ratio ours over the other: the geometric mean over the rounds
+   * @param low the lower end of its 95 % interval; null with fewer than {@link Ratios#LEAST_ROUNDS}
+   *     rounds
+   * @param high its upper end; null likewise
+   * @param least the least of the rounds' ratios
+   * @param most the greatest
+   * @param rounds in how many rounds both were measured
+   */
+  public record Beside(
+      double ratio,
+      @Nullable Double low,
+      @Nullable Double high,
+      double least,
+      double most,
+      int rounds) {}
+
+  /**
+   * Ours over the other way, round by round.
+   *
+   * @param figure what is compared
+   * @return empty if no round has both, or a figure is not above 0
+   */
+  public Optional<Beside> ratio(String title, ToDoubleFunction<CopyBenchRun> figure) {
+    List<Double> ours = new ArrayList<>();
+    List<Double> theirs = new ArrayList<>();
+    for (CopyBenchRun run : runs(title, CopyBenchRun.OURS)) {
+      runs(title, CopyBenchRun.ONE).stream()
+          .filter(other -> other.round() == run.round())
+          .findFirst()
+          .ifPresent(
+              other -> {
+                ours.add(figure.applyAsDouble(run));
+                theirs.add(figure.applyAsDouble(other));
+              });
+    }
+    if (ours.isEmpty()
+        || !ours.stream().allMatch(value -> value > 0)
+        || !theirs.stream().allMatch(value -> value > 0)) {
+      return Optional.empty();
+    }
+    Bootstrap bootstrap = Bootstrap.ofPairs(ours, theirs, run.seed());
+    boolean enough = ours.size() >= Ratios.LEAST_ROUNDS;
+    List<Double> ratios = new ArrayList<>();
+    for (int i = 0; i < ours.size(); i++) {
+      ratios.add(ours.get(i) / theirs.get(i));
+    }
+    return Optional.of(
+        new Beside(
+            bootstrap.ratio(),
+            enough ? (Double) bootstrap.low() : null,
+            enough ? (Double) bootstrap.high() : null,
+            ratios.stream().mapToDouble(Double::doubleValue).min().orElseThrow(),
+            ratios.stream().mapToDouble(Double::doubleValue).max().orElseThrow(),
+            ours.size()));
+  }
+
+  /** Copies that were not equal to their source. */
+  @JsonIgnore
+  public long faults() {
+    return points.stream().filter(run -> !run.verified()).count();
+  }
+
+  /** What is not of the copies, as every report shows it. */
+  @JsonIgnore
+  public Results surroundings() {
+    return new Results(run, topology, server, machine, null, List.of());
+  }
+}

@@ -1,0 +1,141 @@
+package dev.onehop.measure.results;
+
+import dev.onehop.resync.Failure;
+import java.io.FileNotFoundException;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+import org.HdrHistogram.EncodableHistogram;
+import org.HdrHistogram.Histogram;
+import org.HdrHistogram.HistogramLogReader;
+import org.HdrHistogram.HistogramLogWriter;
+
+/**
+ * The HdrHistogram logs that YCSB writes, one per operation, one line per status interval. The
+ * intervals are merged into one histogram; percentiles of intervals are never averaged.
+ */
+public final class HdrLogs {
+
+  private HdrLogs() {}
+
+  /** The log of an operation such as {@code READ} in a point's folder. */
+  public static Path file(Path folder, String operation) {
+    return folder.resolve("hdr-" + operation + ".hdr");
+  }
+
+  /** What YCSB is to put before an operation's name to arrive at {@link #file}. */
+  public static String prefix(Path folder) {
+    return folder.resolve("hdr-").toString();
+  }
+
+  /**
+   * The merged histogram of an operation, in microseconds.
+   *
+   * @return empty if there is no log or nothing was recorded in it
+   * @throws Failure if the log is damaged
+   */
+  public static Optional<Histogram> merged(Path folder, String operation) {
+    Path file = file(folder, operation);
+    if (!Files.isRegularFile(file)) {
+      return Optional.empty();
+    }
+    Histogram merged = new Histogram(3);
+    try (HistogramLogReader reader = new HistogramLogReader(file.toFile())) {
+      EncodableHistogram interval;
+      while ((interval = reader.nextIntervalHistogram()) != null) {
+        if (interval instanceof Histogram histogram) {
+          merged.add(histogram);
+        }
+      }
+    } catch (FileNotFoundException e) {
+      throw Failure.run("cannot read " + file, e);
+    } catch (RuntimeException e) {
+      throw Failure.run(file + " is damaged: " + Failure.firstLine(e), e);
+    }
+    return merged.getTotalCount() == 0 ? Optional.empty() : Optional.of(merged);
+  }
+
+  /**
+   * All histograms of a file whose tags are {@code OPERATION.KIND} or {@code OPERATION.KIND.SHARD},
+   * of one kind, added up; in microseconds.
+   *
+   * @throws Failure if the file is missing or damaged
+   */
+  public static Histogram tagged(Path file, String kind) {
+    Histogram sum = new Histogram(3);
+    try (HistogramLogReader reader = new HistogramLogReader(file.toFile())) {
+      EncodableHistogram next;
+      while ((next = reader.nextIntervalHistogram()) != null) {
+        String[] tag = String.valueOf(next.getTag()).split("\\.", 3);
+        if (next instanceof Histogram histogram && tag.length > 1 && tag[1].equals(kind)) {
+          sum.add(histogram);
+        }
+      }
+    } catch (FileNotFoundException e) {
+      throw Failure.run("cannot read " + file, e);
+    } catch (RuntimeException e) {
+      throw Failure.run(file + " is damaged: " + Failure.firstLine(e), e);
+    }
+    return sum;
+  }
+
+  /**
+   * The names of the operations that a point's folder has logs of.
+   *
+   * @throws Failure if it can't be read
+   */
+  public static Set<String> operations(Path folder) {
+    Set<String> operations = new TreeSet<>();
+    try (DirectoryStream<Path> logs = Files.newDirectoryStream(folder, "hdr-*.hdr")) {
+      for (Path log : logs) {
+        String name = String.valueOf(log.getFileName());
+        operations.add(name.substring("hdr-".length(), name.length() - ".hdr".length()));
+      }
+    } catch (IOException e) {
+      throw Failure.run("cannot read " + folder + ": " + Failure.reason(e), e);
+    }
+    return operations;
+  }
+
+  /**
+   * Adds up several clients' logs, operation by operation, into logs of the same form with one
+   * interval. Every count of every histogram is kept, so that a percentile is that of all samples.
+   *
+   * @param clients the clients' folders
+   * @param into the folder for the sum
+   * @throws Failure if a log is damaged or the sum can't be written
+   */
+  public static void merge(List<Path> clients, Path into) {
+    Set<String> operations = new TreeSet<>();
+    clients.forEach(client -> operations.addAll(operations(client)));
+    for (String operation : operations) {
+      Histogram sum = new Histogram(3);
+      clients.forEach(client -> merged(client, operation).ifPresent(sum::add));
+      write(file(into, operation), sum);
+    }
+  }
+
+  /**
+   * Writes a histogram as a log with one interval.
+   *
+   * @throws Failure if it can't be written
+   */
+  public static void write(Path file, Histogram histogram) {
+    try (PrintStream out =
+        new PrintStream(Files.newOutputStream(file), false, StandardCharsets.US_ASCII)) {
+      HistogramLogWriter writer = new HistogramLogWriter(out);
+      writer.outputLogFormatVersion();
+      writer.outputLegend();
+      writer.outputIntervalHistogram(histogram);
+    } catch (IOException e) {
+      throw Failure.run("cannot write " + file + ": " + Failure.reason(e), e);
+    }
+  }
+}

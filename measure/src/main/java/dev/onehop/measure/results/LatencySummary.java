@@ -1,0 +1,32 @@
+package dev.onehop.measure.results;
+
+import org.HdrHistogram.AbstractHistogram;
+
+/**
+ * The latencies of one kind of operation at one point, in microseconds, failed operations excluded.
+ *
+ * @param count how many operations were measured
+ * @param mean arithmetic mean
+ * @param p50 median
+ * @param p90 90th percentile; 0 in files of earlier versions
+ * @param p95 95th percentile
+ * @param p99 99th percentile
+ * @param p999 99.9th percentile
+ * @param max the slowest operation
+ */
+public record LatencySummary(
+    long count, double mean, long p50, long p90, long p95, long p99, long p999, long max) {
+
+  /** Summarises a histogram of microseconds; the percentiles of an empty one are 0. */
+  public static LatencySummary of(AbstractHistogram histogram) {
+    return new LatencySummary(
+        histogram.getTotalCount(),
+        Math.round(histogram.getMean() * 10) / 10.0,
+        histogram.getValueAtPercentile(50),
+        histogram.getValueAtPercentile(90),
+        histogram.getValueAtPercentile(95),
+        histogram.getValueAtPercentile(99),
+        histogram.getValueAtPercentile(99.9),
+        histogram.getMaxValue());
+  }
+}

@@ -1,0 +1,93 @@
+package dev.onehop.measure.results;
+
+import com.fasterxml.jackson.annotation.JsonIgnore;
+import com.fasterxml.jackson.annotation.JsonInclude;
+import com.fasterxml.jackson.annotation.JsonInclude.Include;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Everything a run of {@code onehop propagate} found: the content of its {@code results.json}.
+ *
+ * @param command {@link #COMMAND}, which distinguishes the file from others'
+ * @param run how the run was made
+ * @param topology where things stood
+ * @param server which servers ran
+ * @param machine which machine and software it ran on
+ * @param streams what a mongos' change stream waits for
+ * @param clocks how two machines' clocks were compared; null for one clock
+ * @param measurements the finished ones in the order they ran
+ */
+public record PropagateResults(
+    String command,
+    RunFacts run,
+    TopologyFacts topology,
+    ServerFacts server,
+    @Nullable MachineFacts machine,
+    Streams streams,
+    @JsonInclude(Include.NON_NULL) @Nullable Clocks clocks,
+    List<PropagateMeasurement> measurements)
+    implements RunResults {
+
+  @Override
+  public boolean whole() {
+    return RunResults.super.whole() && streams() != null;
+  }
+
+  /** What {@code command} says. */
+  public static final String COMMAND = "propagate";
+
+  /**
+   * What an idle server's part of a stream waits for.
+   *
+   * @param awaitMillis how long a server may wait for events before it answers without any
+   * @param noopSeconds how often an idle server writes a no-op, by shard, and {@code config} for
+   *     the config servers; those are left out that did not tell
+   * @param order {@code key} or {@code total}: the order of the path {@code ordered}
+   * @param standInWaits whether stand-in routers' streams wait as those of a mongos do
+   */
+  public record Streams(
+      long awaitMillis, Map<String, Double> noopSeconds, String order, boolean standInWaits) {
+    /** No-ops that a file left out are none. */
+    public Streams {
+      noopSeconds = noopSeconds == null ? Map.of() : noopSeconds;
+    }
+  }
+
+  /**
+   * Two clocks.
+   *
+   * @param peer the other machine
+   * @param offsetMicros how far its clock was ahead of this machine's
+   * @param errorMicros what that is bounded to, up and down, by the round trips
+   * @param roundTrips how many there were
+   * @param leastRoundTripMicros the shortest
+   * @param consistent false if no single offset fits all round trips: a clock was set, or the two
+   *     ran apart; the error covers that
+   */
+  public record Clocks(
+      String peer,
+      long offsetMicros,
+      long errorMicros,
+      long roundTrips,
+      long leastRoundTripMicros,
+      boolean consistent) {}
+
+  /** Measurements that a file left out are none. */
+  public PropagateResults {
+    measurements = measurements == null ? List.of() : List.copyOf(measurements);
+  }
+
+  /** Objects that are lost or doubled, over all measurements. */
+  @JsonIgnore
+  public long faults() {
+    return measurements.stream().mapToLong(PropagateMeasurement::faults).sum();
+  }
+
+  /** What is not of the measurements, as every report shows it. */
+  @JsonIgnore
+  public Results surroundings() {
+    return new Results(run, topology, server, machine, null, List.of());
+  }
+}

@@ -1,0 +1,97 @@
+package dev.onehop.measure.results;
+
+import dev.onehop.measure.results.Ratio.Claim;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Every client beside the best of the official ones: at the same threads that of the highest
+ * throughput, at the same rate that of the lowest 99th percentile, with any pool.
+ */
+public final class Ratios {
+
+  /** From so many rounds on a ratio has an interval. */
+  public static final int LEAST_ROUNDS = 5;
+
+  private Ratios() {}
+
+  /**
+   * The ratios that some results allow.
+   *
+   * @param seed of the intervals' resamples
+   */
+  public static List<Ratio> of(List<Point> points, List<ScenarioEntry> scenarios, long seed) {
+    List<Ratio> ratios = new ArrayList<>();
+    TreeMap<Integer, List<Figures>> byThreads = new TreeMap<>();
+    for (Point point : points) {
+      byThreads
+          .computeIfAbsent(point.threads(), threads -> new ArrayList<>())
+          .add(new Figures(point.client(), point.throughput(), point.rounds()));
+    }
+    byThreads.forEach((threads, figures) -> ratios.addAll(of(figures, threads, null, seed)));
+    List<ScenarioEntry> rates =
+        scenarios.stream().filter(each -> each.scenario().equals(ScenarioEntry.RATE)).toList();
+    ScenarioEntry.byRate(rates)
+        .forEach(
+            (rate, entries) ->
+                ratios.addAll(of(entries.stream().map(Figures::of).toList(), null, rate, seed)));
+    return ratios;
+  }
+
+  /** What is compared of a client, and that in each round. */
+  private record Figures(Client client, double figure, List<Double> rounds) {
+    static Figures of(ScenarioEntry entry) {
+      return new Figures(
+          entry.client(),
+          entry.latency().p99(),
+          entry.rounds().stream().map(round -> (double) round.p99()).toList());
+    }
+  }
+
+  private static List<Ratio> of(
+      List<Figures> figures, @Nullable Integer threads, @Nullable Double rate, long seed) {
+    Comparator<Figures> byFigure = Comparator.comparingDouble(Figures::figure);
+    Optional<Figures> best =
+        figures.stream()
+            .filter(each -> each.client().isOfficial() && each.figure() > 0)
+            .max(rate == null ? byFigure : byFigure.reversed());
+    if (best.isEmpty()) {
+      return List.of();
+    }
+    List<Ratio> ratios = new ArrayList<>();
+    for (Figures each : figures) {
+      int rounds = Math.min(each.rounds().size(), best.get().rounds().size());
+      List<Double> ours = each.rounds().subList(0, rounds);
+      List<Double> theirs = best.get().rounds().subList(0, rounds);
+      boolean positive = ours.stream().allMatch(v -> v > 0) && theirs.stream().allMatch(v -> v > 0);
+      if (!each.equals(best.get()) && positive) {
+        Bootstrap bootstrap = Bootstrap.ofPairs(ours, theirs, seed);
+        boolean enough = rounds >= LEAST_ROUNDS;
+        ratios.add(
+            new Ratio(
+                rate == null ? Ratio.THROUGHPUT : Ratio.P99,
+                each.client(),
+                best.get().client(),
+                threads,
+                rate,
+                bootstrap.ratio(),
+                enough ? bootstrap.low() : null,
+                enough ? bootstrap.high() : null,
+                rounds,
+                enough ? claim(bootstrap) : Claim.TOO_FEW_ROUNDS));
+      }
+    }
+    return ratios;
+  }
+
+  private static Claim claim(Bootstrap bootstrap) {
+    if (bootstrap.low() > 1) {
+      return Claim.HIGHER;
+    }
+    return bootstrap.high() < 1 ? Claim.LOWER : Claim.NO_DIFFERENCE_SHOWN;
+  }
+}

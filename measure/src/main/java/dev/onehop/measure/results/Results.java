@@ -1,0 +1,100 @@
+package dev.onehop.measure.results;
+
+import com.fasterxml.jackson.annotation.JsonIgnore;
+import com.fasterxml.jackson.annotation.JsonInclude;
+import com.fasterxml.jackson.annotation.JsonInclude.Include;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Everything a bench run found: the content of {@code results.json}.
+ *
+ * @param run how the run was made
+ * @param topology where things stood
+ * @param server which servers ran
+ * @param machine which machine and software it ran on
+ * @param detour what targeting saves in distance; null where a router stands on the client's host
+ * @param points the finished points of closed loops in the order of the plan
+ * @param scenarios operations at a fixed rate, by client and phase
+ * @param timelines what faults did to them, second by second
+ * @param maxima the highest rates that hold
+ * @param ratios clients beside the best of the official ones
+ * @param zones what crossed zones
+ * @param clients the clients behind points that several loaded together
+ * @param fleets what many instances of an application occupy at the servers
+ */
+public record Results(
+    @Nullable RunFacts run,
+    TopologyFacts topology,
+    ServerFacts server,
+    @Nullable MachineFacts machine,
+    @JsonInclude(Include.NON_NULL) @Nullable Detour detour,
+    List<Point> points,
+    @JsonInclude(Include.NON_EMPTY) List<ScenarioEntry> scenarios,
+    @JsonInclude(Include.NON_EMPTY) List<Timeline> timelines,
+    @JsonInclude(Include.NON_EMPTY) List<Maximum> maxima,
+    @JsonInclude(Include.NON_EMPTY) List<Ratio> ratios,
+    @JsonInclude(Include.NON_EMPTY) List<ZonesResult> zones,
+    @JsonInclude(Include.NON_EMPTY) List<ClientRun> clients,
+    @JsonInclude(Include.NON_EMPTY) List<FleetResult> fleets)
+    implements RunResults {
+
+  /** Results of closed loops, with nothing compared. */
+  public Results(
+      @Nullable RunFacts run,
+      TopologyFacts topology,
+      ServerFacts server,
+      @Nullable MachineFacts machine,
+      @Nullable Detour detour,
+      List<Point> points) {
+    this(
+        run, topology, server, machine, detour, points, List.of(), List.of(), List.of(), List.of(),
+        List.of(), List.of(), List.of());
+  }
+
+  /** What a file left out is none. */
+  public Results {
+    points = points == null ? List.of() : List.copyOf(points);
+    scenarios = scenarios == null ? List.of() : List.copyOf(scenarios);
+    timelines = timelines == null ? List.of() : List.copyOf(timelines);
+    maxima = maxima == null ? List.of() : List.copyOf(maxima);
+    ratios = ratios == null ? List.of() : List.copyOf(ratios);
+    zones = zones == null ? List.of() : List.copyOf(zones);
+    fleets = fleets == null ? List.of() : List.copyOf(fleets);
+    clients = clients == null ? List.of() : List.copyOf(clients);
+  }
+
+  /** Operations that failed, over all points. Those at a fixed rate are counted apart. */
+  public long errors() {
+    return points.stream().mapToLong(Point::errors).sum();
+  }
+
+  /** Whether others took the processors' time while something was measured. */
+  @JsonIgnore
+  public boolean isDisturbed() {
+    return Stream.concat(
+            points.stream().map(Point::conditions),
+            scenarios.stream().map(ScenarioEntry::conditions))
+        .anyMatch(conditions -> conditions != null && conditions.isDisturbed());
+  }
+
+  /** The entries of a scenario, in the order they ran. */
+  public List<ScenarioEntry> entries(String scenario) {
+    return scenarios.stream().filter(each -> each.scenario().equals(scenario)).toList();
+  }
+
+  /** The shards that served operations, sorted. */
+  public List<String> shards() {
+    return points.stream().flatMap(p -> p.share().keySet().stream()).distinct().sorted().toList();
+  }
+
+  /** The operations that were measured anywhere, in YCSB's names. */
+  public Set<String> operations() {
+    Set<String> operations = new LinkedHashSet<>();
+    points.forEach(point -> operations.addAll(point.latencies().keySet()));
+    return operations;
+  }
+}

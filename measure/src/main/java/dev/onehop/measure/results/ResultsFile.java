@@ -1,0 +1,102 @@
+package dev.onehop.measure.results;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.DeserializationFeature;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.SerializationFeature;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import dev.onehop.resync.Failure;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** Reads and writes {@code results.json}. */
+public final class ResultsFile {
+
+  /** The file's name in a results folder. */
+  public static final String NAME = "results.json";
+
+  private static final ObjectMapper JSON =
+      JsonMapper.builder()
+          .enable(SerializationFeature.INDENT_OUTPUT)
+          .disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES)
+          .build();
+
+  private ResultsFile() {}
+
+  /** The results as JSON text, ending in a newline. */
+  public static String toJson(RunResults results) {
+    try {
+      return JSON.writeValueAsString(results) + "\n";
+    } catch (JsonProcessingException e) {
+      throw new IllegalStateException("results do not serialise", e);
+    }
+  }
+
+  /**
+   * Writes {@code folder/results.json}, replacing it whole: a reader never sees half a file.
+   *
+   * @throws Failure if it can't be written
+   */
+  public static void write(Path folder, RunResults results) {
+    Path file = folder.resolve(NAME);
+    Path half = folder.resolve(NAME + ".part");
+    try {
+      Files.writeString(half, toJson(results));
+      Files.move(half, file, StandardCopyOption.REPLACE_EXISTING, StandardCopyOption.ATOMIC_MOVE);
+    } catch (IOException e) {
+      throw Failure.run("cannot write " + file + ": " + Failure.reason(e), e);
+    }
+  }
+
+  /**
+   * Reads {@code folder/results.json}.
+   *
+   * @throws Failure if it is not there, not readable, or not such a file
+   */
+  public static Results read(Path folder) {
+    return whole(folder, Results.class);
+  }
+
+  /**
+   * Reads the {@code results.json} of a command that names itself in it.
+   *
+   * @return empty if it is that of another command
+   * @throws Failure as {@link #read(Path)}
+   */
+  public static <T extends RunResults> Optional<T> read(
+      Path folder, Class<T> type, String command) {
+    JsonNode tree = read(folder, JsonNode.class);
+    return tree != null && tree.path("command").asText().equals(command)
+        ? Optional.of(whole(folder, type))
+        : Optional.empty();
+  }
+
+  private static <T extends RunResults> T whole(Path folder, Class<T> type) {
+    T results = read(folder, type);
+    if (results == null || !results.whole()) {
+      throw Failure.run(
+          folder.resolve(NAME) + " is not a results file: it names no topology or no server", null);
+    }
+    return results;
+  }
+
+  private static <T> @Nullable T read(Path folder, Class<T> type) {
+    Path file = folder.resolve(NAME);
+    if (!Files.isRegularFile(file)) {
+      throw Failure.usage("no " + NAME + " in " + folder);
+    }
+    try {
+      return JSON.readValue(file.toFile(), type);
+    } catch (JsonProcessingException e) {
+      String where = e.getLocation() == null ? "" : " (line " + e.getLocation().getLineNr() + ")";
+      throw Failure.run(file + " is not a results file" + where + ": " + e.getOriginalMessage(), e);
+    } catch (IOException e) {
+      throw Failure.run("cannot read " + file + ": " + Failure.reason(e), e);
+    }
+  }
+}

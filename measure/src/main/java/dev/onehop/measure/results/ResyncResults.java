@@ -1,0 +1,128 @@
+package dev.onehop.measure.results;
+
+import com.fasterxml.jackson.annotation.JsonIgnore;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Everything a run of {@code onehop resync bench} found: the content of its {@code results.json}.
+ *
+ * @param command {@link #COMMAND}, which distinguishes the file from others
+ * @param run how the run was made
+ * @param topology where things stood
+ * @param server which servers ran
+ * @param machine which machine and software it ran on
+ * @param cells the finished cells in the order they ran
+ */
+public record ResyncResults(
+    String command,
+    RunFacts run,
+    TopologyFacts topology,
+    ServerFacts server,
+    @Nullable MachineFacts machine,
+    List<ResyncCell> cells)
+    implements RunResults {
+
+  /** What {@code command} says. */
+  public static final String COMMAND = "resync";
+
+  /** Cells that a file left out are none. */
+  public ResyncResults {
+    cells = cells == null ? List.of() : List.copyOf(cells);
+  }
+
+  /** Results of this version, with the lines through the cells of several sizes. */
+  public static ResyncResults of(
+      RunFacts run,
+      TopologyFacts topology,
+      ServerFacts server,
+      @Nullable MachineFacts machine,
+      List<ResyncCell> cells) {
+    return new ResyncResults(
+        COMMAND,
+        run,
+        topology,
+        server,
+        machine,
+        cells.stream().map(cell -> cell.withLine(line(cells, cell))).toList());
+  }
+
+  private static @Nullable StraightLine line(List<ResyncCell> cells, ResyncCell of) {
+    List<StraightLine.At> points = new ArrayList<>();
+    for (ResyncCell cell : cells) {
+      if (cell.method().equals(of.method()) && cell.isLike(of.indexes(), of.collections())) {
+        cell.seconds().forEach(seconds -> points.add(new StraightLine.At(cell.bytes(), seconds)));
+      }
+    }
+    return StraightLine.through(points).orElse(null);
+  }
+
+  /** The cells of a method on some kind of data, smallest first. */
+  public List<ResyncCell> cells(String method, int indexes, int collections) {
+    return cells.stream()
+        .filter(cell -> cell.method().equals(method) && cell.isLike(indexes, collections))
+        .sorted((a, b) -> Long.compare(a.bytes(), b.bytes()))
+        .toList();
+  }
+
+  /**
+   * Data of one kind.
+   *
+   * @param indexes secondary indexes of each collection
+   * @param collections how many
+   */
+  public record Kind(int indexes, int collections) {}
+
+  /** The kinds of data, simplest first. */
+  @JsonIgnore
+  public List<Kind> kinds() {
+    return cells.stream()
+        .map(cell -> new Kind(cell.indexes(), cell.collections()))
+        .distinct()
+        .sorted(
+            (a, b) ->
+                a.collections() == b.collections()
+                    ? Integer.compare(a.indexes(), b.indexes())
+                    : Integer.compare(a.collections(), b.collections()))
+        .toList();
+  }
+
+  /**
+   * The size at which both methods take as long, in bytes of documents, as their lines cross there;
+   * null where they don't, or where lines are missing.
+   */
+  public @Nullable Double crossover(Kind kind) {
+    List<ResyncCell> logical = cells(ResyncCell.LOGICAL, kind.indexes(), kind.collections());
+    List<ResyncCell> files = cells(ResyncCell.FILES, kind.indexes(), kind.collections());
+    if (logical.isEmpty()
+        || files.isEmpty()
+        || logical.get(0).fixedSeconds() == null
+        || files.get(0).fixedSeconds() == null) {
+      return null;
+    }
+    double fixed =
+        Objects.requireNonNull(files.get(0).fixedSeconds())
+            - Objects.requireNonNull(logical.get(0).fixedSeconds());
+    double slope =
+        Objects.requireNonNull(logical.get(0).secondsPerGibibyte())
+            - Objects.requireNonNull(files.get(0).secondsPerGibibyte());
+    double at = fixed / slope * (1L << 30);
+    return Double.isFinite(at) && at > 0 ? at : null;
+  }
+
+  /** Cells whose method is not proved, whose members differ, or that lost writes. */
+  @JsonIgnore
+  public long faults() {
+    return cells.stream()
+        .filter(cell -> !cell.methodProved() || !cell.equal() || cell.lost() != 0)
+        .count();
+  }
+
+  /** What is not of the cells, as every report shows it. */
+  @JsonIgnore
+  public Results surroundings() {
+    return new Results(run, topology, server, machine, null, List.of());
+  }
+}

@@ -1,0 +1,174 @@
+package dev.onehop.measure.results;
+
+import dev.onehop.measure.results.Timeline.Group;
+import dev.onehop.measure.results.Timeline.Second;
+import dev.onehop.resync.Failure;
+import java.io.FileNotFoundException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Predicate;
+import java.util.stream.Stream;
+import org.HdrHistogram.EncodableHistogram;
+import org.HdrHistogram.Histogram;
+import org.HdrHistogram.HistogramLogReader;
+
+/**
+ * The latencies of each second by shard, as a client with {@code onehop.latencies} writes them.
+ * Histograms of seconds are merged; percentiles are never averaged.
+ */
+public final class ShardLatencies {
+  private static final int DIGITS = 3;
+
+  /** Connections are opened and tables read then: the seconds before a fault begin after them. */
+  public static final int SETTLING_SECONDS = 2;
+
+  private record Interval(int second, String kind, String shard, Histogram histogram) {}
+
+  private final List<Interval> intervals;
+  private final int seconds;
+
+  private ShardLatencies(List<Interval> intervals, int seconds) {
+    this.intervals = intervals;
+    this.seconds = seconds;
+  }
+
+  /**
+   * Reads a client's file.
+   *
+   * @param seconds how long operations were issued
+   * @throws Failure if the file is missing or damaged
+   */
+  public static ShardLatencies read(Path file, int seconds) {
+    List<Interval> intervals = new ArrayList<>();
+    try (HistogramLogReader reader = new HistogramLogReader(file.toFile())) {
+      EncodableHistogram next;
+      while ((next = reader.nextIntervalHistogram()) != null) {
+        // Operation, kind, and shard if they are listed by shard.
+        String[] tag = String.valueOf(next.getTag()).split("\\.", 3);
+        if (next instanceof Histogram histogram && tag.length >= 2) {
+          long from = next.getStartTimeStamp() - (long) (reader.getStartTimeSec() * 1000);
+          intervals.add(
+              new Interval(
+                  (int) Math.round(from / 1000.0),
+                  tag[1],
+                  tag.length == 3 ? tag[2] : "",
+                  histogram));
+        }
+      }
+    } catch (FileNotFoundException e) {
+      throw Failure.run("cannot read " + file, e);
+    } catch (RuntimeException e) {
+      throw Failure.run(file + " is damaged: " + Failure.firstLine(e), e);
+    }
+    return new ShardLatencies(intervals, seconds);
+  }
+
+  /**
+   * The operations of a phase on some of the shards: those with an intended time in it.
+   *
+   * @param completed how many were answered, be it later
+   * @param failed how many failed with an error
+   * @param notIssued how many were not issued by the end
+   * @param unanswered how many were issued and not answered by the end
+   * @param perSecond operations that were answered within the phase, per second
+   * @param latency from the intended time, in microseconds; not issued and not answered ones count
+   *     with the time they have waited
+   * @param service from issuing it, in microseconds
+   */
+  public record Phase(
+      long completed,
+      long failed,
+      long notIssued,
+      long unanswered,
+      double perSecond,
+      LatencySummary latency,
+      LatencySummary service) {
+
+    /** This phase with another rate of answers: that of a part of it. */
+    public Phase withPerSecond(double rate) {
+      return new Phase(completed, failed, notIssued, unanswered, rate, latency, service);
+    }
+
+    /** Operations that were to be issued. */
+    public long intended() {
+      return completed + errors();
+    }
+
+    /** Those that failed, were not issued or not answered by the end. */
+    public long errors() {
+      return failed + notIssued + unanswered;
+    }
+  }
+
+  /**
+   * A phase, from the beginning of a second to that of another.
+   *
+   * @param shards which; also asked for an empty name, where latencies are not told apart by shard
+   */
+  public Phase phase(Predicate<String> shards, int from, int to) {
+    Histogram answered = merged("intended", shards, from, to);
+    Histogram notIssued = merged("notissued", shards, from, to);
+    Histogram unanswered = merged("unanswered", shards, from, to);
+    Histogram latency = answered.copy();
+    latency.add(notIssued);
+    latency.add(unanswered);
+    return new Phase(
+        answered.getTotalCount(),
+        merged("failed", shards, from, to).getTotalCount(),
+        notIssued.getTotalCount(),
+        unanswered.getTotalCount(),
+        merged("answered", shards, from, to).getTotalCount() / (double) (to - from),
+        LatencySummary.of(latency),
+        LatencySummary.of(merged("service", shards, from, to)));
+  }
+
+  /**
+   * Operations on some of the shards, second by second.
+   *
+   * @param shards which
+   * @param from the second in which the fault begins
+   * @param to the second in which it ends
+   */
+  public Group of(Predicate<String> shards, int from, int to) {
+    long usual = phase(shards, SETTLING_SECONDS, from).latency().p99();
+    List<Second> series = new ArrayList<>();
+    Integer recovered = null;
+    for (int second = 0; second < seconds; second++) {
+      Histogram intended = merged("intended", shards, second, second + 1);
+      boolean answered = intended.getTotalCount() > 0;
+      long failed = missed(shards, second);
+      series.add(
+          new Second(
+              merged("answered", shards, second, second + 1).getTotalCount(),
+              failed,
+              answered ? intended.getValueAtPercentile(50) : null,
+              answered ? intended.getValueAtPercentile(99) : null));
+      if (second >= to) {
+        boolean well = answered && intended.getMaxValue() <= 2 * usual;
+        recovered =
+            !well || failed > 0 ? null : recovered == null ? (Integer) (second - to) : recovered;
+      }
+    }
+    return new Group(recovered, series);
+  }
+
+  private long missed(Predicate<String> shards, int second) {
+    return Stream.of("failed", "unanswered", "notissued")
+        .mapToLong(kind -> merged(kind, shards, second, second + 1).getTotalCount())
+        .sum();
+  }
+
+  private Histogram merged(String kind, Predicate<String> shards, int from, int to) {
+    Histogram merged = new Histogram(DIGITS);
+    for (Interval interval : intervals) {
+      if (interval.second() >= from
+          && interval.second() < to
+          && interval.kind().equals(kind)
+          && shards.test(interval.shard())) {
+        merged.add(interval.histogram());
+      }
+    }
+    return merged;
+  }
+}

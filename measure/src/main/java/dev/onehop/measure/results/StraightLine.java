@@ -1,0 +1,33 @@
+package dev.onehop.measure.results;
+
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * A straight line through points, by least squares.
+ *
+ * @param fixed its value at zero
+ * @param slope how much it rises with each unit
+ */
+public record StraightLine(double fixed, double slope) {
+
+  /** A point. */
+  public record At(double x, double y) {}
+
+  /** The line; empty if there are not two points at different places. */
+  public static Optional<StraightLine> through(List<At> points) {
+    double meanX = points.stream().mapToDouble(At::x).average().orElse(0);
+    double meanY = points.stream().mapToDouble(At::y).average().orElse(0);
+    double both = 0;
+    double square = 0;
+    for (At point : points) {
+      both += (point.x() - meanX) * (point.y() - meanY);
+      square += (point.x() - meanX) * (point.x() - meanX);
+    }
+    if (square == 0) {
+      return Optional.empty();
+    }
+    double slope = both / square;
+    return Optional.of(new StraightLine(meanY - slope * meanX, slope));
+  }
+}

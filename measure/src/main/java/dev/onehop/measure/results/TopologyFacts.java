@@ -1,0 +1,69 @@
+package dev.onehop.measure.results;
+
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The topology of a run, with the round trips it was configured with and those that were measured.
+ *
+ * @param name the topology's name
+ * @param client the host that the load came from
+ * @param regions the regions' names
+ * @param rttMillis round trips in milliseconds
+ * @param hosts every host and what runs there
+ */
+public record TopologyFacts(
+    String name, String client, List<String> regions, RoundTrips rttMillis, List<HostFacts> hosts) {
+
+  /** Lists that an older or hand-made file left out are empty. */
+  public TopologyFacts {
+    regions = regions == null ? List.of() : List.copyOf(regions);
+    hosts = hosts == null ? List.of() : List.copyOf(hosts);
+    rttMillis = rttMillis == null ? new RoundTrips(Map.of(), Map.of()) : rttMillis;
+  }
+
+  /**
+   * Round trips in milliseconds, keyed {@code from-to}.
+   *
+   * @param configured between every two hosts
+   * @param measured median of idle pings from the client's host to each other host
+   */
+  public record RoundTrips(Map<String, Double> configured, Map<String, Double> measured) {
+    /** Maps that a file left out are empty. */
+    public RoundTrips {
+      configured = configured == null ? Map.of() : configured;
+      measured = measured == null ? Map.of() : measured;
+    }
+  }
+
+  /**
+   * One host.
+   *
+   * @param name the host's name
+   * @param region its region
+   * @param roles what runs there: {@code client}, {@code config}, {@code router}, {@code shard X}
+   */
+  public record HostFacts(String name, String region, List<String> roles) {
+    /** Roles that a file left out are none. */
+    public HostFacts {
+      roles = roles == null ? List.of() : List.copyOf(roles);
+    }
+  }
+
+  /** The key of a pair of hosts in {@link RoundTrips}. */
+  public static String pair(String from, String to) {
+    return from + "-" + to;
+  }
+
+  /** The configured round trip between two hosts, whichever way round it is listed; null if not. */
+  public @Nullable Double configured(String from, String to) {
+    Double there = rttMillis.configured().get(pair(from, to));
+    return there != null ? there : rttMillis.configured().get(pair(to, from));
+  }
+
+  /** The measured round trip from the client's host; null if it was not measured. */
+  public @Nullable Double measuredFromClient(String host) {
+    return rttMillis.measured().get(pair(client, host));
+  }
+}

@@ -1,0 +1,76 @@
+package dev.onehop.measure.results;
+
+import java.util.List;
+
+/**
+ * What crossed zones, counted by the links.
+ *
+ * @param rate operations per second
+ * @param seconds how long they were counted
+ * @param pricePerGb what 10^9 bytes cost in the zone that they leave, and again in the one that
+ *     they enter
+ * @param lines the clients, in the order they ran
+ */
+public record ZonesResult(double rate, double seconds, double pricePerGb, List<Line> lines) {
+
+  /** The operations that costs are given for. */
+  public static final long COSTED_OPERATIONS = 1_000_000_000;
+
+  private static final double BYTES_PER_GB = 1e9;
+
+  /** Providers charge for what leaves a zone and for what enters one. */
+  private static final int WAYS = 2;
+
+  /** Lines that a file left out are none. */
+  public ZonesResult {
+    lines = lines == null ? List.of() : List.copyOf(lines);
+  }
+
+  /**
+   * One client.
+   *
+   * @param zone where it ran
+   * @param reads whether all operations were reads of any member; else half were reads, half
+   *     updates, of primaries
+   * @param mode its mode
+   * @param variant how it was configured
+   * @param preferred whether it was told which zone to prefer
+   * @param operations operations that were answered while bytes were counted
+   * @param failed operations of the whole run that failed, were not issued or not answered
+   * @param latency of its operations, from the intended time, in microseconds
+   * @param crossed bytes per operation that crossed zones
+   * @param folder where its logs are, relative to the results' folder
+   */
+  public record Line(
+      String zone,
+      boolean reads,
+      String mode,
+      String variant,
+      boolean preferred,
+      long operations,
+      long failed,
+      LatencySummary latency,
+      Crossed crossed,
+      String folder) {}
+
+  /**
+   * Bytes per operation that crossed zones, both directions together.
+   *
+   * @param clientAndRouter between the application and mongoses
+   * @param clientAndShard between the application and the shards' members, or config servers
+   * @param routerAndShard between mongoses and the shards' members
+   * @param background the rest: replication, heartbeats and metadata
+   */
+  public record Crossed(
+      double clientAndRouter, double clientAndShard, double routerAndShard, double background) {
+    /** Those of operations, without the background. */
+    public double ofOperations() {
+      return clientAndRouter + clientAndShard + routerAndShard;
+    }
+  }
+
+  /** What {@link #COSTED_OPERATIONS} of a client's operations cost, without the background. */
+  public double cost(Line line) {
+    return line.crossed().ofOperations() * COSTED_OPERATIONS / BYTES_PER_GB * pricePerGb * WAYS;
+  }
+}

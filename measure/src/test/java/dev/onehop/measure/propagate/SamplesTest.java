@@ -1,0 +1,68 @@
+package dev.onehop.measure.propagate;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.onehop.measure.results.LatencySummary;
+import java.nio.file.Path;
+import java.util.List;
+import org.HdrHistogram.EncodableHistogram;
+import org.HdrHistogram.Histogram;
+import org.HdrHistogram.HistogramLogReader;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class SamplesTest {
+
+  @TempDir private Path folder;
+
+  private static Samples of(long... values) {
+    Samples samples = new Samples();
+    samples.addAll(values);
+    return samples;
+  }
+
+  @Test
+  void percentilesAreSamples() {
+    Samples thousand = new Samples();
+    for (long value = 1_000; value >= 1; value--) {
+      thousand.add(value);
+    }
+
+    assertThat(thousand.summary())
+        .isEqualTo(new LatencySummary(1_000, 500.5, 500, 900, 950, 990, 999, 1_000));
+    assertThat(of(7).summary()).isEqualTo(new LatencySummary(1, 7, 7, 7, 7, 7, 7, 7));
+    assertThat(of(1, 2, 3, 4, 5).summary().p50()).isEqualTo(3);
+    assertThat(of().summary()).isEqualTo(new LatencySummary(0, 0, 0, 0, 0, 0, 0, 0));
+  }
+
+  @Test
+  void whatIsBelowZeroStaysSo() {
+    LatencySummary summary = of(-300, -100, 200).summary();
+
+    assertThat(summary.count()).isEqualTo(3);
+    assertThat(summary.p50()).isEqualTo(-100);
+    assertThat(summary.mean()).isEqualTo(-66.7);
+  }
+
+  @Test
+  void aLogHasEverySampleRaisedByItsTag() throws Exception {
+    Path file = folder.resolve("two.hlog");
+    of(-300, 0, 700).write(file, 200);
+
+    Histogram histogram = read(file);
+    assertThat(histogram.getTag()).isEqualTo("plus-300-us");
+    assertThat(List.of(histogram.getMinValue(), histogram.getMaxValue(), histogram.getTotalCount()))
+        .containsExactly(0L, 1_000L, 3L);
+
+    of(5, 700).write(file, 0);
+    assertThat(read(file).getTag()).isNull();
+    assertThat(read(file).getMinValue()).isEqualTo(5);
+  }
+
+  private static Histogram read(Path file) throws Exception {
+    try (HistogramLogReader reader = new HistogramLogReader(file.toFile())) {
+      EncodableHistogram histogram = reader.nextIntervalHistogram();
+      return (Histogram) histogram;
+    }
+  }
+}

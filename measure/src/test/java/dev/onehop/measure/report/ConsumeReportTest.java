@@ -1,0 +1,166 @@
+package dev.onehop.measure.report;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.onehop.measure.results.ConsumePoint;
+import dev.onehop.measure.results.ConsumeResults;
+import dev.onehop.measure.results.ResultsFile;
+import dev.onehop.measure.results.RunFacts;
+import dev.onehop.measure.results.SampleConsumeResults;
+import dev.onehop.measure.results.SampleResults;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The report of consume in HTML, in a browser, as tables and again from its file. */
+class ConsumeReportTest {
+
+  @TempDir private Path folder;
+
+  private final ConsumeResults results = SampleConsumeResults.all();
+
+  @Test
+  void bothSourcesAreInEveryChart() throws Exception {
+    SampleConsumeResults.writeLogs(results, folder);
+    String html = ConsumeReport.html(results, folder);
+
+    List<String> charts = List.of(html.split("<svg class=\"chart ", -1));
+    // Rates twice, of the drain and live; live p50, p99, three percentile curves, over time; idle
+    // percentile curve, over time.
+    assertThat(charts).hasSize(1 + 2 + 2 + 2 + 3 + 1 + 2);
+    assertThat(charts.subList(1, charts.size()))
+        .allSatisfy(chart -> assertThat(chart).contains("m-async", "m-direct-async"));
+    assertThat(html)
+        .contains(
+            "<p class=\"lede\">A backlog is read at 179,900 rows a second from each shard; 59,900"
+                + " through a mongos (a factor of 3.0).",
+            "199,889 rows per second and core of the consumer; Tablestore&#39;s Tunnel Service is"
+                + " given with 98,000",
+            "stand-in, not mongos",
+            "bin/onehop consume --quick")
+        .doesNotContain("Unfinished", "were lost");
+  }
+
+  @Test
+  void theTableHasEveryPointWithWhatWasFound() {
+    String table = ConsumeTable.render(results);
+
+    assertThat(table)
+        .contains("Drain: a finished backlog is read\nsource", "Live: ", "Idle shard: ")
+        .contains("rows/s/core", "lag p50", "out of order", "STAND-IN");
+    assertThat(table.lines().filter(line -> line.startsWith("direct  "))).hasSize(7);
+    assertThat(table)
+        .containsPattern(
+            "one order lag by \\S+ ms \\(p50\\) and \\S+ ms \\(p99\\) from each shard");
+  }
+
+  @Test
+  void faultsAndAnEarlyEndAreShown() {
+    ConsumePoint wrong = faulty(results.points().get(0));
+    RunFacts run = results.run();
+    ConsumeResults stopped =
+        new ConsumeResults(
+            new RunFacts(
+                run.started(),
+                run.command(),
+                false,
+                "interrupted",
+                14,
+                0,
+                "",
+                Map.of(),
+                null,
+                List.of("the clock"),
+                1,
+                0,
+                null,
+                null),
+            results.topology(),
+            results.server(),
+            null,
+            List.of(wrong));
+
+    assertThat(stopped.faults()).isEqualTo(10);
+    assertThat(ConsumeReport.html(stopped, folder))
+        .contains(
+            "Unfinished run: 1 of 14 points (interrupted).",
+            "10 rows were lost, doubled, out of order or never written",
+            "5 lags were below zero",
+            "Not known: the clock.");
+  }
+
+  private static ConsumePoint faulty(ConsumePoint point) {
+    return new ConsumePoint(
+        point.source(),
+        point.order(),
+        point.channels(),
+        point.processes(),
+        point.kind(),
+        point.rows(),
+        point.seconds(),
+        point.rowsPerSecond(),
+        point.millisPer1000(),
+        null,
+        null,
+        null,
+        null,
+        0,
+        point.mbitPerSecond(),
+        null,
+        null,
+        null,
+        1,
+        2,
+        3,
+        4,
+        5,
+        point.windows(),
+        point.folder());
+  }
+
+  @Test
+  void theFileHasTheShapeThatOthersRelyOnAndIsReadAgain() throws Exception {
+    ResultsFile.write(folder, results);
+
+    assertThat(ResultsFile.read(folder, ConsumeResults.class, ConsumeResults.COMMAND))
+        .contains(results);
+    JsonNode json = new ObjectMapper().readTree(folder.resolve("results.json").toFile());
+    assertThat(json.path("command").asText()).isEqualTo("consume");
+    assertThat(json.path("topology").path("name").asText()).isEqualTo("us-2014");
+    for (String field :
+        List.of(
+            "source",
+            "order",
+            "channels",
+            "processes",
+            "kind",
+            "rowsPerSecond",
+            "millisPer1000",
+            "cores",
+            "memoryBytes",
+            "mbitPerSecond",
+            "lag",
+            "lost",
+            "doubled",
+            "outOfOrder")) {
+      assertThat(json.path("points").path(13).has(field)).as(field).isTrue();
+    }
+    assertThat(json.path("points").path(13).path("lag").path("p50").asLong()).isPositive();
+  }
+
+  @Test
+  void aBenchsFileIsNoneOfConsume() {
+    ResultsFile.write(folder, SampleResults.us2014());
+    assertThat(ResultsFile.read(folder, ConsumeResults.class, ConsumeResults.COMMAND)).isEmpty();
+  }
+
+  @Test
+  void looksRightInABrowser(@TempDir Path profile) throws Exception {
+    SampleConsumeResults.writeLogs(results, folder);
+    ReportChecks.looksRight(ConsumeReport.write(folder, results), profile, "consume", 12);
+  }
+}

@@ -1,0 +1,77 @@
+package dev.onehop.measure.report;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.onehop.measure.results.ConsumeResults;
+import dev.onehop.measure.results.CopyBenchResults;
+import dev.onehop.measure.results.ResultsFile;
+import dev.onehop.measure.results.SampleCopyBenchResults;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The report of copy --bench in HTML, in a browser, as tables and again from its file. */
+class CopyBenchReportTest {
+
+  @TempDir private Path folder;
+
+  private final CopyBenchResults results = SampleCopyBenchResults.all();
+
+  @Test
+  void tableAndSentencesSayHowBothWaysCompare() {
+    assertThat(CopyBenchTable.render(results))
+        .contains(
+            "full, sharded, 1 collection: OneHop has 2.00 times of the one router's documents per"
+                + " second (2.00 to 2.00 in 3 rounds), for 0.68 times of its processor time, servers"
+                + " included (0.68 to 0.68 in 3 rounds).",
+            "incremental, sharded, 1 collection: OneHop has 1.50 times",
+            "lag, sharded, 1 collection: OneHop has 0.50 times of the one router's p99",
+            "by router/s",
+            "lag p50");
+  }
+
+  @Test
+  void aCopyThatDiffersIsShown() {
+    CopyBenchResults wrong = SampleCopyBenchResults.withOneThatDiffers();
+    assertThat(wrong.faults()).isEqualTo(1);
+    assertThat(CopyBenchTable.render(wrong)).contains(" NO\n");
+    assertThat(CopyBenchReport.html(wrong)).contains("1 of 2 copies differ from their source");
+  }
+
+  @Test
+  void theFileHasTheShapeThatOthersRelyOnAndIsReadAgain() throws Exception {
+    ResultsFile.write(folder, results);
+
+    assertThat(ResultsFile.read(folder, CopyBenchResults.class, CopyBenchResults.COMMAND))
+        .contains(results);
+    assertThat(ResultsFile.read(folder, ConsumeResults.class, ConsumeResults.COMMAND)).isEmpty();
+    JsonNode json = new ObjectMapper().readTree(folder.resolve("results.json").toFile());
+    for (String field :
+        List.of(
+            "phase",
+            "way",
+            "source",
+            "collections",
+            "documentsPerSecond",
+            "perRouter",
+            "cores",
+            "verified",
+            "round",
+            "toolCpuSeconds",
+            "memoryBytes",
+            "series")) {
+      assertThat(json.path("points").path(0).has(field)).as(field).isTrue();
+    }
+    assertThat(json.at("/points/0/way").asText()).isEqualTo("one-router");
+    assertThat(json.at("/points/2/phase").asText()).isEqualTo("incremental");
+    assertThat(json.at("/points/2/lag").has("p99")).isTrue();
+  }
+
+  @Test
+  void looksRightInABrowser(@TempDir Path profile) throws Exception {
+    ReportChecks.looksRight(CopyBenchReport.write(folder, results), profile, "copy", 3);
+  }
+}

@@ -1,0 +1,172 @@
+package dev.onehop.measure.report;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.onehop.measure.results.ConsumeResults;
+import dev.onehop.measure.results.LatencySummary;
+import dev.onehop.measure.results.PropagateMeasurement;
+import dev.onehop.measure.results.PropagateResults;
+import dev.onehop.measure.results.PropagateResults.Clocks;
+import dev.onehop.measure.results.PropagateResults.Streams;
+import dev.onehop.measure.results.Results;
+import dev.onehop.measure.results.ResultsFile;
+import dev.onehop.measure.results.RunFacts;
+import dev.onehop.measure.results.SampleResults;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The report of propagate in HTML, in a browser, as tables and again from its file. */
+public class PropagateReportTest {
+
+  private static final List<String> PATHS = List.of("mongos", "shards", "ordered");
+
+  @TempDir private Path folder;
+
+  private final PropagateResults results = results(true, 0, null);
+
+  public static PropagateResults results(boolean complete, long lost, @Nullable Clocks clocks) {
+    List<PropagateMeasurement> all = new ArrayList<>();
+    for (int batch : new int[] {1, 10, 100}) {
+      for (String path : PATHS) {
+        all.add(measurement("client-to-client", path, 1, batch, lost, clocks));
+      }
+    }
+    for (String path : PATHS) {
+      all.add(measurement("bootstrap", path, 1, 1, 0, null));
+    }
+    for (int clients : new int[] {1, 4, 16}) {
+      for (String path : PATHS) {
+        all.add(measurement(PropagateMeasurement.LOAD, path, clients, 1, 0, null));
+      }
+    }
+    Results bench = SampleResults.us2014();
+    return new PropagateResults(
+        PropagateResults.COMMAND,
+        new RunFacts(
+            "2026-11-23T10:30:00Z",
+            "bin/onehop propagate --batch 1,10,100",
+            complete,
+            complete ? null : "interrupted",
+            7,
+            0,
+            "objects and signals",
+            Map.of(),
+            null,
+            List.of(),
+            5,
+            0,
+            null,
+            null),
+        bench.topology(),
+        bench.server(),
+        bench.machine(),
+        new Streams(1_000, Map.of("config", 1.0), "key", true),
+        clocks,
+        all);
+  }
+
+  private static PropagateMeasurement measurement(
+      String name, String path, int clients, int batch, long lost, @Nullable Clocks clocks) {
+    long scale = (path.equals("mongos") ? 1_000_000 : 15_000) + 1_000L * (clients + batch);
+    LatencySummary times =
+        new LatencySummary(
+            5_000, scale, scale, 2 * scale, 2 * scale, 3 * scale, 4 * scale, 5 * scale);
+    boolean bootstrap = name.equals("bootstrap");
+    return new PropagateMeasurement(
+        name,
+        path,
+        clients,
+        1,
+        1_000,
+        batch,
+        200,
+        5,
+        times,
+        bootstrap ? null : times,
+        bootstrap ? null : times,
+        name.equals("client-to-client") ? null : times,
+        lost,
+        0,
+        clocks == null ? 0 : clocks.errorMicros(),
+        "folder");
+  }
+
+  @Test
+  void listsAreChartsWithAllPaths() {
+    String html = PropagateReport.html(results);
+
+    List<String> charts = List.of(html.split("<svg class=\"chart ", -1));
+    assertThat(charts).hasSize(1 + 2);
+    assertThat(html.split("class=\"legend\"", -1)).hasSize(1 + 2);
+    assertThat(charts.subList(1, 3))
+        .allSatisfy(
+            chart -> assertThat(chart).contains("m-async", "m-direct-async", "m-targeted-async"));
+    assertThat(html)
+        .contains(
+            "Time by objects per write, 1,000 objects, p50 of tests",
+            "Time by clients, 1,000 objects, p50 until live",
+            "No-ops of idle servers: config 1.0 s; await time 1000 ms",
+            "stand-in, not mongos")
+        .doesNotContain("Unfinished", "were lost", "Clock of");
+  }
+
+  @Test
+  void theTableHasAColumnForEachPath() {
+    String table = PropagateTable.render(results);
+
+    assertThat(table)
+        .containsPattern("client-to-client: 1,000 objects of 200 bytes, 10 per write, 5 tests\n")
+        .containsPattern("\n +mongos +shards +ordered\n")
+        .containsPattern("seen p50 +1,002 +17.0 +17.0\n")
+        .containsPattern("test max +5,010 +85.0 +85.0\n")
+        .containsPattern("live p99.9 +4,008 +68.0 +68.0\n")
+        .containsPattern("load: .*, 16 clients in 1 process\n")
+        .contains("from begin p99", "read p50", "lost", "doubled", "STAND-IN");
+  }
+
+  @Test
+  void faultsAnEarlyEndAndTwoClocksAreShown() {
+    PropagateResults wrong =
+        results(false, 2, new Clocks("b:7017", -500_123, 350, 4_000, 120, false));
+
+    assertThat(wrong.faults()).isEqualTo(18);
+    assertThat(PropagateReport.html(wrong))
+        .contains(
+            "Unfinished run of 7 measurements (interrupted).",
+            "18 objects were lost or doubled",
+            "Clock of b:7017: -500.123 ms from this one, ± 0.350 ms, by 4,000 round trips",
+            "did not run alike");
+    assertThat(PropagateTable.render(wrong)).containsPattern("± +0.35 +0.35 +0.35\n");
+  }
+
+  @Test
+  void theFileHasTheShapeThatOthersRelyOnAndIsReadAgain() throws Exception {
+    ResultsFile.write(folder, results);
+
+    assertThat(ResultsFile.read(folder, PropagateResults.class, PropagateResults.COMMAND))
+        .contains(results);
+    assertThat(ResultsFile.read(folder, ConsumeResults.class, ConsumeResults.COMMAND)).isEmpty();
+    JsonNode json = new ObjectMapper().readTree(folder.resolve("results.json").toFile());
+    JsonNode first = json.path("measurements").path(0);
+    for (String field :
+        List.of("name", "path", "documents", "batch", "runs", "latency", "lost", "doubled")) {
+      assertThat(first.has(field)).as(field).isTrue();
+    }
+    assertThat(first.path("latency").path("p999").asLong()).isPositive();
+    ResultsFile.write(folder, SampleResults.us2014());
+    assertThat(ResultsFile.read(folder, PropagateResults.class, PropagateResults.COMMAND))
+        .isEmpty();
+  }
+
+  @Test
+  void looksRightInABrowser(@TempDir Path profile) throws Exception {
+    ReportChecks.looksRight(PropagateReport.write(folder, results), profile, "propagate", 2);
+  }
+}

@@ -1,0 +1,65 @@
+package dev.onehop.measure.report;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.abort;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+
+/** What holds for the report of every command that measures. */
+final class ReportChecks {
+  private ReportChecks() {}
+
+  /** The browser; without one the test is aborted, and fails in CI. */
+  static Path browser() {
+    Optional<Path> program = Browser.program();
+    if (program.isEmpty()) {
+      String missing = "no chromium on the PATH: the report is not looked at in a browser";
+      if (System.getenv("CI") != null) {
+        throw new IllegalStateException(missing + ", which CI must do");
+      }
+      abort(missing);
+    }
+    return program.orElseThrow();
+  }
+
+  /** What the script of all looks finds on the page that is shown. */
+  static JsonNode look(Browser browser) throws Exception {
+    try (InputStream script =
+        Objects.requireNonNull(ReportChecks.class.getResourceAsStream("look.js"))) {
+      return browser.evaluate(new String(script.readAllBytes(), StandardCharsets.UTF_8));
+    }
+  }
+
+  /**
+   * Looks at a page at two widths.
+   *
+   * @param name begins the names of the screenshots
+   * @param charts how many there are
+   */
+  static void looksRight(Path page, Path profile, String name, int charts) throws Exception {
+    Browser browser = new Browser(browser(), profile);
+    try {
+      for (int width : new int[] {1280, 400}) {
+        browser.show(page, width, false);
+        browser.screenshot(Path.of("target/report-screenshots/" + name + "-" + width + ".png"));
+        JsonNode seen = look(browser);
+        assertThat(seen.path("charts")).hasSize(charts);
+        for (String wrong : List.of("small", "overlapping", "outside", "tiny", "faint")) {
+          assertThat(seen.path(wrong)).as(wrong).isEmpty();
+        }
+        for (String wrong : List.of("undrawn", "tooWide", "broken")) {
+          assertThat(seen.path(wrong).asInt()).as(wrong).isZero();
+        }
+        assertThat(browser.complaints()).isEmpty();
+      }
+    } finally {
+      browser.close();
+    }
+  }
+}

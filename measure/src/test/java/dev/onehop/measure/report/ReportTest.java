@@ -1,0 +1,300 @@
+package dev.onehop.measure.report;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.onehop.measure.results.Detour;
+import dev.onehop.measure.results.Results;
+import dev.onehop.measure.results.ResultsFile;
+import dev.onehop.measure.results.RunFacts;
+import dev.onehop.measure.results.SampleResults;
+import dev.onehop.measure.results.TopologyFacts;
+import java.io.StringReader;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.MatchResult;
+import java.util.regex.Pattern;
+import javax.xml.parsers.DocumentBuilderFactory;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.xml.sax.InputSource;
+
+class ReportTest {
+
+  @TempDir private Path folder;
+
+  private static List<String> charts(String html) {
+    return Pattern.compile("<svg class=\"chart .*?</svg>", Pattern.DOTALL)
+        .matcher(html)
+        .results()
+        .map(MatchResult::group)
+        .toList();
+  }
+
+  @Test
+  void everyModeHasItsLineInEveryChartByThreads() throws Exception {
+    Results results = SampleResults.us2014();
+    List<String> charts = charts(Report.html(results, folder));
+    // Throughput twice, for wide and for narrow pages; mean, p95 and p99 of reads and of updates.
+    assertThat(charts).hasSize(8);
+    for (String chart : charts) {
+      assertThat(chart).contains("m-legacy\"", "m-legacy alt", "m-async\"", "m-targeted-async\"");
+    }
+    assertThat(charts.get(0)).contains("bound limit", "bound pool", "aria-label=\"Throughput");
+  }
+
+  @Test
+  void aScenarioIsShownOverTimeAndInFigures() throws Exception {
+    Results frozen = SampleResults.frozen(SampleResults.us2014());
+    String html = Report.html(frozen, folder);
+
+    assertThat(charts(html))
+        .hasSize(3)
+        .allSatisfy(
+            chart ->
+                assertThat(chart)
+                    .contains("bound fault", "m-async\"", "m-targeted-async\"", " piped\""));
+    assertThat(html)
+        .contains(
+            "<p class=\"lede\">While the server of or1 is frozen (SIGSTOP), operations on the other"
+                + " shards took, at the 99th percentile, 4,502 ms with async (64.0 before), and 0.0"
+                + " a second were done (200 before); 64.5 ms with targeted-async",
+            "href=\"#shard-freeze\"",
+            "Operations on or1");
+    assertThat(ResultsTable.render(frozen))
+        .contains("300 operations a second at even intervals", "targeted-async (pipelined)")
+        .contains("Operations on the other shards\nclient", "STAND-IN");
+    assertThat(ResultsFile.toJson(frozen)).contains("\"recoverySeconds\" : null");
+  }
+
+  @Test
+  void zonesAreATableWithWhatCrossesAndItsCost() {
+    Results zones = SampleResults.zones(SampleResults.us2014());
+    String sentence =
+        "A read of any member took 1,000 bytes across zones with async (defaults), 20.0 with"
+            + " direct-async (preferred zones) (0.020 times as much).";
+
+    assertThat(Report.html(zones, folder))
+        .contains("<p class=\"lede\">" + sentence, "href=\"#zones\"", "600 bytes an operation");
+    assertThat(ResultsTable.render(zones))
+        .contains("Reads of any member (nearest)\nclient", sentence)
+        .containsPattern("async +defaults +zone-a +1,000 +1,000 +0.0 +0.0 +77.0 +40.00");
+    assertThat(ResultsFile.toJson(zones)).contains("\"clientAndRouter\" : 1000.0");
+  }
+
+  /** 64 threads and a pool of five: the limit is thirteen times what can be reached. */
+  @Test
+  void slowestAndFastestRoundAreDrawn() {
+    Results once = SampleResults.us2014();
+    Results thrice = SampleResults.inRounds(once);
+
+    assertThat(new Charts(once).throughput(LineChart.Size.WIDE)).doesNotContain("\"range\"");
+    String chart = new Charts(thrice).throughput(LineChart.Size.WIDE);
+    assertThat(chart.split("\"range\"", -1)).hasSize(once.points().size() + 1);
+    assertThat(chart).contains("1 threads: 22.5 ops/s (20.3-24.8)");
+    assertThat(Report.html(thrice, Path.of(""))).contains("<b>rounds</b>");
+    assertThat(Report.html(once, Path.of(""))).doesNotContain("<b>rounds</b>");
+    assertThat(new Tables(thrice).throughput()).contains(">rounds<", ">20.3-24.8<");
+  }
+
+  @Test
+  void ratesHaveSmallMultiplesAndTables() {
+    String html = Report.html(SampleResults.atRates(SampleResults.us2014()), folder);
+
+    assertThat(html)
+        .contains("href=\"#rates\"", "Latency by rate, p50", "Latency by rate, p99")
+        .contains("Ratios to the best official client", "Highest rates that hold")
+        .contains(
+            "async, 100 connections holds p99&lt;80ms up to 310 operations a second",
+            "href=\"#ratios\"")
+        .doesNotContain("NaN", "Infinity");
+  }
+
+  @Test
+  void howPointsWereMeasuredHasATable() {
+    Results all = SampleResults.us2014();
+    Results disturbed =
+        new Results(
+            all.run(),
+            all.topology(),
+            all.server(),
+            all.machine(),
+            null,
+            List.of(SampleResults.disturbed(all.points().get(0))));
+
+    assertThat(Report.html(disturbed, folder))
+        .contains("<td>1.2</td><td>14</td><td>8.0</td><td>yes</td><td>2 *</td><td>3.0</td>")
+        .contains("<td>2,400</td><td>12</td><td>900</td>", "Others on the host took more");
+    assertThat(Report.html(all, folder)).doesNotContain("id=\"conditions\"");
+  }
+
+  @Test
+  void boundThatIsFarAboveAllOthersIsNotDrawn() {
+    Results all = SampleResults.us2014();
+    Results pooled =
+        new Results(
+            all.run(),
+            all.topology(),
+            all.server(),
+            all.machine(),
+            all.detour(),
+            List.of(SampleResults.point("async", 64, 5)));
+
+    String throughput = new Charts(pooled).throughput(LineChart.Size.WIDE);
+
+    assertThat(throughput).contains("bound pool").doesNotContain("bound limit");
+  }
+
+  @Test
+  void percentileCurvesComeFromTheLogs() throws Exception {
+    Results results = SampleResults.us2014();
+    assertThat(Report.html(results, folder)).doesNotContain("Percentile curves");
+    SampleResults.writeLogs(results, folder);
+    String html = Report.html(results, folder);
+    // Three thread counts of two operations more.
+    assertThat(charts(html)).hasSize(14);
+    assertThat(html).contains("READ latency by percentile at 64 threads");
+  }
+
+  @Test
+  void isOneFileWithoutScriptsOrANetwork() throws Exception {
+    Results results = SampleResults.us2014();
+    SampleResults.writeLogs(results, folder);
+    String html = Report.html(results, folder);
+    assertThat(html).doesNotContain("<script", "<link", "http:", "https:", "@import", "url(");
+  }
+
+  @Test
+  void everySvgIsWellFormed() throws Exception {
+    Results results = SampleResults.us2014();
+    SampleResults.writeLogs(results, folder);
+    List<String> drawings =
+        Pattern.compile("<svg .*?</svg>", Pattern.DOTALL)
+            .matcher(Report.html(results, folder))
+            .results()
+            .map(MatchResult::group)
+            .toList();
+    assertThat(drawings).hasSizeGreaterThan(13);
+    for (String svg : drawings) {
+      DocumentBuilderFactory.newInstance()
+          .newDocumentBuilder()
+          .parse(new InputSource(new StringReader(svg)));
+      assertThat(svg).doesNotContain("NaN", "Infinity");
+    }
+  }
+
+  @Test
+  void textFromOutsideIsEscaped() {
+    Results sample = SampleResults.us2014();
+    TopologyFacts topology = sample.topology();
+    Results hostile =
+        new Results(
+            new RunFacts(
+                "now",
+                "bench '<b>&'",
+                false,
+                "<i>stopped</i>",
+                12,
+                1,
+                "<w>",
+                Map.of("k", "<v>"),
+                null,
+                List.of("<u>share</u>"),
+                1,
+                7,
+                null,
+                "<e>"),
+            new TopologyFacts(
+                "<script>alert(1)</script>",
+                topology.client(),
+                topology.regions(),
+                topology.rttMillis(),
+                topology.hosts()),
+            sample.server(),
+            sample.machine(),
+            null,
+            sample.points());
+    String html = Report.html(hostile, folder);
+    assertThat(html).doesNotContain("<script", "<i>stopped", "<u>share", "<w>", "<v>", "<b>&'");
+    assertThat(html).contains("&lt;script&gt;", "bench &#39;&lt;b&gt;&amp;&#39;");
+    assertThat(html).contains("<p>&lt;e&gt;.</p>");
+    assertThat(html).contains("Unfinished run: 11 of 12 points");
+    assertThat(html).contains("Not known: &lt;u&gt;share&lt;/u&gt;.");
+  }
+
+  @Test
+  void saysThatTheRoutersAreStandIns() {
+    assertThat(Report.html(SampleResults.us2014(), folder))
+        .contains("stand-in, not mongos", "STAND-IN routers");
+  }
+
+  @Test
+  void namesHostsRoundTripsServersAndHowToReproduce() {
+    assertThat(Report.html(SampleResults.us2014(), folder))
+        .contains("<th scope=\"row\">or1</th><td>or</td><td>router, shard or1</td>")
+        .contains("<th scope=\"row\">ca</th><td>62.0</td><td>22.0</td><td>-</td>", "68.2")
+        .contains("6.0.5", "A processor, 2 cores", "bin/onehop bench --quick");
+  }
+
+  @Test
+  void aRunWithoutPointsStillHasAReport() {
+    Results sample = SampleResults.us2014();
+    Results none =
+        new Results(sample.run(), sample.topology(), sample.server(), null, null, List.of());
+    assertThat(Report.html(none, folder))
+        .contains("No point was finished.", "<h2>Topology us-2014");
+  }
+
+  @Test
+  void showsThePredictedDetourBesideTheMeasured() {
+    Results sample = SampleResults.us2014();
+    Detour detour = new Detour(Map.of("or1", 12.5, "ca1", 0.0), 6.25, 6.5, 1);
+    Results detouring =
+        new Results(
+            sample.run(),
+            sample.topology(),
+            sample.server(),
+            sample.machine(),
+            detour,
+            sample.points());
+    assertThat(Report.html(detouring, folder))
+        .contains("href=\"#detour\"", "<th scope=\"row\">or1</th><td>12.5</td>")
+        .contains("<th scope=\"row\">all, by their shares</th><td>6.25</td><td>6.50</td>");
+    assertThat(Report.html(sample, folder)).doesNotContain("detour\"");
+  }
+
+  @Test
+  void opensWithTheBestOfficialConfigurationAndThenTheCappedOne() {
+    // 64 threads: 225 ops/s of a targeted pool of 5 for each of two shards; 1,442 of one of 100.
+    assertThat(Report.html(SampleResults.us2014(), folder))
+        .contains(
+            "<p class=\"lede\">At 64 threads, targeted-async, 5 connections did 225 operations per"
+                + " second, 0.16 times the 1,442 of legacy, 100 connections, the best of the"
+                + " official clients; with 5 connections these did 113 at most.</p>")
+        .contains("<b>0.16×</b> the throughput of the best official client")
+        .contains("<b>15 %</b> of what a closed loop can do", "<b>100 %</b> went over a router");
+  }
+
+  @Test
+  void namesTheLimitsOfTheRunBesideWhatItFound() {
+    assertThat(Report.html(SampleResults.us2014(), folder))
+        .containsSubsequence(
+            "<div class=\"summary\">",
+            "Limits of this run",
+            "stand-in, not mongos",
+            "share all 2 processors",
+            "measured once (n = 1)",
+            "</div>");
+    assertThat(Report.html(SampleResults.inRounds(SampleResults.us2014()), folder))
+        .contains("measured 3 times (n = 3)");
+  }
+
+  @Test
+  void writesBesideTheResults() {
+    Results results = SampleResults.us2014();
+    ResultsFile.write(folder, results);
+    assertThat(Report.write(folder, results))
+        .isEqualTo(folder.resolve("report.html"))
+        .isNotEmptyFile();
+  }
+}

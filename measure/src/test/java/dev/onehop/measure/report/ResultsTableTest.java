@@ -1,0 +1,111 @@
+package dev.onehop.measure.report;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.onehop.measure.results.Detour;
+import dev.onehop.measure.results.Point;
+import dev.onehop.measure.results.Results;
+import dev.onehop.measure.results.SampleResults;
+import dev.onehop.measure.results.ServerFacts;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+class ResultsTableTest {
+
+  private static List<String> lines(Results results) {
+    return ResultsTable.render(results).lines().toList();
+  }
+
+  @Test
+  void hasARowPerPointByThreadsThenPool() {
+    List<String> lines = lines(SampleResults.us2014());
+    assertThat(lines.get(2))
+        .startsWith("mode")
+        .contains("conns", "threads", "% of limit", "share %");
+    List<String> rows = lines.subList(3, 14);
+    assertThat(rows.get(0)).startsWith("legacy ").contains("22.5", "23.0", "44.6", "33/34/33");
+    assertThat(rows.get(8)).startsWith("targeted-async ").contains("64", "225", "100");
+    assertThat(rows.get(9)).startsWith("legacy ").contains(" 100 ");
+    assertThat(lines.get(14)).isEmpty();
+  }
+
+  @Test
+  void columnsLineUp() {
+    List<String> lines = lines(SampleResults.us2014());
+    int errors = lines.get(2).indexOf("errors") + "errors".length();
+    for (String row : lines.subList(3, 14)) {
+      assertThat(row.charAt(errors - 1)).isEqualTo('0');
+      assertThat(row.charAt(errors)).isEqualTo(' ');
+    }
+  }
+
+  @Test
+  void roundsHaveAColumnWhereThereAreSome() {
+    List<String> lines = lines(SampleResults.inRounds(SampleResults.us2014()));
+    assertThat(lines.get(2)).contains("ops/s", "rounds", "limit");
+    assertThat(lines.get(3)).contains(" 22.5 ", " 20.3-24.8 ", " 23.0 ");
+    assertThat(lines(SampleResults.us2014()).get(2)).doesNotContain("rounds");
+  }
+
+  @Test
+  void saysWhichShardIsWhichAndWhatTheRoutersAre() {
+    assertThat(ResultsTable.render(SampleResults.us2014()))
+        .contains("STAND-IN routers", "stand-in, not mongos", "served by ca1 / or1 / va2");
+  }
+
+  @Test
+  void aRealMongosIsNotCalledAStandIn() {
+    Results sample = SampleResults.us2014();
+    Results real =
+        new Results(
+            sample.run(),
+            sample.topology(),
+            new ServerFacts("8.0.1", new ServerFacts.Router("mongos", "8.0.1"), "8.0"),
+            sample.machine(),
+            new Detour(Map.of("or1", 40.0), 21.5, 22.25, 1),
+            sample.points());
+    assertThat(ResultsTable.render(real))
+        .contains("mongos 8.0.1", "predicted 21.5 ms, measured 22.3 ms")
+        .doesNotContainIgnoringCase("stand-in");
+  }
+
+  @Test
+  void percentNeverRoundsUpToAWholeNotReached() {
+    assertThat(Format.percent(0.9999)).isEqualTo("99.9");
+    assertThat(Format.percent(1.0)).isEqualTo("100");
+    assertThat(Format.percent(0.0004)).isEqualTo("0.0");
+    assertThat(Format.percent(0.0)).isEqualTo("0");
+    assertThat(Format.percent(0.334)).isEqualTo("33");
+    assertThat(Format.percent(null)).isEqualTo("-");
+  }
+
+  @Test
+  void ratesHaveATableOfTheirOwnWithRatiosAndMaxima() {
+    assertThat(ResultsTable.render(SampleResults.atRates(SampleResults.us2014())))
+        .containsPattern("300 +targeted-async \\(pipelined\\) +5 +300 +65\\.\\d")
+        .containsPattern("300 +async +5 +300 +9,\\d+")
+        .containsPattern("async +5 +p99<80ms +none holds +325")
+        .contains("1 round: no interval below 5", "STAND-IN routers");
+  }
+
+  @Test
+  void aPointThatOthersDisturbedIsMarked() {
+    Results sample = SampleResults.us2014();
+    Point point = SampleResults.disturbed(sample.points().get(0));
+    Results disturbed =
+        new Results(
+            sample.run(),
+            sample.topology(),
+            sample.server(),
+            sample.machine(),
+            null,
+            List.of(point, sample.points().get(1)));
+
+    assertThat(ResultsTable.render(disturbed))
+        .containsPattern("legacy \\* +5 ")
+        .containsPattern("async +5 ")
+        .contains("*: others on the host took more than 1 %", "+-%");
+    assertThat(ResultsTable.render(sample)).doesNotContain("*:", "+-%");
+  }
+}

@@ -1,0 +1,60 @@
+package dev.onehop.measure.report;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import dev.onehop.measure.results.ConsumeResults;
+import dev.onehop.measure.results.ResultsFile;
+import dev.onehop.measure.results.ResyncResults;
+import dev.onehop.measure.results.SampleResyncResults;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The report of resync in HTML, in a browser, as tables and again from its file. */
+class ResyncReportTest {
+
+  @TempDir private Path folder;
+
+  private final ResyncResults results = SampleResyncResults.all();
+
+  @Test
+  void tableAndSentencesSayWhereTheLinesCross() {
+    assertThat(ResyncTable.render(results))
+        .contains(
+            "0 indexes, 1 collection: at 512 MiB files take 7.00 s and an initial sync 10.00 s (n ="
+                + " 3); the lines cross at 256 MiB: beyond, files are quicker.",
+            "5 indexes, 1 collection: at 512 MiB files take 7.00 s and an initial sync 22.00 s",
+            "reads p50");
+  }
+
+  @Test
+  void theFileHasTheShapeThatOthersRelyOnAndIsReadAgain() throws Exception {
+    ResultsFile.write(folder, results);
+
+    assertThat(ResultsFile.read(folder, ResyncResults.class, ResyncResults.COMMAND))
+        .contains(results);
+    assertThat(ResultsFile.read(folder, ConsumeResults.class, ConsumeResults.COMMAND)).isEmpty();
+    JsonNode json = new ObjectMapper().readTree(folder.resolve("results.json").toFile());
+    for (String field :
+        List.of(
+            "method",
+            "indexes",
+            "collections",
+            "bytes",
+            "seconds",
+            "fixedSeconds",
+            "methodProved",
+            "equal",
+            "lockedSeconds")) {
+      assertThat(json.path("cells").path(0).has(field)).as(field).isTrue();
+    }
+  }
+
+  @Test
+  void looksRightInABrowser(@TempDir Path profile) throws Exception {
+    ReportChecks.looksRight(ResyncReport.write(folder, results), profile, "resync", 2);
+  }
+}

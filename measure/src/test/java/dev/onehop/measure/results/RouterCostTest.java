@@ -1,0 +1,40 @@
+package dev.onehop.measure.results;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class RouterCostTest {
+  // Through one router 290 us, targeted 300.4.
+  private final List<Point> points = SampleResults.us2014().points();
+
+  @Test
+  void theFactorIsThatOfTheModesThroughOneRouter() {
+    RouterCost cost = RouterCost.of(points, false);
+
+    assertThat(cost.microsPerOperation()).isEqualTo(290);
+    assertThat(cost.factor()).isEqualTo(1.1);
+    assertThat(cost.sentence()).contains("the stand-in 290 us here: a factor of 1.1");
+  }
+
+  @Test
+  void aCostThatIsMadeIsSaid() {
+    RouterCost cost = RouterCost.of(points, true);
+
+    assertThat(cost.kind()).isEqualTo("real");
+    assertThat(cost.sentence())
+        .contains("each request costs the stand-in 320 us of processor time");
+  }
+
+  @Test
+  void withoutSuchAPointNothingIsKnown() {
+    RouterCost cost =
+        RouterCost.of(
+            points.stream().filter(point -> point.mode().startsWith("targeted")).toList(), false);
+
+    assertThat(cost.microsPerOperation()).isNull();
+    assertThat(cost.factor()).isNull();
+    assertThat(cost.sentence()).contains("was not measured");
+  }
+}

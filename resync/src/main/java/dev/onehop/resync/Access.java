@@ -1,0 +1,89 @@
+package dev.onehop.resync;
+
+import com.mongodb.ConnectionString;
+import com.mongodb.MongoClientSettings;
+import com.mongodb.MongoCredential;
+import com.mongodb.ServerAddress;
+import com.mongodb.client.MongoClients;
+import com.mongodb.connection.ClusterConnectionMode;
+import dev.onehop.testbed.TrustedAuthority;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How to be let in by the members of a replica set. Never shown: it has the password. Immutable.
+ */
+public final class Access {
+
+  private static final int CONNECT_SECONDS = 5;
+
+  private final String url;
+  private final @Nullable Path authority;
+
+  /**
+   * @param url with the password
+   * @param authority PEM file with what certificates are trusted by; null for what Java trusts
+   */
+  public Access(String url, @Nullable Path authority) {
+    this.url = url;
+    this.authority = authority;
+  }
+
+  /** The same as a URL that a user gave. */
+  public static Access of(ClusterUrl url) {
+    return new Access(url.secret(), url.authority());
+  }
+
+  String secret() {
+    return url;
+  }
+
+  @Nullable Path authority() {
+    return authority;
+  }
+
+  /** The hosts that the URL names. */
+  List<String> seeds() {
+    return new ConnectionString(url).getHosts();
+  }
+
+  /** A member, over connections to it alone; made before it answers. */
+  public Member member(String host) {
+    return member(host, new ConnectionString(url).getCredential());
+  }
+
+  /** The same without a user: for servers that know none yet, and what they tell everybody. */
+  Member stranger(String host) {
+    return member(host, null);
+  }
+
+  private Member member(String host, @Nullable MongoCredential credential) {
+    ConnectionString given = new ConnectionString(url);
+    MongoClientSettings.Builder settings =
+        MongoClientSettings.builder()
+            .applicationName("onehop resync")
+            .retryReads(false)
+            .retryWrites(false)
+            .applyToClusterSettings(
+                cluster ->
+                    cluster
+                        .hosts(List.of(new ServerAddress(host)))
+                        .mode(ClusterConnectionMode.SINGLE)
+                        .serverSelectionTimeout(CONNECT_SECONDS, TimeUnit.SECONDS))
+            .applyToSocketSettings(
+                socket -> socket.connectTimeout(CONNECT_SECONDS, TimeUnit.SECONDS))
+            .applyToSslSettings(
+                ssl -> {
+                  ssl.applyConnectionString(given);
+                  if (authority != null) {
+                    ssl.context(TrustedAuthority.read(authority).context());
+                  }
+                });
+    if (credential != null) {
+      settings.credential(credential);
+    }
+    return new Member(host, MongoClients.create(settings.build()));
+  }
+}

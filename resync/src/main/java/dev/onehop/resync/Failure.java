@@ -1,0 +1,81 @@
+package dev.onehop.resync;
+
+import java.io.IOException;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.FileSystemException;
+import java.nio.file.NoSuchFileException;
+import org.jspecify.annotations.Nullable;
+
+/** What ends a command: one line for the person who ran it, and the exit code. */
+public final class Failure extends RuntimeException {
+
+  /** Exit code when a run failed. */
+  public static final int RUN = 1;
+
+  /** Exit code when the command was not understood. */
+  public static final int USAGE = 2;
+
+  /** Exit code after Ctrl-C, as shells have it: 128 + SIGINT. */
+  public static final int INTERRUPTED = 130;
+
+  private final int exitCode;
+
+  private Failure(int exitCode, String message, @Nullable Throwable cause) {
+    super(message, cause);
+    this.exitCode = exitCode;
+  }
+
+  /** Something the caller asked for does not exist or makes no sense. */
+  public static Failure usage(String message) {
+    return new Failure(USAGE, message, null);
+  }
+
+  /** Something went wrong on the way. */
+  public static Failure run(String message, @Nullable Throwable cause) {
+    return new Failure(RUN, message, cause);
+  }
+
+  /** The run was interrupted. */
+  public static Failure interrupted() {
+    return new Failure(INTERRUPTED, "interrupted", null);
+  }
+
+  /** What a run failed with; a thread that was interrupted is so again. */
+  public static Failure of(Exception failure) {
+    if (failure instanceof Failure known) {
+      return known;
+    }
+    if (failure instanceof InterruptedException) {
+      Thread.currentThread().interrupt();
+      return interrupted();
+    }
+    return run(firstLine(failure), failure);
+  }
+
+  /** The exit code this failure stands for. */
+  public int exitCode() {
+    return exitCode;
+  }
+
+  /** Why an I/O operation failed, in words, without the file's name. */
+  public static String reason(IOException e) {
+    if (e instanceof NoSuchFileException) {
+      return "no such file or folder";
+    }
+    if (e instanceof AccessDeniedException) {
+      return "permission denied";
+    }
+    if (e instanceof FileSystemException f && f.getReason() != null) {
+      return f.getReason();
+    }
+    return firstLine(e);
+  }
+
+  /** The first line of what a throwable says, or its class's name if it says nothing. */
+  public static String firstLine(Throwable e) {
+    String message = e.getMessage();
+    return message == null || message.isBlank()
+        ? e.getClass().getSimpleName()
+        : message.lines().findFirst().orElse("").strip();
+  }
+}

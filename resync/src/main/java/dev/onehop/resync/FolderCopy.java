@@ -1,0 +1,224 @@
+package dev.onehop.resync;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.LongConsumer;
+import java.util.zip.CRC32C;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A copy of a data folder into one or several others. Where the file system can share blocks
+ * between files (reflink) nothing is read; else each file is read once, with its checksum.
+ */
+final class FolderCopy {
+
+  private static final int BLOCK = 1 << 20;
+  private static final double MEBIBYTE = 1 << 20;
+
+  /** A command line has an end. */
+  private static final int FILES_AT_ONCE = 500;
+
+  private final DataFolder source;
+  private final List<Path> targets;
+  private final @Nullable Double limit;
+  private final LongConsumer progress;
+  private final Map<Path, Long> checksums = new LinkedHashMap<>();
+  private final ByteBuffer block = ByteBuffer.allocateDirect(BLOCK);
+  private List<Path> files = List.of();
+  private long read;
+  private long written;
+  private boolean shared;
+
+  /**
+   * @param targets empty folders
+   * @param limit most mebibytes per second; null for no limit
+   * @param progress gets the number of bytes that were read so far
+   */
+  FolderCopy(DataFolder source, List<Path> targets, @Nullable Double limit, LongConsumer progress) {
+    this.source = source;
+    this.targets = List.copyOf(targets);
+    this.limit = limit;
+    this.progress = progress;
+  }
+
+  /** Copies all files, as they are at this moment. */
+  void copy() throws IOException, InterruptedException {
+    files = List.copyOf(source.files().keySet());
+    for (Path target : targets) {
+      for (Path file : files) {
+        Files.createDirectories(target.resolve(file).getParent());
+      }
+    }
+    shared = share();
+    if (!shared) {
+      long begun = System.nanoTime();
+      for (Path file : files) {
+        checksums.put(file, copy(file, begun));
+      }
+    }
+  }
+
+  /** Whether the copies share the source's blocks. */
+  boolean isShared() {
+    return shared;
+  }
+
+  /** Bytes that were written into each target; blocks of zeros are not. */
+  long written() {
+    return written;
+  }
+
+  private boolean share() throws IOException, InterruptedException {
+    for (Path target : targets) {
+      for (int from = 0; from < files.size(); from += FILES_AT_ONCE) {
+        if (!share(files.subList(from, Math.min(from + FILES_AT_ONCE, files.size())), target)) {
+          return false;
+        }
+      }
+    }
+    return true;
+  }
+
+  private boolean share(List<Path> some, Path target) throws IOException, InterruptedException {
+    List<String> command = new ArrayList<>(List.of("cp", "--reflink=always", "--parents", "-t"));
+    command.add(target.toAbsolutePath().toString());
+    command.add("--");
+    some.forEach(file -> command.add(file.toString()));
+    Process copy =
+        new ProcessBuilder(command)
+            .directory(source.path().toFile())
+            .redirectErrorStream(true)
+            .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+            .start();
+    try {
+      return copy.waitFor() == 0;
+    } finally {
+      copy.destroyForcibly();
+    }
+  }
+
+  private long copy(Path file, long begun) throws IOException, InterruptedException {
+    CRC32C checksum = new CRC32C();
+    List<FileChannel> outs = new ArrayList<>();
+    try (FileChannel in = FileChannel.open(source.path().resolve(file))) {
+      for (Path target : targets) {
+        outs.add(
+            FileChannel.open(
+                target.resolve(file),
+                StandardOpenOption.CREATE,
+                StandardOpenOption.TRUNCATE_EXISTING,
+                StandardOpenOption.WRITE));
+      }
+      long at = 0;
+      while (fill(in)) {
+        int size = block.remaining();
+        checksum.update(block.duplicate());
+        if (!isZero(block)) {
+          for (FileChannel out : outs) {
+            write(out, block.duplicate(), at);
+          }
+          written += size;
+        }
+        at += size;
+        read += size;
+        progress.accept(read);
+        hold(begun);
+      }
+      for (FileChannel out : outs) {
+        if (out.size() < at) {
+          write(out, ByteBuffer.allocate(1), at - 1);
+        }
+      }
+    } finally {
+      for (FileChannel out : outs) {
+        out.close();
+      }
+    }
+    return checksum.getValue();
+  }
+
+  private boolean fill(FileChannel in) throws IOException {
+    block.clear();
+    int n = 0;
+    while (n >= 0 && block.hasRemaining()) {
+      n = in.read(block);
+    }
+    block.flip();
+    return block.hasRemaining();
+  }
+
+  private static void write(FileChannel out, ByteBuffer bytes, long at) throws IOException {
+    long position = at;
+    while (bytes.hasRemaining()) {
+      position += out.write(bytes, position);
+    }
+  }
+
+  /** Servers make files of the journal larger than what is in them. */
+  private static boolean isZero(ByteBuffer bytes) {
+    int i = bytes.position();
+    for (; i + Long.BYTES <= bytes.limit(); i += Long.BYTES) {
+      if (bytes.getLong(i) != 0) {
+        return false;
+      }
+    }
+    for (; i < bytes.limit(); i++) {
+      if (bytes.get(i) != 0) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  private void hold(long begun) throws InterruptedException {
+    if (limit != null) {
+      long due = (long) (read / (limit * MEBIBYTE) * 1e9);
+      long early = due - (System.nanoTime() - begun);
+      if (early > 0) {
+        Thread.sleep(early / 1_000_000, (int) (early % 1_000_000));
+      }
+    }
+    if (Thread.interrupted()) {
+      throw new InterruptedException();
+    }
+  }
+
+  /**
+   * Makes sure that all is on the disk, and reads it again. The source may go on meanwhile.
+   *
+   * @throws Failure if something else is read than was written
+   */
+  void verify() throws IOException, InterruptedException {
+    for (Path target : targets) {
+      for (Path file : files) {
+        Path copy = target.resolve(file);
+        try (FileChannel channel =
+            FileChannel.open(copy, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+          channel.force(true);
+          if (!shared && checksum(channel) != checksums.getOrDefault(file, -1L)) {
+            throw Failure.run(copy + " differs from what was read of the source", null);
+          }
+        }
+      }
+    }
+  }
+
+  private long checksum(FileChannel channel) throws IOException, InterruptedException {
+    CRC32C checksum = new CRC32C();
+    while (fill(channel)) {
+      checksum.update(block.duplicate());
+      if (Thread.interrupted()) {
+        throw new InterruptedException();
+      }
+    }
+    return checksum.getValue();
+  }
+}

@@ -1,0 +1,206 @@
+package dev.onehop.resync;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.mongodb.MongoException;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.Writer;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A server's lock, held by a process of its own: see {@link LockHolderMain}. Should that one be
+ * killed, this one unlocks.
+ */
+final class LockHolder implements AutoCloseable {
+
+  private static final Duration START = Duration.ofSeconds(60);
+  private static final String ENDED = "";
+
+  private final Member member;
+  private final Duration deadline;
+  private final Process process;
+  private final Writer commands;
+  private final BlockingQueue<String> answers = new LinkedBlockingQueue<>();
+  private boolean mayBeLocked;
+  private long lockedAt;
+  private @Nullable Duration locked;
+
+  private LockHolder(Member member, Duration deadline, Process process) {
+    this.member = member;
+    this.deadline = deadline;
+    this.process = process;
+    this.commands = process.outputWriter(StandardCharsets.UTF_8);
+  }
+
+  /**
+   * Starts the process; nothing is locked yet.
+   *
+   * @throws Failure if it can't be started or can't connect
+   */
+  static LockHolder start(Access access, Member member, Duration deadline)
+      throws InterruptedException {
+    List<String> command =
+        List.of(
+            // Not ended by Ctrl-C, which a terminal sends to all of a session's processes.
+            "setsid",
+            Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+            "-XX:TieredStopAtLevel=1",
+            "-XX:+UseSerialGC",
+            "-Xmx64m",
+            "-cp",
+            System.getProperty("java.class.path"),
+            LockHolderMain.class.getName());
+    LockHolder holder = null;
+    try {
+      Process process =
+          new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.DISCARD).start();
+      holder = new LockHolder(member, deadline, process);
+      Thread reader = new Thread(holder::readAnswers, "lock-answers");
+      reader.setDaemon(true);
+      reader.start();
+      Path authority = access.authority();
+      holder.send(
+          new ObjectMapper()
+              .writeValueAsString(
+                  new LockHolderMain.Task(
+                      member.host(),
+                      access.secret(),
+                      authority == null ? null : authority.toAbsolutePath().toString(),
+                      deadline.toMillis())));
+      holder.await(LockHolderMain.READY, START);
+      return holder;
+    } catch (IOException e) {
+      throw Failure.run("cannot start what holds the lock: " + Failure.firstLine(e), e);
+    } catch (InterruptedException | RuntimeException e) {
+      if (holder != null) {
+        holder.close();
+      }
+      throw e;
+    }
+  }
+
+  private void readAnswers() {
+    try (BufferedReader lines = process.inputReader(StandardCharsets.UTF_8)) {
+      String line;
+      while ((line = lines.readLine()) != null) {
+        answers.add(line);
+      }
+    } catch (IOException e) {
+      // It has ended.
+    }
+    answers.add(ENDED);
+  }
+
+  private void send(String line) {
+    try {
+      commands.write(line + "\n");
+      commands.flush();
+    } catch (IOException e) {
+      throw failed("the process that holds it has ended");
+    }
+  }
+
+  private Failure failed(String why) {
+    return Failure.run("the lock of " + member.host() + " failed: " + why, null);
+  }
+
+  private Failure failedWith(String answer) {
+    return failed(
+        answer.startsWith(LockHolderMain.FAILED)
+            ? answer.substring(LockHolderMain.FAILED.length())
+            : "the process that holds it has ended");
+  }
+
+  private void await(String expected, Duration atMost) throws InterruptedException {
+    String answer = answers.poll(atMost.toMillis(), TimeUnit.MILLISECONDS);
+    if (answer == null) {
+      throw failed("no answer within " + atMost.toSeconds() + " s");
+    }
+    if (!expected.equals(answer)) {
+      throw failedWith(answer);
+    }
+  }
+
+  /**
+   * Fails if what was locked is no longer.
+   *
+   * @throws Failure why
+   */
+  void check() {
+    String answer = answers.peek();
+    if (answer != null) {
+      throw failedWith(answer);
+    }
+  }
+
+  /** Locks. What this throws leaves nothing locked, once closed. */
+  void lock() throws InterruptedException {
+    mayBeLocked = true;
+    lockedAt = System.nanoTime();
+    send("lock");
+    await(LockHolderMain.LOCKED, deadline);
+  }
+
+  /**
+   * Unlocks.
+   *
+   * @throws Failure if it has not been locked all the time
+   */
+  void unlock() throws InterruptedException {
+    send("unlock");
+    await(LockHolderMain.UNLOCKED, START);
+    mayBeLocked = false;
+    locked = Duration.ofNanos(System.nanoTime() - lockedAt);
+  }
+
+  /** How long it was locked; null if it was not, or not until it was unlocked. */
+  @Nullable Duration locked() {
+    return locked;
+  }
+
+  /** Ends the process, which unlocks what is locked; unlocks it from here if that was killed. */
+  @Override
+  public void close() {
+    boolean interrupted = Thread.interrupted();
+    try {
+      commands.close();
+    } catch (IOException e) {
+      // It has ended.
+    }
+    try {
+      if (!process.waitFor(START.toSeconds(), TimeUnit.SECONDS)) {
+        throw Failure.run(
+            member.host() + " can't be unlocked; process " + process.pid() + " goes on trying",
+            null);
+      }
+      if (mayBeLocked && process.exitValue() != 0) {
+        unlockFromHere();
+      }
+    } catch (InterruptedException e) {
+      interrupted = true;
+    }
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private void unlockFromHere() {
+    try {
+      if (member.admin("currentOp").getBoolean("fsyncLock", false)) {
+        member.admin("fsyncUnlock");
+      }
+    } catch (MongoException e) {
+      throw Failure.run(
+          "cannot unlock %s: %s; run db.fsyncUnlock() there"
+              .formatted(member.host(), Failure.firstLine(e)),
+          e);
+    }
+  }
+}

@@ -1,0 +1,206 @@
+package dev.onehop.resync;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.mongodb.MongoException;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.Timer;
+import java.util.TimerTask;
+import org.bson.Document;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Locks a server, in a process of its own, so that the lock ends whatever becomes of who wanted it:
+ * at the end of standard input, which is also the end of the process that writes it, and at a
+ * deadline. The first line of standard input is a {@link Task} as JSON; then come {@code lock} and
+ * {@code unlock}. Standard output has {@code ready}, {@code locked}, {@code unlocked}, or {@code
+ * failed} and why.
+ */
+public final class LockHolderMain {
+
+  static final String READY = "ready";
+  static final String LOCKED = "locked";
+  static final String UNLOCKED = "unlocked";
+  static final String FAILED = "failed ";
+
+  private static final int NOT_LOCKED = 20; // IllegalOperation
+  private static final long RETRY_MILLIS = 200;
+  private static final long GIVE_UP_NANOS = 3_600_000_000_000L;
+
+  /**
+   * What to lock.
+   *
+   * @param host the server
+   * @param url how to be let in
+   * @param authority file of the authority that is trusted; null for those that Java trusts
+   * @param deadlineMillis how long it may be locked at most
+   */
+  record Task(String host, String url, @Nullable String authority, long deadlineMillis) {}
+
+  /** What the lock is known to be. */
+  private enum State {
+    OPEN,
+    /** The server was asked to lock, and may have. */
+    ASKED,
+    LOCKED
+  }
+
+  private final Member member;
+  private final long deadlineMillis;
+  private final PrintStream out;
+  private State state = State.OPEN; // guarded by this
+
+  private LockHolderMain(Member member, long deadlineMillis, PrintStream out) {
+    this.member = member;
+    this.deadlineMillis = deadlineMillis;
+    this.out = out;
+  }
+
+  /** Does what its standard input says. */
+  public static void main(String[] args) throws IOException {
+    PrintStream out = System.out;
+    System.setOut(System.err); // What libraries print is no part of the answers.
+    BufferedReader in =
+        new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+    int exitCode = 0;
+    try {
+      Task task = new ObjectMapper().readValue(in.readLine(), Task.class);
+      Path authority = task.authority() == null ? null : Path.of(task.authority());
+      Member member = new Access(task.url(), authority).member(task.host());
+      new LockHolderMain(member, task.deadlineMillis(), out).run(in);
+    } catch (IOException | RuntimeException e) {
+      out.println(FAILED + Failure.firstLine(e));
+      exitCode = 1;
+    }
+    out.flush();
+    System.exit(exitCode);
+  }
+
+  private void run(BufferedReader in) throws IOException {
+    member.admin("ping");
+    // A signal that ends this process, but not the one that reads its answers.
+    Runtime.getRuntime().addShutdownHook(new Thread(this::release, "unlock"));
+    say(READY);
+    String line;
+    while ((line = readLine(in)) != null) {
+      switch (line) {
+        case "lock" -> lock();
+        case "unlock" -> unlock();
+        default -> throw new IOException("unknown command: " + line);
+      }
+    }
+    release();
+  }
+
+  /** Null also where the other process has ended while it wrote. */
+  private static @Nullable String readLine(BufferedReader in) {
+    try {
+      return in.readLine();
+    } catch (IOException e) {
+      return null;
+    }
+  }
+
+  private synchronized void lock() {
+    state = State.ASKED;
+    Timer timer = new Timer("deadline", true);
+    timer.schedule(
+        new TimerTask() {
+          @Override
+          public void run() {
+            expire();
+          }
+        },
+        deadlineMillis);
+    // The server waits for operations that are under way; the end of input must not.
+    Thread asking = new Thread(this::ask, "lock");
+    asking.setDaemon(true);
+    asking.start();
+  }
+
+  private void ask() {
+    String failure = null;
+    try {
+      member.admin(new Document("fsync", 1).append("lock", true));
+    } catch (MongoException e) {
+      failure = Failure.firstLine(e);
+    }
+    synchronized (this) {
+      if (failure != null) {
+        release();
+        say(FAILED + failure);
+      } else if (state == State.ASKED) {
+        state = State.LOCKED;
+        say(LOCKED);
+      }
+    }
+  }
+
+  /** Says so only if it was locked until now. */
+  private synchronized void unlock() {
+    if (state != State.LOCKED) {
+      say(FAILED + "it was not locked");
+      return;
+    }
+    say(release() ? UNLOCKED : FAILED + "somebody else has unlocked it meanwhile");
+  }
+
+  private synchronized void expire() {
+    if (state != State.OPEN) {
+      release();
+      say(FAILED + "its deadline of " + deadlineMillis + " ms has passed");
+    }
+  }
+
+  /**
+   * Unlocks the server, if it is locked, and tries again until it can.
+   *
+   * @return whether it was locked
+   */
+  private synchronized boolean release() {
+    long giveUp = System.nanoTime() + GIVE_UP_NANOS;
+    while (state != State.OPEN) {
+      try {
+        // What was asked for and not answered may be locked or not; nobody else had locked it.
+        member.admin("fsyncUnlock");
+        state = State.OPEN;
+        return true;
+      } catch (MongoException e) {
+        boolean open = e.getCode() == NOT_LOCKED && !(state == State.ASKED && isAsked());
+        if (open || System.nanoTime() - giveUp > 0) {
+          state = State.OPEN;
+          return false;
+        }
+        pause();
+      }
+    }
+    return false;
+  }
+
+  /** Whether the server still tries to lock, and so may be locked later. */
+  private boolean isAsked() {
+    return member
+        .admin(new Document("currentOp", 1).append("command.fsync", new Document("$exists", true)))
+        .getList("inprog", Document.class)
+        .stream()
+        .findAny()
+        .isPresent();
+  }
+
+  private static void pause() {
+    try {
+      Thread.sleep(RETRY_MILLIS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private void say(String line) {
+    out.println(line);
+    out.flush();
+  }
+}

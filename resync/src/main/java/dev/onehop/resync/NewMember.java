@@ -1,0 +1,426 @@
+package dev.onehop.resync;
+
+import com.mongodb.MongoCommandException;
+import com.mongodb.MongoException;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.bson.BsonTimestamp;
+import org.bson.Document;
+import org.jspecify.annotations.Nullable;
+
+/** A member from its server's start until it has caught up; takes back what it did if it fails. */
+public final class NewMember {
+
+  /** Where a server that was started here prints to. */
+  static final String OUTPUT = "onehop-start.log";
+
+  /** How long a member that has answered may not answer. */
+  private static final Duration SILENCE = Duration.ofSeconds(10);
+
+  private static final long POLL_MILLIS = 50;
+
+  /** The state of a member that makes its initial sync. */
+  private static final int STARTUP2 = 5;
+
+  private static final int OUTPUT_LINES = 5;
+
+  /** ConfigurationInProgress, CurrentConfigNotCommittedYet: after a while it will do. */
+  private static final Set<Integer> RECONFIG_LATER = Set.of(109, 308);
+
+  private static final String NOT_SYNCED = "No initial sync required";
+
+  /** Of the log's line on an initial sync: its method, and the bytes of all documents. */
+  private static final Pattern STATISTICS =
+      Pattern.compile("\"method\":\"(\\w+)\".*\"approxTotalBytesCopied\":(\\d+)");
+
+  private final SetView set;
+  private final ResyncPlan plan;
+  private final Target target;
+  private final Progress progress;
+  private @Nullable Process process;
+  private @Nullable Path output;
+  private boolean started;
+  private boolean added;
+  private boolean answered;
+  private @Nullable BsonTimestamp goal;
+  private String proof = "";
+  private long copiedLogically;
+
+  NewMember(SetView set, ResyncPlan plan, Target target, Progress progress) {
+    this.set = set;
+    this.plan = plan;
+    this.target = target;
+    this.progress = progress;
+  }
+
+  /**
+   * Starts the server, or asks for it.
+   *
+   * @param byHand the command for who starts it
+   */
+  void start(String byHand) {
+    String start = plan.start();
+    if (start == null) {
+      if (!answers(target)) {
+        progress.note("Start " + target.host() + " now, for example with: " + byHand);
+      }
+      return;
+    }
+    try {
+      Path dbpath = target.dbpath();
+      output =
+          dbpath == null || plan.copy() != null
+              ? Files.createTempFile("onehop-start", ".log")
+              : dbpath.resolve(OUTPUT);
+      process =
+          // It goes on when this command ends, also by Ctrl-C.
+          ResyncPlan.process("setsid", "sh", "-c", ResyncPlan.filled(start, target))
+              .redirectInput(Path.of("/dev/null").toFile())
+              .redirectOutput(output.toFile())
+              .start();
+      started = true;
+    } catch (IOException e) {
+      throw Failure.run("cannot run --start: " + Failure.firstLine(e), e);
+    }
+  }
+
+  /** Whether anything listens there. */
+  static boolean answers(Target target) {
+    try (Socket socket = new Socket()) {
+      socket.connect(new InetSocketAddress(target.name(), target.port()), 1_000);
+      return true;
+    } catch (IOException e) {
+      return false;
+    }
+  }
+
+  /** Waits until the server answers. */
+  void awaitServer() throws InterruptedException {
+    long end = System.nanoTime() + plan.patience().toNanos();
+    while (!answers(target)) {
+      requireRunning();
+      if (System.nanoTime() - end > 0) {
+        throw Failure.run(
+            "%s did not answer within %s".formatted(target.host(), Progress.about(plan.patience())),
+            null);
+      }
+      Thread.sleep(POLL_MILLIS);
+    }
+  }
+
+  /**
+   * Fails if the server is not of the version that the set's data is of.
+   *
+   * @param version the source's
+   */
+  void requireVersion(String version) throws InterruptedException {
+    String its = buildInfo().getString("version");
+    if (!Preflight.feature(its).equals(Preflight.feature(version))) {
+      throw Failure.usage(
+          "%s has version %s, and the set %s".formatted(target.host(), its, version));
+    }
+  }
+
+  private Document buildInfo() throws InterruptedException {
+    long end = System.nanoTime() + SILENCE.toNanos();
+    while (true) {
+      requireRunning();
+      try {
+        return set.stranger(target.host()).admin("buildInfo");
+      } catch (MongoException e) {
+        // While it starts it closes connections.
+        if (System.nanoTime() - end > 0) {
+          throw Failure.run(target.host() + " does not answer: " + Failure.firstLine(e), e);
+        }
+      }
+      Thread.sleep(POLL_MILLIS);
+    }
+  }
+
+  /** Makes it a member, without vote and priority. */
+  void add() throws InterruptedException {
+    if (plan.rebuild()) {
+      return;
+    }
+    // Even a reply that was lost may be that of a change that was made.
+    added = true;
+    reconfigure(
+        config -> {
+          List<Document> members = config.getList("members", Document.class);
+          int id = members.stream().mapToInt(member -> member.getInteger("_id")).max().orElse(0);
+          members.add(
+              new Document("_id", id + 1)
+                  .append("host", target.host())
+                  .append("votes", 0)
+                  .append("priority", 0)
+                  .append("hidden", plan.hidden()));
+        });
+  }
+
+  /** A change of the set's configuration. */
+  private interface Change {
+    void apply(Document config);
+  }
+
+  private void reconfigure(Change change) throws InterruptedException {
+    long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
+    while (true) {
+      Document config = set.config();
+      config.put("members", new ArrayList<>(config.getList("members", Document.class)));
+      change.apply(config);
+      config.put("version", config.getInteger("version") + 1);
+      config.remove("term"); // It is the primary's to set.
+      try {
+        set.primary().admin(new Document("replSetReconfig", config));
+        return;
+      } catch (MongoCommandException e) {
+        if (!RECONFIG_LATER.contains(e.getErrorCode()) || System.nanoTime() - end > 0) {
+          throw Failure.run("cannot change the set's members: " + e.getErrorMessage(), e);
+        }
+        Thread.sleep(POLL_MILLIS);
+      }
+    }
+  }
+
+  /** Waits until it is a secondary that has what the primary had when it became one. */
+  void awaitCaughtUp() throws InterruptedException {
+    // Before its initial sync it knows no users.
+    Member stranger = set.stranger(target.host());
+    long end = System.nanoTime() + plan.patience().toNanos();
+    long lastAnswer = System.nanoTime();
+    long nextState = 0;
+    while (true) {
+      requireRunning();
+      try {
+        Document hello = stranger.admin("hello");
+        lastAnswer = System.nanoTime();
+        answered = true;
+        if (hello.getBoolean("secondary", false)) {
+          if (goal == null) {
+            goal = set.primary().lastWrite();
+          }
+          if (Member.lastWrite(hello).compareTo(goal) >= 0) {
+            return;
+          }
+        }
+        if (System.nanoTime() - nextState > 0) {
+          nextState = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(500);
+          if (showState()) {
+            end = System.nanoTime() + plan.patience().toNanos();
+          }
+        }
+      } catch (MongoException e) {
+        // A server that joins a set closes its connections, and answers again.
+        if (System.nanoTime() - lastAnswer > SILENCE.toNanos()) {
+          throw Failure.run(
+              target.host()
+                  + (answered ? " no longer answers: " : " does not answer: ")
+                  + Failure.firstLine(e),
+              e);
+        }
+      }
+      if (System.nanoTime() - end > 0) {
+        throw Failure.run(
+            "%s did not catch up within %s"
+                .formatted(target.host(), Progress.about(plan.patience())),
+            null);
+      }
+      Thread.sleep(POLL_MILLIS);
+    }
+  }
+
+  /** Shows how far an initial sync is, and returns whether it has moved on, or may have. */
+  private boolean showState() {
+    Document status;
+    try {
+      status =
+          set.member(target.host())
+              .admin(new Document("replSetGetStatus", 1).append("initialSync", 1));
+    } catch (MongoException e) {
+      // Without users yet, or no member yet.
+      boolean syncing = isSyncing();
+      progress.state(target.host() + (syncing ? ": initial sync" : " is not ready yet"));
+      return syncing;
+    }
+    Document sync = status.get("initialSyncStatus", Document.class);
+    if (sync == null || sync.get("approxTotalDataSize") == null) {
+      progress.state(target.host() + ": " + memberState(status));
+      return false;
+    }
+    long copied = number(sync.get("approxTotalBytesCopied"));
+    boolean moved = copied > copiedLogically;
+    copiedLogically = Math.max(copied, copiedLogically);
+    progress.state(
+        "%s: initial sync, %s of %s MiB, %s operations applied"
+            .formatted(
+                target.host(),
+                copied >> 20,
+                number(sync.get("approxTotalDataSize")) >> 20,
+                number(sync.get("appliedOps"))));
+    return moved;
+  }
+
+  /** Whether it makes an initial sync, as the primary knows. */
+  private boolean isSyncing() {
+    try {
+      return set.states().stream()
+          .anyMatch(
+              member ->
+                  member.getString("name").equals(target.host())
+                      && member.getInteger("state") == STARTUP2);
+    } catch (Failure | MongoException e) {
+      return false; // There is no primary at the moment.
+    }
+  }
+
+  private static String memberState(Document status) {
+    int state = status.getInteger("myState", -1);
+    return switch (state) {
+      case 0 -> "starting";
+      case 2 -> "secondary, catching up";
+      case 3 -> "recovering";
+      case 5 -> "starting, initial sync";
+      default -> "state " + state;
+    };
+  }
+
+  private static long number(@Nullable Object value) {
+    return value instanceof Number number ? number.longValue() : 0;
+  }
+
+  /**
+   * Looks into the server's own log for which method has run.
+   *
+   * @throws Failure if it was another one
+   */
+  void prove() {
+    List<String> log;
+    try {
+      log =
+          set.member(target.host())
+              .admin(new Document("getLog", "global"))
+              .getList("log", String.class);
+    } catch (MongoException e) {
+      progress.note("The log of " + target.host() + " can't be read: " + Failure.firstLine(e));
+      return;
+    }
+    String synced = find(log, "\"id\":21192,");
+    String notSynced = find(log, NOT_SYNCED);
+    boolean files = plan.method() == ResyncMethod.FILES;
+    String right = files ? notSynced : synced;
+    String wrong = files ? synced : notSynced;
+    if (wrong != null) {
+      throw Failure.run(
+          target.host() + " has used another method, as its log says: " + wrong, null);
+    }
+    if (right != null) {
+      Matcher statistics = STATISTICS.matcher(right);
+      if (statistics.find()) {
+        copiedLogically = Long.parseLong(statistics.group(2));
+        proof = "initial sync, method " + statistics.group(1) + " (log id 21192)";
+      } else {
+        proof = NOT_SYNCED + " (log id 4280512)";
+      }
+    }
+  }
+
+  private static @Nullable String find(List<String> log, String part) {
+    return log.stream().filter(line -> line.contains(part)).findFirst().orElse(null);
+  }
+
+  /** Bytes that the initial sync has copied, as the server said last. */
+  long copied() {
+    return copiedLogically;
+  }
+
+  /** What the server's log says of which method has run; empty if it was not found. */
+  String proof() {
+    return proof;
+  }
+
+  private void requireRunning() {
+    Process its = process;
+    // One that goes on in the background ends with 0.
+    if (its != null && !its.isAlive() && its.exitValue() != 0) {
+      throw Failure.run(
+          "the server of %s ended with %d%s"
+              .formatted(target.host(), its.exitValue(), lastOutput()),
+          null);
+    }
+  }
+
+  private String lastOutput() {
+    try {
+      List<String> lines = Files.readAllLines(Objects.requireNonNull(output));
+      return lines.isEmpty()
+          ? ""
+          : ":\n"
+              + String.join(
+                  "\n", lines.subList(Math.max(0, lines.size() - OUTPUT_LINES), lines.size()));
+    } catch (IOException e) {
+      return "";
+    }
+  }
+
+  /**
+   * Takes back what was done: the member leaves the set, and a server that was started is stopped.
+   *
+   * @return whether no server that others have started may use the folder
+   */
+  boolean undo() throws InterruptedException {
+    if (added) {
+      reconfigure(
+          config ->
+              config
+                  .getList("members", Document.class)
+                  .removeIf(member -> member.getString("host").equals(target.host())));
+      added = false;
+    }
+    if (started) {
+      stop();
+    }
+    return !answers(target) && plan.start() != null;
+  }
+
+  /** Ends a server at once, of which a shell may be the parent, and ends with it. */
+  public static void kill(ProcessHandle process) {
+    List<ProcessHandle> children = process.descendants().toList();
+    if (children.isEmpty()) {
+      process.destroyForcibly();
+    }
+    children.forEach(ProcessHandle::destroyForcibly);
+  }
+
+  private void stop() throws InterruptedException {
+    Process its = Objects.requireNonNull(process);
+    if (its.isAlive()) {
+      kill(its.toHandle());
+      its.waitFor();
+    } else if (answers(target)) {
+      try {
+        set.member(target.host()).admin(new Document("shutdown", 1).append("force", true));
+      } catch (MongoException e) {
+        // It breaks the connection off.
+      }
+    }
+    for (int n = 0; n < 100 && answers(target); n++) {
+      Thread.sleep(100);
+    }
+  }
+
+  /** The server's process; null if others started it, or it went into the background. */
+  @Nullable ProcessHandle process() {
+    return process == null || !process.isAlive() ? null : process.toHandle();
+  }
+}

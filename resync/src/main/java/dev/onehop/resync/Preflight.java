@@ -1,0 +1,467 @@
+package dev.onehop.resync;
+
+import com.mongodb.MongoException;
+import com.mongodb.client.MongoCollection;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.FileStore;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import org.bson.BsonTimestamp;
+import org.bson.Document;
+import org.jspecify.annotations.Nullable;
+
+/** Everything that must hold before anything is locked or changed. */
+final class Preflight {
+
+  /** What is in a folder that an earlier run could not finish, and did not hand over. */
+  static final String MARKER = ".onehop-resync";
+
+  private static final int PRIMARY = 1;
+  private static final int SECONDARY = 2;
+  private static final double MEBIBYTE = 1 << 20;
+  private static final int PROBE_BYTES = 32 << 20;
+
+  /** A server needs some room beside its data to start. */
+  private static final double ROOM = 1.1;
+
+  /** Below that an oplog is taken for one that has not been filled yet. */
+  private static final double FULL = 0.9;
+
+  /** What an initial sync is thought to do, in mebibytes of documents per second. */
+  private static final double LOGICAL_RATE = 10;
+
+  /** What a command that copies to another host is thought to do, in mebibytes per second. */
+  private static final double COPY_RATE = 50;
+
+  /** Ten years: longer than that is as long as that. */
+  private static final double MOST_SECONDS = 3650 * 86_400.0;
+
+  private static final Pattern VERSION = Pattern.compile("db version v(\\d+\\.\\d+\\.\\S+)");
+  private static final Pattern ENGINE = Pattern.compile("--storageEngine[ =](\\S+)");
+
+  /**
+   * What is known then.
+   *
+   * @param source whose files are copied, or who is to be compared with
+   * @param folder its data folder; null for an initial sync
+   * @param version its version
+   * @param byHand the command that starts a server for the set's data, without its address
+   */
+  record Checked(Member source, @Nullable DataFolder folder, String version, String byHand) {}
+
+  private final SetView set;
+  private final ResyncPlan plan;
+  private final Progress progress;
+
+  Preflight(SetView set, ResyncPlan plan, Progress progress) {
+    this.set = set;
+    this.plan = plan;
+    this.progress = progress;
+  }
+
+  /** Major and minor version. */
+  static String feature(String version) {
+    String[] parts = version.split("\\.", -1);
+    return parts[0] + "." + parts[1];
+  }
+
+  /**
+   * Checks it.
+   *
+   * @throws Failure if something does not hold
+   */
+  Checked check() throws IOException, InterruptedException {
+    Document config = set.config();
+    List<Document> states = set.states();
+    for (Target target : plan.targets()) {
+      requireNoMember(config, states, target);
+      requireFree(target);
+    }
+    requireDifferent();
+    boolean files = plan.method() == ResyncMethod.FILES;
+    Member source = files ? set.member(source(config, states)) : set.primary();
+    String version = source.require("buildInfo").getString("version");
+    requireSameVersions(source, version);
+    Document options = source.require("getCmdLineOpts").get("parsed", new Document());
+    DataFolder folder = null;
+    long bytes;
+    double rate;
+    if (files) {
+      requireLockable(source);
+      folder = sourceFolder(source, options);
+      bytes = folder.size();
+      requireRoom(bytes);
+      rate = plan.rate() == null ? rate(folder) : plan.rate();
+    } else {
+      bytes = dataSize(source);
+      rate = plan.rate() == null ? LOGICAL_RATE : plan.rate();
+    }
+    requireWindow(source, bytes, rate);
+    warnOfMajority(config, states, source);
+    return new Checked(source, folder, version, byHand(config, options));
+  }
+
+  private void requireNoMember(Document config, List<Document> states, Target target) {
+    boolean known = SetView.entry(config, target.host()) != null;
+    if (known != plan.rebuild()) {
+      throw Failure.usage(
+          target.host()
+              + (known
+                  ? " is a member of the set already; remove it first, or give --rebuild"
+                  : " is no member of the set, as --rebuild needs it to be"));
+    }
+    if (known) {
+      for (Document state : states) {
+        if (state.getString("name").equalsIgnoreCase(target.host())
+            && number(state.get("health")) == 1) {
+          throw Failure.usage(
+              target.host()
+                  + " is up, as "
+                  + state.getString("stateStr")
+                  + "; stop it before it is rebuilt");
+        }
+      }
+    }
+  }
+
+  private void requireDifferent() {
+    Set<Object> seen = new HashSet<>();
+    for (Target target : plan.targets()) {
+      Path dbpath = target.dbpath();
+      if (!seen.add(target.host())
+          || (dbpath != null
+              && plan.copy() == null
+              && !seen.add(dbpath.toAbsolutePath().normalize()))) {
+        throw Failure.usage("--to and --dbpath must differ from target to target");
+      }
+    }
+  }
+
+  private void requireFree(Target target) throws IOException, InterruptedException {
+    Path dbpath = plan.copy() == null ? target.dbpath() : null;
+    if (dbpath != null && Files.exists(dbpath)) {
+      if (!Files.isDirectory(dbpath) || !Files.isWritable(dbpath)) {
+        throw Failure.usage("--dbpath " + dbpath + " is no folder that can be written");
+      }
+      try (Stream<Path> content = Files.list(dbpath)) {
+        List<String> names = content.map(path -> String.valueOf(path.getFileName())).toList();
+        if (!names.contains(MARKER)
+            && names.stream().anyMatch(name -> !name.equals("lost+found"))) {
+          throw Failure.usage("--dbpath " + dbpath + " is not empty");
+        }
+      }
+    } else if (dbpath != null && !Files.isWritable(parent(dbpath))) {
+      throw Failure.usage("--dbpath " + dbpath + " can't be made: its parent can't be written");
+    }
+    String start = plan.start();
+    if (start != null) {
+      if (NewMember.answers(target)) {
+        throw Failure.usage("something listens on " + target.host() + " already");
+      }
+      Matcher engine = ENGINE.matcher(start);
+      if (engine.find() && !engine.group(1).equals("wiredTiger")) {
+        throw Failure.usage("--start names another storage engine, " + engine.group(1));
+      }
+    }
+  }
+
+  private static Path parent(Path path) {
+    return Objects.requireNonNull(path.toAbsolutePath().getParent());
+  }
+
+  /** Whose files are copied. */
+  private String source(Document config, List<Document> states) {
+    String named = plan.source();
+    if (named == null) {
+      return config.getList("members", Document.class).stream()
+          .filter(member -> member.getBoolean("hidden", false))
+          .map(member -> member.getString("host"))
+          .filter(host -> state(states, host) == SECONDARY)
+          .findFirst()
+          .orElseThrow(
+              () -> Failure.usage("the set has no hidden secondary; name a --source to lock"));
+    }
+    if (SetView.entry(config, named) == null) {
+      throw Failure.usage("--source " + named + " is no member of the set");
+    }
+    int state = state(states, named);
+    if (state == PRIMARY && !plan.allowPrimary()) {
+      throw Failure.usage(
+          "--source "
+              + named
+              + " is the primary, on which no write would go on while it is locked; name a"
+              + " secondary, or give --allow-primary");
+    }
+    if (state != PRIMARY && state != SECONDARY) {
+      throw Failure.usage("--source " + named + " is neither a secondary nor the primary");
+    }
+    return named;
+  }
+
+  private static int state(List<Document> states, String host) {
+    return states.stream()
+        .filter(state -> state.getString("name").equalsIgnoreCase(host))
+        .map(state -> state.getInteger("state"))
+        .findFirst()
+        .orElse(-1);
+  }
+
+  private void requireSameVersions(Member source, String version)
+      throws IOException, InterruptedException {
+    Document there = compatibility(source);
+    Document here = compatibility(set.primary());
+    if (!there.equals(here) || there.containsKey("targetVersion")) {
+      throw Failure.usage(
+          "the set's feature compatibility version is being changed; wait until it is done");
+    }
+    String start = plan.start();
+    String program = start == null ? "" : start.strip().split("\\s+", 2)[0];
+    if (program.equals("mongod") || program.endsWith("/mongod")) {
+      String its = versionOf(program);
+      if (!feature(its).equals(feature(version))) {
+        throw Failure.usage(
+            "%s has version %s, and %s has %s".formatted(program, its, source.host(), version));
+      }
+    }
+  }
+
+  private static Document compatibility(Member member) {
+    try {
+      return member
+          .admin(new Document("getParameter", 1).append("featureCompatibilityVersion", 1))
+          .get("featureCompatibilityVersion", Document.class);
+    } catch (MongoException e) {
+      throw Failure.run(member.host() + ": getParameter: " + Failure.firstLine(e), e);
+    }
+  }
+
+  private static String versionOf(String program) throws InterruptedException {
+    try {
+      Process asked = new ProcessBuilder(program, "--version").redirectErrorStream(true).start();
+      String said = new String(asked.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+      asked.waitFor();
+      Matcher version = VERSION.matcher(said);
+      if (version.find()) {
+        return version.group(1);
+      }
+      throw Failure.usage(program + " does not say its version");
+    } catch (IOException e) {
+      throw Failure.usage("cannot run " + program + ": " + Failure.firstLine(e));
+    }
+  }
+
+  private static void requireLockable(Member source) {
+    Document engine = source.require("serverStatus").get("storageEngine", Document.class);
+    if (!"wiredTiger".equals(engine.getString("name"))) {
+      throw Failure.usage(
+          source.host()
+              + " has the storage engine "
+              + engine.getString("name")
+              + "; files can be copied of wiredTiger only");
+    }
+    if (source.require("currentOp").getBoolean("fsyncLock", false)) {
+      throw Failure.usage(source.host() + " is locked already, by somebody else");
+    }
+  }
+
+  private DataFolder sourceFolder(Member source, Document options) {
+    Path given = plan.sourceFolder();
+    Path path = given;
+    if (path == null) {
+      Document storage = options.get("storage", new Document());
+      path = Path.of(storage.get("dbPath", "/data/db"));
+      if (!path.isAbsolute()) {
+        throw Failure.usage(
+            source.host() + " has a relative data folder; say with --source-dbpath where it is");
+      }
+    }
+    DataFolder folder = new DataFolder(path);
+    if (!folder.isData()) {
+      throw Failure.usage(
+          given == null
+              ? "the data folder of "
+                  + source.host()
+                  + ", "
+                  + path
+                  + ", can't be read from here; say with --source-dbpath where it is"
+              : "--source-dbpath " + path + " holds no data of a mongod with wiredTiger");
+    }
+    return folder;
+  }
+
+  private void requireRoom(long bytes) throws IOException {
+    Map<FileStore, Long> needed = new HashMap<>();
+    Map<FileStore, Path> where = new HashMap<>();
+    for (Path target : plan.folders()) {
+      Path folder = existing(target);
+      FileStore store = Files.getFileStore(folder);
+      needed.merge(store, (long) (bytes * ROOM), Long::sum);
+      where.put(store, folder);
+    }
+    for (Map.Entry<FileStore, Long> need : needed.entrySet()) {
+      long free = need.getKey().getUsableSpace();
+      if (free < need.getValue()) {
+        throw Failure.usage(
+            "%s has %,d MiB free, and the copy needs %,d"
+                .formatted(where.get(need.getKey()), free >> 20, need.getValue() >> 20));
+      }
+    }
+  }
+
+  private static Path existing(Path path) {
+    return Files.exists(path) ? path : parent(path);
+  }
+
+  private double rate(DataFolder folder) throws IOException {
+    double rate = plan.copy() == null ? probe(folder) : COPY_RATE;
+    return plan.limit() == null ? rate : Math.min(rate, plan.limit());
+  }
+
+  /** What can be read and written here, by a part of a file: mebibytes per second. */
+  private double probe(DataFolder folder) throws IOException {
+    Path largest =
+        folder.files().entrySet().stream()
+            .max(Map.Entry.comparingByValue())
+            .map(file -> folder.path().resolve(file.getKey()))
+            .orElseThrow();
+    double least = Double.MAX_VALUE;
+    for (Path target : plan.folders()) {
+      Path probe = Files.createTempFile(existing(target), ".onehop", null);
+      try (FileChannel in = FileChannel.open(largest);
+          FileChannel out = FileChannel.open(probe, StandardOpenOption.WRITE)) {
+        ByteBuffer buffer = ByteBuffer.allocate(PROBE_BYTES);
+        long begun = System.nanoTime();
+        while (buffer.hasRemaining() && in.read(buffer) >= 0) {
+          // Until it is full or the file ends.
+        }
+        buffer.flip();
+        int size = buffer.remaining();
+        while (buffer.hasRemaining()) {
+          out.write(buffer);
+        }
+        out.force(true);
+        double seconds = (System.nanoTime() - begun) / 1e9;
+        least = Math.min(least, size / MEBIBYTE / seconds);
+      } finally {
+        Files.delete(probe);
+      }
+    }
+    return least;
+  }
+
+  private static long dataSize(Member source) {
+    long bytes = 0;
+    for (Document database : source.require("listDatabases").getList("databases", Document.class)) {
+      String name = database.getString("name");
+      if (!name.equals("local")) {
+        Document stats = source.client().getDatabase(name).runCommand(new Document("dbStats", 1));
+        bytes += number(stats.get("dataSize"));
+      }
+    }
+    return bytes;
+  }
+
+  private static long number(@Nullable Object value) {
+    return value instanceof Number number ? number.longValue() : 0;
+  }
+
+  /** The new member goes on from where the copy ends: until then the oplog must not forget it. */
+  private void requireWindow(Member source, long bytes, double mebibytesPerSecond) {
+    Duration estimate = Duration.ofMillis((long) (bytes / MEBIBYTE / mebibytesPerSecond * 1000));
+    Duration window = oplogWindow(source);
+    progress.note(
+        "%,d MiB of %s, about %s; its oplog holds %s"
+            .formatted(
+                bytes >> 20, source.host(), Progress.about(estimate), Progress.about(window)));
+    if (window.compareTo(estimate) < 0) {
+      throw Failure.usage(
+          "the oplog of %s holds %s only, and the copy is thought to take %s (--rate says how fast)"
+              .formatted(source.host(), Progress.about(window), Progress.about(estimate)));
+    }
+  }
+
+  /** How long the oplog remembers: at the mean rate of what is in it, where it is not full yet. */
+  private static Duration oplogWindow(Member source) {
+    try {
+      MongoCollection<Document> oplog =
+          source.client().getDatabase("local").getCollection("oplog.rs");
+      BsonTimestamp first = end(oplog, 1);
+      BsonTimestamp last = end(oplog, -1);
+      long seconds = Math.max(1, (long) last.getTime() - first.getTime());
+      Document stats =
+          source.client().getDatabase("local").runCommand(new Document("collStats", "oplog.rs"));
+      double size = Math.max(1, number(stats.get("size")));
+      double most = number(stats.get("maxSize"));
+      double factor = size < FULL * most ? most / size : 1;
+      return Duration.ofSeconds((long) Math.min(seconds * factor, MOST_SECONDS));
+    } catch (MongoException e) {
+      throw Failure.run(
+          "cannot read the oplog of " + source.host() + ": " + Failure.firstLine(e), e);
+    }
+  }
+
+  private static BsonTimestamp end(MongoCollection<Document> oplog, int order) {
+    Document entry = oplog.find().sort(new Document("$natural", order)).limit(1).first();
+    return Objects.requireNonNull(entry).get("ts", BsonTimestamp.class);
+  }
+
+  /** Writes with majority wait while a member that they need is locked. */
+  private void warnOfMajority(Document config, List<Document> states, Member source) {
+    if (plan.method() != ResyncMethod.FILES) {
+      return;
+    }
+    int voting = 0;
+    int left = 0;
+    for (Document member : config.getList("members", Document.class)) {
+      if (number(member.get("votes")) > 0) {
+        voting++;
+        String host = member.getString("host");
+        int state = state(states, host);
+        if ((state == PRIMARY || state == SECONDARY) && !host.equals(source.host())) {
+          left++;
+        }
+      }
+    }
+    if (left <= voting / 2) {
+      progress.note(
+          "While " + source.host() + " is locked, writes with majority wait: too few others vote.");
+    }
+  }
+
+  /** For a person; of the source's options those without which the data can't be opened. */
+  private static String byHand(Document config, Document options) {
+    StringBuilder command = new StringBuilder("mongod --replSet ").append(config.getString("_id"));
+    Document storage = options.get("storage", new Document());
+    if (storage.getBoolean("directoryPerDB", false)) {
+      command.append(" --directoryperdb");
+    }
+    Document wiredTiger = storage.get("wiredTiger", new Document());
+    if (wiredTiger.get("engineConfig", new Document()).getBoolean("directoryForIndexes", false)) {
+      command.append(" --wiredTigerDirectoryForIndexes");
+    }
+    Document sharding = options.get("sharding", new Document());
+    if (sharding.getString("clusterRole") != null) {
+      command.append(" --").append(sharding.getString("clusterRole"));
+    }
+    String keyFile = options.get("security", new Document()).getString("keyFile");
+    if (keyFile != null) {
+      command.append(" --keyFile ").append(keyFile);
+    }
+    Document tls = options.get("net", new Document()).get("tls", new Document());
+    return tls.isEmpty() ? command.toString() : command + " (and the TLS options of the source)";
+  }
+}

@@ -1,0 +1,283 @@
+package dev.onehop.resync;
+
+import dev.onehop.resync.Preflight.Checked;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Objects;
+import java.util.stream.Stream;
+import org.bson.BsonTimestamp;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Gives a replica set new members. What fails leaves nothing locked, no member that does not work,
+ * and no half a copy. Used once.
+ */
+public final class Resync {
+
+  /** Told of what happens; does nothing by itself. */
+  public interface Listener {
+    /** It is about to be locked. */
+    default void locking() {}
+
+    /** It has been unlocked. */
+    default void unlocked() {}
+
+    /** A new member's server was started. */
+    default void started(ProcessHandle server) {}
+  }
+
+  private static final long POLL_MILLIS = 20;
+
+  private final ResyncPlan plan;
+  private final Progress progress;
+  private final Listener listener;
+
+  /** The targets' folders that were not there before. */
+  private final List<Path> made = new ArrayList<>();
+
+  /** Nothing is done yet. */
+  public Resync(ResyncPlan plan, Progress progress, Listener listener) {
+    this.plan = plan;
+    this.progress = progress;
+    this.listener = listener;
+  }
+
+  /**
+   * Does it.
+   *
+   * @return how each member was made
+   * @throws Failure if a condition does not hold, and then nothing was changed; or if it failed
+   */
+  public List<Outcome> run() throws InterruptedException {
+    try (SetView set = new SetView(plan.access())) {
+      progress.phase("checking");
+      Checked checked = new Preflight(set, plan, progress).check();
+      long begun = System.nanoTime();
+      List<Outcome> outcomes = new ArrayList<>();
+      Copied copied = null;
+      if (plan.method() == ResyncMethod.FILES) {
+        awaitSource(set, checked.source());
+        copied = copy(checked);
+      } else if (plan.start() != null) {
+        for (Path folder : plan.folders()) {
+          make(folder);
+        }
+      }
+      List<NewMember> members = new ArrayList<>();
+      try {
+        for (Target target : plan.targets()) {
+          NewMember member = new NewMember(set, plan, target, progress);
+          members.add(member);
+          member.start(byHand(checked, target));
+          ProcessHandle server = member.process();
+          if (server != null) {
+            listener.started(server);
+          }
+        }
+        for (int i = 0; i < members.size(); i++) {
+          Target target = plan.targets().get(i);
+          outcomes.add(join(members.get(i), target, checked, copied, begun));
+        }
+      } catch (InterruptedException | RuntimeException e) {
+        undo(members, outcomes.size(), e);
+        throw e;
+      }
+      return outcomes;
+    } catch (IOException e) {
+      throw Failure.run(Failure.firstLine(e), e);
+    }
+  }
+
+  /**
+   * Waits until the source has all that the primary has now. A member that is rebuilt may have
+   * acknowledged any of it.
+   */
+  private void awaitSource(SetView set, Member source) throws InterruptedException {
+    progress.phase("waiting until " + source.host() + " has what the primary has");
+    BsonTimestamp goal = set.primary().lastWrite();
+    long end = System.nanoTime() + plan.patience().toNanos();
+    while (source.lastWrite().compareTo(goal) < 0) {
+      if (System.nanoTime() - end > 0) {
+        throw Failure.run(
+            "%s did not catch up within %s"
+                .formatted(source.host(), Progress.about(plan.patience())),
+            null);
+      }
+      Thread.sleep(POLL_MILLIS);
+    }
+  }
+
+  /** What the copying took. */
+  private record Copied(@Nullable Duration locked, Duration copied, long bytes, boolean shared) {}
+
+  private static String byHand(Checked checked, Target target) {
+    return "%s --bind_ip %s --port %d --dbpath %s"
+        .formatted(
+            checked.byHand(),
+            target.name(),
+            target.port(),
+            target.dbpath() == null ? "DIR" : target.dbpath());
+  }
+
+  private Outcome join(
+      NewMember member, Target target, Checked checked, @Nullable Copied copied, long begun)
+      throws InterruptedException {
+    progress.phase("waiting for " + target.host());
+    member.awaitServer();
+    member.requireVersion(checked.version());
+    member.add();
+    member.awaitCaughtUp();
+    Duration total = Duration.ofNanos(System.nanoTime() - begun);
+    member.prove();
+    return new Outcome(
+        target.host(),
+        total,
+        copied == null ? null : copied.locked(),
+        copied == null ? null : copied.copied(),
+        copied == null ? member.copied() : copied.bytes(),
+        copied != null && copied.shared(),
+        member.proof(),
+        member.process());
+  }
+
+  private Copied copy(Checked checked) throws IOException, InterruptedException {
+    DataFolder source = Objects.requireNonNull(checked.folder());
+    long bytes = source.size();
+    try {
+      for (Path folder : plan.folders()) {
+        make(folder);
+        Files.writeString(
+            folder.resolve(Preflight.MARKER), "A copy that is not finished. May be deleted.\n");
+      }
+      Copied copied = copy(checked, source, bytes);
+      for (Path folder : plan.folders()) {
+        // Last: without it this is a server's data, that nobody deletes.
+        Files.delete(folder.resolve(Preflight.MARKER));
+      }
+      return copied;
+    } catch (IOException | InterruptedException | RuntimeException e) {
+      boolean interrupted = Thread.interrupted();
+      progress.phase("cleaning up");
+      plan.folders().forEach(this::discard);
+      if (interrupted) {
+        Thread.currentThread().interrupt();
+      }
+      if (e instanceof IOException failure) {
+        throw Failure.run("the copy failed: " + Failure.reason(failure), failure);
+      }
+      throw e;
+    }
+  }
+
+  private Copied copy(Checked checked, DataFolder source, long bytes)
+      throws IOException, InterruptedException {
+    LockHolder lock = LockHolder.start(plan.access(), checked.source(), plan.lockDeadline());
+    FolderCopy copy =
+        new FolderCopy(
+            source,
+            plan.folders(),
+            plan.limit(),
+            read -> {
+              lock.check();
+              progress.state("%,d of about %,d MiB".formatted(read >> 20, bytes >> 20));
+            });
+    String command = plan.copy();
+    Duration copying;
+    try {
+      progress.phase("copying, " + checked.source().host() + " locked");
+      listener.locking();
+      lock.lock();
+      long begun = System.nanoTime();
+      if (command == null) {
+        copy.copy();
+      } else {
+        for (Target target : plan.targets()) {
+          CopyCommand.run(command, source, target, lock::check);
+        }
+      }
+      copying = Duration.ofNanos(System.nanoTime() - begun);
+      lock.unlock();
+    } finally {
+      listener.unlocked();
+      lock.close();
+    }
+    if (command != null) {
+      return new Copied(lock.locked(), copying, bytes, false);
+    }
+    progress.phase("reading the copy again");
+    copy.verify();
+    return new Copied(lock.locked(), copying, copy.written(), copy.isShared());
+  }
+
+  /** Makes a folder, or deletes what an earlier run has left in it. */
+  private void make(Path folder) throws IOException {
+    if (Files.notExists(folder)) {
+      made.add(folder);
+      Files.createDirectories(folder);
+    }
+    empty(folder);
+  }
+
+  /** Deletes what is in a folder, and the folder if it was made. */
+  private void discard(Path folder) {
+    try {
+      empty(folder);
+      if (made.contains(folder)) {
+        Files.deleteIfExists(folder);
+      }
+    } catch (IOException e) {
+      progress.note("Cannot delete what is in " + folder + ": " + Failure.reason(e));
+    }
+  }
+
+  /** Deletes what is in a folder. */
+  private static void empty(Path folder) throws IOException {
+    if (Files.notExists(folder)) {
+      return;
+    }
+    try (Stream<Path> files = Files.walk(folder)) {
+      for (Path file :
+          files
+              .filter(file -> !file.equals(folder) && !file.endsWith("lost+found"))
+              // The marker last: what is interrupted here can be gone on with.
+              .sorted(
+                  Comparator.comparing((Path file) -> file.endsWith(Preflight.MARKER))
+                      .thenComparing(Comparator.reverseOrder()))
+              .toList()) {
+        Files.deleteIfExists(file);
+      }
+    } catch (UncheckedIOException e) {
+      throw e.getCause();
+    }
+  }
+
+  /** Takes the members back that are not there yet. */
+  private void undo(List<NewMember> members, int done, Exception failure) {
+    boolean interrupted = Thread.interrupted();
+    progress.phase("cleaning up");
+    for (int i = done; i < plan.targets().size(); i++) {
+      Target target = plan.targets().get(i);
+      try {
+        Path folder = target.dbpath();
+        boolean unused = i >= members.size() || members.get(i).undo();
+        if (unused && folder != null && plan.copy() == null) {
+          discard(folder);
+        } else if (folder != null) {
+          progress.note("What is in " + folder + " is left there; empty it before you try again.");
+        }
+      } catch (InterruptedException | RuntimeException e) {
+        failure.addSuppressed(e);
+        progress.note("Cleaning up " + target.host() + " failed: " + Failure.firstLine(e));
+      }
+    }
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
+  }
+}

@@ -1,0 +1,32 @@
+package dev.onehop.resync;
+
+import java.util.Map;
+
+/**
+ * What standard error can show. Java can't ask whether standard error is a terminal, so {@code
+ * bin/onehop} does and tells in system properties.
+ *
+ * @param interactive whether a line can be rewritten
+ * @param columns its width; meaningless if it is not interactive
+ * @param colour whether to use colours
+ */
+public record Terminal(boolean interactive, int columns, boolean colour) {
+
+  private static final int DEFAULT_COLUMNS = 80;
+
+  /** What the launcher said; without it, no terminal. */
+  public static Terminal detect() {
+    return of(
+        Boolean.getBoolean("onehop.terminal"),
+        Integer.getInteger("onehop.columns", DEFAULT_COLUMNS),
+        System.getenv());
+  }
+
+  static Terminal of(boolean terminal, int columns, Map<String, String> environment) {
+    boolean dumb = environment.getOrDefault("TERM", "dumb").equals("dumb");
+    boolean interactive = terminal && !dumb;
+    // https://no-color.org: any non-empty value switches colours off.
+    boolean colour = interactive && environment.getOrDefault("NO_COLOR", "").isEmpty();
+    return new Terminal(interactive, columns < 20 ? DEFAULT_COLUMNS : columns, colour);
+  }
+}

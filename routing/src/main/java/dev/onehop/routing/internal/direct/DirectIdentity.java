@@ -1,0 +1,52 @@
+package dev.onehop.routing.internal.direct;
+
+import dev.onehop.shards.request.ClusterFacts;
+import dev.onehop.shards.request.CommandRouter;
+import dev.onehop.shards.request.RouterIdentity;
+import dev.onehop.wire.ServerAddressName;
+import java.time.Duration;
+import java.util.Objects;
+import org.bson.BsonBoolean;
+import org.bson.BsonDocument;
+
+/** The virtual mongos of direct mode; speaks as the oldest of the cluster's servers does. */
+final class DirectIdentity implements RouterIdentity {
+  // The oldest server that direct mode knows, until the cluster was asked.
+  private static final ClusterFacts UNKNOWN = new ClusterFacts(false, "4.4.0", 9);
+
+  private final long startedNanos = System.nanoTime();
+  private final CommandRouter router;
+
+  DirectIdentity(CommandRouter router) {
+    this.router = router;
+  }
+
+  private ClusterFacts facts() {
+    return Objects.requireNonNullElse(router.facts(), UNKNOWN);
+  }
+
+  @Override
+  public ServerAddressName advertised() {
+    return new ServerAddressName("onehop-direct", 27017);
+  }
+
+  @Override
+  public String serverVersion() {
+    return facts().serverVersion();
+  }
+
+  @Override
+  public int maxWireVersion() {
+    return facts().maxWireVersion();
+  }
+
+  @Override
+  public Duration uptime() {
+    return Duration.ofNanos(System.nanoTime() - startedNanos);
+  }
+
+  @Override
+  public BsonDocument marks() {
+    return new BsonDocument("onehopDirect", BsonBoolean.TRUE);
+  }
+}

@@ -1,0 +1,111 @@
+package dev.onehop.routing.internal.direct;
+
+import com.mongodb.MongoClientSettings;
+import com.mongodb.ServerAddress;
+import dev.onehop.routing.internal.metrics.CommandMeter;
+import dev.onehop.routing.internal.metrics.ExplainedRouter;
+import dev.onehop.routing.internal.metrics.TableMetrics;
+import dev.onehop.routing.internal.router.RouterClients;
+import dev.onehop.routing.internal.router.VirtualMongos;
+import dev.onehop.shards.cluster.DriverRetries;
+import dev.onehop.shards.cluster.Versions;
+import dev.onehop.shards.command.ClusterState;
+import dev.onehop.shards.command.Refreshes;
+import dev.onehop.wire.ServerAddressName;
+import dev.onehop.wire.connection.Connections;
+import dev.onehop.wire.connection.WireSettings;
+import dev.onehop.wire.driver.Carrier;
+import dev.onehop.wire.driver.DriverSockets;
+import dev.onehop.wire.driver.ProxiedChannels;
+import dev.onehop.wire.watch.Losses;
+import dev.onehop.wire.watch.MonitoredServers;
+import dev.onehop.wire.watch.PreferredZones;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import java.util.function.UnaryOperator;
+import org.jspecify.annotations.Nullable;
+
+/** Makes the clients of direct mode. */
+public final class DirectMode {
+  /** As which the virtual mongos appears in errors and events. */
+  private static final ServerAddress VIRTUAL = new ServerAddress("onehop-direct", 27017);
+
+  private DirectMode() {}
+
+  /**
+   * Direct mode's own settings, beside those of the driver.
+   *
+   * @param refreshInterval how often the shards and the default concerns are read again
+   * @param hostMapping from the cluster's names to those that the application uses; null if these
+   *     are the same
+   * @param zones that the application prefers
+   * @param tables measures routing tables
+   * @param commands measures commands
+   */
+  public record Options(
+      Duration refreshInterval,
+      @Nullable UnaryOperator<ServerAddressName> hostMapping,
+      PreferredZones zones,
+      TableMetrics tables,
+      CommandMeter commands) {}
+
+  /**
+   * Connects in the background, like the official client.
+   *
+   * @param settings of the application: the seeds are the cluster's mongoses or config servers
+   * @param versions what commands carry; without versions only to show what they are good for
+   * @param options direct mode's own settings
+   * @param release stops what was started for this router, once it is closed
+   */
+  public static RouterClients create(
+      MongoClientSettings settings,
+      Carrier carrier,
+      Versions versions,
+      Options options,
+      Runnable release) {
+    WireSettings wire = DriverSockets.of(settings, carrier);
+    ProxiedChannels.Watching watching =
+        ProxiedChannels.watching(settings, wire.sockets(), carrier.transport());
+    Connections connections = new Connections(carrier.group(), wire);
+    Losses losses = new Losses(connections);
+    ExplainedRouter router =
+        new DirectRouter(
+            new ClusterState(
+                MonitoredServers.of(
+                    watching.settings(), options.hostMapping(), options.zones(), losses),
+                MonitoredServers.replicaSets(
+                    watching.settings(), options.hostMapping(), options.zones(), losses),
+                connections,
+                new Refreshes(options.refreshInterval(), options.tables()),
+                versions,
+                new DriverRetries(settings.getRetryReads())));
+    options.tables().agesFrom(router::tableAge);
+    RouterClients.Face face =
+        new RouterClients.Face(
+            VIRTUAL,
+            new DirectIdentity(router),
+            false,
+            // More than that for real servers, whose failure to be found is to be told.
+            virtual ->
+                virtual.applyToClusterSettings(
+                    cluster ->
+                        cluster.serverSelectionTimeout(
+                            selectionTimeoutMillis(settings), TimeUnit.MILLISECONDS)));
+    return RouterClients.over(
+        router,
+        connections.blocking(),
+        settings,
+        carrier,
+        face,
+        options.commands(),
+        () -> {
+          watching.release().run();
+          release.run();
+        });
+  }
+
+  private static long selectionTimeoutMillis(MongoClientSettings settings) {
+    long asked = settings.getClusterSettings().getServerSelectionTimeout(TimeUnit.MILLISECONDS);
+    return asked < 0 ? asked : asked + 2 * VirtualMongos.START_TIMEOUT.toMillis();
+  }
+}

@@ -1,0 +1,143 @@
+package dev.onehop.routing.internal.direct;
+
+import dev.onehop.core.targeting.Target;
+import dev.onehop.routing.internal.metrics.ExplainedRouter;
+import dev.onehop.shards.command.ClusterRouter;
+import dev.onehop.shards.command.ClusterState;
+import dev.onehop.shards.command.StartCheck;
+import dev.onehop.shards.command.Transactions;
+import dev.onehop.wire.message.OpMsg;
+import dev.onehop.wire.watch.PreferredZones;
+import java.util.Map;
+import java.util.stream.Collectors;
+import org.bson.BsonDocument;
+import org.bson.BsonDouble;
+import org.bson.BsonString;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/**
+ * The router of one application, which has a mongos do what is not certain to be right here.
+ *
+ * <p>Thread-safe.
+ */
+public final class DirectRouter extends ClusterRouter implements ExplainedRouter {
+  private static final BsonString SNAPSHOT = new BsonString("snapshot");
+
+  private final ClusterState cluster;
+  private final StartCheck startCheck;
+  private final MongosHandOver handOver;
+
+  /**
+   * A router for a cluster.
+   *
+   * @param cluster taken over
+   */
+  public DirectRouter(ClusterState cluster) {
+    this(
+        cluster,
+        new MongosHandOver(cluster.seedServers(), cluster.startCheck(), cluster.cursors()));
+  }
+
+  private DirectRouter(ClusterState cluster, MongosHandOver handOver) {
+    super(cluster, handOver);
+    this.cluster = cluster;
+    this.startCheck = cluster.startCheck();
+    this.handOver = handOver;
+  }
+
+  @Override
+  public Mono<Void> startedOrSilent() {
+    return startCheck.doneOrSilent();
+  }
+
+  @Override
+  public Mono<ZoneChoice> zoneChoice(Target target, BsonDocument readPreference) {
+    if (!PreferredZones.isOfAnyMember(readPreference)) {
+      return Mono.empty();
+    }
+    return Flux.fromIterable(target.shards())
+        .concatMap(shard -> Mono.justOrEmpty(cluster.directory().known(shard)))
+        .concatMap(
+            set ->
+                set.servers()
+                    .select(readPreference)
+                    .mapNotNull(
+                        server -> {
+                          String why = set.servers().zoneReason(server.name());
+                          return why == null ? null : Map.entry(server.name(), why);
+                        }))
+        .collectList()
+        .filter(chosen -> !chosen.isEmpty())
+        .map(
+            chosen ->
+                new ZoneChoice(
+                    decision(target),
+                    chosen.stream().map(Map.Entry::getKey).toList(),
+                    chosen.stream().map(Map.Entry::getValue).collect(Collectors.joining("; "))));
+  }
+
+  @Override
+  protected Mono<BsonDocument> run(OpMsg command) {
+    return switch (command.commandName()) {
+      case "ping" -> Mono.just(new BsonDocument("ok", new BsonDouble(1)));
+      case "getMore" -> getMore(command);
+      case "killCursors" -> killCursors(command);
+      default -> startCheck.isDone() ? runStarted(command) : handOver.sendUnplaced(command);
+    };
+  }
+
+  private Mono<BsonDocument> runStarted(OpMsg command) {
+    if (command.commandName().equals("listDatabases")) {
+      return listDatabases(command);
+    }
+    return isOfConfigServers(command.database()) && !Transactions.isPart(command)
+        ? ifHandedOver(() -> onConfigServer(command), () -> onConfigServerIfRight(command))
+        : onDataOrHandOver(command);
+  }
+
+  private Mono<BsonDocument> onConfigServerIfRight(OpMsg command) {
+    return ConfigServerCommands.holdForCluster(command)
+        ? onConfigServer(command)
+        : handOver.send(
+            command, "the command " + command.commandName() + " on " + command.database());
+  }
+
+  private Mono<BsonDocument> onDataOrHandOver(OpMsg command) {
+    if (Transactions.isPart(command)) {
+      return handOver.send(command, "a transaction");
+    }
+    // The table may be newer than the snapshot, which then needs the owners of that time.
+    return isSnapshotAsked(command)
+        ? handOver.send(command, "read concern snapshot")
+        : onShards(command);
+  }
+
+  private static boolean isSnapshotAsked(OpMsg command) {
+    return command.body().get("readConcern") instanceof BsonDocument readConcern
+        && SNAPSHOT.equals(readConcern.get("level"));
+  }
+
+  @Override
+  protected Mono<BsonDocument> other(OpMsg command) {
+    return handOver.send(command, "the command " + command.commandName());
+  }
+
+  /** One whose table does not come soon is a mongos' meanwhile. */
+  @Override
+  protected Mono<BsonDocument> byTable(OpMsg command, String namespace, Mono<BsonDocument> here) {
+    return cluster
+        .shards()
+        .isKnownSoon(namespace)
+        .flatMap(soon -> soon ? here : withoutTable(command, here));
+  }
+
+  /** What no mongos can do waits for a table that takes its time, as one of many chunks does. */
+  private Mono<BsonDocument> withoutTable(OpMsg command, Mono<BsonDocument> here) {
+    return handOver
+        .isPossible()
+        .flatMap(
+            possible ->
+                possible || cluster.catalog().isSilent() ? handOver.sendUnplaced(command) : here);
+  }
+}

@@ -1,0 +1,97 @@
+package dev.onehop.routing.internal.direct;
+
+import dev.onehop.shards.cluster.ReplicaSet;
+import dev.onehop.shards.cluster.ReplicaSet.Answer;
+import dev.onehop.shards.cluster.Retryability;
+import dev.onehop.shards.command.HandOver;
+import dev.onehop.shards.command.StartCheck;
+import dev.onehop.shards.command.TransactionPins;
+import dev.onehop.shards.command.Transactions;
+import dev.onehop.shards.cursor.Cursors;
+import dev.onehop.shards.request.ClusterFacts;
+import dev.onehop.shards.request.CommandTrace;
+import dev.onehop.wire.ServerAddressName;
+import dev.onehop.wire.message.CommandFailure;
+import dev.onehop.wire.message.OpMsg;
+import dev.onehop.wire.watch.ServerSet;
+import java.io.IOException;
+import org.bson.BsonDocument;
+import reactor.core.publisher.Mono;
+
+/**
+ * Hands to a mongos what direct mode does not do itself, if there is one. A transaction stays with
+ * the mongos where it began, a cursor with the one that opened it.
+ *
+ * <p>Thread-safe.
+ */
+final class MongosHandOver implements HandOver {
+  private final ReplicaSet mongoses;
+  private final StartCheck startCheck;
+  private final Cursors cursors;
+
+  private final TransactionPins transactions = new TransactionPins();
+
+  MongosHandOver(ReplicaSet mongoses, StartCheck startCheck, Cursors cursors) {
+    this.mongoses = mongoses;
+    this.startCheck = startCheck;
+    this.cursors = cursors;
+  }
+
+  @Override
+  public Mono<Boolean> isPossible() {
+    return startCheck.hasMongos();
+  }
+
+  /** Has a mongos execute a command while the config servers don't say where it belongs. */
+  Mono<BsonDocument> sendUnplaced(OpMsg command) {
+    ClusterFacts facts = startCheck.known();
+    return facts != null && facts.hasMongos() ? toMongos(command) : Mono.error(StartCheck.silent());
+  }
+
+  @Override
+  public Mono<BsonDocument> send(OpMsg command, String what) {
+    return isPossible()
+        .flatMap(possible -> possible ? toMongos(command) : Mono.error(refusal(what)));
+  }
+
+  private CommandFailure refusal(String what) {
+    return CommandFailure.notSupported(
+        what
+            + ", which direct mode hands to a mongos if the URI names one (this one names config"
+            + " servers),");
+  }
+
+  private Mono<BsonDocument> toMongos(OpMsg command) {
+    boolean part = Transactions.isPart(command);
+    ServerAddressName pinned = part ? transactions.of(command) : null;
+    Mono<Answer> sent =
+        pinned == null
+            ? mongoses.send(command, mongos -> pinned(command, part, mongos))
+            : mongoses.sendTo(pinned, command);
+    return Mono.deferContextual(
+        context ->
+            sent.map(
+                    answer -> {
+                      CommandTrace.in(context).handedOver(answer.server());
+                      if (isToEndElsewhere(command, answer)) {
+                        transactions.unpin(command);
+                      }
+                      return cursors.keep(mongoses, command, answer);
+                    })
+                // Another mongos can end it, by the recovery token.
+                .doOnError(IOException.class, e -> transactions.unpin(command)));
+  }
+
+  /** It begins there also if the client gives its first statement up before the answer. */
+  private OpMsg pinned(OpMsg command, boolean part, ServerSet.Server mongos) {
+    if (part) {
+      transactions.pin(command, mongos.name());
+    }
+    return command;
+  }
+
+  /** A mongos that is going away: its answer to a commit has the client try that again. */
+  private static boolean isToEndElsewhere(OpMsg command, Answer answer) {
+    return Transactions.isEnd(command) && Retryability.WRITE.isAgainAfter(answer.document());
+  }
+}

@@ -1,0 +1,8 @@
+/**
+ * Direct mode: {@link dev.onehop.routing.internal.direct.DirectRouter} sends commands to the
+ * shards.
+ */
+@NullMarked
+package dev.onehop.routing.internal.direct;
+
+import org.jspecify.annotations.NullMarked;

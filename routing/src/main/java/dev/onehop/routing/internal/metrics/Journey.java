@@ -1,0 +1,160 @@
+package dev.onehop.routing.internal.metrics;
+
+import dev.onehop.routing.observation.RouteDecision;
+import dev.onehop.shards.request.CommandTrace;
+import dev.onehop.wire.ServerAddressName;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+import reactor.util.context.ContextView;
+
+/**
+ * Where one command went, with what was decided for it.
+ *
+ * <p>Thread-safe; complete when the command has ended.
+ */
+public final class Journey implements CommandTrace {
+  // Nearly always there is one.
+  private @Nullable ServerAddressName first;
+  private @Nullable List<ServerAddressName> others;
+  private @Nullable String shard;
+  private RouteDecision decision = RouteDecision.NO_TABLE;
+  private int staleRetries;
+  private boolean routerDown;
+  private @Nullable List<Part> parts;
+
+  /**
+   * A part of a command that was split.
+   *
+   * @param shard null if it is for no one shard
+   */
+  public record Part(
+      RouteDecision decision,
+      @Nullable String shard,
+      ServerAddressName server,
+      boolean routerDown) {}
+
+  /** The journey that is under way in a context; one that is not looked at if there is none. */
+  public static Journey in(ContextView context) {
+    return of(CommandTrace.in(context));
+  }
+
+  /** The journey that a trace is; one that is not looked at if it is none. */
+  public static Journey of(CommandTrace trace) {
+    return trace instanceof Journey journey ? journey : new Journey();
+  }
+
+  @Override
+  public synchronized void sent(String to, ServerAddressName server) {
+    add(server);
+    if (decision == RouteDecision.NO_TABLE) {
+      shard = to;
+      decision = RouteDecision.OWNER;
+    } else if (!to.equals(shard)) {
+      shard = null;
+      decision = RouteDecision.SEVERAL_SHARDS;
+    }
+  }
+
+  @Override
+  public synchronized void handedOver(ServerAddressName mongos) {
+    add(mongos);
+    shard = null;
+    decision = RouteDecision.HANDED_OVER;
+  }
+
+  /**
+   * It goes to a mongos.
+   *
+   * @param to the shard that owns what it touches, null if it is not one
+   * @param down whether another mongos stands in for those of that shard
+   */
+  public synchronized void targeted(
+      RouteDecision decided, @Nullable String to, ServerAddressName mongos, boolean down) {
+    add(mongos);
+    decision = decided;
+    shard = to;
+    routerDown = down;
+  }
+
+  /** A part of it goes to a mongos. */
+  public synchronized void targeted(Part part) {
+    add(part.server());
+    if (parts == null) {
+      parts = new ArrayList<>();
+      decision = part.decision();
+      shard = part.shard();
+    } else if (!Objects.equals(shard, part.shard())) {
+      decision = RouteDecision.SEVERAL_SHARDS;
+      shard = null;
+    }
+    parts.add(part);
+  }
+
+  private void add(ServerAddressName server) {
+    if (first == null) {
+      first = server;
+      return;
+    }
+    if (others == null) {
+      others = new ArrayList<>();
+    }
+    others.add(server);
+  }
+
+  @Override
+  public synchronized void refused() {
+    staleRetries++;
+    shard = null;
+    decision = RouteDecision.NO_TABLE;
+  }
+
+  @Override
+  public synchronized void refusedByOne() {
+    staleRetries++;
+  }
+
+  /** The parts that it was split into; empty if it was not. */
+  public synchronized List<Part> parts() {
+    return parts == null ? List.of() : List.copyOf(parts);
+  }
+
+  /** Whether another mongos stood in for those of its shard. */
+  public synchronized boolean isRouterDown() {
+    return routerDown;
+  }
+
+  public synchronized RouteDecision decision() {
+    return decision;
+  }
+
+  /** The one shard that it went to; null if it was none or several. */
+  public synchronized @Nullable String shard() {
+    return shard;
+  }
+
+  /** The server that has answered; null if it was none or several at once. */
+  public synchronized @Nullable ServerAddressName server() {
+    return decision == RouteDecision.SEVERAL_SHARDS || first == null
+        ? null
+        : others == null ? first : others.get(others.size() - 1);
+  }
+
+  /** The servers that it was sent to, in order. */
+  public synchronized List<ServerAddressName> servers() {
+    List<ServerAddressName> servers = new ArrayList<>();
+    if (first != null) {
+      servers.add(first);
+    }
+    if (others != null) {
+      servers.addAll(others);
+    }
+    return servers;
+  }
+
+  /** How often a shard refused it, because the table was stale. */
+  public synchronized int staleRetries() {
+    return staleRetries;
+  }
+}

@@ -1,0 +1,9 @@
+/**
+ * Routed clients that {@link dev.onehop.routing.OneHop} does not make.
+ *
+ * <p>For the project's own testbed, benchmarks and tools. It may change in any release.
+ */
+@NullMarked
+package dev.onehop.routing.setup;
+
+import org.jspecify.annotations.NullMarked;

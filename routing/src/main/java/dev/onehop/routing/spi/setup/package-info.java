@@ -1,9 +1,0 @@
-/**
- * Routers and routed clients that {@link dev.onehop.routing.OneHop} does not make.
- *
- * <p>For the project's own testbed, benchmarks and tools. It may change in any release.
- */
-@NullMarked
-package dev.onehop.routing.spi.setup;
-
-import org.jspecify.annotations.NullMarked;

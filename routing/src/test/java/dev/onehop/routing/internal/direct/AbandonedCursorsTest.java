@@ -1,0 +1,85 @@
+package dev.onehop.routing.internal.direct;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.onehop.shards.command.ScriptedCluster;
+import java.util.concurrent.CountDownLatch;
+import org.bson.BsonDocument;
+import org.bson.BsonInt32;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import reactor.core.Disposable;
+
+/** Cursors of shards that no client will ever read: each is ended where it is. */
+class AbandonedCursorsTest {
+  private static final int WIRE_6_0 = 17;
+  private static final String FIND = "{find: 'c', sort: {a: 1}, $db: 'it'}";
+  private static final String OPENED =
+      "{ok: 1, cursor: {firstBatch: [], id: {$numberLong: '7'}, ns: 'it.c'}}";
+  private static final String FAILED = "{ok: 0, code: 987654, errmsg: 'no'}";
+
+  private final ScriptedCluster cluster = new ScriptedCluster(WIRE_6_0).routedBy(DirectRouter::new);
+  private final CountDownLatch release = new CountDownLatch(1);
+
+  @AfterEach
+  void close() {
+    release.countDown();
+    cluster.close();
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"find", "getMore"})
+  void whenOneShardFails(String at) {
+    cluster.script("s0", AbandonedCursorsTest::opened);
+    cluster.script(
+        "s1", got -> got.getFirstKey().equals(at) ? BsonDocument.parse(FAILED) : opened(got));
+
+    assertThat(cluster.execute(FIND)).containsEntry("code", new BsonInt32(987654));
+
+    await().untilAsserted(() -> assertThat(cluster.seen("s0", "killCursors")).hasSize(1));
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"find", "getMore"})
+  void whenTheClientGoes(String at) throws InterruptedException {
+    CountDownLatch reached = new CountDownLatch(1);
+    cluster.script("s0", AbandonedCursorsTest::opened);
+    cluster.script(
+        "s1",
+        got -> {
+          if (got.getFirstKey().equals(at)) {
+            reached.countDown();
+            awaitRelease();
+          }
+          return opened(got);
+        });
+
+    Disposable find = cluster.executing(FIND).subscribe();
+    reached.await();
+    // Answered by the other shard after the find, and so read after it.
+    cluster.execute("{count: 'c', query: {_id: -5}, $db: 'it'}");
+    find.dispose();
+
+    await().untilAsserted(() -> assertThat(cluster.seen("s0", "killCursors")).hasSize(1));
+  }
+
+  private void awaitRelease() {
+    try {
+      release.await();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  /** The other shard's cursor, too, has more to give. */
+  private static BsonDocument opened(BsonDocument command) {
+    return switch (command.getFirstKey()) {
+      case "find" -> BsonDocument.parse(OPENED);
+      case "getMore" ->
+          BsonDocument.parse(OPENED.replace("firstBatch: []", "nextBatch: [{$sortKey: [1]}]"));
+      default -> null;
+    };
+  }
+}

@@ -1,0 +1,154 @@
+package dev.onehop.routing.internal.direct;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.onehop.shards.command.ScriptedCluster;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import org.bson.BsonArray;
+import org.bson.BsonDocument;
+import org.bson.BsonInt32;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Writes of several shards that one of them does not carry out: the others' results are kept. */
+class PartlyFailedBatchTest {
+  private static final int WIRE_6_0 = 17;
+  private static final String STALE =
+      "{ok: 0, code: 13388, codeName: 'StaleConfig', errmsg: 'not known'}";
+  private static final String FAILED =
+      "{ok: 0, code: 987654, codeName: 'Location987654', errmsg: 'never heard of'}";
+
+  private final ScriptedCluster cluster = new ScriptedCluster(WIRE_6_0).routedBy(DirectRouter::new);
+  private final AtomicInteger tries = new AtomicInteger();
+
+  @AfterEach
+  void close() {
+    cluster.close();
+  }
+
+  private static BsonArray errors(BsonDocument reply) {
+    assertThat(reply.getNumber("ok").intValue()).as("%s", reply).isEqualTo(1);
+    return reply.getArray("writeErrors", new BsonArray());
+  }
+
+  private void break1(String command) {
+    // Opens the connections, so that the failure is one of a command on its way.
+    cluster.execute(command);
+    cluster.stop("s1");
+  }
+
+  @ParameterizedTest
+  @CsvSource({"true,1", "false,2"})
+  void whatWasInsertedIsToldWhenAConnectionBreaks(boolean ordered, int left) {
+    String insert =
+        "{insert: 'c', documents: [{_id: -1}, {_id: 1}, {_id: 2}], ordered: %s, $db: 'it'}"
+            .formatted(ordered);
+    break1(insert);
+
+    BsonDocument reply = cluster.execute(insert);
+
+    assertThat(reply).containsEntry("n", new BsonInt32(1));
+    assertThat(errors(reply))
+        .hasSize(left)
+        .allSatisfy(e -> assertThat(e.asDocument()).containsEntry("code", new BsonInt32(6)));
+    assertThat(errors(reply).get(0).asDocument()).containsEntry("index", new BsonInt32(1));
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "{update: 'c', updates: [{q: {x: 1}, u: {$inc: {n: 1}}, multi: true}], $db: 'it'}",
+        "{delete: 'c', deletes: [{q: {x: 1}, limit: 0}], $db: 'it'}"
+      })
+  void whatOneShardHasDoneIsToldWhenAnotherIsGone(String command) {
+    break1(command);
+
+    BsonDocument reply = cluster.execute(command);
+
+    assertThat(reply).containsEntry("n", new BsonInt32(1));
+    assertThat(errors(reply))
+        .singleElement()
+        .satisfies(e -> assertThat(e.asDocument()).containsEntry("code", new BsonInt32(6)));
+  }
+
+  /** A shard that takes its time is not cut off because another one has failed. */
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "{update: 'c', updates: [{q: {x: 1}, u: {$inc: {n: 1}}, multi: true}], $db: 'it'}",
+        "{insert: 'c', documents: [{_id: -1}, {_id: 1}], ordered: false, $db: 'it'}"
+      })
+  void aFailureCancelsNoOtherShardsPart(String command) {
+    String name = BsonDocument.parse(command).getFirstKey();
+    AtomicReference<BsonDocument> failure = new AtomicReference<>();
+    cluster.script(
+        "s0",
+        got -> {
+          if (got.getFirstKey().equals(name) && tries.getAndIncrement() > 0) {
+            // When a later command to the other shard has failed, that shard's part has, too.
+            failure.set(cluster.execute("{insert: 'c', documents: [{_id: 1}], $db: 'it'}"));
+          }
+          return null;
+        });
+    break1(command);
+
+    assertThat(cluster.execute(command)).containsEntry("n", new BsonInt32(1));
+    assertThat(failure.get()).containsEntry("code", new BsonInt32(6));
+  }
+
+  /** Nothing was done, and the driver may send a batch with a number once more. */
+  @Test
+  void aBatchOfWhichNothingWasDoneFailsAsAWhole() {
+    String insert = "{insert: 'c', documents: [{_id: 1}, {_id: 2}], ordered: false, $db: 'it'}";
+    break1(insert);
+
+    assertThat(cluster.execute(insert))
+        .containsEntry("code", new BsonInt32(6))
+        .doesNotContainKey("writeErrors");
+  }
+
+  @Test
+  void aFailedShardDoesNotKeepAnotherFromBeingSentItsPartAgain() {
+    cluster.script(
+        "s0", got -> got.getFirstKey().equals("insert") ? BsonDocument.parse(FAILED) : null);
+    cluster.script(
+        "s1",
+        got ->
+            got.getFirstKey().equals("insert") && tries.incrementAndGet() == 1
+                ? BsonDocument.parse(STALE)
+                : null);
+
+    BsonDocument reply =
+        cluster.execute(
+            "{insert: 'c', documents: [{_id: -1}, {_id: 1}], ordered: false, $db: 'it'}");
+
+    assertThat(reply).containsEntry("n", new BsonInt32(1));
+    assertThat(reply).containsEntry("code", new BsonInt32(987654));
+    assertThat(cluster.seen("s0", "insert")).hasSize(1);
+    assertThat(cluster.seen("s1", "insert")).hasSize(2);
+  }
+
+  @Test
+  void anUnreachableShardDoesNotKeepAnotherFromBeingSentItsPartAgain() {
+    String insert = "{insert: 'c', documents: [{_id: -1}, {_id: 1}], ordered: false, $db: 'it'}";
+    break1(insert);
+    cluster.script(
+        "s0",
+        got ->
+            got.getFirstKey().equals("insert") && tries.incrementAndGet() == 1
+                ? BsonDocument.parse(STALE)
+                : null);
+
+    BsonDocument reply = cluster.execute(insert);
+
+    assertThat(reply).containsEntry("n", new BsonInt32(1));
+    assertThat(errors(reply))
+        .singleElement()
+        .satisfies(e -> assertThat(e.asDocument()).containsEntry("index", new BsonInt32(1)));
+    assertThat(cluster.seen("s0", "insert")).hasSize(3);
+  }
+}

@@ -1,0 +1,27 @@
+package dev.onehop.routing.setup;
+
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.mongodb.ConnectionString;
+import com.mongodb.MongoClientSettings;
+import dev.onehop.shards.ClusterServers;
+import dev.onehop.wire.ScriptedPeer;
+import org.junit.jupiter.api.Test;
+
+class ClusterServersTest {
+
+  /** Nobody would close what watches them. */
+  @Test
+  void noServersAreWatchedAfterTheEnd() {
+    try (ScriptedPeer server = ScriptedPeer.withHello((request, context) -> {})) {
+      ConnectionString url = new ConnectionString(server.url());
+      ClusterServers servers =
+          ClusterServers.connect(
+              MongoClientSettings.builder().applyConnectionString(url).build(), null, 1);
+      servers.close();
+      assertThatThrownBy(() -> servers.replicaSet("rs/" + url.getHosts().get(0)))
+          .isInstanceOf(IllegalStateException.class)
+          .hasMessageContaining("closed");
+    }
+  }
+}

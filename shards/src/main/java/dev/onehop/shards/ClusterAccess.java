@@ -1,0 +1,73 @@
+package dev.onehop.shards;
+
+import com.mongodb.MongoClientSettings;
+import dev.onehop.shards.catalog.RoutingCatalog;
+import dev.onehop.shards.cluster.Versions;
+import dev.onehop.shards.command.ClusterState;
+import dev.onehop.shards.command.Refreshes;
+import dev.onehop.wire.ServerAddressName;
+import dev.onehop.wire.connection.Connections;
+import dev.onehop.wire.connection.WireSettings;
+import dev.onehop.wire.driver.Carrier;
+import dev.onehop.wire.handshake.ClientMetadata;
+import dev.onehop.wire.watch.Losses;
+import dev.onehop.wire.watch.MonitoredServers;
+import dev.onehop.wire.watch.PreferredZones;
+import io.netty.channel.EventLoopGroup;
+import java.net.InetSocketAddress;
+import java.net.SocketAddress;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import org.bson.BsonDocument;
+import org.bson.BsonString;
+import org.jspecify.annotations.Nullable;
+
+/** Connects routers that are part of a cluster, without credentials and without TLS. */
+public final class ClusterAccess {
+  private static final int HEARTBEAT_MILLIS = 2_000;
+
+  private ClusterAccess() {}
+
+  /**
+   * Connects to the cluster of a config server, in the background.
+   *
+   * @param configServer replica set name and members: {@code name/host:port,host:port}
+   * @param group event loops for the connections; stays the caller's
+   * @param driver the driver's name in the handshake
+   * @param localAddress the address to connect from, null for the system's choice
+   * @param ways where to connect to for servers that are not to be reached by their own address
+   * @param refreshInterval how often the shards and the default concerns are read again
+   */
+  public static ClusterState connect(
+      String configServer,
+      EventLoopGroup group,
+      String driver,
+      @Nullable SocketAddress localAddress,
+      Map<ServerAddressName, InetSocketAddress> ways,
+      Duration refreshInterval) {
+    BsonDocument client =
+        new BsonDocument(
+                "driver",
+                new BsonDocument("name", new BsonString(driver))
+                    .append("version", new BsonString(ClientMetadata.version())))
+            .append("os", new BsonDocument("type", new BsonString(System.getProperty("os.name"))));
+    Connections connections =
+        new Connections(group, WireSettings.plain(localAddress, client, ways));
+    Losses losses = new Losses(connections);
+    MongoClientSettings settings =
+        MongoClientSettings.builder()
+            .applyToServerSettings(
+                server -> server.heartbeatFrequency(HEARTBEAT_MILLIS, TimeUnit.MILLISECONDS))
+            .transportSettings(new Carrier(group, null).transport())
+            .build();
+    return new ClusterState(
+        MonitoredServers.replicaSets(settings, null, PreferredZones.NONE, losses)
+            .watch(configServer),
+        MonitoredServers.replicaSets(settings, null, PreferredZones.NONE, losses),
+        connections,
+        new Refreshes(refreshInterval, RoutingCatalog.RefreshListener.NONE),
+        Versions.ATTACHED,
+        null);
+  }
+}

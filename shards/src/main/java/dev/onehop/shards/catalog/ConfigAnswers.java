@@ -1,0 +1,60 @@
+package dev.onehop.shards.catalog;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicReference;
+import org.bson.BsonDocument;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/**
+ * A reader that fails a read when its server is silent for too long, and knows whether the servers
+ * answer at all.
+ *
+ * <p>Thread-safe.
+ */
+public final class ConfigAnswers implements ConfigReader {
+  /** For one answer, so one batch; then its server is lost, and the next attempt finds another. */
+  private static final Duration LONGEST_SILENCE = Duration.ofSeconds(10);
+
+  private final ConfigReader reader;
+
+  /** When the first read began since the last answer; null if all are answered. */
+  private final AtomicReference<@Nullable Long> unansweredSinceNanos = new AtomicReference<>();
+
+  public ConfigAnswers(ConfigReader reader) {
+    this.reader = reader;
+  }
+
+  /** Whether no read is answered that began so long ago, nor any since. */
+  public boolean areMissingFor(Duration time) {
+    Long since = unansweredSinceNanos.get();
+    return since != null && System.nanoTime() - since >= time.toNanos();
+  }
+
+  @Override
+  public Mono<List<BsonDocument>> find(String collection, BsonDocument filter, BsonDocument sort) {
+    return observed(reader.find(collection, filter, sort).flux()).next();
+  }
+
+  @Override
+  public Flux<List<BsonDocument>> batches(
+      String collection, BsonDocument filter, BsonDocument sort, BsonDocument fields) {
+    return observed(reader.batches(collection, filter, sort, fields));
+  }
+
+  private Flux<List<BsonDocument>> observed(Flux<List<BsonDocument>> read) {
+    return Flux.defer(
+        () -> {
+          unansweredSinceNanos.compareAndSet(null, System.nanoTime());
+          return read.timeout(LONGEST_SILENCE)
+              .doOnNext(batch -> unansweredSinceNanos.set(null))
+              .doOnComplete(() -> unansweredSinceNanos.set(null))
+              .doOnError(
+                  failure -> !(failure instanceof TimeoutException),
+                  failure -> unansweredSinceNanos.set(null));
+        });
+  }
+}

@@ -1,0 +1,436 @@
+package dev.onehop.shards.catalog;
+
+import dev.onehop.core.table.RoutingTable;
+import dev.onehop.wire.LateErrors;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/**
+ * The routing tables of the collections in use: one immutable snapshot each, swapped atomically and
+ * never empty in between. Refreshes are single-flight per collection.
+ *
+ * <p>Thread-safe.
+ */
+public final class RoutingCatalog {
+  private static final Logger log = LoggerFactory.getLogger(RoutingCatalog.class);
+
+  /**
+   * How long an operation waits at the most for a table that it can do without: enough to connect,
+   * to authenticate and to read it over 200 ms, and no longer than a user waits without wondering.
+   */
+  public static final Duration MOMENT = Duration.ofSeconds(2);
+
+  /** Less than a moment: who waited in vain finds the servers silent. */
+  private static final Duration SILENCE = Duration.ofMillis(1500);
+
+  /** After failures: a quarter of a second, doubled up to a minute. */
+  private static final Duration FIRST_PAUSE = Duration.ofMillis(250);
+
+  private static final int MOST_DOUBLINGS = 8;
+
+  /** So many collections at once; beyond that, those that aren't used are forgotten early. */
+  private static final int MOST_COLLECTIONS = 10_000;
+
+  private static final Duration FIRST_EVIDENCE_GAP = Duration.ofMillis(200);
+  private static final Duration LONGEST_EVIDENCE_GAP = Duration.ofSeconds(5);
+
+  private final ConfigAnswers config;
+  private final RoutingTableLoader loader;
+  private final ChangedTables changes;
+  private final RefreshListener listener;
+  private final Map<String, Entry> entries = new ConcurrentHashMap<>();
+
+  /** Told of every refresh; implementations MUST be quick and MUST NOT throw. */
+  public interface RefreshListener {
+    /** A listener that does nothing. */
+    RefreshListener NONE = (namespace, table, took, failure) -> {};
+
+    /**
+     * A refresh ended.
+     *
+     * @param table the table now in force, null if the refresh failed
+     * @param took from the first read to the swap
+     * @param failure why it failed, null if it did not
+     */
+    void refreshed(
+        String namespace, @Nullable RoutingTable table, Duration took, @Nullable Throwable failure);
+
+    /** The collection was dropped or is not used any more. */
+    default void forgotten(String namespace) {}
+  }
+
+  private static final class Entry {
+    volatile @Nullable RoutingTable table;
+    volatile long loadedNanos;
+    volatile boolean used = true;
+    volatile int failures;
+
+    /** Whether an operation waited in vain for the load that is under way. */
+    volatile boolean tooSlow;
+
+    volatile long notBeforeNanos = System.nanoTime();
+    volatile Duration evidenceGap = FIRST_EVIDENCE_GAP;
+    final AtomicLong nextEvidenceNanos = new AtomicLong(System.nanoTime());
+    final AtomicReference<@Nullable Mono<RoutingTable>> inFlight = new AtomicReference<>();
+  }
+
+  /** A catalog for who talks to mongoses. */
+  public RoutingCatalog(ConfigReader config, RefreshListener listener) {
+    this(config, false, listener);
+  }
+
+  private RoutingCatalog(ConfigReader config, boolean forShards, RefreshListener listener) {
+    this.config = new ConfigAnswers(config);
+    this.loader = new RoutingTableLoader(this.config, forShards);
+    this.changes = new ChangedTables(this.config);
+    this.listener = listener;
+  }
+
+  /**
+   * A catalog for who talks to shards: a sharded time series collection, which a shard can't tell
+   * from an unsharded one, is a {@link ShardedTimeSeriesException} instead of a table.
+   */
+  public static RoutingCatalog forShards(ConfigReader config, RefreshListener listener) {
+    return new RoutingCatalog(config, true, listener);
+  }
+
+  /** The metadata as the catalog itself reads it. */
+  public ConfigReader config() {
+    return config;
+  }
+
+  /** The table at hand, null if none was loaded yet. Never blocks and never asks the cluster. */
+  public @Nullable RoutingTable cached(String namespace) {
+    Entry entry = entries.get(namespace);
+    if (entry == null) {
+      return null;
+    }
+    if (!entry.used) {
+      entry.used = true;
+    }
+    return entry.table;
+  }
+
+  /** The tables at hand. */
+  public List<RoutingTable> tables() {
+    List<RoutingTable> tables = new ArrayList<>();
+    for (Entry entry : entries.values()) {
+      RoutingTable table = entry.table;
+      if (table != null) {
+        tables.add(table);
+      }
+    }
+    return tables;
+  }
+
+  /** How long ago the table at hand was found to be the newest; empty if there is none. */
+  public Optional<Duration> age(String namespace) {
+    Entry entry = entries.get(namespace);
+    return entry == null || entry.table == null
+        ? Optional.empty()
+        : Optional.of(Duration.ofNanos(System.nanoTime() - entry.loadedNanos));
+  }
+
+  /** The table at hand, or else the one that is loaded now. */
+  public Mono<RoutingTable> table(String namespace) {
+    return Mono.defer(
+        () -> {
+          RoutingTable table = cached(namespace);
+          return table != null ? Mono.just(table) : refresh(namespace, null);
+        });
+  }
+
+  /**
+   * The same for an operation that can go without: empty if the table doesn't come in a moment, or
+   * if that was seen already, of this load or of the servers. The load goes on in the background.
+   */
+  public Mono<RoutingTable> soon(String namespace) {
+    return Mono.defer(
+        () -> {
+          RoutingTable table = cached(namespace);
+          if (table != null) {
+            return Mono.just(table);
+          }
+          Entry entry = entry(namespace);
+          if (entry.tooSlow || isSilent()) {
+            loadInBackground(namespace);
+            return Mono.empty();
+          }
+          return refresh(namespace, null)
+              .timeout(
+                  MOMENT, Mono.fromRunnable(() -> entry.tooSlow = entry.inFlight.get() != null));
+        });
+  }
+
+  /** Whether the servers that hold the metadata answer nothing. */
+  public boolean isSilent() {
+    return config.areMissingFor(SILENCE);
+  }
+
+  /** Whether a table was not to be had, so that nothing but the background need wait for it. */
+  public boolean isMissing(String namespace) {
+    Entry entry = entries.get(namespace);
+    return entry == null
+        ? isSilent()
+        : entry.table == null && (entry.failures > 0 || entry.tooSlow || isSilent());
+  }
+
+  /** Reads the collection's metadata, unless that is under way or not due after a failure. */
+  public void loadInBackground(String namespace) {
+    if (entry(namespace).inFlight.get() == null) {
+      reloadIfDue(namespace)
+          .subscribe(
+              table -> {},
+              failure -> log.debug("{}: not loaded: {}", namespace, failure.toString()),
+              null,
+              LateErrors.LOGGED);
+    }
+  }
+
+  private Entry entry(String namespace) {
+    Entry entry = entries.get(namespace);
+    if (entry != null) {
+      return entry;
+    }
+    if (entries.size() >= MOST_COLLECTIONS) {
+      makeRoom();
+    }
+    return entries.computeIfAbsent(namespace, name -> new Entry());
+  }
+
+  private void makeRoom() {
+    forgetUnused();
+    Iterator<String> any = entries.keySet().iterator();
+    while (entries.size() >= MOST_COLLECTIONS && any.hasNext()) {
+      forget(any.next());
+    }
+  }
+
+  /**
+   * A table other than {@code seen}: the one at hand if it was swapped meanwhile, else the result
+   * of a refresh, which everybody who asks while it runs shares.
+   *
+   * @param seen the table that proved to be stale, null to take any
+   */
+  public Mono<RoutingTable> refresh(String namespace, @Nullable RoutingTable seen) {
+    return Mono.defer(
+        () -> {
+          Entry entry = entry(namespace);
+          RoutingTable current = entry.table;
+          return current != null && current != seen ? Mono.just(current) : flight(namespace, entry);
+        });
+  }
+
+  /**
+   * Reads the collection's metadata again, unless that failed a moment ago: after each failure the
+   * pause doubles, up to a minute, give or take a half.
+   */
+  public Mono<RoutingTable> reloadIfDue(String namespace) {
+    return Mono.defer(
+        () -> {
+          Entry entry = entry(namespace);
+          return System.nanoTime() - entry.notBeforeNanos < 0
+              ? Mono.empty()
+              : flight(namespace, entry);
+        });
+  }
+
+  /**
+   * Reads again what has changed of some collections' metadata. What hasn't costs a few reads for
+   * all of them together.
+   */
+  public Mono<Void> reloadChanged(Collection<String> namespaces) {
+    return Mono.defer(
+        () -> {
+          long asked = System.nanoTime();
+          List<RoutingTable> known = new ArrayList<>();
+          List<String> due = new ArrayList<>();
+          for (String namespace : namespaces) {
+            Entry entry = entries.get(namespace);
+            RoutingTable table = entry == null ? null : entry.table;
+            if (table != null) {
+              known.add(table);
+            } else if (entry != null) {
+              due.add(namespace);
+            }
+          }
+          return changes
+              .among(known)
+              .doOnNext(changed -> known.forEach(table -> confirm(table, changed, asked)))
+              // One that was forgotten meanwhile is not loaded again.
+              .doOnNext(changed -> changed.stream().filter(entries::containsKey).forEach(due::add))
+              .onErrorResume(
+                  failure -> {
+                    log.debug("what has changed was not read: {}", failure.toString());
+                    return Mono.empty();
+                  })
+              .thenMany(Flux.fromIterable(due))
+              .concatMap(namespace -> reloadIfDue(namespace).onErrorComplete())
+              .then();
+        });
+  }
+
+  private void confirm(RoutingTable table, Set<String> changed, long asked) {
+    Entry entry = entries.get(table.namespace());
+    if (entry != null
+        && entry.table == table
+        && !changed.contains(table.namespace())
+        && asked - entry.loadedNanos > 0) {
+      entry.loadedNanos = asked;
+    }
+  }
+
+  /**
+   * Follows a hint that the table at hand is stale by reading again in the background. Hints that
+   * lead to nothing new are followed less and less often, five seconds apart at the most.
+   */
+  public void suspect(String namespace) {
+    Entry entry = entries.get(namespace);
+    RoutingTable before = entry == null ? null : entry.table;
+    if (entry == null || before == null) {
+      return;
+    }
+    long now = System.nanoTime();
+    long next = entry.nextEvidenceNanos.get();
+    if (now - next < 0
+        || !entry.nextEvidenceNanos.compareAndSet(
+            next, now + Jitter.spread(entry.evidenceGap, 0.5).toNanos())) {
+      return;
+    }
+    reloadIfDue(namespace)
+        .subscribe(
+            table -> {
+              Duration doubled = entry.evidenceGap.multipliedBy(2);
+              entry.evidenceGap =
+                  isNewer(table, before)
+                      ? FIRST_EVIDENCE_GAP
+                      : doubled.compareTo(LONGEST_EVIDENCE_GAP) < 0
+                          ? doubled
+                          : LONGEST_EVIDENCE_GAP;
+            },
+            failure -> log.debug("{}: not refreshed: {}", namespace, failure.toString()),
+            null,
+            LateErrors.LOGGED);
+  }
+
+  /**
+   * Forgets the collections that no operation used since the last call, so that a collection that
+   * was used once is not read again for ever.
+   */
+  public void forgetUnused() {
+    entries.forEach(
+        (namespace, entry) -> {
+          if (!entry.used) {
+            forget(namespace);
+          }
+          entry.used = false;
+        });
+  }
+
+  /** The namespaces that have a table or had one asked for. */
+  public Collection<String> namespaces() {
+    return List.copyOf(entries.keySet());
+  }
+
+  /** Forgets a collection, after it was dropped. */
+  public void forget(String namespace) {
+    if (entries.remove(namespace) != null) {
+      listener.forgotten(namespace);
+    }
+  }
+
+  private Mono<RoutingTable> flight(String namespace, Entry entry) {
+    Mono<RoutingTable> running = entry.inFlight.get();
+    if (running != null) {
+      return running;
+    }
+    AtomicReference<@Nullable Mono<RoutingTable>> self = new AtomicReference<>();
+    Mono<RoutingTable> started =
+        load(namespace, entry)
+            // Before the result is handed on, so that the next refusal starts a new one.
+            .doOnTerminate(() -> entry.inFlight.compareAndSet(self.get(), null))
+            .contextWrite(LateErrors::logged)
+            .cache();
+    self.set(started);
+    if (entry.inFlight.compareAndSet(null, started)) {
+      return started;
+    }
+    Mono<RoutingTable> other = entry.inFlight.get();
+    return other != null ? other : flight(namespace, entry);
+  }
+
+  private Mono<RoutingTable> load(String namespace, Entry entry) {
+    return Mono.defer(
+        () -> {
+          long start = System.nanoTime();
+          return loader
+              .load(namespace, entry.table)
+              .doOnNext(
+                  table -> {
+                    entry.table = table;
+                    entry.loadedNanos = System.nanoTime();
+                    entry.failures = 0;
+                    entry.tooSlow = false;
+                    Duration took = Duration.ofNanos(System.nanoTime() - start);
+                    log.debug("{}: table of {} read in {}", namespace, table.shards(), took);
+                    tell(namespace, entry, table, took, null);
+                  })
+              .doOnError(
+                  failure -> {
+                    log.debug("{}: no new routing table: {}", namespace, failure.toString());
+                    if (failure instanceof UnknownNamespaceException) {
+                      // Dropped: what was known is of no use any more.
+                      entry.table = null;
+                      listener.forgotten(namespace);
+                    }
+                    if (!(failure instanceof TimeoutException)) {
+                      entry.tooSlow = false;
+                    }
+                    backOff(entry);
+                    Duration took = Duration.ofNanos(System.nanoTime() - start);
+                    tell(namespace, entry, null, took, failure);
+                  });
+        });
+  }
+
+  private void tell(
+      String namespace,
+      Entry entry,
+      @Nullable RoutingTable table,
+      Duration took,
+      @Nullable Throwable failure) {
+    // One that was forgotten meanwhile stays so.
+    if (entries.get(namespace) == entry) {
+      listener.refreshed(namespace, table, took, failure);
+    }
+  }
+
+  private static void backOff(Entry entry) {
+    int failures = Math.min(entry.failures, MOST_DOUBLINGS);
+    entry.failures = failures + 1;
+    Duration pause = Jitter.spread(FIRST_PAUSE.multipliedBy(1L << failures), 0.5);
+    entry.notBeforeNanos = System.nanoTime() + pause.toNanos();
+  }
+
+  private static boolean isNewer(RoutingTable table, RoutingTable before) {
+    return table.isSharded() != before.isSharded()
+        || (table.isSharded()
+            ? !table.version().equals(before.version())
+            : !table.primaryShard().equals(before.primaryShard()));
+  }
+}

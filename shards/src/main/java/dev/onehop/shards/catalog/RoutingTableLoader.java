@@ -1,0 +1,193 @@
+package dev.onehop.shards.catalog;
+
+import dev.onehop.core.table.ChunkVersion;
+import dev.onehop.core.table.InconsistentRoutingTableException;
+import dev.onehop.core.table.RoutingTable;
+import dev.onehop.core.table.RoutingTableBuilder;
+import dev.onehop.core.table.ShardKeyException;
+import java.util.List;
+import java.util.Objects;
+import java.util.function.Supplier;
+import org.bson.BsonBoolean;
+import org.bson.BsonDocument;
+import org.bson.BsonInt32;
+import org.bson.BsonString;
+import org.bson.BsonTimestamp;
+import org.bson.BsonValue;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+import reactor.util.retry.Retry;
+
+/**
+ * Builds a collection's routing table from {@code config.collections}, {@code config.chunks} and
+ * {@code config.databases}, as mongos does: only the chunks newer than the known version where a
+ * table of the same incarnation is known, all of them otherwise.
+ *
+ * <p>Chunks are read from the oldest version to the newest, so that one that changes meanwhile
+ * comes once more at the end, and a read that breaks goes on where it was.
+ *
+ * <p>The collection's entry and its chunks come from separate reads. What a change between the two
+ * could spoil (a gap, an overlap, another incarnation, another shard key) the table itself refuses;
+ * the load then starts afresh, {@value #ATTEMPTS} times at the most.
+ */
+final class RoutingTableLoader {
+  private static final int ATTEMPTS = 3;
+  private static final BsonDocument UNORDERED = new BsonDocument();
+  private static final BsonDocument BY_VERSION = new BsonDocument("lastmod", new BsonInt32(1));
+  private static final BsonDocument CHUNK_FIELDS =
+      BsonDocument.parse(
+          "{_id: 0, min: 1, max: 1, shard: 1, lastmod: 1, uuid: 1, ns: 1, lastmodEpoch: 1}");
+
+  private final ConfigReader config;
+  private final boolean refusesTimeSeries;
+
+  /**
+   * @param refusesTimeSeries whether a sharded time series collection is an error, for its own name
+   *     is not that of what is sharded
+   */
+  RoutingTableLoader(ConfigReader config, boolean refusesTimeSeries) {
+    this.config = config;
+    this.refusesTimeSeries = refusesTimeSeries;
+  }
+
+  /**
+   * Loads the newest table.
+   *
+   * @param namespace database and collection
+   * @param known the table at hand, null if there is none
+   * @return the table; a {@link UnknownNamespaceException} if the database does not exist, an
+   *     {@link InconsistentRoutingTableException} if the metadata stays inconsistent
+   */
+  Mono<RoutingTable> load(String namespace, @Nullable RoutingTable known) {
+    return attempt(namespace, known)
+        .onErrorResume(RoutingTableLoader::isInconsistent, e -> attempt(namespace, null))
+        .retryWhen(
+            Retry.max(ATTEMPTS - 1L)
+                .filter(RoutingTableLoader::isInconsistent)
+                .onRetryExhaustedThrow((spec, signal) -> signal.failure()));
+  }
+
+  /** A chunk that doesn't fit the shard key comes of one that was refined between two reads. */
+  private static boolean isInconsistent(Throwable failure) {
+    return failure instanceof InconsistentRoutingTableException
+        || failure instanceof ShardKeyException;
+  }
+
+  private Mono<RoutingTable> attempt(String namespace, @Nullable RoutingTable known) {
+    return config
+        .find("collections", new BsonDocument("_id", new BsonString(namespace)), UNORDERED)
+        .flatMap(
+            found -> {
+              if (found.isEmpty()
+                  || found.get(0).getBoolean("dropped", BsonBoolean.FALSE).getValue()) {
+                return unsharded(namespace);
+              }
+              return sharded(found.get(0), known);
+            });
+  }
+
+  private Mono<RoutingTable> unsharded(String namespace) {
+    return refusesTimeSeries
+        ? refuseTimeSeries(namespace).then(Mono.defer(() -> onPrimary(namespace)))
+        : onPrimary(namespace);
+  }
+
+  private Mono<Void> refuseTimeSeries(String namespace) {
+    String buckets = namespace.replaceFirst("\\.", ".system.buckets.");
+    return config
+        .find("collections", new BsonDocument("_id", new BsonString(buckets)), UNORDERED)
+        .flatMap(
+            found ->
+                found.isEmpty()
+                    ? Mono.empty()
+                    : Mono.error(new ShardedTimeSeriesException(namespace)));
+  }
+
+  private Mono<RoutingTable> onPrimary(String namespace) {
+    String database = namespace.substring(0, namespace.indexOf('.'));
+    return config
+        .find("databases", new BsonDocument("_id", new BsonString(database)), UNORDERED)
+        .flatMap(
+            found ->
+                found.isEmpty()
+                    ? Mono.error(new UnknownNamespaceException(database))
+                    : Mono.fromCallable(() -> RoutingTable.unsharded(namespace, found.get(0))));
+  }
+
+  private Mono<RoutingTable> sharded(BsonDocument collection, @Nullable RoutingTable known) {
+    RoutingTable base =
+        known != null && known.isSharded() && sameIncarnation(collection, known.version())
+            ? known
+            : null;
+    boolean byUuid = collection.containsKey("uuid") && collection.containsKey("timestamp");
+    BsonDocument itsChunks =
+        chunksOf(byUuid ? collection.get("uuid") : null, collection.getString("_id"));
+    if (base != null) {
+      itsChunks.append("lastmod", new BsonDocument("$gte", base.version().toTimestamp()));
+    }
+    return Mono.defer(
+        () -> {
+          RoutingTableBuilder table =
+              base != null
+                  ? new RoutingTableBuilder(base, collection)
+                  : new RoutingTableBuilder(collection);
+          return read(itsChunks, table).then(Mono.fromCallable(() -> survived(table::build)));
+        });
+  }
+
+  /** What finds the chunks of a table that is sharded. */
+  static BsonDocument chunksOf(RoutingTable table) {
+    boolean byUuid = table.version().timestamp() != null;
+    return chunksOf(byUuid ? table.uuid() : null, new BsonString(table.namespace()));
+  }
+
+  /** By UUID since 5.0, by namespace before. */
+  private static BsonDocument chunksOf(@Nullable BsonValue uuid, BsonString namespace) {
+    return uuid != null ? new BsonDocument("uuid", uuid) : new BsonDocument("ns", namespace);
+  }
+
+  /** Reads chunks into a table; goes on behind those that came if a read breaks after some. */
+  private Mono<Void> read(BsonDocument filter, RoutingTableBuilder table) {
+    return Mono.defer(
+        () -> {
+          BsonTimestamp before = table.newest();
+          BsonDocument rest = filter.clone();
+          if (before != null) {
+            rest.put("lastmod", new BsonDocument("$gt", before));
+          }
+          return config
+              .batches("chunks", rest, BY_VERSION, CHUNK_FIELDS)
+              .map(batch -> survived(() -> add(batch, table)))
+              .then()
+              .onErrorResume(
+                  failure ->
+                      isInconsistent(failure)
+                              || failure instanceof OutOfResourcesException
+                              || Objects.equals(before, table.newest())
+                          ? Mono.error(failure)
+                          : read(filter, table));
+        });
+  }
+
+  private static int add(List<BsonDocument> batch, RoutingTableBuilder table) {
+    batch.forEach(table::add);
+    return batch.size();
+  }
+
+  /** Reactor takes no such error for a failure of the load, which would then never end. */
+  private static <T> T survived(Supplier<T> step) {
+    try {
+      return step.get();
+    } catch (VirtualMachineError e) {
+      throw new OutOfResourcesException(e);
+    }
+  }
+
+  static boolean sameIncarnation(BsonDocument collection, ChunkVersion known) {
+    BsonValue timestamp = collection.get("timestamp");
+    if (timestamp != null && known.timestamp() != null) {
+      return timestamp.equals(known.timestamp());
+    }
+    return Objects.equals(collection.getObjectId("lastmodEpoch").getValue(), known.epoch());
+  }
+}

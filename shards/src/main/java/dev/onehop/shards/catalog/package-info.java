@@ -1,0 +1,9 @@
+/**
+ * What the client knows of the cluster: its shards, its routers and the routing tables.
+ *
+ * <p>Not part of the API: for OneHop's own modules. It may change in any release.
+ */
+@NullMarked
+package dev.onehop.shards.catalog;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,29 @@
+package dev.onehop.shards.cluster;
+
+import dev.onehop.wire.message.CommandFailure;
+import dev.onehop.wire.message.ErrorCodes;
+import java.io.IOException;
+import org.bson.BsonBoolean;
+import org.bson.BsonDocument;
+
+/**
+ * Finds that give what they can get: with {@code allowPartialResults} a shard that can't be reached
+ * is left out, and the answer says so. As in mongos, see {@code
+ * src/mongo/s/query/establish_cursors.cpp}.
+ */
+public final class PartialResults {
+  private PartialResults() {}
+
+  /** Whether a command allows them. */
+  public static boolean areAllowed(BsonDocument command) {
+    return BsonBoolean.TRUE.equals(command.get("allowPartialResults"));
+  }
+
+  /** Whether a failure means that a shard can't be reached, rather than that it refuses. */
+  public static boolean isUnreachable(Throwable failure) {
+    return failure instanceof IOException
+        || (failure instanceof CommandFailure refused
+            && (refused.code() == ErrorCodes.FAILED_TO_SATISFY_READ_PREFERENCE
+                || Retryability.isRetryable(refused.code())));
+  }
+}

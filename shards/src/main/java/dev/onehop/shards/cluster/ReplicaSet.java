@@ -1,0 +1,164 @@
+package dev.onehop.shards.cluster;
+
+import dev.onehop.wire.ServerAddressName;
+import dev.onehop.wire.connection.WirePool;
+import dev.onehop.wire.message.NotSentException;
+import dev.onehop.wire.message.OpMsg;
+import dev.onehop.wire.watch.ServerSet;
+import dev.onehop.wire.watch.ServerSet.Server;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.function.Function;
+import org.bson.BsonDocument;
+import org.bson.BsonValue;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+import reactor.util.context.ContextView;
+
+/**
+ * Sends commands to the servers of one replica set, or to mongoses: to the primary, or to where the
+ * command's read preference leads. What may be sent twice is sent again while a new primary is
+ * being elected, within {@value #MAX_TRIES} tries and half a minute. What was sent, and the
+ * connection broke before the reply, may be what breaks the server: it is sent {@value #MAX_BROKEN}
+ * times at the most, and once if the driver sends it again.
+ *
+ * <p>Thread-safe.
+ */
+public final class ReplicaSet {
+  private static final int MAX_TRIES = 50;
+
+  /** As {@code kMaxNumFailedHostRetryAttempts} of mongos, for who can do without. */
+  private static final int MAX_TRIES_FOR_A_PART = 4;
+
+  /** As often as a mongos sends what may be sent again. */
+  private static final int MAX_BROKEN = 3;
+
+  private static final Duration MAX_TIME = Duration.ofSeconds(30);
+  private static final Duration FIRST_PAUSE = Duration.ofMillis(20);
+  private static final Duration LONGEST_PAUSE = Duration.ofMillis(500);
+
+  private final ServerSet servers;
+  private final WirePool pool;
+  private final ClusterClock clock;
+
+  public ReplicaSet(ServerSet servers, WirePool pool, ClusterClock clock) {
+    this.servers = servers;
+    this.pool = pool;
+    this.clock = clock;
+  }
+
+  /** Where a reply came from, so that a cursor's next batch is asked for at the same server. */
+  public record Answer(ServerAddressName server, OpMsg message) {
+    public BsonDocument document() {
+      return message.body();
+    }
+  }
+
+  public ServerSet servers() {
+    return servers;
+  }
+
+  /** Sends a command where it belongs. A server that can't be reached is an {@link IOException}. */
+  public Mono<Answer> send(OpMsg command) {
+    return send(command, server -> command);
+  }
+
+  /**
+   * Sends a command in the form that fits the server.
+   *
+   * @param form called once for every try
+   */
+  public Mono<Answer> send(OpMsg command, Function<Server, OpMsg> form) {
+    return Mono.deferContextual(context -> new Attempts(command, form, context).next());
+  }
+
+  /** The attempts of one command, one after the other. */
+  private final class Attempts {
+    private final Retryability retryability;
+    private final @Nullable BsonDocument readPreference;
+    private final Function<Server, OpMsg> form;
+    private final long deadline = System.nanoTime() + MAX_TIME.toNanos();
+    private final int most;
+    private final @Nullable DriverRetries driver;
+    private final int mostBroken;
+    private int tries;
+    private int broken;
+
+    Attempts(OpMsg command, Function<Server, OpMsg> form, ContextView context) {
+      this.retryability = Retryability.of(command);
+      this.readPreference = readPreference(command);
+      this.form = form;
+      this.most = PartialResults.areAllowed(command.body()) ? MAX_TRIES_FOR_A_PART : MAX_TRIES;
+      this.driver = context.getOrDefault(DriverRetries.class, null);
+      this.mostBroken = driver != null && driver.afterBreak(retryability) ? 1 : MAX_BROKEN;
+      this.broken = DriverRetries.broken(context);
+    }
+
+    Mono<Answer> next() {
+      tries++;
+      return servers
+          .select(readPreference)
+          .flatMap(
+              server ->
+                  sendTo(server.name(), form.apply(server))
+                      .map(answer -> isAgainAfter(answer) ? again() : Mono.just(answer))
+                      .onErrorResume(
+                          IOException.class,
+                          e -> Mono.just(isAgainAfter(e) ? again() : Mono.error(e)))
+                      .flatMap(Function.identity()));
+    }
+
+    private Mono<Answer> again() {
+      return Mono.delay(pause(tries)).then(Mono.defer(this::next));
+    }
+
+    private boolean isAgainAfter(Answer answer) {
+      BsonDocument reply = answer.document();
+      return retryability.isAgainAfter(reply)
+          && isTimeLeft()
+          && (!Retryability.isBroken(reply) || isAgainAfterBreak());
+    }
+
+    private boolean isAgainAfter(IOException failure) {
+      if (!retryability.afterBreak() || !isTimeLeft()) {
+        return false;
+      }
+      return failure instanceof NotSentException unsent
+          ? driver == null || !unsent.isLocal()
+          : isAgainAfterBreak();
+    }
+
+    private boolean isAgainAfterBreak() {
+      broken++;
+      return broken < mostBroken;
+    }
+
+    private boolean isTimeLeft() {
+      return tries < most && System.nanoTime() - deadline < 0;
+    }
+  }
+
+  private static Duration pause(int tries) {
+    Duration pause = FIRST_PAUSE.multipliedBy(1L << Math.min(tries - 1, 10));
+    return pause.compareTo(LONGEST_PAUSE) < 0 ? pause : LONGEST_PAUSE;
+  }
+
+  /** Sends a command to one member. */
+  public Mono<Answer> sendTo(ServerAddressName server, OpMsg command) {
+    return pool.send(server, command)
+        .map(
+            reply -> {
+              clock.observe(reply.body());
+              return new Answer(server, reply);
+            });
+  }
+
+  /** Which members a command may go to; null for the primary alone. */
+  public static @Nullable BsonDocument readPreference(OpMsg command) {
+    if (!Retryability.isRead(command)) {
+      return null;
+    }
+    BsonValue asked = command.body().get("$readPreference");
+    return asked != null && asked.isDocument() ? asked.asDocument() : null;
+  }
+}

@@ -1,0 +1,77 @@
+package dev.onehop.shards.cluster;
+
+import dev.onehop.wire.message.ErrorCodes;
+import dev.onehop.wire.message.OpMsg;
+import java.util.Set;
+import org.bson.BsonArray;
+import org.bson.BsonDocument;
+import org.bson.BsonString;
+
+/**
+ * Whether a command may be sent again when it is not known what became of it. Source: the drivers'
+ * specifications "Retryable Reads" and "Retryable Writes".
+ */
+public enum Retryability {
+  /** It may have been carried out, and must not be twice. */
+  NEVER,
+  /** It changes nothing. */
+  READ,
+  /** The server knows by its transaction number whether it has carried it out. */
+  WRITE;
+
+  private static final Set<String> READS =
+      Set.of("find", "aggregate", "count", "distinct", "listCollections", "listIndexes", "explain");
+  private static final Set<Integer> CODES =
+      Set.of(6, 7, 89, 91, 134, 189, 262, 9001, 10107, 11600, 11602, 13435, 13436);
+  // HostUnreachable, HostNotFound, NetworkTimeout, SocketException.
+  private static final Set<Integer> BROKEN = Set.of(6, 7, 89, 9001);
+  private static final BsonString WRITE_LABEL = new BsonString("RetryableWriteError");
+
+  public static Retryability of(OpMsg command) {
+    BsonDocument body = command.body();
+    if (body.containsKey("autocommit")) {
+      return NEVER;
+    }
+    if (body.containsKey("txnNumber")) {
+      return WRITE;
+    }
+    return isRead(command) ? READ : NEVER;
+  }
+
+  /** Whether a command only reads, so that a read preference concerns it. */
+  public static boolean isRead(OpMsg command) {
+    return READS.contains(command.commandName());
+  }
+
+  /** Whether to send it again after the connection broke. */
+  public boolean afterBreak() {
+    return this != NEVER;
+  }
+
+  /** Whether to send it again after this answer. */
+  public boolean isAgainAfter(BsonDocument reply) {
+    if (this == NEVER) {
+      return false;
+    }
+    if (!ErrorCodes.ok(reply)) {
+      return CODES.contains(ErrorCodes.of(reply)) || isLabelled(reply);
+    }
+    return this == WRITE
+        && reply.get("writeConcernError") instanceof BsonDocument error
+        && CODES.contains(ErrorCodes.of(error));
+  }
+
+  /** Whether a router tells that its own connection to a server broke. */
+  public static boolean isBroken(BsonDocument reply) {
+    return !ErrorCodes.ok(reply) && BROKEN.contains(ErrorCodes.of(reply));
+  }
+
+  /** Whether a server answers with that code when it can't serve anybody for a while. */
+  static boolean isRetryable(int code) {
+    return CODES.contains(code);
+  }
+
+  private static boolean isLabelled(BsonDocument reply) {
+    return reply.get("errorLabels") instanceof BsonArray labels && labels.contains(WRITE_LABEL);
+  }
+}

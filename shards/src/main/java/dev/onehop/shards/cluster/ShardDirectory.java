@@ -1,0 +1,134 @@
+package dev.onehop.shards.cluster;
+
+import dev.onehop.shards.catalog.ConfigReader;
+import dev.onehop.wire.connection.WirePool;
+import dev.onehop.wire.message.CommandFailure;
+import dev.onehop.wire.message.ErrorCodes;
+import dev.onehop.wire.watch.ServerSet;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import org.bson.BsonDocument;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+
+/**
+ * The cluster's shards by id, read from {@code config.shards}, and again when an id is unknown.
+ *
+ * <p>Thread-safe.
+ */
+public final class ShardDirectory implements AutoCloseable {
+  private final ConfigReader config;
+  private final ServerSet.Factory watcher;
+  private final WirePool pool;
+  private final ClusterClock clock;
+  private volatile Map<String, Entry> shards = Map.of();
+  private boolean closed;
+
+  private record Entry(String connectionString, ReplicaSet replicaSet) {
+    /** Whether it is the same replica set; who belongs to it now, it knows itself. */
+    boolean isSame(String other) {
+      return name(connectionString).equals(name(other))
+          && !Collections.disjoint(members(connectionString), members(other));
+    }
+
+    private static String name(String connectionString) {
+      return connectionString.substring(0, Math.max(0, connectionString.indexOf('/')));
+    }
+
+    private static List<String> members(String connectionString) {
+      return Arrays.asList(
+          connectionString.substring(connectionString.indexOf('/') + 1).split(",", -1));
+    }
+  }
+
+  public ShardDirectory(
+      ConfigReader config, ServerSet.Factory watcher, WirePool pool, ClusterClock clock) {
+    this.config = config;
+    this.watcher = watcher;
+    this.pool = pool;
+    this.clock = clock;
+  }
+
+  /** The replica set of a shard that is known already; null if it is not. */
+  public @Nullable ReplicaSet known(String id) {
+    Entry entry = shards.get(id);
+    return entry == null ? null : entry.replicaSet();
+  }
+
+  /** The shards' ids as of the last read; the cluster is not asked. */
+  public Set<String> known() {
+    return shards.keySet();
+  }
+
+  /** The replica set of a shard; a {@link CommandFailure} "shard not found" if there is none. */
+  public Mono<ReplicaSet> shard(String id) {
+    Entry known = shards.get(id);
+    if (known != null) {
+      return Mono.just(known.replicaSet());
+    }
+    return all()
+        .flatMap(
+            current -> {
+              ReplicaSet found = current.get(id);
+              return found != null
+                  ? Mono.just(found)
+                  : Mono.error(
+                      new CommandFailure(
+                          ErrorCodes.SHARD_NOT_FOUND,
+                          "ShardNotFound",
+                          "shard " + id + " is not in config.shards"));
+            });
+  }
+
+  public static boolean isNotFound(Throwable failure) {
+    return failure instanceof CommandFailure refused
+        && refused.code() == ErrorCodes.SHARD_NOT_FOUND;
+  }
+
+  /** All shards of the cluster as it is now, by id. */
+  public Mono<Map<String, ReplicaSet>> all() {
+    return config.find("shards", new BsonDocument(), new BsonDocument()).map(this::replace);
+  }
+
+  private synchronized Map<String, ReplicaSet> replace(List<BsonDocument> documents) {
+    if (closed) {
+      // Their watching would never end.
+      throw new IllegalStateException("the client is closed");
+    }
+    Map<String, Entry> before = shards;
+    Map<String, Entry> now = new TreeMap<>();
+    Map<String, ReplicaSet> sets = new TreeMap<>();
+    for (BsonDocument document : documents) {
+      String id = document.getString("_id").getValue();
+      String host = document.getString("host").getValue();
+      Entry old = before.get(id);
+      Entry entry =
+          old != null && old.isSame(host)
+              ? old
+              : new Entry(host, new ReplicaSet(watcher.watch(host), pool, clock));
+      now.put(id, entry);
+      sets.put(id, entry.replicaSet());
+    }
+    shards = Map.copyOf(now);
+    before.forEach(
+        (id, entry) -> {
+          ReplicaSet kept = sets.get(id);
+          if (kept != entry.replicaSet()) {
+            entry.replicaSet().servers().close();
+          }
+        });
+    return sets;
+  }
+
+  /** Stops watching the shards. */
+  @Override
+  public synchronized void close() {
+    closed = true;
+    shards.values().forEach(entry -> entry.replicaSet().servers().close());
+    shards = Map.of();
+  }
+}

@@ -1,0 +1,84 @@
+package dev.onehop.shards.cluster;
+
+import dev.onehop.core.table.ChunkVersion;
+import dev.onehop.core.table.RoutingTable;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Objects;
+import org.bson.BsonArray;
+import org.bson.BsonBoolean;
+import org.bson.BsonDocument;
+import org.bson.BsonObjectId;
+import org.bson.BsonTimestamp;
+import org.bson.BsonValue;
+import org.bson.types.ObjectId;
+
+/**
+ * How {@code shardVersion} looks on the wire, by server version. Source: {@code
+ * src/mongo/s/chunk_version.h} and {@code chunk_version.idl}; seen on 6.0.5.
+ */
+public enum VersionFormat {
+  /** Up to 4.4: {@code [version, epoch]}. */
+  EPOCH {
+    @Override
+    BsonValue encode(ObjectId epoch, BsonTimestamp timestamp, BsonTimestamp version) {
+      return new BsonArray(List.of(version, new BsonObjectId(epoch)));
+    }
+  },
+  /** 5.0: {@code [version, epoch, timestamp]}, and {@code true} before it in "ignored". */
+  ARRAY {
+    @Override
+    BsonValue encode(ObjectId epoch, BsonTimestamp timestamp, BsonTimestamp version) {
+      BsonValue[] fields =
+          epoch.equals(IGNORED_EPOCH)
+              ? new BsonValue[] {version, new BsonObjectId(epoch), BsonBoolean.TRUE, timestamp}
+              : new BsonValue[] {version, new BsonObjectId(epoch), timestamp};
+      return new BsonArray(Arrays.asList(fields));
+    }
+  },
+  /** From 6.0: a document. */
+  DOCUMENT {
+    @Override
+    BsonValue encode(ObjectId epoch, BsonTimestamp timestamp, BsonTimestamp version) {
+      return new BsonDocument("e", new BsonObjectId(epoch))
+          .append("t", timestamp)
+          .append("v", version);
+    }
+  };
+
+  private static final ObjectId UNSHARDED_EPOCH = new ObjectId("000000000000000000000000");
+  private static final ObjectId IGNORED_EPOCH = new ObjectId("00000000ffffffffffffffff");
+  private static final BsonTimestamp ZERO = new BsonTimestamp(0, 0);
+  private static final BsonTimestamp HIGHEST = new BsonTimestamp(-1L);
+  private static final int WIRE_VERSION_5_0 = 13;
+  private static final int WIRE_VERSION_6_0 = 17;
+
+  abstract BsonValue encode(ObjectId epoch, BsonTimestamp timestamp, BsonTimestamp version);
+
+  public static VersionFormat of(int maxWireVersion) {
+    if (maxWireVersion >= WIRE_VERSION_6_0) {
+      return DOCUMENT;
+    }
+    return maxWireVersion >= WIRE_VERSION_5_0 ? ARRAY : EPOCH;
+  }
+
+  /** What to add to a command that goes to {@code shard} because {@code table} says so. */
+  public BsonDocument attach(RoutingTable table, String shard) {
+    if (table.isSharded()) {
+      ChunkVersion version = table.shardVersion(shard);
+      return new BsonDocument(
+          "shardVersion",
+          encode(
+              version.epoch(),
+              Objects.requireNonNullElse(version.timestamp(), ZERO),
+              version.toTimestamp()));
+    }
+    return new BsonDocument("shardVersion", encode(UNSHARDED_EPOCH, ZERO, ZERO))
+        .append("databaseVersion", table.databaseVersion().toBsonDocument());
+  }
+
+  /** The version that a multi-document write to every shard carries, as from mongos. */
+  BsonDocument ignored() {
+    return new BsonDocument("shardVersion", encode(IGNORED_EPOCH, HIGHEST, ZERO));
+  }
+}

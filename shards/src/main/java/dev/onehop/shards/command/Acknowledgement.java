@@ -1,0 +1,32 @@
+package dev.onehop.shards.command;
+
+import dev.onehop.wire.message.OpMsg;
+import org.bson.BsonDocument;
+import org.bson.BsonInt32;
+
+/**
+ * An unacknowledged write is still sent as one that a shard answers, as mongos does: how else
+ * should a refusal be known?
+ */
+final class Acknowledgement {
+  private Acknowledgement() {}
+
+  static OpMsg of(OpMsg command) {
+    OpMsg answered = command.expectsReply() ? command : command.withoutFlags();
+    BsonDocument body = command.body();
+    if (!body.isDocument("writeConcern")) {
+      return answered;
+    }
+    BsonDocument concern = body.getDocument("writeConcern");
+    if (!concern.isNumber("w") || concern.getNumber("w").intValue() != 0) {
+      return answered;
+    }
+    BsonDocument acknowledged = new BsonDocument();
+    acknowledged.putAll(concern);
+    acknowledged.put("w", new BsonInt32(1));
+    BsonDocument changed = new BsonDocument();
+    body.forEach(changed::append);
+    changed.put("writeConcern", acknowledged);
+    return answered.withBody(changed);
+  }
+}

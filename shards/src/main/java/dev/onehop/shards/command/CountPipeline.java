@@ -1,0 +1,94 @@
+package dev.onehop.shards.command;
+
+import dev.onehop.wire.message.CommandFailure;
+import dev.onehop.wire.message.CommandFields;
+import java.util.List;
+import org.bson.BsonArray;
+import org.bson.BsonDocument;
+import org.bson.BsonInt32;
+import org.bson.BsonInt64;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The pipeline that drivers send for countDocuments: matches, a skip, a limit and a sum.
+ *
+ * @param matches the {@code $match} stages
+ * @param skip 0 for none
+ * @param limit 0 for none
+ */
+record CountPipeline(List<BsonDocument> matches, long skip, long limit) {
+  private static final int SKIP_FAULT = 5107200;
+  private static final int LIMIT_FAULT = 5107201;
+  private static final BsonDocument SUM =
+      new BsonDocument(
+          "$group",
+          new BsonDocument("_id", new BsonInt32(1))
+              .append("n", new BsonDocument("$sum", new BsonInt32(1))));
+
+  /** Reads a pipeline; null if it is another one. */
+  static @Nullable CountPipeline of(List<BsonDocument> pipeline) {
+    int end = pipeline.size() - 1;
+    if (end < 0 || !pipeline.get(end).equals(SUM)) {
+      return null;
+    }
+    int at = 0;
+    while (at < end && pipeline.get(at).containsKey("$match")) {
+      at++;
+    }
+    List<BsonDocument> matches = pipeline.subList(0, at);
+    long skip = 0;
+    if (at < end && pipeline.get(at).isNumber("$skip")) {
+      skip = whole(pipeline.get(at++), "$skip", SKIP_FAULT);
+    }
+    long limit = 0;
+    if (at < end && pipeline.get(at).isNumber("$limit")) {
+      limit = whole(pipeline.get(at++), "$limit", LIMIT_FAULT);
+      if (limit == 0) {
+        throw new CommandFailure(15958, "Location15958", "the limit must be positive");
+      }
+    }
+    return at == end ? new CountPipeline(matches, skip, limit) : null;
+  }
+
+  /** The stage's number, which servers take if it is whole and not negative. */
+  private static long whole(BsonDocument stage, String name, int fault) {
+    long number = CommandFields.number(stage, name);
+    boolean isWhole = stage.getNumber(name).doubleValue() == number;
+    if (isWhole && number >= 0) {
+      return number;
+    }
+    throw new CommandFailure(
+        fault,
+        "Location" + fault,
+        "invalid argument to %s stage: Expected %s in: %s: %s"
+            .formatted(
+                name,
+                isWhole ? "a non-negative number" : "an integer",
+                name,
+                isWhole ? number : stage.getNumber(name).doubleValue()));
+  }
+
+  /** What each of several shards counts: none of them can know what the others skip. */
+  BsonArray perShard() {
+    BsonArray stages = new BsonArray(matches);
+    if (limit > 0) {
+      stages.add(new BsonDocument("$limit", new BsonInt64(Reads.sum(limit, skip))));
+    }
+    stages.add(SUM);
+    return stages;
+  }
+
+  /** The one document of the answer, none if nothing is counted. */
+  List<BsonDocument> sum(List<BsonDocument> counts) {
+    long sum = 0;
+    for (BsonDocument each : counts) {
+      sum += each.getNumber("n").longValue();
+    }
+    sum -= skip;
+    if (sum <= 0) {
+      return List.of();
+    }
+    long n = limit > 0 ? Math.min(sum, limit) : sum;
+    return List.of(new BsonDocument("_id", new BsonInt32(1)).append("n", new BsonInt64(n)));
+  }
+}

@@ -1,0 +1,148 @@
+package dev.onehop.shards.command;
+
+import dev.onehop.core.table.RoutingTable;
+import dev.onehop.core.targeting.Target;
+import dev.onehop.core.targeting.Targeter;
+import dev.onehop.shards.catalog.ShardedTimeSeriesException;
+import dev.onehop.shards.cluster.ReplicaSet.Answer;
+import dev.onehop.wire.message.CommandFailure;
+import dev.onehop.wire.message.CommandFields;
+import dev.onehop.wire.message.ErrorCodes;
+import dev.onehop.wire.message.OpMsg;
+import java.util.List;
+import org.bson.BsonArray;
+import org.bson.BsonDocument;
+import org.bson.BsonDouble;
+import org.bson.BsonString;
+import org.bson.BsonValue;
+import org.bson.RawBsonDocument;
+import org.bson.codecs.BsonDocumentCodec;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/**
+ * Explains a command as mongos does, and says what the hop was: which shards it went to, at which
+ * servers, and why.
+ */
+final class Explain {
+  private final ShardClient client;
+  private final HandOver handOver;
+
+  Explain(ShardClient client, HandOver handOver) {
+    this.client = client;
+    this.handOver = handOver;
+  }
+
+  Mono<BsonDocument> run(OpMsg command) {
+    BsonDocument inner = command.body().getDocument("explain");
+    String name = inner.isEmpty() ? "" : inner.getFirstKey();
+    if (!inner.isString(name)) {
+      return handOver.send(command, "explain of " + name);
+    }
+    if (name.equals("aggregate") && !OwnDocumentStages.areAll(pipeline(inner))) {
+      return handOver.send(command, "explain of a pipeline that looks elsewhere");
+    }
+    String namespace = command.database() + "." + inner.getString(name).getValue();
+    return client
+        .retryWhileStale(
+            namespace,
+            table -> {
+              Target target = target(table, name, inner);
+              return target == null
+                  ? handOver.send(command, "explain of " + name)
+                  : explain(command, name, table, target);
+            })
+        .onErrorResume(
+            Explain::isOfOtherNamespace,
+            e -> handOver.send(command, "explain of a view of a sharded collection"));
+  }
+
+  private static boolean isOfOtherNamespace(Throwable failure) {
+    return failure instanceof ShardedTimeSeriesException
+        || (failure instanceof CommandFailure refused
+            && refused.code() == ErrorCodes.COMMAND_ON_SHARDED_VIEW);
+  }
+
+  private static @Nullable Target target(RoutingTable table, String name, BsonDocument inner) {
+    return switch (name) {
+      case "find" ->
+          Targeter.find(
+              table, CommandFields.document(inner, "filter"), WriteTargets.options(inner));
+      case "count", "distinct" ->
+          Targeter.find(table, CommandFields.document(inner, "query"), WriteTargets.options(inner));
+      case "findAndModify", "findandmodify" ->
+          Targeter.findAndModify(
+              table, CommandFields.document(inner, "query"), WriteTargets.options(inner));
+      case "aggregate" -> Targeter.aggregate(table, pipeline(inner), WriteTargets.options(inner));
+      case "update", "delete" -> {
+        BsonArray statements =
+            inner.getArray(name.equals("update") ? "updates" : "deletes", new BsonArray());
+        yield statements.size() == 1
+            ? WriteTargets.of(
+                table,
+                name,
+                new RawBsonDocument(statements.get(0).asDocument(), new BsonDocumentCodec()))
+            : null;
+      }
+      default -> null;
+    };
+  }
+
+  private static List<BsonDocument> pipeline(BsonDocument aggregate) {
+    return aggregate.getArray("pipeline", new BsonArray()).stream()
+        .map(BsonValue::asDocument)
+        .toList();
+  }
+
+  private Mono<BsonDocument> explain(
+      OpMsg command, String name, RoutingTable table, Target target) {
+    return Flux.fromIterable(target.shards())
+        .flatMapSequential(
+            shard ->
+                client
+                    .send(table, shard, command)
+                    .flatMap(ShardClient::refuseStale)
+                    .flatMap(
+                        answer ->
+                            ErrorCodes.ok(answer.document())
+                                ? Mono.just(ofShard(shard, answer))
+                                : Mono.error(CommandFailure.of(answer.document()))))
+        .collectList()
+        .map(shards -> merged(name, target, shards));
+  }
+
+  private static BsonDocument ofShard(String shard, Answer answer) {
+    BsonDocument explained =
+        new BsonDocument("shardName", new BsonString(shard))
+            .append("connectionString", new BsonString(answer.server().toString()));
+    BsonDocument reply = answer.document();
+    if (reply.isDocument("queryPlanner")) {
+      explained.putAll(reply.getDocument("queryPlanner"));
+    }
+    for (String field : List.of("stages", "executionStats", "serverInfo")) {
+      if (reply.containsKey(field)) {
+        explained.append(field, reply.get(field));
+      }
+    }
+    return explained;
+  }
+
+  private static BsonDocument merged(String name, Target target, List<BsonDocument> shards) {
+    String stage =
+        shards.size() == 1
+            ? "SINGLE_SHARD"
+            : name.equals("update") || name.equals("delete") ? "SHARD_WRITE" : "SHARD_MERGE";
+    BsonDocument plan =
+        new BsonDocument("stage", new BsonString(stage)).append("shards", new BsonArray(shards));
+    BsonArray servers = new BsonArray();
+    shards.forEach(shard -> servers.add(shard.get("connectionString")));
+    return new BsonDocument("queryPlanner", new BsonDocument("winningPlan", plan))
+        .append(
+            "route",
+            new BsonDocument("hop", new BsonString("direct"))
+                .append("servers", servers)
+                .append("why", new BsonString(target.reason())))
+        .append("ok", new BsonDouble(1));
+  }
+}

@@ -1,0 +1,49 @@
+package dev.onehop.shards.command;
+
+import dev.onehop.wire.message.OpMsg;
+import dev.onehop.wire.message.OpMsg.Sequence;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.util.List;
+import java.util.Set;
+import org.bson.RawBsonDocument;
+import org.bson.types.ObjectId;
+
+/**
+ * Gives the documents of an insert the {@code _id} that they lack, as mongos does: it may decide
+ * where they belong, and stays the same when they are sent again. Drivers do it themselves, but not
+ * for documents that they don't look into.
+ */
+final class InsertIds {
+  private static final String LIST = "documents";
+  // The type, "_id" with its end, and the value.
+  private static final byte[] NAME = {0x07, '_', 'i', 'd', 0};
+  private static final int FIELD_BYTES = NAME.length + 12;
+
+  private InsertIds() {}
+
+  /** The same insert, in which every document has an {@code _id}. */
+  static OpMsg complete(OpMsg insert) {
+    List<RawBsonDocument> documents = insert.documents(LIST);
+    if (documents.stream().allMatch(document -> document.containsKey("_id"))) {
+      return insert;
+    }
+    List<RawBsonDocument> complete = documents.stream().map(InsertIds::complete).toList();
+    return insert
+        .withSequences(List.of(new Sequence(LIST, complete)))
+        .withBody(insert.bodyWithout(Set.of(LIST)));
+  }
+
+  private static RawBsonDocument complete(RawBsonDocument document) {
+    if (document.containsKey("_id")) {
+      return document;
+    }
+    ByteBuffer old = document.getByteBuffer().asNIO().slice();
+    int length = old.remaining() + FIELD_BYTES;
+    ByteBuffer complete = ByteBuffer.allocate(length).order(ByteOrder.LITTLE_ENDIAN);
+    complete.putInt(length).put(NAME);
+    new ObjectId().putToByteBuffer(complete);
+    complete.put(old.position(Integer.BYTES));
+    return new RawBsonDocument(complete.array());
+  }
+}

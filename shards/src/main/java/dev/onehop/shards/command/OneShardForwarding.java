@@ -1,0 +1,289 @@
+package dev.onehop.shards.command;
+
+import dev.onehop.core.table.RoutingTable;
+import dev.onehop.core.table.ShardKeyException;
+import dev.onehop.core.targeting.Target;
+import dev.onehop.core.targeting.Targeter;
+import dev.onehop.core.targeting.TargetingOptions;
+import dev.onehop.shards.catalog.RoutingCatalog;
+import dev.onehop.shards.cluster.ClusterClock;
+import dev.onehop.shards.cluster.DriverRetries;
+import dev.onehop.shards.cluster.ReplicaSet;
+import dev.onehop.shards.cluster.Retryability;
+import dev.onehop.shards.cluster.ShardDirectory;
+import dev.onehop.shards.cluster.VersionFormat;
+import dev.onehop.shards.cluster.Versions;
+import dev.onehop.shards.cursor.Cursors;
+import dev.onehop.shards.cursor.ShardCursor;
+import dev.onehop.shards.request.Forwarded;
+import dev.onehop.wire.ServerAddressName;
+import dev.onehop.wire.connection.Exchange;
+import dev.onehop.wire.connection.WirePool;
+import dev.onehop.wire.message.BsonFields.MalformedDocumentException;
+import dev.onehop.wire.message.ErrorCodes;
+import dev.onehop.wire.message.NotSentException;
+import dev.onehop.wire.message.OpMsg;
+import dev.onehop.wire.message.WireProtocolException;
+import dev.onehop.wire.watch.ServerSet.Server;
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.EventLoop;
+import java.io.IOException;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.BooleanSupplier;
+import org.bson.BsonDocument;
+import org.bson.BsonSerializationException;
+import org.bson.RawBsonDocument;
+import org.bson.codecs.BsonDocumentCodec;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+
+/**
+ * The short way for what most commands are: one statement that one shard owns. The message is
+ * passed on with a version added to it, and the answer is passed back, without decoding either.
+ * Whatever is out of the ordinary, also in the answer, is left to {@link ClusterRouter#execute}.
+ *
+ * <p>Thread-safe.
+ */
+final class OneShardForwarding {
+  private final RoutingCatalog catalog;
+  private final ShardDirectory shards;
+  private final StartCheck startCheck;
+  private final DefaultConcerns concerns;
+  private final Cursors cursors;
+  private final WirePool pool;
+  private final ClusterClock clock;
+  private final Versions versions;
+  private final @Nullable DriverRetries driver;
+  private final Map<String, Suffixes> suffixes = new ConcurrentHashMap<>();
+
+  /** What is added to commands under one table, in BSON without a frame, by shard and format. */
+  private record Suffixes(RoutingTable table, Map<ForShard, byte[]> versions) {}
+
+  private record ForShard(String shard, int maxWireVersion) {}
+
+  OneShardForwarding(
+      RoutingCatalog catalog,
+      ShardDirectory shards,
+      StartCheck startCheck,
+      DefaultConcerns concerns,
+      Cursors cursors,
+      WirePool pool,
+      ClusterClock clock,
+      Versions versions,
+      @Nullable DriverRetries driver) {
+    this.catalog = catalog;
+    this.shards = shards;
+    this.startCheck = startCheck;
+    this.concerns = concerns;
+    this.cursors = cursors;
+    this.pool = pool;
+    this.clock = clock;
+    this.versions = versions;
+    this.driver = driver;
+  }
+
+  /** Forgets what is added to commands on a collection that is not used any more. */
+  void forget(String namespace) {
+    suffixes.remove(namespace);
+  }
+
+  /** As {@link dev.onehop.shards.request.CommandRouter#tryForward}. */
+  @Nullable Forwarded tryForward(
+      ByteBuf frame, Forwarded.Carrier carrier, Forwarded.Outcome outcome) {
+    Statement statement;
+    Target target;
+    RoutingTable table;
+    try {
+      statement = Statement.read(frame);
+      if (statement == null) {
+        return null;
+      }
+      table = catalog.cached(statement.namespace());
+      if (table == null) {
+        return null;
+      }
+      target = target(table, statement);
+    } catch (MalformedDocumentException
+        | IndexOutOfBoundsException
+        | BsonSerializationException
+        | ShardKeyException e) {
+      // The long way says what is wrong with it.
+      return null;
+    }
+    ReplicaSet shard = target.isSingleShard() ? shards.known(target.shard()) : null;
+    Server primary = shard == null ? null : shard.servers().primary();
+    if (shard == null || primary == null || !startCheck.hasPassed(shard)) {
+      return null;
+    }
+    byte[] version = version(table, target.shard(), primary.maxWireVersion());
+    byte[] concern = statement.hasConcern() ? new byte[0] : concerns.encoded(statement.name());
+    ByteBuf message = statement.with(frame, version, concern);
+    outcome.sending(statement.name(), table.namespace(), target.shard(), primary.name());
+    BooleanSupplier cancel =
+        carrier.send(
+            primary.name(),
+            message,
+            statement.head(),
+            new Reply(statement, table, shard, primary.name(), frame, outcome));
+    return new Forwarded(statement.name(), cancel);
+  }
+
+  /** As {@link dev.onehop.shards.request.CommandRouter#carrierOn}. */
+  Forwarded.Carrier carrierOn(@Nullable EventLoop loop) {
+    return (server, message, head, outcome) ->
+        pool.exchange(server, loop, message, head, outcome)::cancel;
+  }
+
+  private static Target target(RoutingTable table, Statement statement) {
+    return switch (statement.kind()) {
+      case INSERT -> Targeter.insert(table, statement.document());
+      case BY_FILTER -> Targeter.find(table, statement.document(), TargetingOptions.NONE);
+      case BY_WHOLE_KEY ->
+          Targeter.findAndModify(table, statement.document(), TargetingOptions.NONE);
+    };
+  }
+
+  private byte[] version(RoutingTable table, String shard, int maxWireVersion) {
+    Suffixes known = suffixes.get(table.namespace());
+    if (known == null || known.table() != table) {
+      known = new Suffixes(table, new ConcurrentHashMap<>());
+      suffixes.put(table.namespace(), known);
+    }
+    return known
+        .versions()
+        .computeIfAbsent(
+            new ForShard(shard, maxWireVersion),
+            key -> elements(versions.of(VersionFormat.of(maxWireVersion), table, shard)));
+  }
+
+  /** The elements of a document without what frames them. */
+  static byte[] elements(BsonDocument document) {
+    java.nio.ByteBuffer bytes =
+        new RawBsonDocument(document, new BsonDocumentCodec()).getByteBuffer().asNIO();
+    byte[] elements = new byte[bytes.remaining() - 5];
+    bytes.position(bytes.position() + 4);
+    bytes.get(elements);
+    return elements;
+  }
+
+  private final class Reply implements Exchange.Outcome {
+    private final Statement statement;
+    private final RoutingTable table;
+    private final ReplicaSet shard;
+    private final ServerAddressName server;
+    private final ByteBuf frame;
+    private final Forwarded.Outcome outcome;
+
+    Reply(
+        Statement statement,
+        RoutingTable table,
+        ReplicaSet shard,
+        ServerAddressName server,
+        ByteBuf frame,
+        Forwarded.Outcome outcome) {
+      this.statement = statement;
+      this.table = table;
+      this.shard = shard;
+      this.server = server;
+      this.frame = frame;
+      this.outcome = outcome;
+    }
+
+    @Override
+    public void replied(ByteBuf message) {
+      try {
+        take(message);
+      } catch (Throwable failure) {
+        outcome.failed(failure);
+      }
+    }
+
+    private void take(ByteBuf message) {
+      ReplyHead head;
+      @Nullable BsonDocument reply;
+      try {
+        head = ReplyHead.read(message);
+        reply = head.isPlain() ? null : OpMsg.decode(message.duplicate()).body();
+      } catch (MalformedDocumentException
+          | WireProtocolException
+          | BsonSerializationException
+          | IndexOutOfBoundsException e) {
+        outcome.failed(new IOException("an answer that is no BSON: " + e.getMessage(), e));
+        return;
+      }
+      clock.observe(message, head.clusterTimeAt());
+      if (reply == null) {
+        pass(message, true);
+      } else if (ErrorCodes.ok(reply) && head.cursorIdAt() >= 0) {
+        keepCursor(message, head.cursorIdAt());
+        pass(message, true);
+      } else if (isStale(reply)) {
+        outcome.notDone(true, catalog.refresh(table.namespace(), table).then().onErrorComplete());
+      } else if (Retryability.isBroken(reply) && isSentAgainHere()) {
+        outcome.broken();
+      } else if (Retryability.isBroken(reply)) {
+        pass(message, false);
+      } else if (statement.retryability().isAgainAfter(reply)
+          || ErrorCodes.isOfShardedView(reply)
+          || ShardKeyChange.movesDocument(reply)) {
+        outcome.notDone(false, Mono.empty());
+      } else {
+        pass(message, ErrorCodes.ok(reply) && !reply.containsKey("writeErrors"));
+      }
+    }
+
+    /** Whether it is sent again after a break, and not by the driver. */
+    private boolean isSentAgainHere() {
+      Retryability retryability = statement.retryability();
+      return retryability.afterBreak() && (driver == null || !driver.afterBreak(retryability));
+    }
+
+    private void pass(ByteBuf message, boolean ok) {
+      message.setIntLE(message.readerIndex() + 8, frame.getIntLE(frame.readerIndex() + 4));
+      outcome.replied(message, ok);
+    }
+
+    private void keepCursor(ByteBuf message, int idAt) {
+      ReplicaSet.Answer answer = new ReplicaSet.Answer(server, OpMsg.decode(message.duplicate()));
+      ShardCursor cursor = new ShardCursor(shard, OpMsg.decode(frame.duplicate()), answer);
+      long kept = cursors.add(cursor.id(), cursor);
+      // The cursor's id is always an int64.
+      message.setLongLE(idAt, kept);
+    }
+
+    @Override
+    public void sent() {
+      throw new IllegalStateException("a forwarded command expects an answer");
+    }
+
+    @Override
+    public void failed(Throwable cause) {
+      if (cause instanceof IOException && isSentAgainHere()) {
+        outcome.broken();
+      } else {
+        outcome.failed(cause);
+      }
+    }
+
+    @Override
+    public void unsent(Throwable cause) {
+      if (cause instanceof IOException
+          && statement.retryability().afterBreak()
+          && (driver == null || !NotSentException.isLocal(cause))) {
+        outcome.notDone(false, Mono.empty());
+      } else {
+        outcome.failed(cause);
+      }
+    }
+  }
+
+  private static boolean isStale(BsonDocument reply) {
+    if (!ErrorCodes.ok(reply)) {
+      return ErrorCodes.isStale(ErrorCodes.of(reply));
+    }
+    return reply.isArray("writeErrors")
+        && reply.getArray("writeErrors").size() == 1
+        && ErrorCodes.isStale(ErrorCodes.of(reply.getArray("writeErrors").get(0).asDocument()));
+  }
+}

@@ -1,0 +1,39 @@
+package dev.onehop.shards.command;
+
+import dev.onehop.shards.cursor.ShardCursor;
+import dev.onehop.wire.LateErrors;
+import java.util.ArrayList;
+import java.util.List;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/** The cursors of several shards while they are opened, all of them or none. Thread-safe. */
+final class OpeningCursors {
+  private final List<ShardCursor> opened = new ArrayList<>();
+  private boolean givenUp;
+
+  void add(ShardCursor cursor) {
+    synchronized (opened) {
+      opened.add(cursor);
+      if (!givenUp) {
+        return;
+      }
+    }
+    cursor.kill().subscribe(null, null, null, LateErrors.LOGGED);
+  }
+
+  /** All of them are open, and somebody else's from now on. */
+  void complete() {
+    synchronized (opened) {
+      opened.clear();
+    }
+  }
+
+  /** Ends them, and those that are added later; never fails. */
+  Mono<Void> giveUp() {
+    synchronized (opened) {
+      givenUp = true;
+      return Flux.fromIterable(List.copyOf(opened)).flatMap(ShardCursor::kill).then();
+    }
+  }
+}

@@ -1,0 +1,448 @@
+package dev.onehop.shards.command;
+
+import dev.onehop.core.bson.SortableKey;
+import dev.onehop.core.table.RoutingTable;
+import dev.onehop.core.targeting.Target;
+import dev.onehop.core.targeting.Targeter;
+import dev.onehop.shards.catalog.UnknownNamespaceException;
+import dev.onehop.shards.cluster.PartialResults;
+import dev.onehop.shards.cluster.ReplicaSet.Answer;
+import dev.onehop.shards.cluster.StaleRoutes;
+import dev.onehop.shards.cursor.CursorReplies;
+import dev.onehop.shards.cursor.Cursors;
+import dev.onehop.shards.cursor.MergedCursor;
+import dev.onehop.shards.cursor.MergedCursor.Source;
+import dev.onehop.shards.cursor.ShardCursor;
+import dev.onehop.shards.cursor.SortKeys;
+import dev.onehop.wire.LateErrors;
+import dev.onehop.wire.message.CommandFailure;
+import dev.onehop.wire.message.CommandFields;
+import dev.onehop.wire.message.ErrorCodes;
+import dev.onehop.wire.message.OpMsg;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.function.Function;
+import org.bson.BsonArray;
+import org.bson.BsonDocument;
+import org.bson.BsonDouble;
+import org.bson.BsonInt32;
+import org.bson.BsonInt64;
+import org.bson.BsonValue;
+import org.jspecify.annotations.Nullable;
+import reactor.core.Exceptions;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/**
+ * Reads: to the one shard that has what is asked for, else to all that may have some of it, whose
+ * cursors are opened under one routing table and merged.
+ */
+public final class Reads {
+  private static final Set<String> PER_DOCUMENT_STAGES =
+      Set.of("$match", "$project", "$addFields", "$set", "$unset", "$replaceRoot", "$replaceWith");
+
+  private final ShardClient client;
+  private final Cursors cursors;
+  private final HandOver handOver;
+
+  Reads(ShardClient client, Cursors cursors, HandOver handOver) {
+    this.client = client;
+    this.cursors = cursors;
+    this.handOver = handOver;
+  }
+
+  Mono<BsonDocument> find(OpMsg command, String namespace) {
+    return readOrEmpty(
+        namespace,
+        command,
+        table ->
+            Targeter.find(table, filter(command, "filter"), WriteTargets.options(command.body())),
+        this::scatterFind);
+  }
+
+  Mono<BsonDocument> aggregate(OpMsg command, String namespace) {
+    List<BsonDocument> pipeline =
+        command.body().getArray("pipeline").stream().map(BsonValue::asDocument).toList();
+    String other = OwnDocumentStages.firstOther(pipeline);
+    if (other != null) {
+      return handOver.send(command, "the stage " + other);
+    }
+    return readOrEmpty(
+        namespace,
+        command,
+        table -> Targeter.aggregate(table, pipeline, WriteTargets.options(command.body())),
+        (each, table, target) -> scatterAggregate(each, table, target, pipeline));
+  }
+
+  Mono<BsonDocument> count(OpMsg command, String namespace) {
+    return read(
+        namespace,
+        command,
+        table -> byQuery(command, table),
+        (each, table, target) ->
+            scatter(unskipped(each), table, target).map(answers -> sum(each.body(), answers)),
+        new BsonDocument("n", new BsonInt32(0)).append("ok", new BsonDouble(1)));
+  }
+
+  /** The command for one of several shards, which can't know what the others skip. */
+  private static OpMsg unskipped(OpMsg command) {
+    long skip = CommandFields.number(command.body(), "skip");
+    if (skip == 0) {
+      return command;
+    }
+    BsonDocument perShard = command.bodyWithout(Set.of("skip"));
+    long limit = Math.abs(CommandFields.number(command.body(), "limit"));
+    if (limit > 0) {
+      perShard.put("limit", new BsonInt64(sum(limit, skip)));
+    }
+    return command.withBody(perShard);
+  }
+
+  /** What is beyond the largest number is as good as that. */
+  static long sum(long limit, long skip) {
+    return limit > Long.MAX_VALUE - skip ? Long.MAX_VALUE : limit + skip;
+  }
+
+  private static BsonDocument sum(BsonDocument count, List<Answer> answers) {
+    long sum = 0;
+    for (Answer answer : answers) {
+      sum += answer.document().getNumber("n").longValue();
+    }
+    sum = Math.max(0, sum - CommandFields.number(count, "skip"));
+    long limit = Math.abs(CommandFields.number(count, "limit"));
+    long counted = limit == 0 ? sum : Math.min(sum, limit);
+    BsonValue n = counted == (int) counted ? new BsonInt32((int) counted) : new BsonInt64(counted);
+    return new BsonDocument("n", n).append("ok", new BsonDouble(1));
+  }
+
+  /** The distinct values; those of several shards in BSON order, as mongos gives them. */
+  Mono<BsonDocument> distinct(OpMsg command, String namespace) {
+    return read(
+        namespace,
+        command,
+        table -> byQuery(command, table),
+        this::scatterDistinct,
+        union(List.of()));
+  }
+
+  private Mono<BsonDocument> scatterDistinct(OpMsg command, RoutingTable table, Target target) {
+    if (command.body().containsKey("collation") || table.hasDefaultCollation()) {
+      return handOver.send(command, "distinct over several shards under a collation");
+    }
+    return scatter(command, table, target).map(Reads::union);
+  }
+
+  private static BsonDocument union(List<Answer> answers) {
+    SortedMap<byte[], BsonValue> values = new TreeMap<>(Arrays::compareUnsigned);
+    for (Answer answer : answers) {
+      for (BsonValue value : answer.document().getArray("values")) {
+        values.putIfAbsent(SortableKey.encode(value), value);
+      }
+    }
+    return new BsonDocument("values", new BsonArray(List.copyOf(values.values())))
+        .append("ok", new BsonDouble(1));
+  }
+
+  /** Needs the whole shard key, as with a mongos before 7.0. */
+  Mono<BsonDocument> findAndModify(OpMsg command, String namespace) {
+    return underNewestIfRefused(
+            namespace,
+            table -> {
+              Target target =
+                  Targeter.findAndModify(
+                      table, filter(command, "query"), WriteTargets.options(command.body()));
+              return target.isSingleShard()
+                  ? single(command, table, target.shard())
+                      .flatMap(
+                          reply ->
+                              ShardKeyChange.movesDocument(reply) && Transactions.isPart(command)
+                                  ? ShardKeyChange.move(
+                                      client, command, table, target.shard(), reply)
+                                  : Mono.just(reply))
+                  : Mono.error(
+                      new CommandFailure(
+                          ErrorCodes.SHARD_KEY_NOT_FOUND,
+                          "ShardKeyNotFound",
+                          "Query for sharded findAndModify must contain the shard key for namespace"
+                              + " "
+                              + namespace));
+            })
+        .onErrorResume(
+            CommandFailure.class,
+            failure ->
+                failure.code() == ErrorCodes.SHARD_KEY_NOT_FOUND
+                    ? handOver
+                        .isPossible()
+                        .flatMap(
+                            possible ->
+                                possible
+                                    ? handOver.send(command, "findAndModify")
+                                    : Mono.error(failure))
+                    : Mono.error(failure));
+  }
+
+  private interface Scatter {
+    Mono<BsonDocument> over(OpMsg command, RoutingTable table, Target target);
+  }
+
+  private interface Targeting {
+    Target under(RoutingTable table);
+  }
+
+  private Mono<BsonDocument> readOrEmpty(
+      String namespace, OpMsg command, Targeting targeting, Scatter scatter) {
+    BsonDocument nothing = CursorReplies.first(namespace, 0, List.of());
+    return read(
+        namespace,
+        command,
+        targeting,
+        (each, table, target) ->
+            target.shards().isEmpty() ? Mono.just(nothing) : scatter.over(each, table, target),
+        nothing);
+  }
+
+  /**
+   * Reads from one shard or from several.
+   *
+   * @param nothing the answer if there is no such collection
+   */
+  private Mono<BsonDocument> read(
+      String namespace, OpMsg command, Targeting targeting, Scatter scatter, BsonDocument nothing) {
+    return underNewestIfRefused(
+            namespace,
+            table -> {
+              Target target = targeting.under(table);
+              return target.isSingleShard()
+                  ? single(command, table, target.shard())
+                  : scatter.over(command, table, target);
+            })
+        .onErrorReturn(UnknownNamespaceException.class, nothing);
+  }
+
+  /**
+   * Runs {@code attempt} under the current table, and under the newest one if the command is
+   * refused here: no shard has seen it that could refuse the table.
+   */
+  private Mono<BsonDocument> underNewestIfRefused(
+      String namespace, Function<RoutingTable, Mono<BsonDocument>> attempt) {
+    return client.retryWhileStale(
+        namespace,
+        table ->
+            attempt
+                .apply(table)
+                .onErrorResume(
+                    Reads::isRefusedHere, refusal -> client.newest(table).flatMap(attempt)));
+  }
+
+  private static boolean isRefusedHere(Throwable failure) {
+    return failure instanceof CommandFailure refusal
+        && (refusal.code() == ErrorCodes.COMMAND_NOT_SUPPORTED
+            || refusal.code() == ErrorCodes.SHARD_KEY_NOT_FOUND);
+  }
+
+  private static Target byQuery(OpMsg command, RoutingTable table) {
+    return Targeter.find(table, filter(command, "query"), WriteTargets.options(command.body()));
+  }
+
+  private Mono<BsonDocument> single(OpMsg command, RoutingTable table, String shard) {
+    return client
+        .send(table, shard, command)
+        .flatMap(ShardClient::refuseStale)
+        .flatMap(
+            answer ->
+                ErrorCodes.isOfShardedView(answer.document())
+                    ? handOver.send(command, "a view of a sharded collection")
+                    : PartialResults.areAllowed(command.body())
+                        ? refuseFailed(answer).flatMap(ok -> keepCursor(command, shard, ok))
+                        : keepCursor(command, shard, answer))
+        .onErrorResume(
+            failure -> isLeftOut(command, failure),
+            failure -> Mono.just(leftOut(table.namespace())));
+  }
+
+  private Mono<BsonDocument> keepCursor(OpMsg command, String shard, Answer answer) {
+    return CursorReplies.id(answer.document()) == 0
+        ? Mono.just(answer.document())
+        : client.shards().shard(shard).map(replicaSet -> cursors.keep(replicaSet, command, answer));
+  }
+
+  private Mono<BsonDocument> scatterFind(OpMsg command, RoutingTable table, Target target) {
+    BsonDocument body = command.body();
+    long skip = CommandFields.number(body, "skip");
+    long limit = CommandFields.number(body, "limit");
+    BsonDocument sort = CommandFields.document(body, "sort");
+    boolean sorted = !sort.isEmpty() && !sort.containsKey("$natural");
+    if (!sorted && NearQuery.isIn(filter(command, "filter"))) {
+      return handOver.send(command, "a find by distance over several shards");
+    }
+    SortKeys order = sorted ? SortKeys.of(sort) : null;
+    if (sorted && order == null) {
+      return handOver.send(command, "a find over several shards sorted by " + sort.toJson());
+    }
+    // A single batch from each shard would be cut before the merge.
+    BsonDocument perShard = command.bodyWithout(Set.of("skip", "singleBatch"));
+    if (limit > 0) {
+      perShard.put("limit", new BsonInt64(sum(limit, skip)));
+    }
+    if (sorted) {
+      perShard.put("projection", SortKeys.projection(CommandFields.document(body, "projection")));
+    }
+    return openMerged(
+        command.withBody(perShard),
+        table,
+        target,
+        new Merge(order, skip, limit, CommandFields.flag(body, "singleBatch")),
+        body.get("batchSize"));
+  }
+
+  private record Merge(@Nullable SortKeys order, long skip, long limit, boolean singleBatch) {}
+
+  private Mono<BsonDocument> scatterAggregate(
+      OpMsg command, RoutingTable table, Target target, List<BsonDocument> pipeline) {
+    if (CommandFields.flag(command.body(), "explain")) {
+      return handOver.send(command, "an aggregation over several shards with explain");
+    }
+    BsonValue batchSize = CommandFields.document(command.body(), "cursor").get("batchSize");
+    if (pipeline.stream().allMatch(stage -> PER_DOCUMENT_STAGES.contains(stage.getFirstKey()))) {
+      return openMerged(command, table, target, new Merge(null, 0, 0, false), batchSize);
+    }
+    CountPipeline count = CountPipeline.of(pipeline);
+    if (count != null) {
+      BsonDocument perShard = new BsonDocument();
+      command.body().forEach(perShard::append);
+      perShard.put("pipeline", count.perShard());
+      // A batch that is full with the one document leaves a cursor open.
+      perShard.put("cursor", new BsonDocument());
+      return scatter(command.withBody(perShard), table, target)
+          .flatMap(
+              answers ->
+                  firstReply(
+                      merged(table.namespace(), count.sum(batches(answers))), batchSize, false));
+    }
+    return handOver.send(
+        command,
+        "an aggregation over several shards with stages other than " + PER_DOCUMENT_STAGES);
+  }
+
+  /** The cursor of documents that are all here already. */
+  private static MergedCursor merged(String namespace, List<BsonDocument> documents) {
+    return new MergedCursor(
+        namespace,
+        List.of(new Source(CursorReplies.first(namespace, 0, documents), null)),
+        null,
+        0,
+        0);
+  }
+
+  private static List<BsonDocument> batches(List<Answer> answers) {
+    List<BsonDocument> documents = new ArrayList<>();
+    for (Answer answer : answers) {
+      documents.addAll(CursorReplies.documents(answer.document()));
+    }
+    return documents;
+  }
+
+  private Mono<BsonDocument> openMerged(
+      OpMsg command,
+      RoutingTable table,
+      Target target,
+      Merge merge,
+      @Nullable BsonValue batchSize) {
+    return openAll(command, table, target)
+        .flatMap(
+            sources ->
+                firstReply(
+                    new MergedCursor(
+                        table.namespace(), sources, merge.order(), merge.skip(), merge.limit()),
+                    batchSize,
+                    merge.singleBatch()));
+  }
+
+  private Mono<BsonDocument> firstReply(
+      MergedCursor cursor, @Nullable BsonValue batchSize, boolean singleBatch) {
+    return Mono.defer(() -> cursor.firstBatch(batchSize))
+        .onErrorResume(e -> cursor.kill().then(Mono.error(e)))
+        .doOnCancel(() -> cursor.kill().subscribe(null, null, null, LateErrors.LOGGED))
+        .flatMap(
+            batch -> {
+              boolean done = singleBatch || cursor.isExhausted();
+              long id = done ? 0 : cursors.add(0, cursor);
+              BsonDocument reply =
+                  cursor.marked(CursorReplies.first(cursor.namespace(), id, batch));
+              return done ? cursor.kill().thenReturn(reply) : Mono.just(reply);
+            });
+  }
+
+  /**
+   * Opens a cursor on every shard, or on none: a refusal by one, or a cancel, closes the others.
+   */
+  private Mono<List<Source>> openAll(OpMsg command, RoutingTable table, Target target) {
+    OpeningCursors opening = new OpeningCursors();
+    return Flux.fromIterable(target.shards())
+        .flatMapDelayError(shard -> open(opening, command, table, shard), Integer.MAX_VALUE, 1)
+        .collectList()
+        .onErrorResume(
+            failure ->
+                opening.giveUp().then(Mono.error(StaleRoutes.single(Exceptions.unwrap(failure)))))
+        .doOnNext(sources -> opening.complete())
+        .doOnCancel(() -> opening.giveUp().subscribe(null, null, null, LateErrors.LOGGED));
+  }
+
+  private Mono<Source> open(
+      OpeningCursors opening, OpMsg command, RoutingTable table, String shard) {
+    return client
+        .send(table, shard, command)
+        .flatMap(ShardClient::refuseStale)
+        .flatMap(Reads::refuseFailed)
+        .zipWith(client.shards().shard(shard))
+        .map(
+            pair -> {
+              Answer answer = pair.getT1();
+              ShardCursor cursor = null;
+              if (CursorReplies.id(answer.document()) != 0) {
+                cursor = new ShardCursor(pair.getT2(), command, answer);
+                opening.add(cursor);
+              }
+              return new Source(answer.document(), cursor);
+            })
+        .onErrorResume(
+            failure -> isLeftOut(command, failure),
+            failure -> Mono.just(new Source(leftOut(table.namespace()), null)));
+  }
+
+  private static boolean isLeftOut(OpMsg command, Throwable failure) {
+    return PartialResults.areAllowed(command.body()) && PartialResults.isUnreachable(failure);
+  }
+
+  /** What a shard has that can't be reached. */
+  private static BsonDocument leftOut(String namespace) {
+    return CursorReplies.partial(CursorReplies.first(namespace, 0, List.of()));
+  }
+
+  private Mono<List<Answer>> scatter(OpMsg command, RoutingTable table, Target target) {
+    return Flux.fromIterable(target.shards())
+        .flatMapDelayError(
+            shard ->
+                client
+                    .send(table, shard, command)
+                    .flatMap(ShardClient::refuseStale)
+                    .flatMap(Reads::refuseFailed),
+            Integer.MAX_VALUE,
+            1)
+        .collectList()
+        .onErrorMap(failure -> StaleRoutes.single(Exceptions.unwrap(failure)));
+  }
+
+  private static Mono<Answer> refuseFailed(Answer answer) {
+    BsonDocument reply = answer.document();
+    return ErrorCodes.ok(reply) ? Mono.just(answer) : Mono.error(CommandFailure.of(reply));
+  }
+
+  private static BsonDocument filter(OpMsg command, String field) {
+    return CommandFields.document(command.body(), field);
+  }
+}

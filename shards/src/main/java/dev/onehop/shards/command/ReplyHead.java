@@ -1,0 +1,70 @@
+package dev.onehop.shards.command;
+
+import dev.onehop.wire.message.BsonFields;
+import dev.onehop.wire.message.BsonFields.MalformedDocumentException;
+import dev.onehop.wire.message.OpMsg;
+import io.netty.buffer.ByteBuf;
+
+/** What must be known of an answer before it is passed back. */
+public final class ReplyHead {
+  private static final int FLAGS_AT = 16;
+  private static final int BODY_AT = 21;
+
+  private boolean ok;
+  private boolean errors;
+  private int cursorIdAt = -1;
+  private int clusterTimeAt = -1;
+
+  private ReplyHead() {}
+
+  /** Reads a message in one pass over the top level of its body. */
+  public static ReplyHead read(ByteBuf message) {
+    int start = message.readerIndex();
+    if (message.readableBytes() < BODY_AT + 5
+        || message.getIntLE(start + 12) != OpMsg.OP_MSG
+        || message.getIntLE(start + FLAGS_AT) != 0
+        || message.getByte(start + BODY_AT - 1) != 0) {
+      throw new MalformedDocumentException("not a single OP_MSG document");
+    }
+    ReplyHead head = new ReplyHead();
+    BsonFields fields = new BsonFields(message, start + BODY_AT, message.writerIndex());
+    while (fields.next()) {
+      switch (fields.name()) {
+        case "ok" -> head.ok = fields.number() == 1;
+        case "writeErrors", "writeConcernError", "errorLabels" -> head.errors = true;
+        case "cursor" -> {
+          BsonFields cursor = fields.document();
+          head.cursorIdAt = cursor.find("id") && cursor.number() != 0 ? cursor.valueAt() : -1;
+        }
+        case "$clusterTime" -> head.clusterTimeAt = fields.isDocument() ? fields.valueAt() : -1;
+        default -> {}
+      }
+    }
+    return head;
+  }
+
+  /** Whether there is nothing in it but a result. */
+  public boolean isPlain() {
+    return ok && !errors && cursorIdAt < 0;
+  }
+
+  /** Whether the command was carried out, be it with errors in some of its statements. */
+  public boolean isOk() {
+    return ok;
+  }
+
+  /** Whether there is any error in it, or a label of one. */
+  public boolean hasErrors() {
+    return !ok || errors;
+  }
+
+  /** Where the id of a cursor that is still open is in the message, -1 if there is none. */
+  public int cursorIdAt() {
+    return cursorIdAt;
+  }
+
+  /** Where its {@code $clusterTime} is in the message, -1 if there is none. */
+  public int clusterTimeAt() {
+    return clusterTimeAt;
+  }
+}

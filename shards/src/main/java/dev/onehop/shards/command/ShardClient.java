@@ -1,0 +1,231 @@
+package dev.onehop.shards.command;
+
+import dev.onehop.core.table.RoutingTable;
+import dev.onehop.shards.catalog.RoutingCatalog;
+import dev.onehop.shards.catalog.ShardedTimeSeriesException;
+import dev.onehop.shards.cluster.ReplicaSet;
+import dev.onehop.shards.cluster.ReplicaSet.Answer;
+import dev.onehop.shards.cluster.ShardDirectory;
+import dev.onehop.shards.cluster.StaleRoute;
+import dev.onehop.shards.cluster.VersionFormat;
+import dev.onehop.shards.cluster.Versions;
+import dev.onehop.shards.request.CommandTrace;
+import dev.onehop.wire.message.ErrorCodes;
+import dev.onehop.wire.message.OpMsg;
+import java.time.Duration;
+import java.util.function.Function;
+import org.bson.BsonArray;
+import org.bson.BsonDocument;
+import org.bson.BsonValue;
+import reactor.core.publisher.Mono;
+
+/**
+ * Sends versioned commands to shards, and knows what to do when one refuses: refresh the table and
+ * decide again, {@value #MAX_TRIES} times at the most, as mongos does.
+ *
+ * <p>Thread-safe.
+ */
+public final class ShardClient {
+  /** As {@code kMaxNumStaleVersionRetries} of mongos. */
+  public static final int MAX_TRIES = 10;
+
+  private static final Duration FIRST_PAUSE = Duration.ofMillis(2);
+
+  /** What comes later is of use to the next operation. */
+  private static final Duration NEWEST_TIMEOUT = Duration.ofSeconds(1);
+
+  private final RoutingCatalog catalog;
+  private final ShardDirectory shards;
+  private final StartCheck startCheck;
+  private final DefaultConcerns concerns;
+  private final Versions versions;
+  private final Transactions transactions;
+
+  ShardClient(
+      RoutingCatalog catalog,
+      ShardDirectory shards,
+      StartCheck startCheck,
+      DefaultConcerns concerns,
+      Versions versions,
+      Transactions transactions) {
+    this.catalog = catalog;
+    this.shards = shards;
+    this.startCheck = startCheck;
+    this.concerns = concerns;
+    this.versions = versions;
+    this.transactions = transactions;
+  }
+
+  public ShardDirectory shards() {
+    return shards;
+  }
+
+  /** The replica set of a shard, once that is found to be usable for a command. */
+  Mono<ReplicaSet> shard(String id, OpMsg command) {
+    return shards
+        .shard(id)
+        .flatMap(replicaSet -> startCheck.passed(id, replicaSet, command).thenReturn(replicaSet));
+  }
+
+  /** Sends a command to a shard, with the version that {@code table} says. */
+  public Mono<Answer> send(RoutingTable table, String shard, OpMsg command) {
+    return send(shard, command, format -> versions.of(format, table, shard));
+  }
+
+  /**
+   * Sends a multi-document write to a shard, with the version that is never too old. The shard
+   * refuses it all the same while it does not know its part of the collection, as after a restart,
+   * or is committing a move. It is sent again then, to this shard alone, for others may have
+   * carried it out.
+   *
+   * @param command with one statement
+   * @return the answer; {@link StaleRoute} when all tries are used up
+   */
+  Mono<Answer> sendIgnoringVersion(String shard, OpMsg command) {
+    return sendIgnoringVersion(shard, command, 1);
+  }
+
+  private Mono<Answer> sendIgnoringVersion(String shard, OpMsg command, int tries) {
+    return send(shard, command, versions::ignored)
+        .flatMap(ShardClient::refuseStaleStatement)
+        .onErrorResume(
+            StaleRoute.class,
+            stale ->
+                tries >= MAX_TRIES
+                    ? Mono.error(stale)
+                    : Mono.deferContextual(
+                        context -> {
+                          CommandTrace.in(context).refusedByOne();
+                          return Mono.delay(pause(tries))
+                              .then(sendIgnoringVersion(shard, command, tries + 1));
+                        }));
+  }
+
+  private Mono<Answer> send(
+      String shard, OpMsg command, Function<VersionFormat, BsonDocument> version) {
+    return shard(shard, command)
+        // The table names a shard that is no more: as stale as it can be.
+        .onErrorMap(ShardDirectory::isNotFound, StaleRoute::new)
+        .flatMap(
+            replicaSet ->
+                Transactions.isPart(command)
+                    ? inTransaction(replicaSet, shard, command, version)
+                    : versioned(replicaSet, concerns.complete(command), version))
+        .transformDeferredContextual(
+            (answered, context) ->
+                answered.doOnNext(answer -> CommandTrace.in(context).sent(shard, answer.server())));
+  }
+
+  private static Mono<Answer> versioned(
+      ReplicaSet replicaSet, OpMsg command, Function<VersionFormat, BsonDocument> version) {
+    return replicaSet.send(
+        command,
+        server -> command.withFields(version.apply(VersionFormat.of(server.maxWireVersion()))));
+  }
+
+  /** Concerns are the transaction's then, and a refusal may be the end of it. */
+  private Mono<Answer> inTransaction(
+      ReplicaSet replicaSet,
+      String shard,
+      OpMsg command,
+      Function<VersionFormat, BsonDocument> version) {
+    return transactions
+        .tidied(command, shard)
+        .then(
+            Mono.defer(() -> versioned(replicaSet, transactions.forShard(command, shard), version)))
+        .doOnNext(
+            answer -> {
+              BsonDocument reply = answer.document();
+              if (!ErrorCodes.ok(reply) && ErrorCodes.isStale(ErrorCodes.of(reply))) {
+                transactions.refused(command, new StaleRoute(reply));
+              }
+            });
+  }
+
+  /**
+   * A statement of a transaction that goes to several shards: if one refuses it, what others have
+   * done is left behind, so that the whole statement can be run again. If statements went before,
+   * the transaction fails.
+   */
+  <T> Mono<T> orNothing(OpMsg command, Mono<T> run) {
+    return run.onErrorResume(
+        StaleRoute.class,
+        stale -> {
+          transactions.refused(command, stale);
+          return Mono.error(stale);
+        });
+  }
+
+  /** Whether shards would take a collection for an unsharded one. */
+  Mono<Boolean> isShardedTimeSeries(String namespace) {
+    return catalog
+        .table(namespace)
+        .thenReturn(false)
+        .onErrorResume(e -> Mono.just(e instanceof ShardedTimeSeriesException));
+  }
+
+  /** Whether a collection's table is at hand in a moment, or the reason why there is none. */
+  public Mono<Boolean> isKnownSoon(String namespace) {
+    return catalog.soon(namespace).hasElement().onErrorReturn(true);
+  }
+
+  /** A table as new as can be had, for a decision that no shard would refuse if it were wrong. */
+  Mono<RoutingTable> newest(RoutingTable table) {
+    return catalog.refresh(table.namespace(), table).timeout(NEWEST_TIMEOUT).onErrorReturn(table);
+  }
+
+  /**
+   * Runs {@code attempt} under the current table, and again under a newer one as long as it fails
+   * with {@link StaleRoute}.
+   */
+  public <T> Mono<T> retryWhileStale(String namespace, Function<RoutingTable, Mono<T>> attempt) {
+    return catalog.table(namespace).flatMap(table -> attempt(namespace, table, attempt, 1));
+  }
+
+  private <T> Mono<T> attempt(
+      String namespace, RoutingTable table, Function<RoutingTable, Mono<T>> attempt, int tries) {
+    return attempt
+        .apply(table)
+        .onErrorResume(
+            StaleRoute.class,
+            stale -> {
+              if (tries >= MAX_TRIES) {
+                return Mono.error(stale.asFailure());
+              }
+              return Mono.deferContextual(
+                      context -> {
+                        CommandTrace.in(context).refused();
+                        return Mono.delay(pause(tries)).then(catalog.refresh(namespace, table));
+                      })
+                  .flatMap(next -> attempt(namespace, next, attempt, tries + 1));
+            })
+        .onErrorResume(
+            failure -> failure.getCause() instanceof StaleRoute,
+            // A transaction that has to begin anew, under a newer table.
+            failure ->
+                catalog.refresh(namespace, table).onErrorComplete().then(Mono.error(failure)));
+  }
+
+  /** The shard may know of a move that the config server commits in a moment. */
+  private static Duration pause(int tries) {
+    return tries == 1 ? Duration.ZERO : FIRST_PAUSE.multipliedBy(1L << Math.min(tries, 7));
+  }
+
+  /** The answer, or {@link StaleRoute} if the shard refused the whole command as stale. */
+  public static Mono<Answer> refuseStale(Answer answer) {
+    BsonDocument reply = answer.document();
+    return !ErrorCodes.ok(reply) && ErrorCodes.isStale(ErrorCodes.of(reply))
+        ? Mono.error(new StaleRoute(reply))
+        : Mono.just(answer);
+  }
+
+  /** The same for a write of one statement, which may be refused by a write error. */
+  static Mono<Answer> refuseStaleStatement(Answer answer) {
+    for (BsonValue each : answer.document().getArray("writeErrors", new BsonArray())) {
+      if (ErrorCodes.isStale(ErrorCodes.of(each.asDocument()))) {
+        return Mono.error(new StaleRoute(each.asDocument()));
+      }
+    }
+    return refuseStale(answer);
+  }
+}

@@ -1,0 +1,391 @@
+package dev.onehop.shards.command;
+
+import dev.onehop.shards.catalog.RoutingCatalog;
+import dev.onehop.shards.cluster.ReplicaSet;
+import dev.onehop.shards.cluster.Retryability;
+import dev.onehop.shards.cluster.ShardDirectory;
+import dev.onehop.shards.cluster.StaleRoutes;
+import dev.onehop.shards.request.ClusterFacts;
+import dev.onehop.wire.LateErrors;
+import dev.onehop.wire.ServerAddressName;
+import dev.onehop.wire.connection.ServerRefusedException;
+import dev.onehop.wire.message.CommandFailure;
+import dev.onehop.wire.message.ErrorCodes;
+import dev.onehop.wire.message.OpMsg;
+import dev.onehop.wire.watch.ServerSet;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.bson.BsonArray;
+import org.bson.BsonBoolean;
+import org.bson.BsonDocument;
+import org.bson.BsonInt32;
+import org.bson.BsonString;
+import org.bson.BsonValue;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+import reactor.util.retry.Retry;
+
+/**
+ * Looks, before the first command, whether the cluster can be used this way, and names what is
+ * missing if not: the servers are no mongoses or config servers, the user may not read the routing
+ * metadata, is unknown to a shard, or lacks a role that shards of 8.0 ask for.
+ *
+ * <p>Runs once, and again with the next command after a failure. A shard that does not answer at
+ * the start delays no other shard's commands: it is checked before the first command that goes to
+ * it.
+ */
+public final class StartCheck {
+  private static final Logger log = LoggerFactory.getLogger(StartCheck.class);
+
+  /** What Reactor takes for no end. For any other time a timer would keep all of this client. */
+  private static final Duration FOR_GOOD = Duration.ofMillis(Long.MAX_VALUE);
+
+  private static final Duration FAILURE_KEPT = Duration.ofSeconds(1);
+
+  // As the driver's for finding a server: a seed that is silent must not hold up all for ever.
+  private static final Duration TIMEOUT = Duration.ofSeconds(30);
+
+  /** How long a shard is silent until that is logged. */
+  private static final Duration SHARD_TIMEOUT = Duration.ofSeconds(5);
+
+  /** How long the start waits for all shards, so as to say the version of the oldest. */
+  private static final Duration ALL_SHARDS = Duration.ofMillis(250);
+
+  /**
+   * How long commands wait for seeds of which none has said what it is: as long as the driver does
+   * for a connection. For what comes after they wait a {@link RoutingCatalog#MOMENT}.
+   */
+  private static final Duration PATIENCE = Duration.ofSeconds(10);
+
+  private static final int WIRE_VERSION_8_0 = 25;
+  private static final String SCRIPT = "docker/direct-users.js makes it";
+
+  // As for a command that may be sent again while a new primary is being elected.
+  private static final Retry AGAIN =
+      Retry.backoff(49, Duration.ofMillis(20))
+          .maxBackoff(Duration.ofMillis(500))
+          .filter(IOException.class::isInstance)
+          .onRetryExhaustedThrow((spec, signal) -> signal.failure());
+
+  private final ReplicaSet seeds;
+  private final ShardDirectory shards;
+  private final Mono<ClusterFacts> facts;
+  private final Set<ReplicaSet> passed = ConcurrentHashMap.newKeySet();
+  private final Map<ServerAddressName, Mono<Void>> asked = new ConcurrentHashMap<>();
+
+  /** By id, the question to each shard that refuses the user: no command runs meanwhile. */
+  private final Map<String, Mono<Void>> refusing = new ConcurrentHashMap<>();
+
+  /** The least of the shards' highest wire versions. */
+  private final AtomicInteger leastWireVersion = new AtomicInteger(Integer.MAX_VALUE);
+
+  /** What the seeds say; null before. */
+  private volatile @Nullable ClusterFacts seedFacts;
+
+  private volatile boolean done;
+
+  /** Whether commands have waited in vain. */
+  private volatile boolean tooSlow;
+
+  StartCheck(ReplicaSet seeds, ShardDirectory shards) {
+    this.seeds = seeds;
+    this.shards = shards;
+    this.facts =
+        Mono.defer(this::check)
+            .timeout(TIMEOUT, Mono.error(StartCheck::unanswered))
+            .doOnNext(found -> done = true)
+            .doOnError(
+                failure -> !isSilence(failure),
+                // Commands wait for the next check again, which says the same or succeeds.
+                reason -> tooSlow = false)
+            .contextWrite(LateErrors::logged)
+            .cache(found -> FOR_GOOD, e -> FAILURE_KEPT, () -> FAILURE_KEPT);
+  }
+
+  /** What the seeds say, and the shards that were checked; null before. */
+  public @Nullable ClusterFacts known() {
+    ClusterFacts told = seedFacts;
+    return told == null
+        ? null
+        : new ClusterFacts(
+            told.hasMongos(),
+            told.serverVersion(),
+            Math.min(told.maxWireVersion(), leastWireVersion.get()));
+  }
+
+  /** Whether there is a mongos at all. */
+  public Mono<Boolean> hasMongos() {
+    ClusterFacts atHand = seedFacts;
+    return atHand != null ? Mono.just(atHand.hasMongos()) : facts.map(ClusterFacts::hasMongos);
+  }
+
+  /** Whether all was found that commands on shards need, but for the shards' own checks. */
+  public boolean isDone() {
+    return done;
+  }
+
+  /**
+   * Completes when the check is done, or when the config servers are silent: commands wait for that
+   * once, and don't any more until the servers have answered. The check goes on in the background.
+   */
+  public Mono<Void> doneOrSilent() {
+    return Mono.defer(
+        () ->
+            isDone()
+                ? noneRefusing()
+                : tooSlow ? Mono.empty() : Mono.firstWithSignal(facts.then(), silence()));
+  }
+
+  private Mono<Void> silence() {
+    return Mono.delay(RoutingCatalog.MOMENT)
+        .then(
+            Mono.defer(
+                () ->
+                    seedFacts == null
+                        ? Mono.delay(PATIENCE.minus(RoutingCatalog.MOMENT))
+                        : Mono.<Long>empty()))
+        .then()
+        .doOnSuccess(end -> tooSlow = !isDone());
+  }
+
+  private static boolean isSilence(Throwable failure) {
+    return failure instanceof CommandFailure refused
+        && (refused.code() == ErrorCodes.HOST_UNREACHABLE
+            || refused.code() == ErrorCodes.FAILED_TO_SATISFY_READ_PREFERENCE);
+  }
+
+  /** What commands fail with that waited in vain and have no other way. */
+  public static CommandFailure silent() {
+    return new CommandFailure(
+        ErrorCodes.HOST_UNREACHABLE,
+        "HostUnreachable",
+        "the config servers have not answered, so it isn't known which shard to ask, and no mongos"
+            + " of the URI has answered that would know");
+  }
+
+  Mono<Void> done() {
+    return Mono.defer(() -> isDone() ? noneRefusing() : facts.then());
+  }
+
+  /** Whether a command may go to a shard at once. */
+  boolean hasPassed(ReplicaSet shard) {
+    return passed.contains(shard) && refusing.isEmpty();
+  }
+
+  /**
+   * Completes when a shard is found to be usable; fails with the reason if it is not, or as the
+   * command would if no server of the shard can be reached.
+   *
+   * @param command that is to be sent to it
+   */
+  Mono<Void> passed(String id, ReplicaSet shard, OpMsg command) {
+    if (passed.contains(shard)) {
+      return Mono.empty();
+    }
+    Mono<Void> check = passed(id, shard, ReplicaSet.readPreference(command));
+    return Retryability.of(command).afterBreak() ? check.retryWhen(AGAIN) : check;
+  }
+
+  private Mono<Void> passed(String id, ReplicaSet shard, @Nullable BsonDocument readPreference) {
+    return shard
+        .servers()
+        .select(readPreference)
+        .flatMap(
+            server ->
+                asked.computeIfAbsent(
+                    server.name(),
+                    name ->
+                        ask(id, shard, server).cache(end -> FOR_GOOD, this::kept, () -> FOR_GOOD)));
+  }
+
+  private Duration kept(Throwable failure) {
+    return isRefusal(failure) ? FAILURE_KEPT : Duration.ZERO;
+  }
+
+  /** Completes unless a shard still refuses the user. */
+  private Mono<Void> noneRefusing() {
+    return Flux.fromIterable(refusing.entrySet())
+        .concatMap(
+            shard ->
+                shard
+                    .getValue()
+                    .timeout(SHARD_TIMEOUT)
+                    .onErrorResume(
+                        e -> !isRefusal(e),
+                        e -> {
+                          refusing.remove(shard.getKey());
+                          return Mono.empty();
+                        }))
+        .then();
+  }
+
+  private static boolean isRefusal(Throwable failure) {
+    return failure instanceof CommandFailure refused
+        && (refused.code() == ErrorCodes.UNAUTHORIZED
+            || refused.code() == ErrorCodes.AUTHENTICATION_FAILED);
+  }
+
+  private static CommandFailure unanswered() {
+    return new CommandFailure(
+        ErrorCodes.HOST_UNREACHABLE,
+        "HostUnreachable",
+        "the cluster has not answered within "
+            + TIMEOUT.toSeconds()
+            + " s of what direct mode asks at its start");
+  }
+
+  private Mono<ClusterFacts> check() {
+    return seeds
+        .send(command("hello"))
+        .onErrorMap(ServerRefusedException.class, StartCheck::unknownToSeeds)
+        .zipWhen(hello -> seeds.send(command("buildInfo")))
+        .flatMap(
+            both -> {
+              BsonDocument hello = both.getT1().document();
+              boolean mongos = new BsonString("isdbgrid").equals(hello.get("msg"));
+              if (!mongos && !hello.containsKey("configsvr")) {
+                return Mono.error(
+                    new CommandFailure(
+                        ErrorCodes.ILLEGAL_OPERATION,
+                        "IllegalOperation",
+                        both.getT1().server()
+                            + " is neither a mongos nor a config server: direct mode needs the URI"
+                            + " of one of these"));
+              }
+              String version =
+                  both.getT2().document().getString("version", new BsonString("0.0.0")).getValue();
+              int wireVersion = hello.getNumber("maxWireVersion", new BsonInt32(0)).intValue();
+              ClusterFacts told = new ClusterFacts(mongos, version, wireVersion);
+              seedFacts = told;
+              return allShards()
+                  .flatMap(all -> checkShards(all).cache().timeout(ALL_SHARDS, Mono.empty()))
+                  .thenReturn(told);
+            });
+  }
+
+  private Mono<Map<String, ReplicaSet>> allShards() {
+    return shards
+        .all()
+        .onErrorMap(
+            e -> e instanceof CommandFailure refused && refused.code() == ErrorCodes.UNAUTHORIZED,
+            e ->
+                new CommandFailure(
+                    ErrorCodes.UNAUTHORIZED,
+                    "Unauthorized",
+                    "direct mode may not read the routing metadata. Missing privilege: action find"
+                        + " on the database config, as the role read on config has it, for the"
+                        + " user on the config servers ("
+                        + e.getMessage()
+                        + ")"));
+  }
+
+  private Mono<Void> checkShards(Map<String, ReplicaSet> all) {
+    return Flux.fromIterable(all.entrySet())
+        .flatMapDelayError(
+            shard ->
+                passed(shard.getKey(), shard.getValue(), (BsonDocument) null)
+                    .retryWhen(AGAIN)
+                    .timeout(SHARD_TIMEOUT)
+                    .onErrorResume(
+                        e -> !isRefusal(e),
+                        e -> {
+                          log.warn("shard {} can't be asked now: {}", shard.getKey(), e.toString());
+                          return Mono.empty();
+                        }),
+            Integer.MAX_VALUE,
+            1)
+        .onErrorMap(StaleRoutes::single)
+        .then();
+  }
+
+  private Mono<Void> ask(String id, ReplicaSet shard, ServerSet.Server server) {
+    OpMsg status =
+        OpMsg.command(
+            new BsonDocument("connectionStatus", new BsonInt32(1))
+                .append("showPrivileges", BsonBoolean.TRUE)
+                .append("$db", new BsonString("admin")));
+    return shard
+        .sendTo(server.name(), status)
+        .flatMap(
+            answer ->
+                server.maxWireVersion() >= WIRE_VERSION_8_0
+                        && shards.known().size() > 1
+                        && lacksDirectOperations(answer.document())
+                    ? Mono.<Void>error(missingRole(id))
+                    : Mono.<Void>empty())
+        .onErrorMap(ServerRefusedException.class, e -> unknownToShard(id, e))
+        .doOnSuccess(
+            end -> {
+              leastWireVersion.accumulateAndGet(server.maxWireVersion(), Math::min);
+              passed.add(shard);
+              refusing.remove(id);
+            })
+        .doOnError(
+            StartCheck::isRefusal,
+            e -> refusing.put(id, Objects.requireNonNull(asked.get(server.name()))));
+  }
+
+  /** Whether there is authentication and the user may not do what 8.0 calls direct operations. */
+  static boolean lacksDirectOperations(BsonDocument connectionStatus) {
+    BsonDocument auth = connectionStatus.getDocument("authInfo", new BsonDocument());
+    if (auth.getArray("authenticatedUsers", new BsonArray()).isEmpty()) {
+      return false;
+    }
+    for (BsonValue each : auth.getArray("authenticatedUserPrivileges", new BsonArray())) {
+      BsonDocument privilege = each.asDocument();
+      BsonDocument resource = privilege.getDocument("resource", new BsonDocument());
+      List<BsonValue> actions = privilege.getArray("actions", new BsonArray());
+      boolean everywhere = resource.containsKey("cluster") || resource.containsKey("anyResource");
+      if (everywhere
+          && (actions.contains(new BsonString("issueDirectShardOperations"))
+              || actions.contains(new BsonString("anyAction")))) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  private static CommandFailure missingRole(String shard) {
+    return new CommandFailure(
+        ErrorCodes.UNAUTHORIZED,
+        "Unauthorized",
+        "shard "
+            + shard
+            + " is of version 8.0 or later and refuses direct operations of this user. Missing"
+            + " role: directShardOperations on admin, on every shard; "
+            + SCRIPT);
+  }
+
+  private static CommandFailure unknownToShard(String shard, Throwable e) {
+    return new CommandFailure(
+        ErrorCodes.AUTHENTICATION_FAILED,
+        "AuthenticationFailed",
+        "shard "
+            + shard
+            + " does not take the user: direct mode needs the same user on every shard, for users"
+            + " made through a mongos are known to the config servers only; "
+            + SCRIPT
+            + " ("
+            + e.getMessage()
+            + ")");
+  }
+
+  private static CommandFailure unknownToSeeds(Throwable e) {
+    return new CommandFailure(
+        ErrorCodes.AUTHENTICATION_FAILED, "AuthenticationFailed", String.valueOf(e.getMessage()));
+  }
+
+  private static OpMsg command(String name) {
+    return OpMsg.command(
+        new BsonDocument(name, new BsonInt32(1)).append("$db", new BsonString("admin")));
+  }
+}

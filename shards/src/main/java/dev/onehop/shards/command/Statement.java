@@ -1,0 +1,191 @@
+package dev.onehop.shards.command;
+
+import dev.onehop.shards.cluster.Retryability;
+import dev.onehop.wire.message.BsonFields;
+import dev.onehop.wire.message.CommandHead;
+import io.netty.buffer.ByteBuf;
+import org.bson.RawBsonDocument;
+import org.jspecify.annotations.Nullable;
+
+/** What {@link OneShardForwarding} wants to know of a command with one statement. */
+final class Statement {
+  private final CommandHead head;
+  private Kind kind = Kind.BY_FILTER;
+  private @Nullable RawBsonDocument document;
+
+  /** How the statement tells where it belongs. */
+  enum Kind {
+    /** By the document that it inserts. */
+    INSERT,
+    /** By a filter, as far as that bounds the shard key. */
+    BY_FILTER,
+    /** By a filter that must have the whole shard key. */
+    BY_WHOLE_KEY
+  }
+
+  private Statement(CommandHead head) {
+    this.head = head;
+  }
+
+  /**
+   * Reads a message.
+   *
+   * @return null if it is not a command with one statement, or has options that concern its route
+   */
+  static @Nullable Statement read(ByteBuf frame) {
+    CommandHead head = CommandHead.read(frame);
+    if (head == null || head.flags() != 0 || head.collection().isEmpty() || isOfOtherRoute(head)) {
+      return null;
+    }
+    Statement statement = new Statement(head);
+    return statement.readStatement() && statement.document != null ? statement : null;
+  }
+
+  /** What concerns the route, or makes the answer something else than one message. */
+  private static boolean isOfOtherRoute(CommandHead head) {
+    String database = head.database();
+    BsonFields readConcern = head.readConcern();
+    BsonFields writeConcern = head.writeConcern();
+    BsonFields readPreference = head.readPreferenceFields();
+    return head.isInTransaction()
+        || head.startsTransaction()
+        || head.hasCollationOrVariables()
+        || head.isTailable()
+        || head.isVersioned()
+        || database.isEmpty()
+        || database.equals("admin")
+        || database.equals("config")
+        || database.equals("local")
+        || (readConcern != null && !isOfOneTable(readConcern))
+        || (writeConcern != null && !isAcknowledged(writeConcern))
+        || (readPreference != null && !isPrimary(readPreference));
+  }
+
+  private boolean readStatement() {
+    switch (head.name()) {
+      case "find", "findAndModify" -> {
+        kind = head.name().equals("find") ? Kind.BY_FILTER : Kind.BY_WHOLE_KEY;
+        document = head.filter();
+        return !head.hasSequences();
+      }
+      case "insert", "update", "delete" -> {
+        BsonFields only = head.onlyStatement();
+        return only != null && readWrite(only);
+      }
+      default -> {
+        return false;
+      }
+    }
+  }
+
+  private boolean readWrite(BsonFields only) {
+    return switch (head.name()) {
+      case "insert" -> {
+        kind = Kind.INSERT;
+        document = head.onlyDocument();
+        yield true;
+      }
+      case "update" -> readUpdate(only);
+      default -> readDelete(only);
+    };
+  }
+
+  /** A snapshot may be older than the table. */
+  private static boolean isOfOneTable(BsonFields readConcern) {
+    return readConcern.find("level") && !readConcern.string().equals("snapshot");
+  }
+
+  private static boolean isAcknowledged(BsonFields writeConcern) {
+    return writeConcern.find("w") && !(writeConcern.isNumber() && writeConcern.number() == 0);
+  }
+
+  private static boolean isPrimary(BsonFields readPreference) {
+    return readPreference.find("mode") && readPreference.string().equals("primary");
+  }
+
+  private boolean readUpdate(BsonFields update) {
+    while (update.next()) {
+      switch (update.name()) {
+        case "q" -> document = update.rawDocument();
+        case "upsert" -> kind = update.isTrue() ? Kind.BY_WHOLE_KEY : kind;
+        case "multi" -> {
+          if (update.isTrue()) {
+            return false;
+          }
+        }
+        case "collation" -> {
+          return false;
+        }
+        default -> {}
+      }
+    }
+    return document != null;
+  }
+
+  private boolean readDelete(BsonFields delete) {
+    boolean one = false;
+    while (delete.next()) {
+      switch (delete.name()) {
+        case "q" -> document = delete.rawDocument();
+        case "limit" -> one = delete.number() == 1;
+        case "collation" -> {
+          return false;
+        }
+        default -> {}
+      }
+    }
+    return one && document != null;
+  }
+
+  /** The command's name. */
+  String name() {
+    return head.name();
+  }
+
+  String namespace() {
+    return head.database() + "." + head.collection();
+  }
+
+  /** What sharing wants to know of it. */
+  CommandHead head() {
+    return head;
+  }
+
+  Kind kind() {
+    return kind;
+  }
+
+  /** The filter, or the document to insert. */
+  RawBsonDocument document() {
+    if (document == null) {
+      throw new IllegalStateException("not read");
+    }
+    return document;
+  }
+
+  /** Whether it says its read or write concern itself. */
+  boolean hasConcern() {
+    return head.readConcern() != null || head.writeConcern() != null;
+  }
+
+  Retryability retryability() {
+    return head.name().equals("find")
+        ? Retryability.READ
+        : head.isNumbered() ? Retryability.WRITE : Retryability.NEVER;
+  }
+
+  /** The message with elements added to its body. */
+  ByteBuf with(ByteBuf frame, byte[] first, byte[] second) {
+    int start = frame.readerIndex();
+    int bodyEnd = head.bodyBytes();
+    int length = frame.readableBytes();
+    int more = first.length + second.length;
+    ByteBuf message = frame.alloc().buffer(length + more);
+    message.writeBytes(frame, start, bodyEnd - 1);
+    message.writeBytes(first).writeBytes(second);
+    message.writeBytes(frame, start + bodyEnd - 1, length - bodyEnd + 1);
+    message.setIntLE(0, length + more);
+    message.setIntLE(CommandHead.BODY_AT, frame.getIntLE(start + CommandHead.BODY_AT) + more);
+    return message;
+  }
+}

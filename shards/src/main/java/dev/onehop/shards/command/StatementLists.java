@@ -1,0 +1,62 @@
+package dev.onehop.shards.command;
+
+import dev.onehop.core.bson.RawFields;
+import dev.onehop.wire.message.OpMsg;
+import dev.onehop.wire.message.OpMsg.Sequence;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import org.bson.BsonArray;
+import org.bson.BsonDocument;
+import org.bson.BsonInt32;
+import org.bson.BsonValue;
+import org.bson.RawBsonDocument;
+
+/** The statements of insert, update and delete commands, which may be dealt to several servers. */
+public final class StatementLists {
+  private StatementLists() {}
+
+  /**
+   * The field that the statements of a command stand in.
+   *
+   * @param command insert, update or delete
+   */
+  public static String field(String command) {
+    return command.equals("insert") ? "documents" : command + "s";
+  }
+
+  /**
+   * A command with some of its statements. One that may be retried says by {@code stmtIds} which of
+   * the whole these are, so that each keeps its place in the retry history wherever its chunk
+   * moves.
+   *
+   * @param statements all of the command's
+   * @param indexes of those that are wanted
+   */
+  public static OpMsg part(OpMsg command, List<RawBsonDocument> statements, List<Integer> indexes) {
+    if (indexes.size() == statements.size()) {
+      return command;
+    }
+    String field = field(command.commandName());
+    BsonDocument body = RawFields.without(Set.of(field, "stmtIds"), command.body());
+    if (command.body().containsKey("txnNumber") && !command.body().containsKey("autocommit")) {
+      body.append("stmtIds", statementIds(command, indexes));
+    }
+    List<RawBsonDocument> documents = new ArrayList<>(indexes.size());
+    for (int index : indexes) {
+      documents.add(statements.get(index));
+    }
+    return command.withSequences(List.of(new Sequence(field, documents))).withBody(body);
+  }
+
+  private static BsonArray statementIds(OpMsg command, List<Integer> indexes) {
+    BsonValue given = command.body().get("stmtIds");
+    // A copy: an array that stands in a message is read from its start for each index.
+    List<BsonValue> all = given == null ? List.of() : List.copyOf(given.asArray());
+    BsonArray ids = new BsonArray();
+    for (int index : indexes) {
+      ids.add(given != null ? all.get(index) : new BsonInt32(index));
+    }
+    return ids;
+  }
+}

@@ -1,0 +1,75 @@
+package dev.onehop.shards.command;
+
+import dev.onehop.wire.ServerAddressName;
+import dev.onehop.wire.message.OpMsg;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.bson.BsonDocument;
+import org.bson.BsonValue;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The mongos that each session's transaction has begun at. One is known until the session begins
+ * another or ends, for its commit may be said again; of more than {@value #MOST} the oldest are
+ * forgotten.
+ *
+ * <p>Thread-safe.
+ */
+public final class TransactionPins {
+  private static final int MOST = 10_000;
+
+  private final Map<BsonValue, Pin> bySession =
+      new LinkedHashMap<>(64, 0.75f, true) {
+        private static final long serialVersionUID = 1L;
+
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<BsonValue, Pin> eldest) {
+          return size() > MOST;
+        }
+      };
+
+  private record Pin(BsonValue number, ServerAddressName mongos) {}
+
+  /** The mongos of the transaction that a command belongs to; null if it is not known. */
+  public @Nullable ServerAddressName of(OpMsg command) {
+    return of(command.body().get("lsid"), command.body().get("txnNumber"));
+  }
+
+  /** The mongos of a session's transaction; null if it is not known. */
+  public synchronized @Nullable ServerAddressName of(
+      @Nullable BsonValue session, @Nullable BsonValue number) {
+    Pin pin = bySession.get(session);
+    return pin != null && pin.number().equals(number) ? pin.mongos() : null;
+  }
+
+  /** The transaction that a command belongs to is at this mongos from now on. */
+  public void pin(OpMsg command, ServerAddressName mongos) {
+    BsonDocument body = command.body();
+    if (body.containsKey("lsid") && body.containsKey("txnNumber")) {
+      pin(body.get("lsid"), body.get("txnNumber"), mongos);
+    }
+  }
+
+  /** A session's transaction is at this mongos from now on. */
+  public synchronized void pin(BsonValue session, BsonValue number, ServerAddressName mongos) {
+    bySession.put(session, new Pin(number, mongos));
+  }
+
+  /** Forgets the transaction that a command belongs to. */
+  public void unpin(OpMsg command) {
+    unpin(command.body().get("lsid"), command.body().get("txnNumber"));
+  }
+
+  /** Forgets a session's transaction, unless it has begun another one. */
+  public synchronized void unpin(@Nullable BsonValue session, @Nullable BsonValue number) {
+    if (of(session, number) != null) {
+      bySession.remove(session);
+    }
+  }
+
+  /** Forgets the transactions of sessions that have ended. */
+  public synchronized void forget(Collection<? extends BsonValue> sessions) {
+    sessions.forEach(bySession::remove);
+  }
+}

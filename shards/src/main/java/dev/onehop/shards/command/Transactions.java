@@ -1,0 +1,370 @@
+package dev.onehop.shards.command;
+
+import dev.onehop.shards.cluster.ClusterClock;
+import dev.onehop.shards.cluster.ReplicaSet;
+import dev.onehop.shards.cluster.ShardDirectory;
+import dev.onehop.shards.cluster.StaleRoute;
+import dev.onehop.shards.cluster.StaleRoutes;
+import dev.onehop.wire.message.CommandFailure;
+import dev.onehop.wire.message.ErrorCodes;
+import dev.onehop.wire.message.OpMsg;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import org.bson.BsonArray;
+import org.bson.BsonBinary;
+import org.bson.BsonBoolean;
+import org.bson.BsonDocument;
+import org.bson.BsonDouble;
+import org.bson.BsonInt32;
+import org.bson.BsonString;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/**
+ * Transactions at the shards, and which shards take part in each: a shard's first statement starts
+ * the transaction there. One shard commits by itself; with several, the first coordinates the
+ * two-phase commit. As mongos does, see {@code src/mongo/s/transaction_router.cpp}.
+ *
+ * <p>Thread-safe.
+ */
+public final class Transactions {
+  private static final int PURGE_ABOVE = 10_000;
+  private static final long SESSION_NANOS = Duration.ofMinutes(30).toNanos();
+
+  private static final Set<String> FIRST_STATEMENT_ONLY = Set.of("startTransaction", "readConcern");
+  private static final Set<String> ENDS = Set.of("commitTransaction", "abortTransaction");
+  // A transaction's commands have to agree on them.
+  private static final List<String> OF_ALL_COMMANDS =
+      List.of(
+          "lsid",
+          "txnNumber",
+          "autocommit",
+          "apiVersion",
+          "apiStrict",
+          "apiDeprecationErrors",
+          "$clusterTime");
+  private static final BsonDocument MAJORITY = new BsonDocument("w", new BsonString("majority"));
+
+  private final ShardDirectory shards;
+  private final ClusterClock clock;
+  // The last transaction of each session.
+  private final Map<BsonBinary, Transaction> bySession = new ConcurrentHashMap<>();
+
+  /** A transaction. Thread-safe. */
+  public static final class Transaction {
+    private final long number;
+    private final @Nullable BsonDocument readConcern;
+    private final Set<String> participants = new LinkedHashSet<>();
+    // Had started it before the first statement was sent anew under a newer table.
+    private final Set<String> abandoned = new LinkedHashSet<>();
+    private int statements;
+    private volatile long usedNanos = System.nanoTime();
+
+    Transaction(long number, @Nullable BsonDocument readConcern) {
+      this.number = number;
+      this.readConcern = readConcern;
+    }
+
+    /** Another statement of it begins: what the ones before have done can't be run again. */
+    public synchronized void nextStatement() {
+      statements++;
+    }
+
+    /** The shard that knows the outcome; null if none takes part yet. */
+    public synchronized @Nullable String coordinator() {
+      return participants.isEmpty() ? null : participants.iterator().next();
+    }
+  }
+
+  Transactions(ShardDirectory shards, ClusterClock clock) {
+    this.shards = shards;
+    this.clock = clock;
+  }
+
+  /** Whether a command belongs to a transaction. */
+  public static boolean isPart(OpMsg command) {
+    return command.body().containsKey("autocommit");
+  }
+
+  /** Whether a command of a transaction is its end. */
+  public static boolean isEnd(OpMsg command) {
+    return ENDS.contains(command.commandName());
+  }
+
+  /**
+   * A failure of one of a transaction's commands, with the labels that the drivers' specification
+   * "Transactions" asks for if a server was not reached: after a statement the whole transaction
+   * may be tried again; after its end only that, be it at another router. A broken connection stays
+   * its cause.
+   */
+  static Throwable labelled(OpMsg command, Throwable failure) {
+    boolean unreachable = failure instanceof IOException;
+    boolean notFound =
+        failure instanceof CommandFailure known
+            && known.code() == ErrorCodes.FAILED_TO_SATISFY_READ_PREFERENCE;
+    if (!isPart(command) || !(unreachable || notFound)) {
+      return failure;
+    }
+    CommandFailure labelled =
+        new CommandFailure(
+            unreachable
+                ? ErrorCodes.HOST_UNREACHABLE
+                : ErrorCodes.FAILED_TO_SATISFY_READ_PREFERENCE,
+            unreachable ? "HostUnreachable" : "FailedToSatisfyReadPreference",
+            String.valueOf(failure.getMessage()),
+            switch (command.commandName()) {
+              case "commitTransaction" ->
+                  List.of("RetryableWriteError", "UnknownTransactionCommitResult");
+              case "abortTransaction" -> List.of("RetryableWriteError");
+              default -> List.of(CommandFailure.TRANSIENT_TRANSACTION_ERROR);
+            });
+    if (unreachable) {
+      labelled.initCause(failure);
+    }
+    return labelled;
+  }
+
+  /**
+   * A transaction begins; it takes the place of its session's last one.
+   *
+   * @param statement its first one
+   * @param readConcern that of all shards; null for theirs
+   */
+  public Transaction begin(OpMsg statement, @Nullable BsonDocument readConcern) {
+    purge();
+    BsonDocument body = statement.body();
+    Transaction started = new Transaction(body.getNumber("txnNumber").longValue(), readConcern);
+    started.nextStatement();
+    bySession.put(session(body), started);
+    return started;
+  }
+
+  /** The transaction that a command belongs to; null if it was not begun here. */
+  public @Nullable Transaction find(OpMsg command) {
+    BsonDocument body = command.body();
+    Transaction last = bySession.get(session(body));
+    if (last == null || last.number != body.getNumber("txnNumber").longValue()) {
+      return null;
+    }
+    last.usedNanos = System.nanoTime();
+    return last;
+  }
+
+  /** Makes a command one of the transaction that a statement belongs to. */
+  static BsonDocument another(BsonDocument command, OpMsg statement) {
+    BsonDocument body = statement.body();
+    OF_ALL_COMMANDS.stream()
+        .filter(body::containsKey)
+        .forEach(field -> command.append(field, body.get(field)));
+    return command;
+  }
+
+  /** The end of the transaction that a statement belongs to. */
+  static OpMsg end(String name, OpMsg statement) {
+    return OpMsg.command(
+        another(new BsonDocument(name, new BsonInt32(1)), statement)
+            .append("$db", new BsonString("admin")));
+  }
+
+  /**
+   * Ends at a shard what was begun there under an older table: a shard that is in the middle of a
+   * transaction does not begin it anew.
+   */
+  Mono<Void> tidied(OpMsg command, String shard) {
+    Transaction transaction = find(command);
+    if (transaction == null) {
+      return Mono.empty();
+    }
+    synchronized (transaction) {
+      if (!transaction.abandoned.contains(shard)) {
+        return Mono.empty();
+      }
+    }
+    return abortAt(List.of(shard), end("abortTransaction", command).body())
+        .then()
+        .onErrorComplete();
+  }
+
+  /** A statement as a shard is to get it, which takes part from now on. */
+  OpMsg forShard(OpMsg command, String shard) {
+    Transaction transaction = find(command);
+    if (transaction == null) {
+      throw unknown(command);
+    }
+    BsonDocument body = command.bodyWithout(FIRST_STATEMENT_ONLY);
+    synchronized (transaction) {
+      if (transaction.participants.add(shard)) {
+        transaction.abandoned.remove(shard);
+        body.append("startTransaction", BsonBoolean.TRUE);
+        if (transaction.participants.size() == 1) {
+          body.append("coordinator", BsonBoolean.TRUE);
+        }
+        if (transaction.readConcern != null) {
+          body.append("readConcern", transaction.readConcern);
+          clock.gossip(body);
+        }
+      }
+    }
+    return command.withBody(body);
+  }
+
+  /**
+   * A shard refused a statement as stale. The first statement of a transaction can be sent anew, as
+   * nothing was done before; a later one fails, and the refusal is the cause.
+   */
+  void refused(OpMsg command, StaleRoute refusal) {
+    Transaction transaction = find(command);
+    if (transaction == null) {
+      return;
+    }
+    synchronized (transaction) {
+      if (transaction.statements > 1) {
+        CommandFailure aborted =
+            new CommandFailure(
+                ErrorCodes.NO_SUCH_TRANSACTION,
+                "NoSuchTransaction",
+                "Transaction "
+                    + transaction.number
+                    + " was aborted as its data has moved to another shard",
+                List.of(CommandFailure.TRANSIENT_TRANSACTION_ERROR));
+        aborted.initCause(refusal);
+        throw aborted;
+      }
+      transaction.abandoned.addAll(transaction.participants);
+      transaction.participants.clear();
+    }
+  }
+
+  /** Commits at all shards that take part; an error if the transaction was not begun here. */
+  public Mono<BsonDocument> commit(OpMsg command) {
+    return Mono.defer(
+        () -> {
+          Transaction transaction = find(command);
+          if (transaction == null) {
+            throw unknown(command);
+          }
+          List<String> participants = participants(transaction);
+          Mono<Void> tidied = abortAt(abandoned(transaction), command.body()).then();
+          return switch (participants.size()) {
+            case 0 -> tidied.thenReturn(ok());
+            case 1 ->
+                tidied.then(
+                    send(participants.get(0), ended("commitTransaction", command.body(), true)));
+            default -> tidied.then(coordinate(participants.get(0), command, participants));
+          };
+        });
+  }
+
+  /**
+   * Has a shard coordinate the commit of a transaction, or say how it has ended.
+   *
+   * @param participants empty if only the shard knows them
+   */
+  public Mono<BsonDocument> coordinate(String shard, OpMsg commit, List<String> participants) {
+    return send(
+        shard,
+        ended("coordinateCommitTransaction", commit.body(), true)
+            .append("participants", participantList(participants)));
+  }
+
+  /** Aborts at all shards that take part; an error if the transaction was not begun here. */
+  public Mono<BsonDocument> abort(OpMsg command) {
+    return Mono.defer(
+        () -> {
+          Transaction transaction = find(command);
+          if (transaction == null) {
+            throw unknown(command);
+          }
+          List<String> everywhere = new ArrayList<>(participants(transaction));
+          everywhere.addAll(abandoned(transaction));
+          return abortAt(everywhere, command.body())
+              .collectList()
+              .map(
+                  replies ->
+                      replies.stream()
+                          .filter(reply -> !ErrorCodes.ok(reply))
+                          .findFirst()
+                          .orElseGet(Transactions::ok));
+        });
+  }
+
+  private Flux<BsonDocument> abortAt(List<String> where, BsonDocument body) {
+    return Flux.fromIterable(where)
+        .flatMapDelayError(
+            shard -> send(shard, ended("abortTransaction", body, false)), Integer.MAX_VALUE, 1)
+        .onErrorMap(StaleRoutes::single);
+  }
+
+  private Mono<BsonDocument> send(String shard, BsonDocument command) {
+    return shards
+        .shard(shard)
+        .flatMap(replicaSet -> replicaSet.send(OpMsg.command(command)))
+        .map(ReplicaSet.Answer::document);
+  }
+
+  private static BsonDocument ended(String name, BsonDocument from, boolean commit) {
+    BsonDocument command = new BsonDocument(name, new BsonInt32(1));
+    from.forEach(
+        (field, value) -> {
+          if (!field.equals("recoveryToken") && !field.equals(from.getFirstKey())) {
+            command.append(field, value);
+          }
+        });
+    if (commit && !command.containsKey("writeConcern")) {
+      command.append("writeConcern", MAJORITY);
+    }
+    return command;
+  }
+
+  private static List<String> participants(Transaction transaction) {
+    synchronized (transaction) {
+      return List.copyOf(transaction.participants);
+    }
+  }
+
+  private static BsonArray participantList(List<String> participants) {
+    return new BsonArray(
+        participants.stream()
+            .map(shard -> new BsonDocument("shardId", new BsonString(shard)))
+            .toList());
+  }
+
+  private static List<String> abandoned(Transaction transaction) {
+    synchronized (transaction) {
+      return List.copyOf(transaction.abandoned);
+    }
+  }
+
+  private void purge() {
+    if (bySession.size() > PURGE_ABOVE) {
+      long now = System.nanoTime();
+      bySession.values().removeIf(each -> now - each.usedNanos > SESSION_NANOS);
+    }
+  }
+
+  private static BsonBinary session(BsonDocument body) {
+    return body.getDocument("lsid").getBinary("id");
+  }
+
+  private static BsonDocument ok() {
+    return new BsonDocument("ok", new BsonDouble(1));
+  }
+
+  /** What a command fails with whose transaction was not begun here. */
+  public static CommandFailure unknown(OpMsg command) {
+    return new CommandFailure(
+        ErrorCodes.NO_SUCH_TRANSACTION,
+        "NoSuchTransaction",
+        "cannot continue txnId "
+            + command.body().getNumber("txnNumber").longValue()
+            + ", which was not started at this router",
+        List.of(CommandFailure.TRANSIENT_TRANSACTION_ERROR));
+  }
+}

@@ -1,0 +1,90 @@
+package dev.onehop.shards.cursor;
+
+import dev.onehop.wire.message.CommandFailure;
+import dev.onehop.wire.message.ErrorCodes;
+import java.util.List;
+import org.bson.BsonArray;
+import org.bson.BsonBoolean;
+import org.bson.BsonDocument;
+import org.bson.BsonDouble;
+import org.bson.BsonInt64;
+import org.bson.BsonString;
+import org.bson.BsonValue;
+import org.bson.RawBsonDocument;
+import org.bson.codecs.BsonDocumentCodec;
+import reactor.core.publisher.Mono;
+
+/** Builds and reads the {@code cursor} part of replies. */
+public final class CursorReplies {
+  private static final BsonDocumentCodec CODEC = new BsonDocumentCodec();
+  private static final String PARTIAL = "partialResultsReturned";
+
+  private CursorReplies() {}
+
+  public static BsonDocument first(String namespace, long id, List<? extends BsonDocument> batch) {
+    return reply("firstBatch", namespace, id, batch);
+  }
+
+  public static BsonDocument next(String namespace, long id, List<? extends BsonDocument> batch) {
+    return reply("nextBatch", namespace, id, batch);
+  }
+
+  private static BsonDocument reply(
+      String name, String namespace, long id, List<? extends BsonDocument> batch) {
+    return new BsonDocument(
+            "cursor",
+            new BsonDocument(name, new BsonArray(List.copyOf(batch)))
+                .append("id", new BsonInt64(id))
+                .append("ns", new BsonString(namespace)))
+        .append("ok", new BsonDouble(1));
+  }
+
+  public static long id(BsonDocument reply) {
+    return ErrorCodes.ok(reply) && reply.isDocument("cursor")
+        ? reply.getDocument("cursor").getNumber("id").longValue()
+        : 0;
+  }
+
+  /** The documents of a batch, be it the first or not. */
+  public static List<RawBsonDocument> documents(BsonDocument reply) {
+    BsonDocument cursor = reply.getDocument("cursor");
+    BsonArray batch =
+        cursor.containsKey("firstBatch")
+            ? cursor.getArray("firstBatch")
+            : cursor.getArray("nextBatch");
+    return batch.stream().map(BsonValue::asDocument).map(CursorReplies::raw).toList();
+  }
+
+  /** Documents out of a message are raw already. */
+  private static RawBsonDocument raw(BsonDocument document) {
+    return document instanceof RawBsonDocument raw ? raw : new RawBsonDocument(document, CODEC);
+  }
+
+  /** The reply to a shard's getMore, or its failure. */
+  public static Mono<BsonDocument> refuseFailed(BsonDocument reply) {
+    return ErrorCodes.ok(reply) ? Mono.just(reply) : Mono.error(CommandFailure.of(reply));
+  }
+
+  public static BsonDocument withId(BsonDocument reply, long id) {
+    return with(reply, "id", new BsonInt64(id));
+  }
+
+  /** A reply that says that shards which could not be reached are left out. */
+  public static BsonDocument partial(BsonDocument reply) {
+    return with(reply, PARTIAL, BsonBoolean.TRUE);
+  }
+
+  static boolean isPartial(BsonDocument reply) {
+    return BsonBoolean.TRUE.equals(reply.getDocument("cursor").get(PARTIAL));
+  }
+
+  private static BsonDocument with(BsonDocument reply, String field, BsonValue value) {
+    BsonDocument cursor = new BsonDocument();
+    cursor.putAll(reply.getDocument("cursor"));
+    cursor.put(field, value);
+    BsonDocument copy = new BsonDocument();
+    copy.putAll(reply);
+    copy.put("cursor", cursor);
+    return copy;
+  }
+}

@@ -1,0 +1,68 @@
+package dev.onehop.shards.cursor;
+
+import dev.onehop.core.bson.BsonPath;
+import dev.onehop.core.bson.SortableKeyBuilder;
+import org.bson.BsonDocument;
+import org.bson.BsonString;
+import org.bson.BsonValue;
+import org.bson.RawBsonDocument;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The order of documents from several shards: each shard adds the values that it sorted by, as an
+ * array {@code $sortKey}, when its projection asks for that metadata. Under a collation these are
+ * the collation's keys: bytes, which are strings by their type only. Thread-safe.
+ */
+public final class SortKeys {
+  static final String FIELD = "$sortKey";
+
+  private static final BsonPath PATH = BsonPath.of(FIELD);
+  private static final BsonString TEXT_SCORE = new BsonString("textScore");
+  private static final int USUAL_LENGTH = 32;
+
+  private final boolean[] descending;
+
+  private SortKeys(boolean[] descending) {
+    this.descending = descending;
+  }
+
+  /** The order that a sort stands for; null if only a mongos knows it. */
+  public static @Nullable SortKeys of(BsonDocument sort) {
+    boolean[] descending = new boolean[sort.size()];
+    int field = 0;
+    for (BsonValue direction : sort.values()) {
+      if (isMeta(direction)) {
+        if (!TEXT_SCORE.equals(direction.asDocument().get("$meta"))) {
+          return null;
+        }
+        // The best first.
+        descending[field] = true;
+      } else {
+        // What is no number either is for the shards to refuse.
+        descending[field] = direction.isNumber() && direction.asNumber().doubleValue() < 0;
+      }
+      field++;
+    }
+    return new SortKeys(descending);
+  }
+
+  private static boolean isMeta(BsonValue direction) {
+    return direction.isDocument() && direction.asDocument().containsKey("$meta");
+  }
+
+  /** A projection that gives what {@code projection} gives, and the sort key. */
+  public static BsonDocument projection(BsonDocument projection) {
+    BsonDocument extended = new BsonDocument();
+    extended.putAll(projection);
+    return extended.append(FIELD, new BsonDocument("$meta", new BsonString("sortKey")));
+  }
+
+  /** A document's place: keys compare, byte by unsigned byte, as the documents are sorted. */
+  byte[] key(RawBsonDocument document) {
+    BsonPath.Located found = PATH.find(document);
+    if (found == null) {
+      throw new IllegalStateException("a shard has given a document without " + FIELD);
+    }
+    return new SortableKeyBuilder(USUAL_LENGTH).addElements(found, descending).build();
+  }
+}

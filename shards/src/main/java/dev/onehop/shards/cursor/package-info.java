@@ -1,0 +1,9 @@
+/**
+ * Cursors over several shards, and how a client's getMore and killCursors find them again.
+ *
+ * <p>Not part of the API: for OneHop's own modules. It may change in any release.
+ */
+@NullMarked
+package dev.onehop.shards.cursor;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,16 @@
+package dev.onehop.shards.request;
+
+import java.util.Locale;
+
+/** How an operation ended. */
+public enum Outcome {
+  OK,
+  FAILED,
+  CANCELLED;
+
+  private final String tag = name().toLowerCase(Locale.ROOT);
+
+  public String tag() {
+    return tag;
+  }
+}

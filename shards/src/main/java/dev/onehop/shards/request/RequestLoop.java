@@ -1,0 +1,608 @@
+package dev.onehop.shards.request;
+
+import com.mongodb.MongoException;
+import dev.onehop.shards.cluster.DriverRetries;
+import dev.onehop.shards.request.RequestMeter.Measured;
+import dev.onehop.wire.LateErrors;
+import dev.onehop.wire.ServerAddressName;
+import dev.onehop.wire.channel.CallerRunsEventLoop;
+import dev.onehop.wire.channel.EventLoops;
+import dev.onehop.wire.message.CommandFailure;
+import dev.onehop.wire.message.ErrorCodes;
+import dev.onehop.wire.message.LegacyHello;
+import dev.onehop.wire.message.OpMsg;
+import dev.onehop.wire.message.PoolWaitException;
+import dev.onehop.wire.message.WireProtocolException;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.channel.EventLoop;
+import io.netty.util.ReferenceCountUtil;
+import java.io.IOException;
+import java.util.ArrayDeque;
+import java.util.List;
+import java.util.Queue;
+import java.util.Set;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import org.bson.BsonDocument;
+import org.bson.BsonInt32;
+import org.bson.BsonString;
+import org.bson.BsonValue;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import reactor.core.Disposable;
+import reactor.core.Exceptions;
+import reactor.core.publisher.Mono;
+
+/**
+ * Works through the requests of one client connection one at a time, as mongos does. Used by one
+ * thread at a time: that of an event loop, or the client's own.
+ */
+public final class RequestLoop {
+  // Parts of another command, or not worth it.
+  private static final Set<String> NOT_MEASURED =
+      Set.of("getMore", "killCursors", "ping", "endSessions", "refreshSessions");
+
+  private static final Logger log = LoggerFactory.getLogger(RequestLoop.class);
+  private static final int FLAGS_AT = 16;
+
+  private final CommandRouter router;
+  private final LocalCommands local;
+  private final Turns turns;
+  private final ByteBufAllocator allocator;
+  private final Replies replies;
+  private final @Nullable RequestMeter meter;
+  private final Queue<ByteBuf> waiting = new ArrayDeque<>(2);
+  private int waitingBytes;
+  private @Nullable Disposable running;
+  private @Nullable Measured measured;
+  private boolean busy;
+  private boolean looping;
+  private boolean closed;
+  private boolean clientClosed;
+
+  /** Fails the request that is forwarded at present. */
+  private @Nullable Consumer<Throwable> forwarding;
+
+  private int replyId;
+  // The request that is being served; a late outcome of an earlier one is dropped by it.
+  private @Nullable Head current;
+
+  /** What is needed to answer a request, also one that cannot be read further. */
+  private static final class Head {
+    private final int requestId;
+    private final boolean expectsReply;
+    private final boolean retryable;
+
+    Head(ByteBuf frame) {
+      int start = frame.readerIndex();
+      boolean flagged = frame.readableBytes() >= FLAGS_AT + 4;
+      this.requestId = frame.getIntLE(start + 4);
+      this.expectsReply = !flagged || (frame.getIntLE(start + FLAGS_AT) & OpMsg.MORE_TO_COME) == 0;
+      this.retryable = false;
+    }
+
+    Head(OpMsg request) {
+      this.requestId = request.requestId();
+      this.expectsReply = request.expectsReply();
+      this.retryable = request.body().containsKey("txnNumber");
+    }
+  }
+
+  /** By which threads, and over which sockets, requests are served. */
+  public interface Turns {
+    /**
+     * Runs a task when no other thread uses the loop, now if this thread does. Called by any
+     * thread.
+     *
+     * @return false if nothing is served any more, and the task is not run
+     */
+    boolean run(Runnable task);
+
+    /** Carries what is forwarded. Its outcomes may come on any thread. */
+    Forwarded.Carrier carrier();
+
+    /** Everything on one event loop, over its sockets if it has some. */
+    static Turns on(EventLoop loop, CommandRouter router) {
+      Forwarded.Carrier carrier =
+          router.carrierOn(loop instanceof CallerRunsEventLoop ? null : loop);
+      return new Turns() {
+        @Override
+        public boolean run(Runnable task) {
+          return EventLoops.run(loop, task);
+        }
+
+        @Override
+        public Forwarded.Carrier carrier() {
+          return carrier;
+        }
+      };
+    }
+  }
+
+  /** Where the answers go. Called by the thread that uses the loop. */
+  public interface Replies {
+    /** Sends a whole message, which is taken over. */
+    void send(ByteBuf message);
+
+    /** All requests so far are answered. */
+    void idle();
+
+    /**
+     * The connection to the server that was to answer broke: breaks the client's, too, so that its
+     * driver takes it for what it is.
+     *
+     * @return false if the client is to be told by an answer
+     */
+    default boolean lost(IOException cause) {
+      return false;
+    }
+
+    /** The client speaks no protocol of ours. */
+    void refuse(WireProtocolException why);
+  }
+
+  /**
+   * @param meter measures the commands, null if they are not measured
+   */
+  public RequestLoop(
+      CommandRouter router,
+      LocalCommands local,
+      Turns turns,
+      ByteBufAllocator allocator,
+      Replies replies,
+      @Nullable RequestMeter meter) {
+    this.router = router;
+    this.local = local;
+    this.turns = turns;
+    this.allocator = allocator;
+    this.replies = replies;
+    this.meter = meter;
+  }
+
+  public void opened() {
+    local.connectionOpened();
+  }
+
+  /** The client is gone; what it asked for is given up. */
+  public void closed() {
+    closed = true;
+    local.connectionClosed();
+    waiting.forEach(ByteBuf::release);
+    waiting.clear();
+    waitingBytes = 0;
+    if (running != null) {
+      running.dispose();
+    }
+    measured(Outcome.CANCELLED, null);
+  }
+
+  /**
+   * The application's client is closed, and what is behind this with it. Requests fail from now on,
+   * with an error that the driver does not retry.
+   */
+  public void clientClosed() {
+    clientClosed = true;
+    if (forwarding != null) {
+      forwarding.accept(closedClient());
+    } else if (current != null) {
+      Head head = current;
+      if (running != null) {
+        running.dispose();
+      }
+      failed(head, closedClient());
+    }
+  }
+
+  private static CommandFailure closedClient() {
+    return new CommandFailure(ErrorCodes.INTERRUPTED, "Interrupted", "the client is closed");
+  }
+
+  /** The size of the requests that wait until those before them are answered. */
+  public int waitingBytes() {
+    return waitingBytes;
+  }
+
+  /** Whether a request is being served. */
+  public boolean isBusy() {
+    return busy;
+  }
+
+  /** Takes over a request. */
+  public void add(ByteBuf frame) {
+    if (closed) {
+      frame.release();
+      return;
+    }
+    waiting.add(frame);
+    waitingBytes += frame.readableBytes();
+    next();
+  }
+
+  private void next() {
+    if (looping) {
+      // An answer at once: the loop below goes on, or the stack would grow with each request.
+      return;
+    }
+    looping = true;
+    try {
+      while (!busy && !closed) {
+        ByteBuf frame = waiting.poll();
+        if (frame == null) {
+          replies.idle();
+          if (waiting.isEmpty()) {
+            return;
+          }
+          continue;
+        }
+        waitingBytes -= frame.readableBytes();
+        busy = true;
+        serve(frame);
+      }
+    } finally {
+      looping = false;
+    }
+  }
+
+  private void serve(ByteBuf frame) {
+    if (clientClosed) {
+      current = new Head(frame);
+      frame.release();
+      failed(current, closedClient());
+      return;
+    }
+    measured =
+        meter == null || LegacyHello.is(frame)
+            ? null
+            : meter.begin(frame.getIntLE(frame.readerIndex() + 4));
+    if (!forward(frame)) {
+      try {
+        serveInFull(frame, Mono.empty(), false);
+      } finally {
+        frame.release();
+      }
+    }
+  }
+
+  /** Takes over the frame if it returns true. */
+  private boolean forward(ByteBuf frame) {
+    ForwardOutcome outcome = new ForwardOutcome(frame);
+    current = outcome.head;
+    Forwarded forwarded;
+    try {
+      forwarded = router.tryForward(frame, turns.carrier(), outcome);
+    } catch (Throwable failure) {
+      outcome.failed(failure);
+      return true;
+    }
+    if (forwarded == null) {
+      return false;
+    }
+    local.countForwarded(forwarded.name());
+    if (!outcome.ended) {
+      running =
+          () -> {
+            if (forwarded.cancel().getAsBoolean()) {
+              frame.release();
+            }
+          };
+      forwarding =
+          failure -> {
+            if (forwarded.cancel().getAsBoolean()) {
+              outcome.failed(failure);
+            }
+          };
+    }
+    return true;
+  }
+
+  private void serveInFull(ByteBuf frame, Mono<Void> first, boolean broken) {
+    current = new Head(frame);
+    try {
+      if (LegacyHello.is(frame)) {
+        ByteBuf reply = allocator.buffer();
+        BsonDocument outage = outage();
+        LegacyHello.reply(frame, ++replyId, outage == null ? local.hello() : outage, reply);
+        replies.send(reply);
+        done();
+        return;
+      }
+      serveInFull(OpMsg.decode(frame.duplicate()), first, broken);
+    } catch (WireProtocolException e) {
+      replies.refuse(e);
+    } catch (Throwable failure) {
+      if (current != null) {
+        failed(current, failure);
+      }
+    }
+  }
+
+  /**
+   * @param first what to wait for before
+   * @param broken whether it was sent before, and the connection broke
+   */
+  private void serveInFull(OpMsg request, Mono<Void> first, boolean broken) {
+    Head head = new Head(request);
+    current = head;
+    BsonDocument outage = LocalCommands.isHello(request.commandName()) ? outage() : null;
+    Mono<BsonDocument> answer = outage == null ? local.answer(request) : Mono.just(outage);
+    if (answer != null
+        || NOT_MEASURED.contains(request.commandName())
+        || !router.isMeasured(request.commandName())) {
+      measured = null;
+    }
+    Disposable subscribed =
+        first
+            .then(answer != null ? answer : execute(request))
+            .contextWrite(broken ? DriverRetries::afterBreak : Function.identity())
+            .switchIfEmpty(
+                Mono.error(
+                    () ->
+                        new IllegalStateException(
+                            "the command " + request.commandName() + " has no answer")))
+            .subscribe(
+                reply -> turns.run(() -> finish(head, reply)),
+                failure -> turns.run(() -> failed(head, failure)),
+                null,
+                LateErrors.to(onErrorDropped(head)));
+    if (current == head) {
+      running = subscribed;
+    }
+  }
+
+  /**
+   * The answer to a handshake while no server can be reached, so that the client waits for one;
+   * null if one can. With the label that a network error has: a write for which a connection is
+   * opened may be tried again.
+   */
+  private @Nullable BsonDocument outage() {
+    String outage = router.outage();
+    return outage == null
+        ? null
+        : CommandFailure.toReply(
+            new CommandFailure(
+                ErrorCodes.HOST_UNREACHABLE,
+                "HostUnreachable",
+                outage,
+                List.of("RetryableWriteError")),
+            false);
+  }
+
+  /** What Reactor holds to be fatal, such as a stack overflow, it does not hand on as an error. */
+  private Consumer<Throwable> onErrorDropped(Head head) {
+    return failure -> {
+      if (Exceptions.isJvmFatal(failure)) {
+        turns.run(() -> failed(head, failure));
+      } else {
+        log.debug("an error that came too late", failure);
+      }
+    };
+  }
+
+  private Mono<BsonDocument> execute(OpMsg request) {
+    Mono<BsonDocument> executed = router.execute(request);
+    Measured command = measured;
+    if (command == null) {
+      return executed;
+    }
+    command.is(request.commandName(), namespace(request));
+    return executed.contextWrite(command.trace()::into);
+  }
+
+  private static String namespace(OpMsg request) {
+    BsonValue collection = request.body().get(request.commandName());
+    return collection != null && collection.isString()
+        ? request.database() + "." + collection.asString().getValue()
+        : request.database();
+  }
+
+  private void measured(Outcome outcome, @Nullable Throwable failure) {
+    if (measured != null) {
+      measured.end(outcome, failure);
+      measured = null;
+    }
+  }
+
+  private void measured(BsonDocument reply) {
+    if (measured == null) {
+      return;
+    }
+    MongoException failure = failure(reply);
+    measured(failure == null ? Outcome.OK : Outcome.FAILED, failure);
+  }
+
+  private static @Nullable MongoException failure(BsonDocument reply) {
+    BsonDocument error = reply;
+    if (reply.isArray("writeErrors") && !reply.getArray("writeErrors").isEmpty()) {
+      error = reply.getArray("writeErrors").get(0).asDocument();
+    } else if (reply.isNumber("ok") && reply.getNumber("ok").intValue() == 1) {
+      return null;
+    }
+    return new MongoException(
+        error.getNumber("code", new BsonInt32(-1)).intValue(),
+        error.getString("errmsg", new BsonString("")).getValue());
+  }
+
+  private void failed(Head head, Throwable failure) {
+    BsonDocument reply = CommandFailure.toReply(failure, head.retryable);
+    if (current != head) {
+      return;
+    }
+    measured(reply);
+    IOException broken = brokenConnection(failure);
+    if (head.expectsReply && broken != null && replies.lost(broken)) {
+      done();
+    } else {
+      finish(head, reply);
+    }
+  }
+
+  private static @Nullable IOException brokenConnection(Throwable failure) {
+    Throwable cause = failure instanceof CommandFailure ? failure.getCause() : failure;
+    return cause instanceof IOException broken && !(cause instanceof PoolWaitException)
+        ? broken
+        : null;
+  }
+
+  private void finish(Head head, BsonDocument reply) {
+    if (current != head) {
+      return;
+    }
+    current = null;
+    try {
+      measured(reply);
+      answer(head, reply);
+    } catch (Throwable failure) {
+      // Not the client's BSON, which an error of its own kind would blame.
+      answerOrClose(
+          head,
+          CommandFailure.toReply(
+              new IllegalStateException("the answer could not be written", failure), false));
+    }
+    done();
+  }
+
+  private void answer(Head head, BsonDocument reply) {
+    if (!head.expectsReply || closed) {
+      return;
+    }
+    ByteBuf out = allocator.buffer(512);
+    try {
+      OpMsg.replyTo(head.requestId, ++replyId, reply).encode(out);
+    } catch (Throwable failure) {
+      out.release();
+      throw failure;
+    }
+    replies.send(out);
+  }
+
+  private void answerOrClose(Head head, BsonDocument error) {
+    try {
+      answer(head, error);
+    } catch (Throwable failure) {
+      replies.refuse(new WireProtocolException("an answer that could not be written: " + failure));
+    }
+  }
+
+  private void done() {
+    current = null;
+    running = null;
+    forwarding = null;
+    busy = false;
+    next();
+  }
+
+  private final class ForwardOutcome implements Forwarded.Outcome {
+    private final ByteBuf frame;
+    private final Head head;
+    private boolean ended;
+
+    ForwardOutcome(ByteBuf frame) {
+      this.frame = frame;
+      this.head = new Head(frame);
+    }
+
+    /** Runs the end of it in its turn, and the first one only. */
+    private void end(Runnable task, @Nullable ByteBuf reply) {
+      if (!turns.run(() -> endNow(task, reply))) {
+        // The client is closed: nothing waits for the answer.
+        frame.release();
+        ReferenceCountUtil.release(reply);
+      }
+    }
+
+    private void endNow(Runnable task, @Nullable ByteBuf reply) {
+      if (ended) {
+        ReferenceCountUtil.release(reply);
+        return;
+      }
+      ended = true;
+      try {
+        task.run();
+      } catch (Throwable failure) {
+        RequestLoop.this.failed(head, failure);
+      } finally {
+        frame.release();
+      }
+    }
+
+    @Override
+    public void sending(String command, String namespace, String shard, ServerAddressName server) {
+      if (measured != null) {
+        measured.is(command, namespace);
+        measured.trace().sent(shard, server);
+      }
+    }
+
+    @Override
+    public void targeting(
+        String command, String namespace, @Nullable Consumer<CommandTrace> where) {
+      if (measured == null) {
+        return;
+      }
+      if (where != null) {
+        measured.is(command, namespace);
+        where.accept(measured.trace());
+      } else {
+        measured = null;
+      }
+    }
+
+    @Override
+    public void replied(ByteBuf message, boolean ok) {
+      ByteBuf kept = message.retain();
+      end(
+          () -> {
+            try {
+              if (ok) {
+                measured(Outcome.OK, null);
+              } else if (measured != null) {
+                measured(OpMsg.decode(kept.duplicate()).body());
+              }
+            } catch (Throwable failure) {
+              kept.release();
+              throw failure;
+            }
+            if (closed) {
+              kept.release();
+            } else {
+              replies.send(kept);
+            }
+            done();
+          },
+          kept);
+    }
+
+    @Override
+    public void notDone(boolean refused, Mono<Void> first) {
+      inFull(refused, first, false);
+    }
+
+    @Override
+    public void broken() {
+      inFull(false, Mono.empty(), true);
+    }
+
+    private void inFull(boolean refused, Mono<Void> first, boolean broken) {
+      end(
+          () -> {
+            if (refused && measured != null) {
+              measured.trace().refused();
+            }
+            forwarding = null;
+            if (clientClosed) {
+              RequestLoop.this.failed(head, closedClient());
+            } else if (!closed) {
+              serveInFull(frame, first, broken);
+            }
+          },
+          null);
+    }
+
+    @Override
+    public void failed(Throwable cause) {
+      end(() -> RequestLoop.this.failed(head, cause), null);
+    }
+  }
+}

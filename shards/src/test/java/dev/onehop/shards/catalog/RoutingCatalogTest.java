@@ -1,0 +1,217 @@
+package dev.onehop.shards.catalog;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.onehop.core.table.InconsistentRoutingTableException;
+import dev.onehop.core.table.RoutingTable;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import reactor.core.publisher.Sinks;
+
+class RoutingCatalogTest {
+  private static final String COLLECTION =
+      "{_id: 'd.c', lastmodEpoch: {$oid: '000000000000000000000001'}, timestamp: {$timestamp: {t: 1,"
+          + " i: 1}}, uuid: {$binary: {base64: 'AAAAAAAAAAAAAAAAAAAAAA==', subType: '04'}}, key:"
+          + " {_id: 1}, unique: false}";
+
+  private final FakeConfig config = new FakeConfig();
+  private final List<String> refreshes = new ArrayList<>();
+  private final RoutingCatalog catalog =
+      new RoutingCatalog(
+          config,
+          (namespace, table, took, failure) ->
+              refreshes.add(namespace + (failure == null ? " ok" : " failed")));
+
+  @BeforeEach
+  void twoChunks() {
+    config.put("collections", COLLECTION);
+    config.put(
+        "chunks", chunk("{$minKey: 1}", "10", "s0", 1, 0), chunk("10", "{$maxKey: 1}", "s1", 1, 1));
+  }
+
+  @Test
+  void tableIsLoadedOnceAndKept() {
+    assertThat(catalog.cached("d.c")).isNull();
+
+    RoutingTable table = catalog.table("d.c").block();
+
+    assertThat(table.shards()).containsExactly("s0", "s1");
+    assertThat(catalog.table("d.c").block()).isSameAs(table);
+    assertThat(catalog.cached("d.c")).isSameAs(table);
+    assertThat(refreshes).containsExactly("d.c ok");
+  }
+
+  @Test
+  void refreshReadsOnlyWhatIsNewer() {
+    RoutingTable before = catalog.table("d.c").block();
+    config.put(
+        "chunks", chunk("{$minKey: 1}", "10", "s1", 2, 0), chunk("10", "{$maxKey: 1}", "s1", 1, 1));
+
+    RoutingTable after = catalog.refresh("d.c", before).block();
+
+    assertThat(after.shards()).containsExactly("s1");
+    assertThat(config.chunkFilters.get(0).containsKey("lastmod")).isFalse();
+    assertThat(config.chunkFilters.get(1).containsKey("lastmod")).isTrue();
+  }
+
+  @Test
+  void aCallerThatSawAnOlderTableGetsTheCurrentOne() {
+    RoutingTable first = catalog.table("d.c").block();
+    config.put("chunks", chunk("{$minKey: 1}", "{$maxKey: 1}", "s1", 2, 0));
+    RoutingTable second = catalog.refresh("d.c", first).block();
+    int reads = config.collectionReads.get();
+
+    assertThat(catalog.refresh("d.c", first).block()).isSameAs(second);
+    assertThat(config.collectionReads).hasValue(reads);
+  }
+
+  @Test
+  void concurrentRefreshesShareOneRead() {
+    Sinks.Empty<Void> gate = config.hold();
+    List<RoutingTable> answers = new ArrayList<>();
+    for (int i = 0; i < 10; i++) {
+      catalog.table("d.c").subscribe(answers::add);
+    }
+
+    gate.tryEmitEmpty();
+
+    assertThat(answers).hasSize(10).containsOnly(answers.get(0));
+    assertThat(config.collectionReads).hasValue(1);
+  }
+
+  @Test
+  void recreatedCollectionIsReadInFull() {
+    RoutingTable before = catalog.table("d.c").block();
+    config.put("collections", COLLECTION.replace("{t: 1,", "{t: 9,"));
+
+    RoutingTable after = catalog.refresh("d.c", before).block();
+
+    assertThat(after).isNotSameAs(before);
+    assertThat(config.chunkFilters.get(1).containsKey("lastmod")).isFalse();
+  }
+
+  @Test
+  void holeIsRefusedAndTheOldTableStays() {
+    RoutingTable before = catalog.table("d.c").block();
+    config.put("chunks", chunk("{$minKey: 1}", "10", "s0", 3, 0));
+    config.put("collections", COLLECTION.replace("{t: 1,", "{t: 9,"));
+
+    assertThatThrownBy(() -> catalog.refresh("d.c", before).block())
+        .isInstanceOf(InconsistentRoutingTableException.class);
+    assertThat(catalog.cached("d.c")).isSameAs(before);
+    assertThat(refreshes).endsWith("d.c failed");
+  }
+
+  @Test
+  void unshardedCollectionLivesOnThePrimaryShard() {
+    config.put("collections");
+    config.put(
+        "databases",
+        "{_id: 'd', primary: 's1', partitioned: false, version: {uuid: {$binary: {base64:"
+            + " 'AAAAAAAAAAAAAAAAAAAAAA==', subType: '04'}}, timestamp: {$timestamp: {t: 3, i: 1}},"
+            + " lastMod: 1}}");
+
+    RoutingTable table = catalog.table("d.c").block();
+
+    assertThat(table.isSharded()).isFalse();
+    assertThat(table.primaryShard()).isEqualTo("s1");
+  }
+
+  @Test
+  void droppedDatabaseIsForgotten() {
+    assertThat(catalog.table("d.c").block()).isNotNull();
+    config.put("collections");
+    config.put("databases");
+
+    assertThatThrownBy(() -> catalog.reloadIfDue("d.c").block())
+        .isInstanceOf(UnknownNamespaceException.class);
+    assertThat(catalog.cached("d.c")).isNull();
+    assertThat(catalog.age("d.c")).isEmpty();
+  }
+
+  @Test
+  void afterAFailureTheNextAttemptWaits() {
+    assertThat(catalog.table("d.c").block()).isNotNull();
+    config.put("collections");
+    config.put("databases");
+    assertThatThrownBy(() -> catalog.reloadIfDue("d.c").block())
+        .isInstanceOf(UnknownNamespaceException.class);
+    int reads = config.collectionReads.get();
+
+    assertThat(catalog.reloadIfDue("d.c").blockOptional()).isEmpty();
+    assertThat(config.collectionReads).hasValue(reads);
+  }
+
+  @Test
+  void suspicionsAreFollowedLessOftenTheLessTheyFind() {
+    assertThat(catalog.table("d.c").block()).isNotNull();
+    int reads = config.collectionReads.get();
+
+    for (int i = 0; i < 1_000; i++) {
+      catalog.suspect("d.c");
+    }
+
+    assertThat(config.collectionReads.get() - reads).isEqualTo(1);
+  }
+
+  @Test
+  void suspicionFindsTheMovedRange() {
+    assertThat(catalog.table("d.c").block()).isNotNull();
+    config.put("chunks", chunk("{$minKey: 1}", "{$maxKey: 1}", "s1", 2, 0));
+
+    catalog.suspect("d.c");
+
+    assertThat(catalog.cached("d.c").shards()).containsExactly("s1");
+  }
+
+  @Test
+  void unusedCollectionsAreForgotten() {
+    assertThat(catalog.table("d.c").block()).isNotNull();
+
+    catalog.forgetUnused();
+    assertThat(catalog.cached("d.c")).isNotNull();
+    catalog.forgetUnused();
+    assertThat(catalog.cached("d.c")).isNotNull();
+    catalog.forgetUnused();
+    catalog.forgetUnused();
+    assertThat(catalog.namespaces()).isEmpty();
+  }
+
+  @Test
+  void howeverManyCollectionsAreUsedItHoldsAnEnd() {
+    config.put(
+        "databases",
+        "{_id: 'd', primary: 's1', version: {uuid: {$uuid: '00000000-0000-4000-8000-000000000002'},"
+            + " timestamp: {$timestamp: {t: 1, i: 1}}, lastMod: 1}}");
+    for (int i = 0; i < 10_500; i++) {
+      assertThat(catalog.table("d.plain" + i).block()).isNotNull();
+    }
+
+    assertThat(catalog.namespaces()).hasSizeBetween(1, 10_000);
+    assertThat(catalog.cached("d.plain10499")).isNotNull();
+  }
+
+  @Test
+  void unknownDatabaseIsNamed() {
+    assertThatThrownBy(() -> catalog.table("x.y").block())
+        .isInstanceOf(UnknownNamespaceException.class)
+        .hasMessageContaining("'x'");
+  }
+
+  private static String chunk(String min, String max, String shard, int major, int minor) {
+    return "{uuid: {$binary: {base64: 'AAAAAAAAAAAAAAAAAAAAAA==', subType: '04'}}, min: {_id: "
+        + min
+        + "}, max: {_id: "
+        + max
+        + "}, shard: '"
+        + shard
+        + "', lastmod: {$timestamp: {t: "
+        + major
+        + ", i: "
+        + minor
+        + "}}}";
+  }
+}

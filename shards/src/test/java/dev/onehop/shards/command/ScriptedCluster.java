@@ -1,0 +1,422 @@
+package dev.onehop.shards.command;
+
+import dev.onehop.shards.catalog.RoutingCatalog;
+import dev.onehop.shards.cluster.Versions;
+import dev.onehop.shards.request.CommandRouter;
+import dev.onehop.wire.ScriptedPeer;
+import dev.onehop.wire.ServerAddressName;
+import dev.onehop.wire.channel.EventLoops;
+import dev.onehop.wire.connection.Connections;
+import dev.onehop.wire.connection.WireSettings;
+import dev.onehop.wire.message.CommandFailure;
+import dev.onehop.wire.message.LegacyHello;
+import dev.onehop.wire.message.OpMsg;
+import dev.onehop.wire.message.WireFrames;
+import dev.onehop.wire.watch.ServerSet;
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInitializer;
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.SimpleChannelInboundHandler;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+import java.util.function.Predicate;
+import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
+import org.bson.BsonArray;
+import org.bson.BsonBoolean;
+import org.bson.BsonDateTime;
+import org.bson.BsonDocument;
+import org.bson.BsonInt32;
+import org.bson.BsonInt64;
+import org.bson.BsonString;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+
+/**
+ * A config server and the shards {@code s0} and {@code s1} that answer what a test wants, over real
+ * sockets. The collection {@code it.c} is sharded by {@code _id}: negative ones are on {@code s0}.
+ * The mongoses {@code m0} and {@code m1} are there for who makes one of them the seed.
+ */
+public final class ScriptedCluster implements AutoCloseable {
+  private static final Duration TIMEOUT = Duration.ofSeconds(20);
+  private static final String TABLE =
+      """
+      {collections: [{_id: 'it.c', lastmodEpoch: {$oid: '650000000000000000000001'},
+         timestamp: {$timestamp: {t: 1, i: 1}}, key: {_id: 1},
+         uuid: {$uuid: '00000000-0000-4000-8000-000000000001'}}],
+       databases: [{_id: 'it', primary: 's0', version: {
+         uuid: {$uuid: '00000000-0000-4000-8000-000000000002'},
+         timestamp: {$timestamp: {t: 1, i: 1}}, lastMod: 1}}],
+       chunks: [
+         {_id: 1, min: {_id: {$minKey: 1}}, max: {_id: 0}, shard: 's0',
+          lastmod: {$timestamp: {t: 1, i: 0}},
+          uuid: {$uuid: '00000000-0000-4000-8000-000000000001'}},
+         {_id: 2, min: {_id: 0}, max: {_id: {$maxKey: 1}}, shard: 's1',
+          lastmod: {$timestamp: {t: 1, i: 1}},
+          uuid: {$uuid: '00000000-0000-4000-8000-000000000001'}}]}
+      """;
+
+  /** An answer that is none: the server closes the connection. */
+  public static final BsonDocument HANG_UP = BsonDocument.parse("{hangUp: 1}");
+
+  /** What a server answers; null to do as a well-behaved one. */
+  public interface Script extends Function<BsonDocument, @Nullable BsonDocument> {}
+
+  private record HeldBack(BsonDocument command, ChannelHandlerContext context, ByteBuf reply) {}
+
+  private final EventLoopGroup group = EventLoops.newGroup("scripted-cluster", 1);
+  private final Map<String, ScriptedPeer> peers = new TreeMap<>();
+  private final Set<String> stopped = new TreeSet<>();
+  private final Map<String, Script> scripts = new ConcurrentHashMap<>();
+  private final Map<String, Predicate<BsonDocument>> held = new ConcurrentHashMap<>();
+  private final List<HeldBack> heldBack = Collections.synchronizedList(new ArrayList<>());
+  private final Map<String, Function<BsonDocument, Duration>> delays = new ConcurrentHashMap<>();
+  private final List<BsonDocument> seen = Collections.synchronizedList(new ArrayList<>());
+  private final int maxWireVersion;
+  private final UnaryOperator<String> naming;
+  private @Nullable Function<ClusterState, CommandRouter> routers;
+  private @Nullable CommandRouter router;
+  private volatile String seed = "config";
+  private volatile boolean selectsNone;
+
+  public ScriptedCluster(int maxWireVersion) {
+    this(maxWireVersion, null);
+  }
+
+  /**
+   * @param naming from {@code config}, {@code s0} and {@code s1} to what the servers call
+   *     themselves; null for their addresses
+   */
+  public ScriptedCluster(int maxWireVersion, @Nullable UnaryOperator<String> naming) {
+    this.maxWireVersion = maxWireVersion;
+    this.naming = naming == null ? name -> address(name).toString() : naming;
+    for (String name : List.of("config", "m0", "m1", "s0", "s1")) {
+      listen(name, 0);
+    }
+  }
+
+  private void listen(String name, int port) {
+    peers.put(
+        name,
+        ScriptedPeer.raw(
+            port,
+            new ChannelInitializer<>() {
+              @Override
+              protected void initChannel(Channel channel) {
+                channel.pipeline().addLast(new WireFrames(), new Answers(name));
+              }
+            }));
+  }
+
+  /** Where a server is. */
+  public ServerAddressName address(String name) {
+    return ServerAddressName.parse(peers.get(name).url().replaceFirst("mongodb://([^/]*).*", "$1"));
+  }
+
+  /** The router that executes the commands. */
+  public synchronized CommandRouter router() {
+    if (router == null) {
+      Function<ClusterState, CommandRouter> asked =
+          Objects.requireNonNull(routers, "routedBy comes first");
+      ServerSet seeds = new OneServer(() -> address(seed), maxWireVersion);
+      ServerSet.Factory watcher =
+          set ->
+              new OneServer(
+                  () -> ServerAddressName.parse(set.replaceFirst(".*/", "")), maxWireVersion) {
+                @Override
+                public Mono<Server> select(@Nullable BsonDocument readPreference) {
+                  return selectsNone ? Mono.empty() : super.select(readPreference);
+                }
+              };
+      Connections connections =
+          new Connections(group, WireSettings.plain(null, new BsonDocument(), Map.of()));
+      router =
+          asked.apply(
+              new ClusterState(
+                  seeds,
+                  watcher,
+                  connections,
+                  new Refreshes(Duration.ofHours(1), RoutingCatalog.RefreshListener.NONE),
+                  Versions.ATTACHED,
+                  null));
+    }
+    return router;
+  }
+
+  /** Which router executes the commands; before the first one. */
+  public synchronized ScriptedCluster routedBy(Function<ClusterState, CommandRouter> router) {
+    routers = router;
+    return this;
+  }
+
+  /** Lets the router send to that one, a mongos or the config server, what is for no shard. */
+  public void seed(String server) {
+    seed = server;
+  }
+
+  /** Makes the selection of a shard's server end without one, and without an error. */
+  public void selectNone() {
+    selectsNone = true;
+  }
+
+  /** Ends a server, with its connections. */
+  public void stop(String server) {
+    stopped.add(server);
+    peers.get(server).close();
+  }
+
+  /** Starts a stopped server again, where it was. */
+  public void start(String server) {
+    listen(server, address(server).port());
+    stopped.remove(server);
+  }
+
+  /** Sets how a server answers from now on. */
+  public void script(String server, Script script) {
+    scripts.put(server, script);
+  }
+
+  /** Lets a server keep its answers to some commands to itself, until {@link #release}. */
+  public void hold(String server, Predicate<BsonDocument> commands) {
+    held.put(server, commands);
+  }
+
+  /** Lets what was held come, and holds nothing any more. */
+  public void release() {
+    held.clear();
+    List<HeldBack> answers;
+    synchronized (heldBack) {
+      answers = List.copyOf(heldBack);
+      heldBack.clear();
+    }
+    answers.forEach(each -> each.context().writeAndFlush(each.reply()));
+  }
+
+  /** Closes the connections over which some of the commands came whose answers are held. */
+  public void cut(Predicate<BsonDocument> commands) {
+    List<HeldBack> cut;
+    synchronized (heldBack) {
+      cut = heldBack.stream().filter(each -> commands.test(each.command())).toList();
+      heldBack.removeAll(cut);
+    }
+    cut.forEach(
+        each -> {
+          each.reply().release();
+          each.context().close();
+        });
+  }
+
+  /** Lets a server answer each command that much later, from now on. */
+  public void delay(String server, Function<BsonDocument, Duration> by) {
+    delays.put(server, by);
+  }
+
+  /** Has the router execute a command, given in relaxed JSON; what fails is a reply, too. */
+  public BsonDocument execute(String command) {
+    return executing(command).block(TIMEOUT);
+  }
+
+  /** The same, yet to be subscribed to. */
+  public Mono<BsonDocument> executing(String command) {
+    BsonDocument body = BsonDocument.parse(command);
+    return router()
+        .execute(OpMsg.command(body))
+        .onErrorResume(
+            failure -> Mono.just(CommandFailure.toReply(failure, body.containsKey("txnNumber"))));
+  }
+
+  /** The commands of a name that a server was sent, in order. */
+  public List<BsonDocument> seen(String server, String command) {
+    synchronized (seen) {
+      return seen.stream()
+          .filter(
+              each ->
+                  each.getString("to").getValue().equals(server)
+                      && each.getDocument("command").getFirstKey().equals(command))
+          .map(each -> each.getDocument("command"))
+          .toList();
+    }
+  }
+
+  private BsonDocument answer(String server, OpMsg request) {
+    BsonDocument command = new BsonDocument();
+    command.putAll(request.body());
+    for (String list : List.of("documents", "updates", "deletes")) {
+      if (!request.documents(list).isEmpty()) {
+        command.put(list, new BsonArray(request.documents(list)));
+      }
+    }
+    seen.add(new BsonDocument("to", new BsonString(server)).append("command", command));
+    Script script = scripts.get(server);
+    BsonDocument scripted = script == null ? null : script.apply(command);
+    return scripted != null ? scripted : behaved(server, command);
+  }
+
+  private BsonDocument behaved(String server, BsonDocument command) {
+    BsonDocument ok = BsonDocument.parse("{ok: 1}");
+    return switch (command.getFirstKey()) {
+      case "hello" -> hello(server);
+      case "buildInfo" -> ok.append("version", new BsonString("6.0.5"));
+      case "insert" -> ok.append("n", new BsonInt32(command.getArray("documents").size()));
+      case "update", "delete" -> ok.append("n", new BsonInt32(1));
+      case "find", "aggregate" ->
+          cursor(
+              !isShard(server) && command.getString("$db").getValue().equals("config")
+                  ? metadata(command.getString("find").getValue())
+                  : new BsonArray(List.of(new BsonDocument("from", new BsonString(server)))));
+      default -> ok;
+    };
+  }
+
+  private static boolean isShard(String server) {
+    return server.startsWith("s");
+  }
+
+  private BsonDocument hello(String server) {
+    BsonDocument hello =
+        new BsonDocument("ok", new BsonInt32(1))
+            .append("helloOk", BsonBoolean.TRUE)
+            .append("isWritablePrimary", BsonBoolean.TRUE)
+            .append("ismaster", BsonBoolean.TRUE)
+            .append("minWireVersion", new BsonInt32(0))
+            .append("maxWireVersion", new BsonInt32(maxWireVersion))
+            .append("maxBsonObjectSize", new BsonInt32(16 * 1024 * 1024))
+            .append("maxMessageSizeBytes", new BsonInt32(48_000_000))
+            .append("maxWriteBatchSize", new BsonInt32(100_000))
+            .append("logicalSessionTimeoutMinutes", new BsonInt32(30))
+            .append("localTime", new BsonDateTime(0));
+    if (!isShard(server) && !server.equals("config")) {
+      return hello.append("msg", new BsonString("isdbgrid"));
+    }
+    hello
+        .append("secondary", BsonBoolean.FALSE)
+        .append("setName", new BsonString(server))
+        .append("setVersion", new BsonInt32(1))
+        .append("hosts", new BsonArray(List.of(new BsonString(naming.apply(server)))))
+        .append("primary", new BsonString(naming.apply(server)))
+        .append("me", new BsonString(naming.apply(server)));
+    return isShard(server) ? hello : hello.append("configsvr", new BsonInt32(2));
+  }
+
+  private BsonArray metadata(String collection) {
+    BsonArray shards = new BsonArray();
+    for (String name : List.of("s0", "s1")) {
+      shards.add(
+          new BsonDocument("_id", new BsonString(name))
+              .append("host", new BsonString(name + "/" + naming.apply(name))));
+    }
+    return collection.equals("shards")
+        ? shards
+        : BsonDocument.parse(TABLE).getArray(collection, new BsonArray());
+  }
+
+  /** The metadata of the collection as it was before, when it was sharded by another field. */
+  public static BsonArray formerMetadata(String collection, String shardKey) {
+    return BsonDocument.parse(
+            TABLE
+                .replace("{t: 1, i: 1}}, key: {_id", "{t: 0, i: 1}}, key: {" + shardKey)
+                .replace("min: {_id", "min: {" + shardKey)
+                .replace("max: {_id", "max: {" + shardKey))
+        .getArray(collection, new BsonArray());
+  }
+
+  public static BsonDocument cursor(BsonArray batch) {
+    return new BsonDocument(
+            "cursor",
+            new BsonDocument("firstBatch", batch)
+                .append("id", new BsonInt64(0))
+                .append("ns", new BsonString("it.c")))
+        .append("ok", new BsonInt32(1));
+  }
+
+  /** The first batch of a cursor that has more. */
+  public static BsonDocument openCursor(long id) {
+    BsonDocument answer = cursor(new BsonArray(List.of(new BsonDocument("_id", new BsonInt32(1)))));
+    answer.getDocument("cursor").put("id", new BsonInt64(id));
+    return answer;
+  }
+
+  @Override
+  public void close() {
+    if (router != null) {
+      router.close();
+    }
+    peers.keySet().removeAll(stopped);
+    peers.values().forEach(ScriptedPeer::close);
+    group.shutdownGracefully(0, 1, TimeUnit.SECONDS).syncUninterruptibly();
+  }
+
+  private final class Answers extends SimpleChannelInboundHandler<ByteBuf> {
+    private final String server;
+
+    Answers(String server) {
+      this.server = server;
+    }
+
+    @Override
+    protected void channelRead0(ChannelHandlerContext context, ByteBuf frame) {
+      if (LegacyHello.is(frame)) {
+        ByteBuf reply = context.alloc().buffer();
+        LegacyHello.reply(frame, 1, hello(server), reply);
+        write(context, reply, BsonDocument.parse("{hello: 1, $db: 'admin'}"));
+        return;
+      }
+      OpMsg request = OpMsg.decode(frame);
+      BsonDocument answer = answer(server, request);
+      if (answer.equals(HANG_UP)) {
+        context.close();
+      } else if ((request.flags() & OpMsg.MORE_TO_COME) == 0) {
+        ByteBuf reply = context.alloc().buffer();
+        request.reply(1, answer).encode(reply);
+        write(context, reply, request.body());
+      }
+    }
+
+    private void write(ChannelHandlerContext context, ByteBuf reply, BsonDocument command) {
+      Predicate<BsonDocument> commands = held.get(server);
+      if (commands != null && commands.test(command)) {
+        heldBack.add(new HeldBack(command, context, reply));
+        return;
+      }
+      Duration delay = delays.getOrDefault(server, each -> Duration.ZERO).apply(command);
+      context
+          .executor()
+          .schedule(() -> context.writeAndFlush(reply), delay.toNanos(), TimeUnit.NANOSECONDS);
+    }
+  }
+
+  private static class OneServer implements ServerSet {
+    private final Supplier<ServerAddressName> name;
+    private final int maxWireVersion;
+
+    OneServer(Supplier<ServerAddressName> name, int maxWireVersion) {
+      this.name = name;
+      this.maxWireVersion = maxWireVersion;
+    }
+
+    @Override
+    public Server primary() {
+      return new Server(name.get(), maxWireVersion);
+    }
+
+    @Override
+    public Mono<Server> select(@Nullable BsonDocument readPreference) {
+      return Mono.just(primary());
+    }
+
+    @Override
+    public void close() {}
+  }
+}

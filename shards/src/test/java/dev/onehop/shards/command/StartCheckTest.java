@@ -1,0 +1,30 @@
+package dev.onehop.shards.command;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.bson.BsonDocument;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** What {@code connectionStatus} must say for an 8.0 shard to take direct operations. */
+class StartCheckTest {
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      textBlock =
+          """
+          {authenticatedUsers: [], authenticatedUserPrivileges: []} | false
+          {authenticatedUsers: [{user: 'u', db: 'admin'}], authenticatedUserPrivileges: \
+          [{resource: {db: 'd', collection: ''}, actions: ['find']}]} | true
+          {authenticatedUsers: [{user: 'u', db: 'admin'}], authenticatedUserPrivileges: \
+          [{resource: {cluster: true}, actions: ['issueDirectShardOperations']}]} | false
+          {authenticatedUsers: [{user: 'u', db: 'admin'}], authenticatedUserPrivileges: \
+          [{resource: {anyResource: true}, actions: ['anyAction']}]} | false
+          {authenticatedUsers: [{user: 'u', db: 'admin'}]} | true
+          """)
+  void missingRoleIsFound(String authInfo, boolean lacking) {
+    BsonDocument reply = new BsonDocument("authInfo", BsonDocument.parse(authInfo));
+
+    assertThat(StartCheck.lacksDirectOperations(reply)).isEqualTo(lacking);
+  }
+}

@@ -1,0 +1,299 @@
+package dev.onehop.testbed.standin;
+
+import dev.onehop.shards.cursor.Batch;
+import dev.onehop.shards.cursor.CursorReplies;
+import dev.onehop.shards.cursor.Cursors.OpenCursor;
+import dev.onehop.wire.message.CommandFields;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.Set;
+import org.bson.BsonArray;
+import org.bson.BsonDocument;
+import org.bson.BsonTimestamp;
+import org.bson.BsonValue;
+import org.bson.RawBsonDocument;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/**
+ * One change stream out of those of all shards. An event is given once every other shard has said,
+ * by an event of its own or by its {@code postBatchResumeToken}, that nothing older will come from
+ * it; so the events are in the order of their tokens, and the last token is a place to go on from.
+ *
+ * <p>Used by one request at a time.
+ */
+final class ChangeStreamCursor implements OpenCursor {
+  private static final int DEFAULT_BATCH = 1_000;
+  private static final Duration DEFAULT_WAIT = Duration.ofSeconds(1);
+
+  /** How long a shard is waited for while others may have something to tell. */
+  private static final Duration SLICE = Duration.ofMillis(50);
+
+  private final String namespace;
+  private final List<Source> sources;
+  private final @Nullable ResumeToken after;
+  private final boolean waiting;
+  private @Nullable ResumeToken given;
+  private boolean invalidated;
+
+  /** A shard's change stream. */
+  public interface ShardStream {
+    /**
+     * The shard's next batch, as the reply to a getMore.
+     *
+     * @param wait how long the shard may wait for an event
+     */
+    Mono<BsonDocument> next(Duration wait);
+
+    /** Makes the shard write something after a time, so that its stream gets past that. */
+    Mono<Void> advanceTo(BsonTimestamp time);
+
+    /** Whether it was opened in one of these sessions, given by their ids. */
+    default boolean isOf(Set<BsonValue> sessions) {
+      return false;
+    }
+
+    /** Whether its events are none of the client's. */
+    default boolean isOfConfigServers() {
+      return false;
+    }
+
+    /** Ends it; never fails. */
+    Mono<Void> kill();
+  }
+
+  private static final class Source {
+    private final ShardStream stream;
+    private final Deque<RawBsonDocument> buffer = new ArrayDeque<>();
+    private @Nullable ResumeToken past;
+    private boolean ended;
+
+    /** The batch that is asked for, where it may come after its request has been answered. */
+    private @Nullable Mono<Void> pending;
+
+    Source(ShardStream stream) {
+      this.stream = stream;
+    }
+
+    void take(BsonDocument reply) {
+      if (!stream.isOfConfigServers()) {
+        buffer.addAll(CursorReplies.documents(reply));
+      }
+      BsonValue token = reply.getDocument("cursor").get("postBatchResumeToken");
+      if (token != null) {
+        past = ResumeToken.of(token);
+      }
+      ended = CursorReplies.id(reply) == 0;
+    }
+
+    @Nullable ResumeToken head() {
+      BsonDocument event = buffer.peek();
+      return event == null ? null : token(event);
+    }
+  }
+
+  /**
+   * @param after the token that the client has seen last; events up to it are left out
+   * @param waiting whether idle shards are waited for until they say something by themselves
+   */
+  public ChangeStreamCursor(
+      String namespace, List<ShardStream> streams, @Nullable ResumeToken after, boolean waiting) {
+    this.namespace = namespace;
+    this.sources = streams.stream().map(Source::new).toList();
+    this.after = after;
+    this.given = after;
+    this.waiting = waiting;
+  }
+
+  /** Takes a shard's reply to the opening, in the order of the streams. */
+  public void opened(int stream, BsonDocument reply) {
+    sources.get(stream).take(reply);
+  }
+
+  /** The reply to the opening: no events yet, but the place where the stream begins. */
+  public BsonDocument firstReply(long id) {
+    return withToken(CursorReplies.first(namespace, id, List.of()));
+  }
+
+  @Override
+  public Mono<BsonDocument> getMore(BsonDocument command, long id) {
+    int wanted = CommandFields.count(command, "batchSize");
+    long wait = CommandFields.number(command, "maxTimeMS", DEFAULT_WAIT.toMillis());
+    long deadline = System.nanoTime() + Duration.ofMillis(wait).toNanos();
+    return batch(Batch.of(wanted == 0 ? DEFAULT_BATCH : wanted), deadline)
+        .flatMap(
+            events -> {
+              BsonDocument reply =
+                  withToken(CursorReplies.next(namespace, invalidated ? 0 : id, events));
+              return invalidated ? kill().thenReturn(reply) : Mono.just(reply);
+            });
+  }
+
+  @Override
+  public boolean isOf(Set<BsonValue> sessions) {
+    return sources.stream().anyMatch(source -> source.stream.isOf(sessions));
+  }
+
+  @Override
+  public Mono<Void> kill() {
+    return Flux.fromIterable(sources)
+        .filter(source -> !source.ended)
+        .flatMap(source -> source.stream.kill())
+        .then();
+  }
+
+  /** The shards are read once at least, however little time there is. */
+  private Mono<List<BsonDocument>> batch(Batch events, long deadline) {
+    return Mono.defer(() -> isFilled(events) ? Mono.<Void>empty() : round(deadline))
+        // A loop: shards that answer at once would fill the stack with one continuation each.
+        .repeat(() -> !isFilled(events) && deadline - System.nanoTime() > 0)
+        .then(Mono.fromSupplier(events::documents));
+  }
+
+  private boolean isFilled(Batch events) {
+    take(events);
+    return !events.isEmpty() || invalidated;
+  }
+
+  private Mono<Void> round(long deadline) {
+    long left = Math.max(0, deadline - System.nanoTime());
+    if (waiting) {
+      return anyBatch(Duration.ofNanos(left));
+    }
+    Duration wait = Duration.ofNanos(Math.min(left, SLICE.toNanos()));
+    return catchUp()
+        .thenMany(Flux.fromIterable(sources))
+        .filter(source -> source.buffer.isEmpty() && !source.ended)
+        .flatMap(source -> fetch(source, wait))
+        .then();
+  }
+
+  /**
+   * Waits for the next batch of any shard. Those of the others stay asked for: a shard that has
+   * events is read on while an idle one is waited for.
+   */
+  private Mono<Void> anyBatch(Duration wait) {
+    List<Mono<Void>> any = new ArrayList<>();
+    for (Source source : sources) {
+      if (source.buffer.isEmpty() && !source.ended) {
+        if (source.pending == null) {
+          source.pending = fetch(source, wait).doOnSuccess(all -> source.pending = null).cache();
+        }
+        any.add(source.pending);
+      }
+    }
+    any.add(Mono.delay(wait).then());
+    return Mono.firstWithSignal(any);
+  }
+
+  /** Shards without writes of their own hold up the others' events until their clock moves. */
+  private Mono<Void> catchUp() {
+    ResumeToken held = leastHead();
+    if (held == null) {
+      return Mono.empty();
+    }
+    BsonTimestamp time = held.clusterTime();
+    return Flux.fromIterable(sources)
+        .filter(source -> source.buffer.isEmpty() && !source.ended)
+        .flatMap(source -> source.stream.advanceTo(time))
+        .then();
+  }
+
+  private static Mono<Void> fetch(Source source, Duration wait) {
+    return source
+        .stream
+        .next(wait)
+        .flatMap(CursorReplies::refuseFailed)
+        .doOnNext(source::take)
+        .then();
+  }
+
+  private void take(Batch events) {
+    while (!events.isComplete() && !invalidated) {
+      Source least = null;
+      ResumeToken leastToken = null;
+      ResumeToken bound = null;
+      for (Source source : sources) {
+        ResumeToken head = source.head();
+        if (head == null) {
+          if (!source.ended && (bound == null || before(source.past, bound))) {
+            bound = source.past;
+          }
+          if (!source.ended && source.past == null) {
+            return;
+          }
+        } else if (leastToken == null || head.compareTo(leastToken) < 0) {
+          least = source;
+          leastToken = head;
+        }
+      }
+      if (least == null
+          || leastToken == null
+          || (bound != null && bound.compareTo(leastToken) < 0)) {
+        return;
+      }
+      int size = least.buffer.element().getByteBuffer().remaining();
+      if (!events.hasRoomFor(size)) {
+        return;
+      }
+      BsonDocument event = least.buffer.remove();
+      if (after == null || leastToken.compareTo(after) > 0) {
+        events.add(event, size);
+        given = leastToken;
+        invalidated = isInvalidate(event);
+      }
+    }
+  }
+
+  private static boolean before(@Nullable ResumeToken a, ResumeToken b) {
+    return a != null && a.compareTo(b) < 0;
+  }
+
+  /** The last event's token; or, if all shards are past it, the least of where they are. */
+  private BsonDocument withToken(BsonDocument reply) {
+    ResumeToken token = given;
+    ResumeToken held = leastHead();
+    ResumeToken past = null;
+    for (Source source : sources) {
+      if (source.buffer.isEmpty()
+          && source.past != null
+          && !source.ended
+          && (past == null || source.past.compareTo(past) < 0)) {
+        past = source.past;
+      }
+    }
+    if (past != null
+        && (held == null || past.compareTo(held) < 0)
+        && (token == null || token.compareTo(past) < 0)) {
+      token = past;
+    }
+    if (token != null && !invalidated) {
+      reply.getDocument("cursor").append("postBatchResumeToken", token.document());
+    }
+    return reply;
+  }
+
+  private @Nullable ResumeToken leastHead() {
+    ResumeToken least = null;
+    for (Source source : sources) {
+      ResumeToken head = source.head();
+      if (head != null && (least == null || head.compareTo(least) < 0)) {
+        least = head;
+      }
+    }
+    return least;
+  }
+
+  private static ResumeToken token(BsonDocument event) {
+    return ResumeToken.of(event.get("_id", new BsonArray()));
+  }
+
+  private static boolean isInvalidate(BsonDocument event) {
+    BsonValue type = event.get("operationType");
+    return type != null && type.isString() && type.asString().getValue().equals("invalidate");
+  }
+}

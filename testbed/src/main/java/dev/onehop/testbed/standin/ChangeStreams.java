@@ -1,0 +1,290 @@
+package dev.onehop.testbed.standin;
+
+import dev.onehop.shards.cluster.ClusterClock;
+import dev.onehop.shards.cluster.ConfigServer;
+import dev.onehop.shards.cluster.ReplicaSet;
+import dev.onehop.shards.cluster.ReplicaSet.Answer;
+import dev.onehop.shards.cluster.ShardDirectory;
+import dev.onehop.shards.command.CommandTypes;
+import dev.onehop.shards.cursor.CursorReplies;
+import dev.onehop.shards.cursor.Cursors;
+import dev.onehop.shards.cursor.ShardCursor;
+import dev.onehop.testbed.standin.ChangeStreamCursor.ShardStream;
+import dev.onehop.wire.message.BsonCopies;
+import dev.onehop.wire.message.CommandFailure;
+import dev.onehop.wire.message.CommandFields;
+import dev.onehop.wire.message.ErrorCodes;
+import dev.onehop.wire.message.OpMsg;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import org.bson.BsonArray;
+import org.bson.BsonBoolean;
+import org.bson.BsonDocument;
+import org.bson.BsonInt32;
+import org.bson.BsonInt64;
+import org.bson.BsonString;
+import org.bson.BsonTimestamp;
+import org.bson.BsonValue;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Flux;
+import reactor.core.publisher.Mono;
+
+/**
+ * Change streams of a collection, a database or the cluster: one on every shard, from the same
+ * cluster time, merged. Every shard filters and transforms its own events.
+ *
+ * <p>Other than mongos, an open stream does not see a shard that is added later, and a token whose
+ * event is not in the stream is taken for the time that it stands for.
+ */
+final class ChangeStreams {
+  private static final String STAGE = "$changeStream";
+  private static final Set<String> STARTS =
+      Set.of("resumeAfter", "startAfter", "startAtOperationTime");
+
+  private final ConfigServer config;
+  private final ShardDirectory shards;
+  private final Cursors cursors;
+  private final ClusterClock clock;
+  private final boolean waiting;
+
+  /**
+   * @param waiting whether a stream waits for idle shards and the config servers to say by
+   *     themselves how far they are, as one of a mongos does
+   */
+  ChangeStreams(
+      ConfigServer config,
+      ShardDirectory shards,
+      Cursors cursors,
+      ClusterClock clock,
+      boolean waiting) {
+    this.config = config;
+    this.shards = shards;
+    this.cursors = cursors;
+    this.clock = clock;
+    this.waiting = waiting;
+  }
+
+  /** Whether an aggregation is a change stream. */
+  static boolean isOne(OpMsg command) {
+    return command.commandName().equals("aggregate") && CommandTypes.isChangeStream(command.body());
+  }
+
+  Mono<BsonDocument> open(OpMsg command) {
+    return Mono.defer(
+        () -> {
+          BsonDocument asked =
+              CommandFields.document(
+                  command.body().getArray("pipeline").get(0).asDocument(), STAGE);
+          ResumeToken after = after(asked);
+          BsonDocument stage = started(asked, after);
+          OpMsg perShard = OpMsg.command(perShard(command.body(), stage));
+          return sources(command.database())
+              .flatMap(
+                  all -> {
+                    List<Opening> openings = new ArrayList<>();
+                    all.forEach(shard -> openings.add(new Opening(shard, perShard, false)));
+                    if (waiting && !command.database().equals("config")) {
+                      openings.add(ofNewShards(stage.getTimestamp("startAtOperationTime")));
+                    }
+                    return open(command, after, openings);
+                  });
+        });
+  }
+
+  /**
+   * A stream that is to be opened.
+   *
+   * @param config whether it is the one that tells of new shards
+   */
+  private record Opening(ReplicaSet shard, OpMsg command, boolean config) {}
+
+  /** With it a mongos learns of shards that are added. Here it is only waited for. */
+  private Opening ofNewShards(BsonTimestamp start) {
+    BsonDocument stage =
+        new BsonDocument("startAtOperationTime", start)
+            .append("allowToRunOnConfigDB", BsonBoolean.TRUE);
+    BsonDocument inserts =
+        new BsonDocument("$match", new BsonDocument("operationType", new BsonString("insert")));
+    BsonDocument command =
+        new BsonDocument("aggregate", new BsonString("shards"))
+            .append("pipeline", new BsonArray(List.of(new BsonDocument(STAGE, stage), inserts)))
+            .append("cursor", new BsonDocument("batchSize", new BsonInt32(0)))
+            .append("$db", new BsonString("config"));
+    BsonDocument now = clock.clusterTime();
+    if (now != null) {
+      command.append("$clusterTime", now);
+    }
+    return new Opening(config.replicaSet(), OpMsg.command(command), true);
+  }
+
+  /** The metadata is where it is written. */
+  private Mono<List<ReplicaSet>> sources(String database) {
+    return database.equals("config")
+        ? Mono.just(List.of(config.replicaSet()))
+        : shards.all().map(all -> List.copyOf(all.values()));
+  }
+
+  private Mono<BsonDocument> open(
+      OpMsg asked, @Nullable ResumeToken after, List<Opening> openings) {
+    return Flux.fromIterable(openings)
+        .flatMapSequential(this::openAt)
+        .collectList()
+        .flatMap(
+            opened -> {
+              BsonDocument failure = failure(opened);
+              if (failure != null) {
+                return Flux.fromIterable(opened)
+                    .flatMap(Opened::kill)
+                    .then(Mono.error(CommandFailure.of(failure)));
+              }
+              List<ShardStream> streams = new ArrayList<>();
+              opened.forEach(each -> streams.add(each.stream()));
+              ChangeStreamCursor cursor =
+                  new ChangeStreamCursor(namespace(asked), streams, after, waiting);
+              for (int i = 0; i < opened.size(); i++) {
+                cursor.opened(i, opened.get(i).reply());
+              }
+              return Mono.just(cursor.firstReply(cursors.add(0, cursor)));
+            });
+  }
+
+  /** The stream is null if it could not be opened. */
+  private record Opened(BsonDocument reply, @Nullable ShardStream stream) {
+    Mono<Void> kill() {
+      return stream == null ? Mono.empty() : stream.kill();
+    }
+  }
+
+  private Mono<Opened> openAt(Opening opening) {
+    ReplicaSet shard = opening.shard();
+    OpMsg command = opening.command();
+    return shard
+        .send(command)
+        .map(
+            answer ->
+                new Opened(
+                    answer.document(),
+                    CursorReplies.id(answer.document()) == 0
+                        ? null
+                        : new AtShard(
+                            shard, new ShardCursor(shard, command, answer), opening.config())));
+  }
+
+  private static @Nullable BsonDocument failure(List<Opened> opened) {
+    for (Opened each : opened) {
+      if (!ErrorCodes.ok(each.reply())) {
+        return each.reply();
+      }
+      if (each.stream() == null) {
+        return new BsonDocument("code", new BsonInt32(ErrorCodes.INTERNAL_ERROR))
+            .append("errmsg", new BsonString("a shard's change stream has ended at once"));
+      }
+    }
+    return null;
+  }
+
+  private static @Nullable ResumeToken after(BsonDocument asked) {
+    BsonValue token =
+        asked.containsKey("startAfter") ? asked.get("startAfter") : asked.get("resumeAfter");
+    return token == null || token.isNull() ? null : ResumeToken.of(token);
+  }
+
+  /** The stage for every shard. A token is of one shard only, its time holds for all. */
+  private BsonDocument started(BsonDocument asked, @Nullable ResumeToken after) {
+    BsonDocument stage = BsonCopies.without(asked, STARTS);
+    BsonTimestamp start;
+    if (after != null) {
+      start = after.isFromInvalidate() ? next(after.clusterTime()) : after.clusterTime();
+    } else if (asked.isTimestamp("startAtOperationTime")) {
+      start = asked.getTimestamp("startAtOperationTime");
+    } else {
+      BsonDocument now = clock.clusterTime();
+      if (now == null) {
+        throw new IllegalStateException("no server has told a cluster time yet");
+      }
+      start = next(ClusterClock.time(now));
+    }
+    return stage.append("startAtOperationTime", start);
+  }
+
+  private static BsonTimestamp next(BsonTimestamp time) {
+    return new BsonTimestamp(time.getTime(), time.getInc() + 1);
+  }
+
+  private BsonDocument perShard(BsonDocument asked, BsonDocument stage) {
+    BsonArray pipeline = new BsonArray(List.copyOf(asked.getArray("pipeline")));
+    pipeline.set(0, new BsonDocument(STAGE, stage));
+    BsonDocument command = new BsonDocument();
+    command.putAll(asked);
+    command.put("pipeline", pipeline);
+    command.put("cursor", new BsonDocument("batchSize", new BsonInt32(0)));
+    BsonDocument now = clock.clusterTime();
+    if (now != null) {
+      command.put("$clusterTime", now);
+    }
+    return command;
+  }
+
+  private static String namespace(OpMsg command) {
+    BsonValue collection = command.body().get("aggregate");
+    return command.database()
+        + "."
+        + (collection != null && collection.isString()
+            ? collection.asString().getValue()
+            : "$cmd.aggregate");
+  }
+
+  private final class AtShard implements ShardStream {
+    private final ReplicaSet shard;
+    private final ShardCursor cursor;
+    private final boolean config;
+
+    AtShard(ReplicaSet shard, ShardCursor cursor, boolean config) {
+      this.shard = shard;
+      this.cursor = cursor;
+      this.config = config;
+    }
+
+    @Override
+    public boolean isOfConfigServers() {
+      return config;
+    }
+
+    @Override
+    public Mono<BsonDocument> next(Duration wait) {
+      return cursor.awaitNext(wait);
+    }
+
+    /** A read after a time that an idle primary has not reached makes it write a no-op. */
+    @Override
+    public Mono<Void> advanceTo(BsonTimestamp time) {
+      BsonDocument now = clock.clusterTime();
+      BsonTimestamp latest =
+          now == null || ClusterClock.time(now).compareTo(time) < 0 ? time : ClusterClock.time(now);
+      BsonDocument read =
+          new BsonDocument("find", new BsonString("system.version"))
+              .append("limit", new BsonInt64(1))
+              .append(
+                  "readConcern",
+                  new BsonDocument("level", new BsonString("local"))
+                      .append("afterClusterTime", latest))
+              .append("$db", new BsonString("admin"));
+      if (now != null) {
+        read.append("$clusterTime", now);
+      }
+      return shard.send(OpMsg.command(read)).map(Answer::document).then();
+    }
+
+    @Override
+    public boolean isOf(Set<BsonValue> sessions) {
+      return cursor.isOf(sessions);
+    }
+
+    @Override
+    public Mono<Void> kill() {
+      return cursor.kill();
+    }
+  }
+}

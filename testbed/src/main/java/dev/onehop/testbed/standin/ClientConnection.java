@@ -1,0 +1,89 @@
+package dev.onehop.testbed.standin;
+
+import dev.onehop.shards.request.CommandRouter;
+import dev.onehop.shards.request.LocalCommands;
+import dev.onehop.shards.request.RequestLoop;
+import dev.onehop.wire.message.WireProtocolException;
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A client's connection over a socket. Like mongos, it works through the requests of one connection
+ * one at a time. Meanwhile it reads on a little: for each request to stop reading and begin again
+ * would cost two system calls more. The last handler after one that cuts frames.
+ */
+final class ClientConnection extends ChannelInboundHandlerAdapter {
+  private static final int READ_AHEAD_BYTES = 64 * 1024;
+
+  private static final Logger log = LoggerFactory.getLogger(ClientConnection.class);
+
+  private final CommandRouter router;
+  private final LocalCommands local;
+  private @Nullable RequestLoop requests;
+
+  ClientConnection(CommandRouter router, LocalCommands local) {
+    this.router = router;
+    this.local = local;
+  }
+
+  @Override
+  public void channelActive(ChannelHandlerContext context) {
+    requests =
+        new RequestLoop(
+            router,
+            local,
+            RequestLoop.Turns.on(context.channel().eventLoop(), router),
+            context.alloc(),
+            new SocketReplies(context),
+            null);
+    requests.opened();
+  }
+
+  @Override
+  public void channelInactive(ChannelHandlerContext context) {
+    if (requests != null) {
+      requests.closed();
+    }
+  }
+
+  @Override
+  public void channelRead(ChannelHandlerContext context, Object message) {
+    if (requests == null) {
+      throw new IllegalStateException("not active");
+    }
+    requests.add((ByteBuf) message);
+    if (requests.waitingBytes() > READ_AHEAD_BYTES) {
+      context.channel().config().setAutoRead(false);
+    }
+  }
+
+  @Override
+  public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
+    log.debug("connection from {} ends", context.channel().remoteAddress(), cause);
+    context.close();
+  }
+
+  private record SocketReplies(ChannelHandlerContext context) implements RequestLoop.Replies {
+    @Override
+    public void send(ByteBuf message) {
+      context.writeAndFlush(message, context.voidPromise());
+    }
+
+    @Override
+    public void idle() {
+      if (!context.channel().config().isAutoRead()) {
+        context.channel().config().setAutoRead(true);
+      }
+    }
+
+    @Override
+    public void refuse(WireProtocolException why) {
+      log.debug("{} speaks no OP_MSG: {}", context.channel().remoteAddress(), why.getMessage());
+      context.close();
+    }
+  }
+}

@@ -1,0 +1,87 @@
+package dev.onehop.testbed.standin;
+
+import dev.onehop.shards.cluster.ClusterClock;
+import dev.onehop.shards.command.Transactions;
+import dev.onehop.shards.command.Transactions.Transaction;
+import dev.onehop.wire.message.OpMsg;
+import java.util.List;
+import java.util.Objects;
+import org.bson.BsonBoolean;
+import org.bson.BsonDocument;
+import org.bson.BsonString;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+
+/**
+ * The clients' transactions, of any number of statements, as mongos runs them: see {@code
+ * src/mongo/s/transaction_router.cpp}.
+ *
+ * <p>Thread-safe.
+ */
+final class ClientTransactions {
+  private final Transactions transactions;
+  private final ClusterClock clock;
+
+  ClientTransactions(Transactions transactions, ClusterClock clock) {
+    this.transactions = transactions;
+    this.clock = clock;
+  }
+
+  /** Runs one statement, which is counted, and tells the client where the outcome can be asked. */
+  Mono<BsonDocument> statement(OpMsg command, Mono<BsonDocument> run) {
+    return Mono.defer(
+        () -> {
+          Transaction transaction = begunOrContinued(command);
+          return run.map(reply -> withRecoveryToken(transaction, reply));
+        });
+  }
+
+  private Transaction begunOrContinued(OpMsg command) {
+    BsonDocument body = command.body();
+    if (body.getBoolean("startTransaction", BsonBoolean.FALSE).getValue()) {
+      return transactions.begin(command, readConcern(body));
+    }
+    Transaction known = transactions.find(command);
+    if (known == null) {
+      throw Transactions.unknown(command);
+    }
+    known.nextStatement();
+    return known;
+  }
+
+  /** All shards read at one time in a snapshot transaction. */
+  private @Nullable BsonDocument readConcern(BsonDocument body) {
+    if (!body.isDocument("readConcern")) {
+      return null;
+    }
+    BsonDocument asked = body.getDocument("readConcern");
+    return Objects.requireNonNullElse(Snapshots.timed(asked, clock), asked);
+  }
+
+  /** Commits; if another router has run the transaction, its recovery shard knows the outcome. */
+  Mono<BsonDocument> commit(OpMsg command) {
+    return Mono.defer(
+        () -> {
+          BsonDocument token = command.body().getDocument("recoveryToken", new BsonDocument());
+          return transactions.find(command) == null && token.isString("recoveryShardId")
+              ? transactions.coordinate(
+                  token.getString("recoveryShardId").getValue(), command, List.of())
+              : transactions.commit(command);
+        });
+  }
+
+  Mono<BsonDocument> abort(OpMsg command) {
+    return transactions.abort(command);
+  }
+
+  private static BsonDocument withRecoveryToken(Transaction transaction, BsonDocument reply) {
+    BsonDocument token = new BsonDocument();
+    String coordinator = transaction.coordinator();
+    if (coordinator != null) {
+      token.append("recoveryShardId", new BsonString(coordinator));
+    }
+    BsonDocument copy = new BsonDocument();
+    copy.putAll(reply);
+    return copy.append("recoveryToken", token);
+  }
+}

@@ -1,0 +1,135 @@
+package dev.onehop.testbed.standin;
+
+import dev.onehop.shards.command.ClusterRouter;
+import dev.onehop.shards.command.ClusterState;
+import dev.onehop.shards.command.CommandTypes;
+import dev.onehop.shards.command.HandOver;
+import dev.onehop.shards.command.Transactions;
+import dev.onehop.wire.message.CommandFailure;
+import dev.onehop.wire.message.ErrorCodes;
+import dev.onehop.wire.message.OpMsg;
+import org.bson.BsonDocument;
+import org.bson.BsonDouble;
+import org.bson.BsonTimestamp;
+import reactor.core.publisher.Mono;
+
+/**
+ * A router that is the mongos of its clients: it also runs transactions, change streams and the
+ * creating and dropping of collections, which an application has a real mongos do.
+ *
+ * <p>Thread-safe.
+ */
+final class MongosRouter extends ClusterRouter {
+  private final ClusterState cluster;
+  private final ClientTransactions transactions;
+  private final ChangeStreams changeStreams;
+  private final Ddl ddl;
+  private final Sharding sharding;
+  private final MovedRanges movedRanges;
+
+  /**
+   * @param cluster taken over
+   * @param waitingStreams whether change streams wait for idle shards and the config servers, as
+   *     those of a mongos do
+   */
+  MongosRouter(ClusterState cluster, boolean waitingStreams) {
+    super(cluster, new Refusal());
+    this.cluster = cluster;
+    this.transactions = new ClientTransactions(cluster.transactions(), cluster.clock());
+    this.changeStreams =
+        new ChangeStreams(
+            cluster.config(),
+            cluster.directory(),
+            cluster.cursors(),
+            cluster.clock(),
+            waitingStreams);
+    this.ddl = new Ddl(cluster);
+    this.sharding = new Sharding(cluster);
+    this.movedRanges = new MovedRanges(cluster.config());
+  }
+
+  /** There is no other mongos to hand anything to. */
+  private static final class Refusal implements HandOver {
+    @Override
+    public Mono<Boolean> isPossible() {
+      return Mono.just(false);
+    }
+
+    @Override
+    public Mono<BsonDocument> send(OpMsg command, String what) {
+      return Mono.error(CommandFailure.notSupported(what));
+    }
+  }
+
+  /** Runs a command of our own on the config servers' primary. */
+  Mono<BsonDocument> runOnConfigServer(String database, BsonDocument command) {
+    return cluster.config().run(database, command);
+  }
+
+  @Override
+  protected Mono<BsonDocument> run(OpMsg command) {
+    cluster.clock().observe(command.body());
+    if (Transactions.isPart(command) || Transactions.isEnd(command)) {
+      CommandTypes.checkSession(command);
+    }
+    return switch (command.commandName()) {
+      case "ping" -> Mono.just(new BsonDocument("ok", new BsonDouble(1)));
+      case "commitTransaction" -> transactions.commit(command);
+      case "abortTransaction" -> transactions.abort(command);
+      case "listDatabases" -> listDatabases(command);
+      case "renameCollection" -> ddl.rename(command);
+      default ->
+          Sharding.isOne(command)
+              ? sharding.run(command)
+              : ChangeStreams.isOne(command) ? changeStreams.open(command) : onData(command);
+    };
+  }
+
+  private Mono<BsonDocument> onData(OpMsg command) {
+    if (isOfConfigServers(command.database())) {
+      return onConfigServer(command);
+    }
+    if (Transactions.isPart(command)) {
+      return transactions.statement(command, onShards(command));
+    }
+    BsonDocument asked =
+        command.body().isDocument("readConcern")
+            ? command.body().getDocument("readConcern")
+            : new BsonDocument();
+    BsonDocument readConcern = Snapshots.timed(asked, cluster.clock());
+    if (readConcern == null) {
+      return asked.isTimestamp("atClusterTime")
+          ? asOf(asked.getTimestamp("atClusterTime"), command)
+          : onShards(command);
+    }
+    // A snapshot read outside of transactions, which several shards may have to answer.
+    BsonDocument body = new BsonDocument();
+    body.putAll(command.body());
+    body.put("readConcern", readConcern);
+    cluster.clock().gossip(body);
+    BsonTimestamp time = readConcern.getTimestamp("atClusterTime");
+    return asOf(time, command.withBody(body)).map(reply -> Snapshots.withTime(time, reply));
+  }
+
+  private Mono<BsonDocument> asOf(BsonTimestamp time, OpMsg command) {
+    return onShards(command).flatMap(reply -> movedRanges.check(command, time, reply));
+  }
+
+  @Override
+  protected Mono<BsonDocument> other(OpMsg command) {
+    String database = command.database();
+    return switch (command.commandName()) {
+      case "create" -> creatingDatabase(command, ddl.create(command, database));
+      case "drop" -> ddl.drop(command, database);
+      case "dropDatabase" -> ddl.dropDatabase(database);
+      default ->
+          Ddl.isOnEveryOwner(command.commandName())
+              ? creatingDatabase(command, ddl.onEveryOwner(command, namespace(command)))
+              : Mono.error(
+                  new CommandFailure(
+                      ErrorCodes.COMMAND_NOT_FOUND,
+                      "CommandNotFound",
+                      "no such command: '" + command.commandName() + "'"));
+    };
+  }
+}

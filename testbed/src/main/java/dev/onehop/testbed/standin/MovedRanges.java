@@ -1,0 +1,55 @@
+package dev.onehop.testbed.standin;
+
+import dev.onehop.shards.cluster.ConfigServer;
+import dev.onehop.wire.message.CommandFailure;
+import dev.onehop.wire.message.OpMsg;
+import java.util.List;
+import org.bson.BsonDocument;
+import org.bson.BsonString;
+import org.bson.BsonTimestamp;
+import reactor.core.publisher.Mono;
+
+/**
+ * Reads as of a time in the past. A mongos sends them to the shards that owned the ranges then.
+ * This router knows the owners of now only, which do not give what was not theirs at that time:
+ * where a range has moved since, it refuses the read, as a mongos does that knows no more who the
+ * owner was.
+ */
+final class MovedRanges {
+  private static final int STALE_CHUNK_HISTORY = 239;
+
+  private final ConfigServer config;
+
+  MovedRanges(ConfigServer config) {
+    this.config = config;
+  }
+
+  /** The reply; an error if it may lack documents. */
+  Mono<BsonDocument> check(OpMsg command, BsonTimestamp time, BsonDocument reply) {
+    if (!(command.body().get(command.commandName()) instanceof BsonString collection)) {
+      return Mono.just(reply);
+    }
+    String namespace = command.database() + "." + collection.getValue();
+    return config
+        .find("collections", new BsonDocument("_id", new BsonString(namespace)), new BsonDocument())
+        .flatMap(found -> found.isEmpty() ? Mono.just(found) : moved(found.get(0), time))
+        .flatMap(
+            moved ->
+                moved.isEmpty()
+                    ? Mono.just(reply)
+                    : Mono.error(
+                        new CommandFailure(
+                            STALE_CHUNK_HISTORY,
+                            "StaleChunkHistory",
+                            "a range of " + namespace + " has moved since the time of the read")));
+  }
+
+  private Mono<List<BsonDocument>> moved(BsonDocument entry, BsonTimestamp time) {
+    return config.find(
+        "chunks",
+        new BsonDocument("uuid", entry.get("uuid"))
+            // The first is the latest.
+            .append("history.0.validAfter", new BsonDocument("$gt", time)),
+        new BsonDocument());
+  }
+}

@@ -1,0 +1,50 @@
+package dev.onehop.testbed.standin;
+
+import dev.onehop.shards.cluster.ClusterClock;
+import java.util.Map;
+import org.bson.BsonDocument;
+import org.bson.BsonString;
+import org.bson.BsonTimestamp;
+import org.bson.BsonValue;
+import org.jspecify.annotations.Nullable;
+
+/** Reads of several shards as of one moment. */
+final class Snapshots {
+  private static final BsonString SNAPSHOT = new BsonString("snapshot");
+
+  private Snapshots() {}
+
+  /** The read concern with a time; null unless it asks for a snapshot and leaves the time open. */
+  static @Nullable BsonDocument timed(BsonDocument readConcern, ClusterClock clock) {
+    BsonDocument clusterTime = clock.clusterTime();
+    if (!SNAPSHOT.equals(readConcern.get("level"))
+        || readConcern.containsKey("atClusterTime")
+        || clusterTime == null) {
+      return null;
+    }
+    BsonTimestamp time = ClusterClock.time(clusterTime);
+    BsonDocument fixed = new BsonDocument();
+    for (Map.Entry<String, BsonValue> field : readConcern.entrySet()) {
+      if (!field.getKey().equals("afterClusterTime")) {
+        fixed.append(field.getKey(), field.getValue());
+      } else if (field.getValue().asTimestamp().compareTo(time) > 0) {
+        time = field.getValue().asTimestamp();
+      }
+    }
+    return fixed.append("atClusterTime", time);
+  }
+
+  /** A reply with the time that was picked here, at which the client reads on. */
+  static BsonDocument withTime(BsonTimestamp time, BsonDocument reply) {
+    if (!reply.isDocument("cursor")) {
+      return reply;
+    }
+    BsonDocument cursor = new BsonDocument();
+    cursor.putAll(reply.getDocument("cursor"));
+    cursor.put("atClusterTime", time);
+    BsonDocument copy = new BsonDocument();
+    copy.putAll(reply);
+    copy.put("cursor", cursor);
+    return copy;
+  }
+}

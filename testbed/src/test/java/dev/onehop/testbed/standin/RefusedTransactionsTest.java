@@ -1,0 +1,202 @@
+package dev.onehop.testbed.standin;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.onehop.shards.command.ScriptedCluster;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.bson.BsonArray;
+import org.bson.BsonDocument;
+import org.bson.BsonInt32;
+import org.bson.BsonInt64;
+import org.bson.BsonString;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Statements of transactions that a shard refuses as stale. */
+class RefusedTransactionsTest {
+  private static final int WIRE_6_0 = 17;
+  private static final String STALE_STATEMENT =
+      "{ok: 1, n: 0, nModified: 0, writeErrors: [{index: 0, code: 13388, errmsg: 'not known'}]}";
+  private static final String STALE_COMMAND =
+      "{ok: 0, code: 13388, codeName: 'StaleConfig', errmsg: 'not known'}";
+
+  private static final Set<String> MOVED = Set.of("find", "update");
+  private static final String MOVED_CHUNK =
+      """
+      {_id: 2, min: {_id: 0}, max: {_id: {$maxKey: 1}}, shard: 's0',
+       lastmod: {$timestamp: {t: 2, i: 0}},
+       uuid: {$uuid: '00000000-0000-4000-8000-000000000001'}}\
+      """;
+
+  private final ScriptedCluster cluster =
+      new ScriptedCluster(WIRE_6_0).routedBy(cluster -> new MongosRouter(cluster, false));
+  private final AtomicInteger tries = new AtomicInteger();
+
+  @AfterEach
+  void close() {
+    cluster.close();
+  }
+
+  /** A shard's first answers to a command, before it does as it should. */
+  private void refuses(String shard, String name, String answer, int times) {
+    cluster.script(
+        shard,
+        got ->
+            got.getFirstKey().equals(name) && tries.incrementAndGet() <= times
+                ? BsonDocument.parse(answer)
+                : null);
+  }
+
+  private static String inTransaction(String command, boolean first) {
+    return inTransaction(1, command, first);
+  }
+
+  private static String inTransaction(int number, String command, boolean first) {
+    return """
+    {%s, lsid: {id: {$uuid: '00000000-0000-4000-8000-000000000009'}},
+     txnNumber: {$numberLong: '%d'}, autocommit: false%s, $db: 'it'}\
+    """
+        .formatted(command, number, first ? ", startTransaction: true" : "");
+  }
+
+  /** The documents of {@code s1} move to {@code s0}, and the router is not told. */
+  private void moves(String refusal) {
+    cluster.script(
+        "s1", got -> MOVED.contains(got.getFirstKey()) ? BsonDocument.parse(refusal) : null);
+    cluster.script(
+        "config",
+        got ->
+            new BsonString("chunks").equals(got.get("find"))
+                ? ScriptedCluster.cursor(new BsonArray(List.of(BsonDocument.parse(MOVED_CHUNK))))
+                : null);
+  }
+
+  /** The first statement of a transaction begins anew everywhere. */
+  @ParameterizedTest
+  @ValueSource(strings = {STALE_STATEMENT, STALE_COMMAND})
+  void aTransactionsFirstStatementIsRunAgainAsAWhole(String refusal) {
+    refuses("s1", "update", refusal, 1);
+
+    BsonDocument reply =
+        cluster.execute(
+            inTransaction(
+                "update: 'c', updates: [{q: {x: 1}, u: {$inc: {n: 1}}, multi: true}]", true));
+
+    assertThat(reply).containsEntry("n", new BsonInt32(2)).doesNotContainKey("writeErrors");
+    assertThat(cluster.seen("s0", "update"))
+        .hasSize(2)
+        .allSatisfy(sent -> assertThat(sent).containsKey("startTransaction"));
+    assertThat(cluster.seen("s1", "update"))
+        .hasSize(2)
+        .allSatisfy(sent -> assertThat(sent).containsKey("startTransaction"));
+  }
+
+  /** In the middle of a transaction a shard does not begin it anew. */
+  @Test
+  void whatAShardHasBegunIsAbortedBeforeItBeginsAnew() {
+    refuses("s1", "update", STALE_COMMAND, 1);
+
+    cluster.execute(
+        inTransaction("update: 'c', updates: [{q: {x: 1}, u: {$inc: {n: 1}}, multi: true}]", true));
+
+    assertThat(cluster.seen("s0", "abortTransaction"))
+        .singleElement()
+        .satisfies(sent -> assertThat(sent).containsKeys("lsid", "txnNumber", "autocommit"));
+  }
+
+  /** What one shard has inserted is left behind as another refuses, and has to be done again. */
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void aTransactionsFirstBatchLosesNothing(boolean ordered) {
+    refuses("s1", "insert", STALE_COMMAND, 1);
+
+    BsonDocument reply =
+        cluster.execute(
+            inTransaction(
+                "insert: 'c', documents: [{_id: -1}, {_id: 1}], ordered: %s".formatted(ordered),
+                true));
+
+    assertThat(reply).containsEntry("n", new BsonInt32(2));
+    assertThat(cluster.seen("s0", "insert"))
+        .hasSize(2)
+        .allSatisfy(sent -> assertThat(sent).containsKey("startTransaction"));
+    assertThat(cluster.seen("s1", "insert"))
+        .hasSize(2)
+        .allSatisfy(sent -> assertThat(sent).containsKey("startTransaction"));
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {STALE_STATEMENT, STALE_COMMAND})
+  void aTransactionFailsByALaterStatementThatIsRefused(String refusal) {
+    cluster.execute(inTransaction("find: 'c', filter: {_id: 5}", true));
+    refuses("s1", "update", refusal, 1);
+
+    BsonDocument reply =
+        cluster.execute(
+            inTransaction(
+                "update: 'c', updates: [{q: {x: 1}, u: {$inc: {n: 1}}, multi: true}]", false));
+
+    assertThat(reply.getNumber("ok").intValue()).isZero();
+    assertThat(reply.getArray("errorLabels"))
+        .containsExactly(new BsonString("TransientTransactionError"));
+    assertThat(cluster.seen("s1", "update")).hasSize(1);
+  }
+
+  /** A client that tries again would meet the same refusal for ever under the same table. */
+  @ParameterizedTest
+  @CsvSource(
+      quoteCharacter = '`',
+      delimiter = '|',
+      value = {
+        "update | update: 'c', updates: [{q: {_id: 5}, u: {$inc: {n: 1}}}] | " + STALE_STATEMENT,
+        "update | update: 'c', updates: [{q: {_id: 5}, u: {$inc: {n: 1}}}] | " + STALE_COMMAND,
+        "find | find: 'c', filter: {_id: 5} | " + STALE_COMMAND
+      })
+  void theNextTransactionKnowsWhereTheDataHasMoved(String name, String statement, String refusal) {
+    String first = "find: 'c', filter: {_id: -5}";
+    cluster.execute(inTransaction(1, first, true));
+    moves(refusal);
+
+    BsonDocument failed = cluster.execute(inTransaction(1, statement, false));
+
+    assertThat(failed.getArray("errorLabels"))
+        .containsExactly(new BsonString("TransientTransactionError"));
+    cluster.execute(inTransaction(2, first, true));
+    BsonDocument reply = cluster.execute(inTransaction(2, statement, false));
+    assertThat(reply.getNumber("ok").intValue()).as("%s", reply).isEqualTo(1);
+    assertThat(reply).doesNotContainKey("writeErrors");
+    assertThat(cluster.seen("s1", name)).hasSize(1);
+    assertThat(cluster.seen("s0", name))
+        .last()
+        .satisfies(sent -> assertThat(sent).containsEntry("txnNumber", new BsonInt64(2)));
+  }
+
+  /** Statements after it would be told that there is no such transaction, which may be retried. */
+  @Test
+  void anErrorEndsAnUnorderedBatchOfATransaction() {
+    refuses(
+        "s1",
+        "update",
+        "{ok: 1, n: 0, writeErrors: [{index: 0, code: 11000, errmsg: 'there'}]}",
+        1);
+
+    BsonDocument reply =
+        cluster.execute(
+            inTransaction(
+                "update: 'c', ordered: false, updates: [{q: {x: 1}, u: {$inc: {n: 1}}, multi:"
+                    + " true}, {q: {_id: 5}, u: {$inc: {n: 1}}}]",
+                true));
+
+    assertThat(reply.getArray("writeErrors"))
+        .singleElement()
+        .satisfies(
+            error -> assertThat(error.asDocument()).containsEntry("code", new BsonInt32(11000)));
+    assertThat(cluster.seen("s0", "update")).isEmpty();
+    assertThat(cluster.seen("s1", "update")).hasSize(1);
+  }
+}

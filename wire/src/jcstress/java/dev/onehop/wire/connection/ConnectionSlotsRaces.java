@@ -1,0 +1,99 @@
+package dev.onehop.wire.connection;
+
+import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
+import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
+
+import dev.onehop.wire.connection.WireSettings.PoolLimits;
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.openjdk.jcstress.annotations.Actor;
+import org.openjdk.jcstress.annotations.Arbiter;
+import org.openjdk.jcstress.annotations.JCStressTest;
+import org.openjdk.jcstress.annotations.Outcome;
+import org.openjdk.jcstress.annotations.State;
+import org.openjdk.jcstress.infra.results.II_Result;
+import org.openjdk.jcstress.infra.results.I_Result;
+
+/** Races for the only connection that there may be to a server. */
+public final class ConnectionSlotsRaces {
+  private ConnectionSlotsRaces() {}
+
+  private static PoolLimits one() {
+    return new PoolLimits(1, 0, 0, Duration.ofMinutes(1), Duration.ZERO, Duration.ZERO);
+  }
+
+  /** Two pools want to open a connection: one of them may. */
+  @JCStressTest
+  @Outcome(id = {"1, 0", "0, 1"}, expect = ACCEPTABLE, desc = "one has it")
+  @Outcome(expect = FORBIDDEN, desc = "none, or more than the limit")
+  @State
+  public static class TwoOpen {
+    private final ConnectionSlots slots = new ConnectionSlots(one());
+
+    @Actor
+    public void first(II_Result result) {
+      result.r1 = slots.tryOpen() ? 1 : 0;
+    }
+
+    @Actor
+    public void second(II_Result result) {
+      result.r2 = slots.tryOpen() ? 1 : 0;
+    }
+  }
+
+  /** A connection is closed while a pool begins to wait: it gets to open one, and but one. */
+  @JCStressTest
+  @Outcome(id = "1", expect = ACCEPTABLE, desc = "one is opened for the one that waits")
+  @Outcome(id = "0", expect = FORBIDDEN, desc = "the pool waits for ever")
+  @Outcome(expect = FORBIDDEN, desc = "more than the limit")
+  @State
+  public static class ClosedWhileOneBeginsToWait implements ConnectionSlots.Pool {
+    private final ConnectionSlots slots = new ConnectionSlots(one());
+    private final AtomicInteger begun = new AtomicInteger();
+    private boolean waiting;
+
+    public ClosedWhileOneBeginsToWait() {
+      slots.add(this);
+      slots.tryOpen();
+      slots.opened();
+    }
+
+    @Actor
+    public void need() {
+      synchronized (this) {
+        waiting = true;
+      }
+      mayOpen();
+    }
+
+    @Actor
+    public void close() {
+      slots.closed();
+    }
+
+    /** As a pool does it: under its lock. */
+    @Override
+    public void mayOpen() {
+      synchronized (this) {
+        if (waiting && slots.tryOpen()) {
+          begun.incrementAndGet();
+        }
+      }
+    }
+
+    @Override
+    public synchronized boolean isWaiting() {
+      return waiting;
+    }
+
+    @Override
+    public boolean closeIdle() {
+      return false;
+    }
+
+    @Arbiter
+    public void look(I_Result result) {
+      result.r1 = begun.get();
+    }
+  }
+}

@@ -1,0 +1,44 @@
+package dev.onehop.wire;
+
+/**
+ * The name of a server as the cluster's metadata writes it: {@code host:port}. It is compared as
+ * text; nothing is resolved.
+ *
+ * @param host name or address, lower case, without brackets
+ * @param port 1 to 65535
+ */
+public record ServerAddressName(String host, int port) {
+  private static final int DEFAULT_PORT = 27017;
+
+  public ServerAddressName {
+    host = host.toLowerCase(java.util.Locale.ROOT);
+    if (host.isEmpty() || port < 1 || port > 65535) {
+      throw new IllegalArgumentException("not a server address: " + host + ":" + port);
+    }
+  }
+
+  /**
+   * Reads {@code host}, {@code host:port} or {@code [ipv6]:port}.
+   *
+   * @throws IllegalArgumentException if it is none of them
+   */
+  public static ServerAddressName parse(String text) {
+    int bracket = text.lastIndexOf(']');
+    int colon = text.indexOf(':', Math.max(bracket, 0));
+    String host = colon < 0 ? text : text.substring(0, colon);
+    if (host.startsWith("[") && host.endsWith("]")) {
+      host = host.substring(1, host.length() - 1);
+    }
+    try {
+      return new ServerAddressName(
+          host, colon < 0 ? DEFAULT_PORT : Integer.parseInt(text.substring(colon + 1)));
+    } catch (NumberFormatException e) {
+      throw new IllegalArgumentException("not a server address: " + text, e);
+    }
+  }
+
+  @Override
+  public String toString() {
+    return (host.indexOf(':') >= 0 ? "[" + host + "]" : host) + ":" + port;
+  }
+}

@@ -1,0 +1,261 @@
+package dev.onehop.wire.channel;
+
+import dev.onehop.wire.message.MessageAssembly;
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.AbstractChannel;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelMetadata;
+import io.netty.channel.ChannelOutboundBuffer;
+import io.netty.channel.ChannelPromise;
+import io.netty.channel.DefaultChannelPromise;
+import io.netty.channel.socket.DefaultSocketChannelConfig;
+import io.netty.channel.socket.ServerSocketChannel;
+import io.netty.channel.socket.SocketChannel;
+import io.netty.channel.socket.SocketChannelConfig;
+import io.netty.util.concurrent.ImmediateEventExecutor;
+import java.net.ConnectException;
+import java.net.InetSocketAddress;
+import java.net.SocketAddress;
+import java.nio.channels.AlreadyConnectedException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A socket channel without a socket, as the driver's Netty code sees it: it connects, takes whole
+ * requests and brings replies, and a subclass decides what becomes of them.
+ *
+ * <p>Lives on one event loop, like every channel. On a {@link CallerRunsEventLoop}, the thread that
+ * writes a request runs what becomes of it.
+ */
+public abstract class InProcessChannel extends AbstractChannel implements SocketChannel {
+  private static final ChannelMetadata METADATA = new ChannelMetadata(false, 16);
+
+  private final SocketChannelConfig config = new DefaultSocketChannelConfig(this, new NoSocket());
+  private final MessageAssembly assembly = new MessageAssembly();
+  private boolean open = true;
+  private boolean active;
+  private boolean asked;
+  private @Nullable InetSocketAddress remote;
+  private @Nullable ChannelPromise connecting;
+
+  protected InProcessChannel() {
+    super(null);
+  }
+
+  /** Starts to connect; {@link #connected} ends it, now or later. */
+  protected abstract void connect(InetSocketAddress address);
+
+  /**
+   * Takes a whole request.
+   *
+   * @param message belongs to the channel: retained by what needs it longer than the call
+   */
+  protected abstract void take(ByteBuf message);
+
+  /** The channel is closed; called once. */
+  protected abstract void closed();
+
+  /** The channel may be used. */
+  protected final void connected() {
+    ChannelPromise promise = connecting;
+    connecting = null;
+    if (promise == null || !open) {
+      return;
+    }
+    active = true;
+    promise.trySuccess();
+    pipeline().fireChannelActive();
+  }
+
+  /** Hands a reply to the driver, which releases it. */
+  protected final void deliver(ByteBuf reply) {
+    if (!open) {
+      reply.release();
+      return;
+    }
+    pipeline().fireChannelRead(reply);
+    pipeline().fireChannelReadComplete();
+  }
+
+  /** The channel is broken; it is closed. */
+  protected final void fail(Throwable cause) {
+    if (open) {
+      pipeline().fireExceptionCaught(cause);
+      // Not channelInactive as well: the driver, if it has not begun to read, would remember that
+      // in place of the cause.
+      active = false;
+      unsafe().close(unsafe().voidPromise());
+    }
+  }
+
+  /** On the calling thread, where the channel's event loop can do that. */
+  @Override
+  public final ChannelFuture writeAndFlush(Object message) {
+    if (!(eventLoop() instanceof CallerRunsEventLoop loop)) {
+      return super.writeAndFlush(message);
+    }
+    // Listeners run where it ends, or at once: not on the carrier because the loop is idle again.
+    ChannelPromise promise = new DefaultChannelPromise(this, ImmediateEventExecutor.INSTANCE);
+    loop.run(() -> pipeline().writeAndFlush(message, promise));
+    return promise;
+  }
+
+  @Override
+  protected final AbstractUnsafe newUnsafe() {
+    return new InProcessUnsafe();
+  }
+
+  @Override
+  protected final void doWrite(ChannelOutboundBuffer in) {
+    if (!active) {
+      return;
+    }
+    for (ByteBuf whole = assembly.next(in); whole != null; whole = assembly.next(in)) {
+      take(whole);
+      assembly.taken(in);
+    }
+  }
+
+  @Override
+  protected final void doClose() {
+    boolean first = open;
+    open = false;
+    active = false;
+    assembly.release();
+    if (connecting != null) {
+      connecting.tryFailure(new ConnectException("closed while connecting to " + remote));
+      connecting = null;
+    }
+    if (first) {
+      closed();
+    }
+  }
+
+  @Override
+  protected final void doBeginRead() {
+    // Replies come when they come: the driver has asked for each of them.
+  }
+
+  @Override
+  protected final void doBind(SocketAddress localAddress) {
+    throw new UnsupportedOperationException("a channel without a socket has no address of its own");
+  }
+
+  @Override
+  protected final void doDisconnect() {
+    doClose();
+  }
+
+  @Override
+  protected final @Nullable SocketAddress localAddress0() {
+    return null;
+  }
+
+  @Override
+  protected final @Nullable SocketAddress remoteAddress0() {
+    return remote;
+  }
+
+  @Override
+  public final SocketChannelConfig config() {
+    return config;
+  }
+
+  @Override
+  public final boolean isOpen() {
+    return open;
+  }
+
+  @Override
+  public final boolean isActive() {
+    return active;
+  }
+
+  @Override
+  public final ChannelMetadata metadata() {
+    return METADATA;
+  }
+
+  @Override
+  public final @Nullable ServerSocketChannel parent() {
+    return null;
+  }
+
+  @Override
+  public final @Nullable InetSocketAddress localAddress() {
+    return null;
+  }
+
+  @Override
+  public final @Nullable InetSocketAddress remoteAddress() {
+    return remote;
+  }
+
+  @Override
+  public final boolean isInputShutdown() {
+    return !open;
+  }
+
+  @Override
+  public final boolean isOutputShutdown() {
+    return !open;
+  }
+
+  @Override
+  public final boolean isShutdown() {
+    return !open;
+  }
+
+  @Override
+  public final ChannelFuture shutdownInput() {
+    return close();
+  }
+
+  @Override
+  public final ChannelFuture shutdownInput(ChannelPromise promise) {
+    return close(promise);
+  }
+
+  @Override
+  public final ChannelFuture shutdownOutput() {
+    return close();
+  }
+
+  @Override
+  public final ChannelFuture shutdownOutput(ChannelPromise promise) {
+    return close(promise);
+  }
+
+  @Override
+  public final ChannelFuture shutdown() {
+    return close();
+  }
+
+  @Override
+  public final ChannelFuture shutdown(ChannelPromise promise) {
+    return close(promise);
+  }
+
+  private final class InProcessUnsafe extends AbstractUnsafe {
+    @Override
+    public void connect(
+        SocketAddress remoteAddress, @Nullable SocketAddress localAddress, ChannelPromise promise) {
+      if (!promise.setUncancellable() || !ensureOpen(promise)) {
+        return;
+      }
+      if (asked) {
+        promise.tryFailure(new AlreadyConnectedException());
+        return;
+      }
+      if (!(remoteAddress instanceof InetSocketAddress address)) {
+        // Unix domain sockets have their own path in the driver.
+        promise.tryFailure(new ConnectException("nothing leads to " + remoteAddress));
+        closeIfClosed();
+        return;
+      }
+      asked = true;
+      remote = address;
+      connecting = promise;
+      InProcessChannel.this.connect(address);
+    }
+  }
+}

@@ -1,0 +1,87 @@
+package dev.onehop.wire.connection;
+
+import dev.onehop.wire.ServerAddressName;
+import io.netty.util.concurrent.DefaultThreadFactory;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.UnknownHostException;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
+import java.util.concurrent.SynchronousQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import reactor.core.publisher.Mono;
+
+/**
+ * Where servers are. Names are looked up on threads of their own, as a lookup may block for long:
+ * one at a time for each name, so that a name that can't be resolved takes one thread.
+ *
+ * <p>Thread-safe.
+ */
+public final class Addresses {
+  private static final Executor LOOKUPS =
+      new ThreadPoolExecutor(
+          0,
+          Integer.MAX_VALUE,
+          10,
+          TimeUnit.SECONDS,
+          new SynchronousQueue<>(),
+          new DefaultThreadFactory("onehop-lookup", true));
+
+  private final Lookup lookup;
+  private final Map<ServerAddressName, InetSocketAddress> ways;
+  private final Map<String, CompletableFuture<List<InetAddress>>> underWay =
+      new ConcurrentHashMap<>();
+
+  /** Looks a name up. May block. */
+  @FunctionalInterface
+  public interface Lookup {
+    /** As the Java runtime does it. */
+    Lookup SYSTEM = host -> List.of(InetAddress.getAllByName(host));
+
+    /** The host's addresses, in the order in which to try them. */
+    List<InetAddress> lookUp(String host) throws UnknownHostException;
+  }
+
+  /**
+   * @param ways where servers are that are not to be looked up
+   */
+  public Addresses(Lookup lookup, Map<ServerAddressName, InetSocketAddress> ways) {
+    this.lookup = lookup;
+    this.ways = Map.copyOf(ways);
+  }
+
+  /** A server's addresses, in the order in which to try them. */
+  Mono<List<InetSocketAddress>> of(ServerAddressName server) {
+    InetSocketAddress way = ways.get(server);
+    return way != null
+        ? Mono.just(List.of(way))
+        : Mono.fromFuture(() -> underWay.computeIfAbsent(server.host(), this::lookUp), true)
+            .map(found -> withPort(found, server.port()));
+  }
+
+  private static List<InetSocketAddress> withPort(List<InetAddress> found, int port) {
+    return found.stream().map(each -> new InetSocketAddress(each, port)).toList();
+  }
+
+  private CompletableFuture<List<InetAddress>> lookUp(String host) {
+    CompletableFuture<List<InetAddress>> result = new CompletableFuture<>();
+    LOOKUPS.execute(
+        () -> {
+          List<InetAddress> found;
+          try {
+            found = lookup.lookUp(host);
+          } catch (Throwable e) {
+            underWay.remove(host);
+            result.completeExceptionally(e);
+            return;
+          }
+          underWay.remove(host);
+          result.complete(found);
+        });
+    return result;
+  }
+}

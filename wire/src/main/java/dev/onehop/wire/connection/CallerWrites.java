@@ -1,0 +1,182 @@
+package dev.onehop.wire.connection;
+
+import dev.onehop.wire.channel.CallerWritesChannel;
+import io.netty.buffer.ByteBuf;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Objects;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Writes requests to a socket on the threads that send them, in the order in which they are sent.
+ * While one thread writes, the requests of others are queued for it, and leave in one system call.
+ * What the socket does not take at once is left to its event loop.
+ *
+ * <p>Thread-safe. No call waits for another thread, nor for the socket.
+ *
+ * @param <R> a request
+ */
+final class CallerWrites<R> {
+  private final CallerWritesChannel socket;
+  private final Function<R, @Nullable ByteBuf> encode;
+  private final Consumer<IOException> broken;
+  private final Queue<R> queue = new ConcurrentLinkedQueue<>();
+  // Requests that are queued or written, and one more while it is held. The thread that changes it
+  // from 0 writes.
+  private final AtomicInteger due = new AtomicInteger();
+  // Messages that the event loop has not written yet.
+  private final AtomicInteger onEventLoop = new AtomicInteger();
+
+  /**
+   * @param encode gives the message to write, which is taken over; null to write nothing. Called in
+   *     the order of the requests, by one thread at a time
+   * @param broken takes why the socket can't be written to
+   */
+  CallerWrites(
+      CallerWritesChannel socket,
+      Function<R, @Nullable ByteBuf> encode,
+      Consumer<IOException> broken) {
+    this.socket = socket;
+    this.encode = encode;
+    this.broken = broken;
+  }
+
+  void send(R request) {
+    if (due.compareAndSet(0, 1)) {
+      if (!queue.isEmpty()) {
+        // A request of before waits until another thread has counted the one it has queued.
+        queue.add(request);
+        writeQueued(0);
+        return;
+      }
+      try {
+        ByteBuf message = encode.apply(request);
+        if (message != null) {
+          write(message);
+        }
+      } catch (Throwable failure) {
+        // Such as a full stack of the application's: part of a message may be written.
+        broken.accept(new IOException("a request could not be written", failure));
+        throw failure;
+      } finally {
+        writeQueued(1);
+      }
+      return;
+    }
+    queue.add(request);
+    if (due.getAndIncrement() == 0) {
+      writeQueued(0);
+    }
+  }
+
+  /**
+   * Keeps what is sent from now on in the queue until {@link #release}, so that it leaves together.
+   *
+   * @return false if a thread is writing: nothing is held
+   */
+  boolean hold() {
+    return due.compareAndSet(0, 1);
+  }
+
+  /** Writes what was sent while it was held. */
+  void release() {
+    writeQueued(1);
+  }
+
+  /**
+   * Writes what is queued.
+   *
+   * @param done how many of {@link #due} are done already
+   */
+  private void writeQueued(int done) {
+    for (int left = due.addAndGet(-done); left > 0; left = due.addAndGet(-left)) {
+      List<ByteBuf> messages = new ArrayList<>(left);
+      for (int n = 0; n < left; n++) {
+        // A request is in the queue before it is counted.
+        ByteBuf message = encode.apply(Objects.requireNonNull(queue.poll()));
+        if (message != null) {
+          messages.add(message);
+        }
+      }
+      write(messages);
+    }
+  }
+
+  private void write(ByteBuf message) {
+    if (message.nioBufferCount() != 1) {
+      write(List.of(message));
+      return;
+    }
+    if (onEventLoop.get() > 0) {
+      writeOnEventLoop(message);
+      return;
+    }
+    try {
+      message.skipBytes(
+          socket.writeNow(message.nioBuffer(message.readerIndex(), message.readableBytes())));
+    } catch (IOException e) {
+      message.release();
+      broken.accept(e);
+      return;
+    }
+    leave(message);
+  }
+
+  private void write(List<ByteBuf> messages) {
+    if (onEventLoop.get() > 0) {
+      messages.forEach(this::writeOnEventLoop);
+      return;
+    }
+    List<ByteBuffer> buffers = new ArrayList<>(messages.size());
+    messages.forEach(message -> Collections.addAll(buffers, message.nioBuffers()));
+    long written;
+    try {
+      written = socket.writeNow(buffers.toArray(ByteBuffer[]::new));
+    } catch (IOException e) {
+      messages.forEach(ByteBuf::release);
+      broken.accept(e);
+      return;
+    }
+    for (ByteBuf message : messages) {
+      int part = (int) Math.min(written, message.readableBytes());
+      written -= part;
+      message.skipBytes(part);
+      leave(message);
+    }
+  }
+
+  /** Leaves what is not written of a message to the event loop. */
+  private void leave(ByteBuf message) {
+    if (message.isReadable()) {
+      writeOnEventLoop(message);
+    } else {
+      message.release();
+    }
+  }
+
+  private void writeOnEventLoop(ByteBuf message) {
+    onEventLoop.incrementAndGet();
+    try {
+      // Always as a task, also if this is the event loop: after those of before.
+      socket
+          .eventLoop()
+          .execute(
+              () ->
+                  socket
+                      .writeAndFlush(message)
+                      .addListener(written -> onEventLoop.decrementAndGet()));
+    } catch (RejectedExecutionException e) {
+      message.release();
+      broken.accept(new IOException("the client is closed", e));
+    }
+  }
+}

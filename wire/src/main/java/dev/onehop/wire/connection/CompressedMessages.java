@@ -1,0 +1,106 @@
+package dev.onehop.wire.connection;
+
+import com.github.luben.zstd.ZstdInputStream;
+import dev.onehop.wire.message.OpMsg;
+import dev.onehop.wire.message.WireProtocolException;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufInputStream;
+import io.netty.buffer.ByteBufUtil;
+import io.netty.buffer.Unpooled;
+import java.io.IOException;
+import java.io.InputStream;
+import java.util.zip.InflaterInputStream;
+import org.jspecify.annotations.Nullable;
+import org.xerial.snappy.Snappy;
+
+/**
+ * Reads OP_COMPRESSED messages.
+ *
+ * <p>Snappy and zstd need the libraries that the driver itself needs for them. A variable or a
+ * catch of one of their types would keep this class from loading where they are missing.
+ */
+final class CompressedMessages {
+  /** Op code of a compressed message. */
+  static final int OP_COMPRESSED = 2012;
+
+  // Original op code, uncompressed size, compressor id.
+  private static final int COMPRESSED_HEADER = 9;
+  // Larger than any message that a server takes.
+  private static final int MAX_CLAIMED = 64_000_000;
+
+  private CompressedMessages() {}
+
+  static boolean isCompressed(ByteBuf message) {
+    return message.readableBytes() >= OpMsg.HEADER_BYTES
+        && message.getIntLE(message.readerIndex() + 12) == OP_COMPRESSED;
+  }
+
+  /**
+   * The whole message as it was before compression. The caller releases it.
+   *
+   * @throws WireProtocolException if it is damaged or of an unknown compressor
+   */
+  static ByteBuf expandWhole(ByteBuf message) {
+    ByteBuf plain = expand(message);
+    if (plain == null) {
+      throw new WireProtocolException("a compressed message that can't be read");
+    }
+    return plain;
+  }
+
+  private static @Nullable ByteBuf expand(ByteBuf message) {
+    int at = message.readerIndex() + OpMsg.HEADER_BYTES;
+    if (message.writerIndex() - at < COMPRESSED_HEADER) {
+      return null;
+    }
+    int opCode = message.getIntLE(at);
+    int size = message.getIntLE(at + 4);
+    if (size < 0 || size > MAX_CLAIMED) {
+      return null;
+    }
+    byte compressor = message.getByte(at + 8);
+    ByteBuf content =
+        message.slice(at + COMPRESSED_HEADER, message.writerIndex() - at - COMPRESSED_HEADER);
+    try {
+      byte[] expanded = expand(compressor, content, size);
+      if (expanded == null || expanded.length < size) {
+        return null;
+      }
+      ByteBuf plain = Unpooled.buffer(OpMsg.HEADER_BYTES + size);
+      plain
+          .writeIntLE(OpMsg.HEADER_BYTES + size)
+          .writeIntLE(message.getIntLE(message.readerIndex() + 4))
+          .writeIntLE(OpMsg.responseTo(message))
+          .writeIntLE(opCode);
+      return plain.writeBytes(expanded, 0, size);
+    } catch (IOException | RuntimeException | LinkageError e) {
+      return null;
+    }
+  }
+
+  /** At least the first {@code wanted} bytes, unless there are fewer; null if unknown. */
+  private static byte @Nullable [] expand(byte compressor, ByteBuf content, int wanted)
+      throws IOException {
+    return switch (compressor) {
+      case 0 -> read(new ByteBufInputStream(content), wanted);
+      // A block has no beginning that could be read alone.
+      case 1 -> Snappy.uncompress(ByteBufUtil.getBytes(content));
+      case 2 -> read(new InflaterInputStream(new ByteBufInputStream(content)), wanted);
+      case 3 -> ZstdBeginning.read(content, wanted);
+      default -> null;
+    };
+  }
+
+  private static byte[] read(InputStream in, int wanted) throws IOException {
+    try (in) {
+      return in.readNBytes(wanted);
+    }
+  }
+
+  /** Apart, so that its stream's class is not looked for where there is none. */
+  private static final class ZstdBeginning {
+    static byte[] read(ByteBuf content, int wanted) throws IOException {
+      return CompressedMessages.read(new ZstdInputStream(new ByteBufInputStream(content)), wanted);
+    }
+  }
+}

@@ -1,0 +1,178 @@
+package dev.onehop.wire.connection;
+
+import dev.onehop.wire.connection.WireSettings.PoolLimits;
+import io.netty.buffer.ByteBuf;
+import java.io.IOException;
+import java.util.ArrayDeque;
+import java.util.Deque;
+
+/**
+ * A connection on which several requests are under way. Confined to the event loop of its {@link
+ * SharedConnections}.
+ */
+final class SharedConnection {
+  private final SharedConnections owner;
+  private final Link link;
+  private final Lifetime lifetime;
+  private final int number;
+  private final Deque<Pending> pending = new ArrayDeque<>();
+  private int waits;
+  private long lastReplyAt;
+  private boolean saidSlow;
+  private boolean retired;
+
+  /**
+   * @param number in the meters
+   */
+  SharedConnection(
+      SharedConnections owner, Link link, Lifetime lifetime, int number, long openedAt) {
+    this.owner = owner;
+    this.link = link;
+    this.lifetime = lifetime;
+    this.number = number;
+    this.lastReplyAt = openedAt;
+  }
+
+  /** A request that is not answered yet. */
+  final class Pending implements ReplyHandler {
+    private final Exchange exchange;
+    private final long sentAt;
+
+    Pending(Exchange exchange, long sentAt) {
+      this.exchange = exchange;
+      this.sentAt = sentAt;
+    }
+
+    @Override
+    public void replied(ByteBuf reply) {
+      owner.answered(SharedConnection.this, this, reply);
+    }
+
+    @Override
+    public void failed(IOException cause) {
+      owner.broken(SharedConnection.this, this, cause);
+    }
+
+    Exchange exchange() {
+      return exchange;
+    }
+
+    /** It was answered. Gives how long that took, in nanoseconds. */
+    long answered(long now) {
+      lastReplyAt = now;
+      saidSlow = false;
+      done(this, now);
+      return now - sentAt;
+    }
+
+    /** It will not be answered. */
+    void ended(long now) {
+      done(this, now);
+    }
+  }
+
+  /** Sends a request, unless it was cancelled. */
+  void send(Exchange exchange, long now) {
+    ByteBuf message = exchange.begin(link.authenticates());
+    if (message == null) {
+      return;
+    }
+    Pending request = new Pending(exchange, now);
+    pending.add(request);
+    waits += exchange.mayWait() ? 1 : 0;
+    owner.meters().inFlight(number, pending.size());
+    link.send(message, request);
+  }
+
+  private void done(Pending request, long now) {
+    // Nearly always the first.
+    if (!pending.removeFirstOccurrence(request)) {
+      return;
+    }
+    waits -= request.exchange.mayWait() ? 1 : 0;
+    if (retired) {
+      closeIfDone();
+    } else {
+      owner.meters().inFlight(number, pending.size());
+    }
+    lifetime.idleSince(now);
+  }
+
+  /** It gets no further request, and is closed when those on it are answered. */
+  void retire() {
+    retired = true;
+    closeIfDone();
+  }
+
+  private void closeIfDone() {
+    if (pending.isEmpty()) {
+      link.close();
+    }
+  }
+
+  /** Closes it; what is not answered fails for this reason. */
+  void abort(IOException why) {
+    link.abort(why);
+  }
+
+  /** Whether it is to serve no further request. */
+  boolean isOver(PoolLimits limits, int poolsGeneration, long now) {
+    if (!pending.isEmpty()) {
+      lifetime.idleSince(now);
+    }
+    return lifetime.isOver(limits, poolsGeneration, now);
+  }
+
+  Lifetime lifetime() {
+    return lifetime;
+  }
+
+  int number() {
+    return number;
+  }
+
+  int inFlight() {
+    return pending.size();
+  }
+
+  /** How many of these may wait in the server. */
+  int waits() {
+    return waits;
+  }
+
+  /** Whether what is sent now does not come behind a request that may wait in the server. */
+  boolean isClear() {
+    return waits == 0;
+  }
+
+  /** Whether a request that is sent now leaves at once. */
+  boolean isWritable() {
+    return link.isOpen() && link.isWritable();
+  }
+
+  long unsentBytes() {
+    return link.unsentBytes();
+  }
+
+  /**
+   * Whether the oldest request has been waiting for longer than is usual, so that whatever is sent
+   * now would wait, too.
+   */
+  boolean isSlow(long now, long thresholdNanos) {
+    Pending oldest = pending.peek();
+    if (oldest == null) {
+      return false;
+    }
+    boolean slow = now - Math.max(oldest.sentAt, lastReplyAt) > thresholdNanos;
+    if (slow && !saidSlow) {
+      saidSlow = true;
+      owner.meters().slowHead();
+    }
+    return slow;
+  }
+
+  /** Whether all that the server is busy with here was cancelled. */
+  boolean isOnlyAbandoned() {
+    return !pending.isEmpty() && pending.stream().allMatch(request -> request.exchange.isDone());
+  }
+}

@@ -1,0 +1,129 @@
+package dev.onehop.wire.connection;
+
+import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Tags;
+import io.micrometer.core.instrument.Timer;
+import java.util.BitSet;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicIntegerArray;
+import java.util.function.IntSupplier;
+
+/**
+ * The meters of one server whose connections are shared.
+ *
+ * <p>Thread-safe.
+ */
+public final class SharingMeters {
+  public static final String SOCKETS = "onehop.pipeline.sockets";
+  public static final String IN_FLIGHT = "onehop.pipeline.in.flight";
+  public static final String QUEUE_WAIT = "onehop.pipeline.queue.wait";
+  public static final String REQUESTS = "onehop.pipeline.requests";
+  public static final String LATE_REPLIES = "onehop.pipeline.replies.late";
+  public static final String SLOW_HEADS = "onehop.pipeline.heads.slow";
+  public static final String FAILURES = "onehop.pipeline.failures";
+
+  /** Connections beyond this are counted, but not shown one by one. */
+  private static final int NUMBERED = 64;
+
+  private final AtomicInteger sharedConnections = new AtomicInteger();
+  private final IntSupplier ownConnections;
+  private final Counter shared;
+  private final Counter own;
+  private final Counter lateReplies;
+  private final Counter slowHeads;
+  private final Counter failures;
+  private final Timer queueWait;
+  private final MeterRegistry registry;
+  private final Tags tags;
+  private final AtomicIntegerArray inFlight = new AtomicIntegerArray(NUMBERED);
+  private final BitSet numbers = new BitSet();
+  private final BitSet registered = new BitSet();
+
+  /**
+   * @param ownConnections how many connections serve one request at a time
+   */
+  SharingMeters(MeterRegistry registry, String server, IntSupplier ownConnections) {
+    this.registry = registry;
+    this.tags = Tags.of("server", server);
+    this.ownConnections = ownConnections;
+    this.shared = requests("shared");
+    this.own = requests("own");
+    this.lateReplies = counter(LATE_REPLIES);
+    this.slowHeads = counter(SLOW_HEADS);
+    this.failures = counter(FAILURES);
+    this.queueWait = registry.timer(QUEUE_WAIT, tags);
+    Gauge.builder(SOCKETS, this, m -> m.sharedConnections.get())
+        .tags(tags.and("use", "shared"))
+        .register(registry);
+    Gauge.builder(SOCKETS, this, m -> m.ownConnections.getAsInt())
+        .tags(tags.and("use", "own"))
+        .register(registry);
+  }
+
+  /** A number for a connection that starts to be shared. */
+  synchronized int takeNumber() {
+    int number = numbers.nextClearBit(0);
+    numbers.set(number);
+    if (number < NUMBERED && !registered.get(number)) {
+      registered.set(number);
+      Gauge.builder(IN_FLIGHT, inFlight, all -> all.get(number))
+          .tags(tags.and("socket", Integer.toString(number)))
+          .register(registry);
+    }
+    sharedConnections.incrementAndGet();
+    return number;
+  }
+
+  /** Gives the number of a connection back that is not shared any more. */
+  synchronized void returnNumber(int number) {
+    numbers.clear(number);
+    inFlight(number, 0);
+    sharedConnections.decrementAndGet();
+  }
+
+  void inFlight(int number, int requests) {
+    if (number < NUMBERED) {
+      inFlight.lazySet(number, requests);
+    }
+  }
+
+  void waited(long nanos) {
+    queueWait.record(nanos, TimeUnit.NANOSECONDS);
+  }
+
+  /** A request is sent among others. */
+  void shared() {
+    shared.increment();
+  }
+
+  /** A request gets a connection of its own. */
+  void own() {
+    own.increment();
+  }
+
+  /** An answer came that nothing waited for any more. */
+  void lateReply() {
+    lateReplies.increment();
+  }
+
+  /** A connection is passed over. */
+  void slowHead() {
+    slowHeads.increment();
+  }
+
+  /** A connection broke, was given up or could not be opened. */
+  void failure() {
+    failures.increment();
+  }
+
+  private Counter requests(String use) {
+    return registry.counter(REQUESTS, tags.and("use", use));
+  }
+
+  private Counter counter(String name) {
+    return registry.counter(name, tags);
+  }
+}

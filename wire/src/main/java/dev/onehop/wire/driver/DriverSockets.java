@@ -1,0 +1,348 @@
+package dev.onehop.wire.driver;
+
+import static com.mongodb.MongoCredential.ALLOWED_HOSTS_KEY;
+import static com.mongodb.MongoCredential.AWS_CREDENTIAL_PROVIDER_KEY;
+import static com.mongodb.MongoCredential.AWS_SESSION_TOKEN_KEY;
+import static com.mongodb.MongoCredential.CANONICALIZE_HOST_NAME_KEY;
+import static com.mongodb.MongoCredential.DEFAULT_ALLOWED_HOSTS;
+import static com.mongodb.MongoCredential.ENVIRONMENT_KEY;
+import static com.mongodb.MongoCredential.JAVA_SASL_CLIENT_PROPERTIES_KEY;
+import static com.mongodb.MongoCredential.JAVA_SUBJECT_KEY;
+import static com.mongodb.MongoCredential.JAVA_SUBJECT_PROVIDER_KEY;
+import static com.mongodb.MongoCredential.OIDC_CALLBACK_KEY;
+import static com.mongodb.MongoCredential.OIDC_HUMAN_CALLBACK_KEY;
+import static com.mongodb.MongoCredential.SERVICE_NAME_KEY;
+import static com.mongodb.MongoCredential.TOKEN_RESOURCE_KEY;
+
+import com.mongodb.AuthenticationMechanism;
+import com.mongodb.AwsCredential;
+import com.mongodb.KerberosSubjectProvider;
+import com.mongodb.MongoClientSettings;
+import com.mongodb.MongoCompressor;
+import com.mongodb.MongoCredential;
+import com.mongodb.SubjectProvider;
+import com.mongodb.connection.ConnectionPoolSettings;
+import com.mongodb.connection.ProxySettings;
+import com.mongodb.connection.SocketSettings;
+import com.mongodb.connection.SslSettings;
+import com.mongodb.spi.dns.InetAddressResolver;
+import com.mongodb.spi.dns.InetAddressResolverProvider;
+import dev.onehop.wire.ServerAddressName;
+import dev.onehop.wire.connection.Addresses;
+import dev.onehop.wire.connection.Compressor;
+import dev.onehop.wire.connection.WireSettings;
+import dev.onehop.wire.handshake.AwsCredentials;
+import dev.onehop.wire.handshake.AwsEnvironment;
+import dev.onehop.wire.handshake.ClientMetadata;
+import dev.onehop.wire.handshake.HandshakeSettings;
+import dev.onehop.wire.handshake.Mechanism;
+import dev.onehop.wire.handshake.OidcEnvironment;
+import dev.onehop.wire.handshake.OidcMechanism;
+import dev.onehop.wire.handshake.OidcTokens;
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.URI;
+import java.security.NoSuchAlgorithmException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
+import java.util.ServiceLoader;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+import java.util.jar.Manifest;
+import javax.net.ssl.SSLContext;
+import javax.security.auth.Subject;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The driver's settings, for sockets of our own: they connect, authenticate and compress as the
+ * driver's own do.
+ */
+public final class DriverSockets {
+  private static final Logger log = LoggerFactory.getLogger(DriverSockets.class);
+  private static final String DRIVER = "mongo-java-driver";
+  private static final int ZLIB_DEFAULT = -1;
+  private static final int ZSTD_DEFAULT = 3;
+
+  private DriverSockets() {}
+
+  /**
+   * The settings of connections to the real servers.
+   *
+   * @throws IllegalArgumentException if the credential lacks something, or has too much
+   */
+  public static WireSettings of(MongoClientSettings settings, Carrier carrier) {
+    List<Compressor> compressors =
+        settings.getCompressorList().stream()
+            .map(DriverSockets::compressor)
+            .filter(DriverSockets::isThere)
+            .toList();
+    MongoCredential credential = settings.getCredential();
+    return new WireSettings(
+        sockets(settings.getSocketSettings(), carrier),
+        limits(settings.getConnectionPoolSettings()),
+        tls(settings.getSslSettings()),
+        new HandshakeSettings(
+            ClientMetadata.of(settings.getApplicationName(), DRIVER, driverVersion()),
+            compressors.stream().map(Compressor::name).toList(),
+            credential == null ? null : mechanism(credential)),
+        compressors,
+        new Addresses(lookup(settings), Map.of()),
+        carrier.sharing());
+  }
+
+  private static WireSettings.Sockets sockets(SocketSettings settings, Carrier carrier) {
+    ProxySettings proxy = settings.getProxySettings();
+    return new WireSettings.Sockets(
+        carrier.channelClass(),
+        null,
+        Duration.ofMillis(settings.getConnectTimeout(TimeUnit.MILLISECONDS)),
+        settings.getSendBufferSize(),
+        settings.getReceiveBufferSize(),
+        proxy.isProxyEnabled()
+            ? new WireSettings.Proxy(
+                new ServerAddressName(Objects.requireNonNull(proxy.getHost()), proxy.getPort()),
+                proxy.getUsername(),
+                proxy.getPassword())
+            : null);
+  }
+
+  private static WireSettings.PoolLimits limits(ConnectionPoolSettings settings) {
+    return new WireSettings.PoolLimits(
+        settings.getMaxSize(),
+        settings.getMinSize(),
+        settings.getMaxConnecting(),
+        Duration.ofMillis(settings.getMaxWaitTime(TimeUnit.MILLISECONDS)),
+        Duration.ofMillis(settings.getMaxConnectionIdleTime(TimeUnit.MILLISECONDS)),
+        Duration.ofMillis(settings.getMaxConnectionLifeTime(TimeUnit.MILLISECONDS)));
+  }
+
+  private static Compressor compressor(MongoCompressor compressor) {
+    String name = compressor.getName().toLowerCase(Locale.ROOT);
+    int otherwise = name.equals("zstd") ? ZSTD_DEFAULT : ZLIB_DEFAULT;
+    return new Compressor(
+        name, compressor.<Integer>getPropertyNonNull(MongoCompressor.LEVEL, otherwise));
+  }
+
+  private static boolean isThere(Compressor compressor) {
+    boolean there = compressor.isAvailable();
+    if (!there) {
+      log.warn("{} is passed over: its library is not on the class path", compressor.name());
+    }
+    return there;
+  }
+
+  /** The driver's version by its manifest, null where it has none any more. */
+  private static @Nullable String driverVersion() {
+    String self = "/" + MongoClientSettings.class.getName().replace('.', '/') + ".class";
+    String url = String.valueOf(MongoClientSettings.class.getResource(self));
+    if (!url.startsWith("jar:") || !url.endsWith(self)) {
+      return null;
+    }
+    String manifest = url.substring(0, url.length() - self.length()) + "/META-INF/MANIFEST.MF";
+    try (InputStream in = URI.create(manifest).toURL().openStream()) {
+      return new Manifest(in).getMainAttributes().getValue("Bundle-Version");
+    } catch (IOException | IllegalArgumentException e) {
+      return null;
+    }
+  }
+
+  /** Finds what looks names up as the driver does. */
+  private static Addresses.Lookup lookup(MongoClientSettings settings) {
+    InetAddressResolver own = settings.getInetAddressResolver();
+    if (own != null) {
+      return own::lookupByName;
+    }
+    return ServiceLoader.load(InetAddressResolverProvider.class)
+        .findFirst()
+        .map(provider -> (Addresses.Lookup) provider.create()::lookupByName)
+        .orElse(Addresses.Lookup.SYSTEM);
+  }
+
+  private static WireSettings.@Nullable Tls tls(SslSettings settings) {
+    if (!settings.isEnabled()) {
+      return null;
+    }
+    SSLContext context;
+    try {
+      context = settings.getContext() == null ? SSLContext.getDefault() : settings.getContext();
+    } catch (NoSuchAlgorithmException e) {
+      throw new IllegalStateException("no TLS in this Java runtime", e);
+    }
+    return new WireSettings.Tls(context, !settings.isInvalidHostNameAllowed());
+  }
+
+  /** How a credential authenticates. */
+  static Mechanism mechanism(MongoCredential credential) {
+    AuthenticationMechanism mechanism = credential.getAuthenticationMechanism();
+    String source = Objects.requireNonNullElse(credential.getSource(), "admin");
+    if (mechanism == null) {
+      return Mechanism.scram(null, user(credential), source, password(credential));
+    }
+    return switch (mechanism) {
+      case SCRAM_SHA_1, SCRAM_SHA_256 ->
+          Mechanism.scram(
+              mechanism.getMechanismName(), user(credential), source, password(credential));
+      case MONGODB_X509 -> Mechanism.x509(credential.getUserName());
+      case PLAIN -> Mechanism.plain(user(credential), source, password(credential));
+      case GSSAPI -> gssapi(credential);
+      case MONGODB_AWS -> aws(credential);
+      case MONGODB_OIDC -> oidc(credential);
+    };
+  }
+
+  private static String user(MongoCredential credential) {
+    String user = credential.getUserName();
+    if (user == null) {
+      throw new IllegalArgumentException("the credential names no user");
+    }
+    return user;
+  }
+
+  private static char[] password(MongoCredential credential) {
+    char[] password = credential.getPassword();
+    if (password == null) {
+      throw new IllegalArgumentException("the credential has no password");
+    }
+    return password;
+  }
+
+  private static Mechanism gssapi(MongoCredential credential) {
+    Subject subject = credential.getMechanismProperty(JAVA_SUBJECT_KEY, null);
+    SubjectProvider given = credential.getMechanismProperty(JAVA_SUBJECT_PROVIDER_KEY, null);
+    SubjectProvider provider =
+        given == null && subject == null ? new KerberosSubjectProvider() : given;
+    return Mechanism.gssapi(
+        user(credential),
+        new Mechanism.GssapiSettings(
+            credential.<String>getMechanismProperty(SERVICE_NAME_KEY, "mongodb"),
+            isTrue(credential.<Object>getMechanismProperty(CANONICALIZE_HOST_NAME_KEY, false)),
+            subject != null ? () -> subject : provider == null ? null : provider::getSubject,
+            credential.getMechanismProperty(JAVA_SASL_CLIENT_PROPERTIES_KEY, null)));
+  }
+
+  // As the connection string has it, it is a text.
+  private static boolean isTrue(Object value) {
+    return Boolean.parseBoolean(String.valueOf(value));
+  }
+
+  private static Mechanism aws(MongoCredential credential) {
+    Supplier<AwsCredential> given =
+        credential.getMechanismProperty(AWS_CREDENTIAL_PROVIDER_KEY, null);
+    String user = credential.getUserName();
+    if (user != null && given != null) {
+      throw new IllegalArgumentException(
+          AWS_CREDENTIAL_PROVIDER_KEY + " is for a credential without a user");
+    }
+    if (given != null) {
+      return Mechanism.aws(
+          () -> {
+            AwsCredential found = given.get();
+            return new AwsCredentials(
+                found.getAccessKeyId(), found.getSecretAccessKey(), found.getSessionToken());
+          });
+    }
+    if (user == null) {
+      return Mechanism.aws(new AwsEnvironment());
+    }
+    AwsCredentials fixed =
+        new AwsCredentials(
+            user,
+            new String(password(credential)),
+            credential.getMechanismProperty(AWS_SESSION_TOKEN_KEY, null));
+    return Mechanism.aws(() -> fixed);
+  }
+
+  private static Mechanism oidc(MongoCredential credential) {
+    String environment = credential.getMechanismProperty(ENVIRONMENT_KEY, null);
+    MongoCredential.OidcCallback machines =
+        credential.getMechanismProperty(OIDC_CALLBACK_KEY, null);
+    MongoCredential.OidcCallback persons =
+        credential.getMechanismProperty(OIDC_HUMAN_CALLBACK_KEY, null);
+    int given =
+        (environment == null ? 0 : 1) + (machines == null ? 0 : 1) + (persons == null ? 0 : 1);
+    if (given != 1) {
+      throw new IllegalArgumentException(
+          "MONGODB-OIDC needs one of "
+              + List.of(ENVIRONMENT_KEY, OIDC_CALLBACK_KEY, OIDC_HUMAN_CALLBACK_KEY));
+    }
+    String user = credential.getUserName();
+    if (environment != null) {
+      if (user != null && !environment.equals("azure")) {
+        throw new IllegalArgumentException(
+            "the environment " + environment + " takes no user name");
+      }
+      return new OidcMechanism(
+          user,
+          new OidcEnvironment(
+              environment, credential.getMechanismProperty(TOKEN_RESOURCE_KEY, null)),
+          null);
+    }
+    MongoCredential.OidcCallback callback =
+        machines != null ? machines : Objects.requireNonNull(persons);
+    return new OidcMechanism(
+        user,
+        request -> token(callback.onRequest(new CallbackContext(request))),
+        persons == null
+            ? null
+            : credential.<List<String>>getMechanismProperty(
+                ALLOWED_HOSTS_KEY, DEFAULT_ALLOWED_HOSTS));
+  }
+
+  private static OidcTokens.Token token(MongoCredential.@Nullable OidcCallbackResult result) {
+    if (result == null) {
+      throw new IllegalStateException("the OIDC callback gave no result");
+    }
+    return new OidcTokens.Token(result.getAccessToken(), result.getRefreshToken());
+  }
+
+  private record CallbackContext(OidcTokens.Request request)
+      implements MongoCredential.OidcCallbackContext {
+    @Override
+    public @Nullable String getUserName() {
+      return request.user();
+    }
+
+    @Override
+    public Duration getTimeout() {
+      return request.timeout();
+    }
+
+    @Override
+    public int getVersion() {
+      return 1;
+    }
+
+    @Override
+    public MongoCredential.@Nullable IdpInfo getIdpInfo() {
+      OidcTokens.IdentityProvider provider = request.provider();
+      return provider == null ? null : new Provider(provider);
+    }
+
+    @Override
+    public @Nullable String getRefreshToken() {
+      return request.refreshToken();
+    }
+  }
+
+  private record Provider(OidcTokens.IdentityProvider provider) implements MongoCredential.IdpInfo {
+    @Override
+    public String getIssuer() {
+      return provider.issuer();
+    }
+
+    @Override
+    public @Nullable String getClientId() {
+      return provider.clientId();
+    }
+
+    @Override
+    public List<String> getRequestScopes() {
+      return provider.scopes();
+    }
+  }
+}

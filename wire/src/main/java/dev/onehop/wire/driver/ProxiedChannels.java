@@ -1,0 +1,130 @@
+package dev.onehop.wire.driver;
+
+import com.mongodb.MongoClientSettings;
+import com.mongodb.connection.SocketSettings;
+import com.mongodb.connection.TransportSettings;
+import dev.onehop.wire.ServerAddressName;
+import dev.onehop.wire.channel.EventLoops;
+import dev.onehop.wire.connection.WireSettings;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelOutboundHandlerAdapter;
+import io.netty.channel.ChannelPromise;
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.socket.nio.NioSocketChannel;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.SocketAddress;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Lets the driver's clients that watch servers do so through a SOCKS5 proxy, which the reactive
+ * driver refuses by itself: their channels connect to the proxy. Netty makes channels from their
+ * class, so what a channel has to know is found by its event loops.
+ *
+ * <p>Thread-safe.
+ */
+public final class ProxiedChannels implements AutoCloseable {
+  private static final Map<Object, WireSettings.Sockets> SOCKETS = new ConcurrentHashMap<>();
+  private static final byte[] NOWHERE = new byte[4];
+
+  private final EventLoopGroup group = EventLoops.newCallerWritesGroup("onehop-proxied", 1);
+
+  /**
+   * @param sockets with a proxy
+   */
+  private ProxiedChannels(WireSettings.Sockets sockets) {
+    SOCKETS.put(group, sockets);
+  }
+
+  /**
+   * What clients that watch servers are made with.
+   *
+   * @param settings of the clients
+   * @param release ends what they need, after they are closed
+   */
+  public record Watching(MongoClientSettings settings, Runnable release) {}
+
+  /**
+   * The settings for clients that watch servers, through the proxy if the sockets have one.
+   *
+   * @param asked the application's settings
+   * @param transport for where there is no proxy
+   */
+  public static Watching watching(
+      MongoClientSettings asked, WireSettings.Sockets sockets, TransportSettings transport) {
+    if (sockets.proxy() == null) {
+      return new Watching(
+          MongoClientSettings.builder(asked).transportSettings(transport).build(), () -> {});
+    }
+    ProxiedChannels channels = new ProxiedChannels(sockets);
+    return new Watching(channels.applyTo(asked), channels::close);
+  }
+
+  private MongoClientSettings applyTo(MongoClientSettings settings) {
+    return MongoClientSettings.builder(withoutProxy(settings))
+        // The proxy looks names up: the address only carries the name.
+        .inetAddressResolver(host -> List.of(InetAddress.getByAddress(host, NOWHERE)))
+        .transportSettings(Carrier.transport(group, Channel.class))
+        .build();
+  }
+
+  /** The same settings without their proxy, which clients of the virtual mongos must not have. */
+  public static MongoClientSettings withoutProxy(MongoClientSettings settings) {
+    SocketSettings asked = settings.getSocketSettings();
+    MongoClientSettings.Builder builder = MongoClientSettings.builder(settings);
+    builder.applyToSocketSettings(
+        socket ->
+            socket
+                .applySettings(SocketSettings.builder().build())
+                .connectTimeout(
+                    asked.getConnectTimeout(TimeUnit.MILLISECONDS), TimeUnit.MILLISECONDS)
+                .readTimeout(asked.getReadTimeout(TimeUnit.MILLISECONDS), TimeUnit.MILLISECONDS)
+                .receiveBufferSize(asked.getReceiveBufferSize())
+                .sendBufferSize(asked.getSendBufferSize()));
+    return builder.build();
+  }
+
+  @Override
+  public void close() {
+    group.terminationFuture().addListener(stopped -> SOCKETS.remove(group));
+    EventLoops.shutDown(group);
+  }
+
+  /** Made by Netty. */
+  public static final class Channel extends NioSocketChannel {
+    public Channel() {
+      pipeline().addFirst(new Detour());
+    }
+  }
+
+  private static final class Detour extends ChannelOutboundHandlerAdapter {
+    @Override
+    public void connect(
+        ChannelHandlerContext context,
+        SocketAddress remote,
+        SocketAddress local,
+        ChannelPromise promise) {
+      WireSettings.Sockets sockets =
+          Objects.requireNonNull(SOCKETS.get(context.channel().eventLoop().parent()));
+      WireSettings.Proxy proxy = Objects.requireNonNull(sockets.proxy());
+      InetSocketAddress server = (InetSocketAddress) remote;
+      context
+          .pipeline()
+          .addBefore(
+              context.name(),
+              null,
+              proxy.newHandler(
+                  new InetSocketAddress(proxy.address().host(), proxy.address().port()),
+                  sockets.connectTimeout()));
+      context.connect(
+          WireSettings.Proxy.destination(
+              new ServerAddressName(server.getHostString(), server.getPort())),
+          local,
+          promise);
+    }
+  }
+}

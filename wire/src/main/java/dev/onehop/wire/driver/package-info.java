@@ -1,0 +1,9 @@
+/**
+ * The official driver's settings, for connections of our own and for clients that watch servers.
+ *
+ * <p>Not part of the API: for OneHop's own modules. It may change in any release.
+ */
+@NullMarked
+package dev.onehop.wire.driver;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,61 @@
+package dev.onehop.wire.handshake;
+
+import java.nio.charset.StandardCharsets;
+import java.security.GeneralSecurityException;
+import java.security.MessageDigest;
+import java.util.HexFormat;
+import javax.crypto.Mac;
+import javax.crypto.spec.SecretKeySpec;
+
+/** AWS Signature Version 4, as the AWS General Reference documents it. */
+final class AwsSignature {
+  private static final String ALGORITHM = "AWS4-HMAC-SHA256";
+
+  private AwsSignature() {}
+
+  /**
+   * The {@code Authorization} header of a request.
+   *
+   * @param timestamp as {@code 20150830T123600Z}
+   * @param signedHeaders names, sorted, separated by semicolons
+   * @param canonicalRequest the whole request in canonical form
+   */
+  static String authorization(
+      AwsCredentials credentials,
+      String timestamp,
+      String region,
+      String service,
+      String signedHeaders,
+      String canonicalRequest)
+      throws GeneralSecurityException {
+    String scope = timestamp.substring(0, 8) + "/" + region + "/" + service + "/aws4_request";
+    String toSign = String.join("\n", ALGORITHM, timestamp, scope, sha256(canonicalRequest));
+    byte[] key = bytes("AWS4" + credentials.secretAccessKey());
+    for (String part : scope.split("/", -1)) {
+      key = hmac(key, part);
+    }
+    return ALGORITHM
+        + " Credential="
+        + credentials.accessKeyId()
+        + "/"
+        + scope
+        + ", SignedHeaders="
+        + signedHeaders
+        + ", Signature="
+        + HexFormat.of().formatHex(hmac(key, toSign));
+  }
+
+  static String sha256(String text) throws GeneralSecurityException {
+    return HexFormat.of().formatHex(MessageDigest.getInstance("SHA-256").digest(bytes(text)));
+  }
+
+  private static byte[] hmac(byte[] key, String text) throws GeneralSecurityException {
+    Mac mac = Mac.getInstance("HmacSHA256");
+    mac.init(new SecretKeySpec(key, "HmacSHA256"));
+    return mac.doFinal(bytes(text));
+  }
+
+  private static byte[] bytes(String text) {
+    return text.getBytes(StandardCharsets.UTF_8);
+  }
+}

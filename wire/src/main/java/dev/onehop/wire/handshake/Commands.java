@@ -1,0 +1,28 @@
+package dev.onehop.wire.handshake;
+
+import org.bson.BsonDocument;
+import reactor.core.publisher.Mono;
+
+/** Sends commands on one connection, one after the other. */
+@FunctionalInterface
+public interface Commands {
+  /**
+   * Sends a command.
+   *
+   * @param command with its {@code $db}
+   * @return the reply's document, whatever it says
+   */
+  Mono<BsonDocument> send(BsonDocument command);
+
+  /** Sends a command that must succeed. */
+  default Mono<BsonDocument> require(String who, String database, BsonDocument command) {
+    return send(command.append("$db", new org.bson.BsonString(database)))
+        .map(
+            reply -> {
+              if (reply.isNumber("ok") && reply.getNumber("ok").doubleValue() == 1) {
+                return reply;
+              }
+              throw AuthenticationFailure.of(who, reply);
+            });
+  }
+}

@@ -1,0 +1,43 @@
+package dev.onehop.wire.handshake;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.HttpURLConnection;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.util.Map;
+
+/** What a cloud tells its machines, over HTTP at an address that only they reach. May block. */
+@FunctionalInterface
+interface MetadataService {
+  /**
+   * Sends a request.
+   *
+   * @return the body of an answer with status 200
+   * @throws IOException if there is none
+   */
+  String request(String method, String url, Map<String, String> headers) throws IOException;
+
+  /** The one of this machine. */
+  MetadataService HTTP = MetadataService::overHttp;
+
+  private static String overHttp(String method, String url, Map<String, String> headers)
+      throws IOException {
+    HttpURLConnection connection = (HttpURLConnection) URI.create(url).toURL().openConnection();
+    try {
+      connection.setConnectTimeout(10_000);
+      connection.setReadTimeout(10_000);
+      connection.setRequestMethod(method);
+      headers.forEach(connection::setRequestProperty);
+      int status = connection.getResponseCode();
+      if (status != HttpURLConnection.HTTP_OK) {
+        throw new IOException(url + " answered with status " + status);
+      }
+      try (InputStream body = connection.getInputStream()) {
+        return new String(body.readAllBytes(), StandardCharsets.UTF_8);
+      }
+    } finally {
+      connection.disconnect();
+    }
+  }
+}

@@ -1,0 +1,243 @@
+package dev.onehop.wire.handshake;
+
+import dev.onehop.wire.handshake.OidcTokens.IdentityProvider;
+import dev.onehop.wire.handshake.OidcTokens.Token;
+import java.time.Duration;
+import java.util.List;
+import org.bson.BsonDocument;
+import org.bson.BsonString;
+import org.bson.BsonValue;
+import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
+
+/**
+ * MONGODB-OIDC: by a token of an identity provider, which all connections share until the server
+ * refuses it. Source: the drivers' specification "Authentication".
+ */
+public final class OidcMechanism implements Mechanism {
+  private static final String NAME = "MONGODB-OIDC";
+  private static final int AUTHENTICATION_FAILED = 18;
+  private static final Duration MACHINES_TIME = Duration.ofMinutes(1);
+  private static final Duration PERSONS_TIME = Duration.ofMinutes(5);
+
+  /** The specification's least pause between two calls of a machine's callback. */
+  private static final long PAUSE_NANOS = Duration.ofMillis(100).toNanos();
+
+  private final @Nullable String user;
+  private final OidcTokens tokens;
+  private final @Nullable List<String> allowedHosts;
+  private final Object calls = new Object();
+  // Written while holding the lock above.
+  private volatile Known known = new Known(null, null, null);
+  private long calledAt = System.nanoTime() - PAUSE_NANOS;
+
+  private record Known(
+      @Nullable String accessToken,
+      @Nullable String refreshToken,
+      @Nullable IdentityProvider provider) {}
+
+  /** What a connection has sent last. */
+  private enum Phase {
+    NOTHING,
+    KNOWN_TOKEN,
+    REFRESHED_TOKEN,
+    NAME_OF_THE_USER,
+    NEW_TOKEN
+  }
+
+  /**
+   * @param user null if the credential names none
+   * @param tokens gets them
+   * @param allowedHosts where tokens of a person's login may be sent: names, or {@code *.} and the
+   *     end of names; null where a machine logs in
+   */
+  public OidcMechanism(
+      @Nullable String user, OidcTokens tokens, @Nullable List<String> allowedHosts) {
+    this.user = user;
+    this.tokens = tokens;
+    this.allowedHosts = allowedHosts == null ? null : List.copyOf(allowedHosts);
+    if (allowedHosts != null) {
+      for (String each : allowedHosts) {
+        if (each.lastIndexOf('*') > 0 || (each.startsWith("*") && !each.startsWith("*."))) {
+          throw new IllegalArgumentException(
+              "the wildcard of the allowed host " + each + " is not at its beginning");
+        }
+      }
+    }
+  }
+
+  @Override
+  public Login login(String host) {
+    return new OidcLogin(host);
+  }
+
+  @Override
+  public Duration patience() {
+    return allowedHosts == null ? MACHINES_TIME : PERSONS_TIME;
+  }
+
+  private boolean isPersons() {
+    return allowedHosts != null;
+  }
+
+  private final class OidcLogin implements Login, SaslSteps {
+    private final String host;
+    // Connections authenticate one step at a time, though on several threads.
+    private volatile Phase phase = Phase.NOTHING;
+    private volatile @Nullable String sent;
+
+    OidcLogin(String host) {
+      this.host = host;
+    }
+
+    @Override
+    public String who() {
+      return user == null ? "the token's user" : "user " + user + "@" + EXTERNAL;
+    }
+
+    @Override
+    public void addTo(BsonDocument hello) {
+      String token = known.accessToken();
+      sent = token;
+      if (token != null) {
+        hello.append(
+            "speculativeAuthenticate",
+            SaslDialogue.start(NAME, jwt(token)).append("db", new BsonString(EXTERNAL)));
+      }
+    }
+
+    @Override
+    public Mono<Void> run(BsonDocument helloReply, Commands commands) {
+      if (helloReply.isDocument("speculativeAuthenticate")) {
+        phase = Phase.KNOWN_TOKEN;
+        return dialogue(commands).after(helloReply.getDocument("speculativeAuthenticate"));
+      }
+      // Refused with hello or not, a known token is tried by itself, as it may be a newer one.
+      sent = null;
+      return again(commands);
+    }
+
+    @Override
+    public Mono<Void> again(Commands commands) {
+      phase = Phase.NOTHING;
+      return attempt(commands);
+    }
+
+    private Mono<Void> attempt(Commands commands) {
+      return Mono.defer(() -> dialogue(commands).run())
+          .onErrorResume(
+              AuthenticationFailure.class,
+              e ->
+                  e.code() == AUTHENTICATION_FAILED && mayTryAgain()
+                      ? attempt(commands)
+                      : Mono.error(e));
+    }
+
+    private SaslDialogue dialogue(Commands commands) {
+      return new SaslDialogue(who(), NAME, EXTERNAL, this, commands);
+    }
+
+    /** Forgets what was refused. What is newer than that stays. */
+    private boolean mayTryAgain() {
+      synchronized (calls) {
+        Known now = known;
+        if (now.accessToken() != null && now.accessToken().equals(sent)) {
+          known =
+              phase == Phase.KNOWN_TOKEN
+                  ? new Known(null, now.refreshToken(), now.provider())
+                  : new Known(null, null, null);
+        }
+        return phase == Phase.KNOWN_TOKEN || phase == Phase.REFRESHED_TOKEN;
+      }
+    }
+
+    @Override
+    public byte[] next(byte[] challenge) throws Exception {
+      synchronized (calls) {
+        Known now = known;
+        if (now.accessToken() != null && now.accessToken().equals(sent)) {
+          // The server has asked for another one on this connection.
+          now = new Known(null, now.refreshToken(), now.provider());
+          known = now;
+        }
+        if (now.accessToken() != null) {
+          phase = Phase.KNOWN_TOKEN;
+          return send(now.accessToken());
+        }
+        if (!isPersons()) {
+          phase = Phase.NEW_TOKEN;
+          return send(call(null, null));
+        }
+        if (now.refreshToken() != null) {
+          phase = Phase.REFRESHED_TOKEN;
+          return send(call(now.provider(), now.refreshToken()));
+        }
+        if (challenge.length == 0 && phase != Phase.NAME_OF_THE_USER) {
+          phase = Phase.NAME_OF_THE_USER;
+          return Payloads.bytes(
+              user == null ? new BsonDocument() : new BsonDocument("n", new BsonString(user)));
+        }
+        IdentityProvider provider = provider(Payloads.document(challenge));
+        phase = Phase.NEW_TOKEN;
+        return send(call(provider, null));
+      }
+    }
+
+    private String call(@Nullable IdentityProvider provider, @Nullable String refreshToken)
+        throws Exception {
+      long pause = calledAt + PAUSE_NANOS - System.nanoTime();
+      if (!isPersons() && pause > 0) {
+        Thread.sleep(Duration.ofNanos(pause).toMillis() + 1);
+      }
+      Token token;
+      try {
+        token = tokens.request(new OidcTokens.Request(patience(), provider, refreshToken, user));
+      } finally {
+        calledAt = System.nanoTime();
+      }
+      if (!isPersons() && token.refreshToken() != null) {
+        throw new IllegalStateException("a refresh token is for a person's login only");
+      }
+      known = new Known(token.accessToken(), token.refreshToken(), provider);
+      return token.accessToken();
+    }
+
+    private byte[] send(String token) {
+      sent = token;
+      return jwt(token);
+    }
+
+    // A server that is not what it claims to be could collect tokens.
+    private IdentityProvider provider(BsonDocument named) {
+      List<String> allowed = allowedHosts;
+      if (allowed == null
+          || allowed.stream()
+              .noneMatch(
+                  each ->
+                      each.startsWith("*.")
+                          ? host.endsWith(each.substring(1))
+                          : host.equals(each))) {
+        throw new IllegalStateException(
+            "host " + host + " is not permitted by ALLOWED_HOSTS: " + allowed);
+      }
+      return new IdentityProvider(
+          named.getString("issuer").getValue(),
+          named.isString("clientId") ? named.getString("clientId").getValue() : null,
+          named.isArray("requestScopes")
+              ? named.getArray("requestScopes").stream()
+                  .filter(BsonValue::isString)
+                  .map(each -> each.asString().getValue())
+                  .toList()
+              : List.of());
+    }
+
+    @Override
+    public boolean isComplete() {
+      return phase != Phase.NAME_OF_THE_USER && phase != Phase.NOTHING;
+    }
+  }
+
+  private static byte[] jwt(String token) {
+    return Payloads.bytes(new BsonDocument("jwt", new BsonString(token)));
+  }
+}

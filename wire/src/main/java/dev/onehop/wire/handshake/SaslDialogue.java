@@ -1,0 +1,87 @@
+package dev.onehop.wire.handshake;
+
+import org.bson.BsonBinary;
+import org.bson.BsonBoolean;
+import org.bson.BsonDocument;
+import org.bson.BsonInt32;
+import org.bson.BsonString;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Schedulers;
+
+/** One SASL conversation over {@code saslStart} and {@code saslContinue}. */
+final class SaslDialogue {
+  // More than any mechanism takes; less than a server that never ends could ask for.
+  private static final int MOST_STEPS = 100;
+
+  private final String who;
+  private final String mechanism;
+  private final String source;
+  private final SaslSteps steps;
+  private final Commands commands;
+  private int left = MOST_STEPS;
+
+  SaslDialogue(String who, String mechanism, String source, SaslSteps steps, Commands commands) {
+    this.who = who;
+    this.mechanism = mechanism;
+    this.source = source;
+    this.steps = steps;
+    this.commands = commands;
+  }
+
+  /** The first command, without its database. */
+  static BsonDocument start(String mechanism, byte[] payload) {
+    BsonDocument start =
+        new BsonDocument("saslStart", new BsonInt32(1))
+            .append("mechanism", new BsonString(mechanism))
+            .append("payload", new BsonBinary(payload));
+    return mechanism.startsWith("SCRAM-")
+        ? start.append("options", new BsonDocument("skipEmptyExchange", BsonBoolean.TRUE))
+        : start;
+  }
+
+  /** Has the whole conversation. */
+  Mono<Void> run() {
+    return step(new byte[0])
+        .flatMap(first -> commands.require(who, source, start(mechanism, first)))
+        .flatMap(this::after)
+        .doFinally(end -> steps.close());
+  }
+
+  /** Goes on after the server's first answer. */
+  Mono<Void> after(BsonDocument reply) {
+    byte[] challenge =
+        reply.isBinary("payload") ? reply.getBinary("payload").getData() : new byte[0];
+    if (reply.getBoolean("done", BsonBoolean.FALSE).getValue()) {
+      return steps.isComplete() ? Mono.empty() : step(challenge).then(Mono.defer(this::checked));
+    }
+    if (left-- == 0) {
+      return Mono.error(new AuthenticationFailure(who, "the conversation has no end", null));
+    }
+    return step(challenge)
+        .flatMap(
+            answer ->
+                commands.require(
+                    who,
+                    source,
+                    new BsonDocument("saslContinue", new BsonInt32(1))
+                        .append("conversationId", reply.get("conversationId", new BsonInt32(0)))
+                        .append("payload", new BsonBinary(answer))))
+        .flatMap(this::after);
+  }
+
+  // A server that ends the conversation early has not shown that it knows the user.
+  private Mono<Void> checked() {
+    return steps.isComplete()
+        ? Mono.empty()
+        : Mono.error(
+            new AuthenticationFailure(
+                who, "the server has ended the conversation before the client has", null));
+  }
+
+  private Mono<byte[]> step(byte[] challenge) {
+    Mono<byte[]> step =
+        Mono.fromCallable(() -> steps.next(challenge))
+            .onErrorMap(Exception.class, e -> AuthenticationFailure.of(who, e));
+    return steps.mayBlock() ? step.subscribeOn(Schedulers.boundedElastic()) : step;
+  }
+}

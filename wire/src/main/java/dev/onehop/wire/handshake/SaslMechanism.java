@@ -1,0 +1,31 @@
+package dev.onehop.wire.handshake;
+
+import java.util.function.Function;
+import org.bson.BsonDocument;
+import reactor.core.publisher.Mono;
+
+/**
+ * A mechanism that is a SASL conversation and nothing else.
+ *
+ * @param conversation begins one with a host
+ */
+record SaslMechanism(
+    String name, String who, String source, Function<String, SaslSteps> conversation)
+    implements Mechanism {
+
+  @Override
+  public Login login(String host) {
+    return new Login() {
+      @Override
+      public String who() {
+        return who;
+      }
+
+      @Override
+      public Mono<Void> run(BsonDocument helloReply, Commands commands) {
+        return Mono.defer(
+            () -> new SaslDialogue(who, name, source, conversation.apply(host), commands).run());
+      }
+    };
+  }
+}

@@ -1,0 +1,54 @@
+package dev.onehop.wire.handshake;
+
+import com.ongres.scram.common.ScramFunctions;
+import com.ongres.scram.common.ScramMechanism;
+import com.ongres.scram.common.ServerFirstMessage;
+import com.ongres.scram.common.StringPreparation;
+import java.util.Base64;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+
+/**
+ * The keys that SCRAM (RFC 5802) derives from one user's password, by what the server says to
+ * derive them with. That is slow on purpose, some ten milliseconds, and a server says the same for
+ * every connection.
+ *
+ * <p>Thread-safe.
+ */
+final class ScramKeys {
+  // More than there are servers; less than what a server that invents salts could fill.
+  private static final int MOST = 1_000;
+
+  private final Map<Derivation, Keys> known = new ConcurrentHashMap<>();
+
+  private record Derivation(ScramMechanism mechanism, String salt, int iterations) {}
+
+  /** What proves the client to the server, and the server to the client. */
+  @SuppressWarnings("ArrayRecordComponent") // never compared
+  record Keys(byte[] client, byte[] server) {}
+
+  /** The keys for a conversation in which the server has answered. */
+  Keys derive(
+      ScramMechanism mechanism,
+      StringPreparation preparation,
+      char[] password,
+      ServerFirstMessage answer) {
+    if (known.size() >= MOST) {
+      known.clear();
+    }
+    return known.computeIfAbsent(
+        new Derivation(mechanism, answer.getSalt(), answer.getIterationCount()),
+        derivation -> {
+          byte[] salted =
+              ScramFunctions.saltedPassword(
+                  mechanism,
+                  preparation,
+                  password,
+                  Base64.getDecoder().decode(derivation.salt()),
+                  derivation.iterations());
+          return new Keys(
+              ScramFunctions.clientKey(mechanism, salted),
+              ScramFunctions.serverKey(mechanism, salted));
+        });
+  }
+}

@@ -1,0 +1,17 @@
+package dev.onehop.wire.handshake;
+
+/**
+ * A user with a password.
+ *
+ * @param user the user's name
+ * @param source the database that the user belongs to
+ */
+@SuppressWarnings("ArrayRecordComponent") // never compared
+record UserCredential(String user, String source, char[] password) {
+
+  @Override
+  public String toString() {
+    // Never the password.
+    return "user " + user + "@" + source;
+  }
+}

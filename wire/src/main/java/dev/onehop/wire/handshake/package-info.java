@@ -1,0 +1,10 @@
+/**
+ * What a connection to a server begins with: hello, and authentication by every mechanism of the
+ * official driver. How commands are sent is the caller's matter: see {@link Commands}.
+ *
+ * <p>Not part of the API: for OneHop's own modules. It may change in any release.
+ */
+@NullMarked
+package dev.onehop.wire.handshake;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,119 @@
+package dev.onehop.wire.message;
+
+import java.io.IOException;
+import java.util.List;
+import org.bson.BsonArray;
+import org.bson.BsonDocument;
+import org.bson.BsonDouble;
+import org.bson.BsonInt32;
+import org.bson.BsonSerializationException;
+import org.bson.BsonString;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** An error to answer a command with, as a server would. */
+public final class CommandFailure extends RuntimeException {
+  private static final long serialVersionUID = 1L;
+  private static final Logger log = LoggerFactory.getLogger(CommandFailure.class);
+
+  /** The label of an error after which the whole transaction may be tried again. */
+  public static final String TRANSIENT_TRANSACTION_ERROR = "TransientTransactionError";
+
+  private final int code;
+  private final String codeName;
+  private final List<String> labels;
+
+  public CommandFailure(int code, String codeName, String message) {
+    this(code, codeName, message, List.of());
+  }
+
+  public CommandFailure(int code, String codeName, String message, List<String> labels) {
+    super(message);
+    this.code = code;
+    this.codeName = codeName;
+    this.labels = List.copyOf(labels);
+  }
+
+  /** The error that a server's reply with {@code ok: 0} tells. */
+  public static CommandFailure of(BsonDocument reply) {
+    return new CommandFailure(
+        ErrorCodes.of(reply),
+        reply.getString("codeName", new BsonString("")).getValue(),
+        reply.getString("errmsg", new BsonString("")).getValue(),
+        reply.getArray("errorLabels", new BsonArray()).stream()
+            .map(label -> label.asString().getValue())
+            .toList());
+  }
+
+  /** Any failure as one that a statement can have. */
+  public static CommandFailure from(Throwable failure) {
+    return failure instanceof CommandFailure known ? known : of(toReply(failure, false));
+  }
+
+  public int code() {
+    return code;
+  }
+
+  public String codeName() {
+    return codeName;
+  }
+
+  public List<String> labels() {
+    return labels;
+  }
+
+  /** There is no such collection. */
+  public static CommandFailure notFound(String namespace) {
+    return new CommandFailure(
+        ErrorCodes.NAMESPACE_NOT_FOUND, "NamespaceNotFound", "ns not found " + namespace);
+  }
+
+  public static CommandFailure notSupported(String what) {
+    return new CommandFailure(
+        ErrorCodes.COMMAND_NOT_SUPPORTED, "CommandNotSupported", what + " is not supported here");
+  }
+
+  /**
+   * The error as a server's reply.
+   *
+   * @param failure what went wrong
+   * @param retryableWrite whether the command carried a transaction number, so that the client may
+   *     send it again
+   */
+  public static BsonDocument toReply(Throwable failure, boolean retryableWrite) {
+    if (failure instanceof CommandFailure known) {
+      BsonDocument reply = error(known.code, known.codeName, String.valueOf(known.getMessage()));
+      return known.labels.isEmpty()
+          ? reply
+          : reply.append(
+              "errorLabels", new BsonArray(known.labels.stream().map(BsonString::new).toList()));
+    }
+    if (failure instanceof BsonSerializationException) {
+      return error(ErrorCodes.INVALID_BSON, "InvalidBSON", String.valueOf(failure.getMessage()));
+    }
+    if (!(failure instanceof IOException)) {
+      log.warn("a command failed inside the router", failure);
+      return error(ErrorCodes.INTERNAL_ERROR, "InternalError", failure.toString());
+    }
+    if (failure instanceof PoolWaitException) {
+      // As a mongos says it of its own pools; the driver does not retry that.
+      return error(
+          ErrorCodes.NETWORK_INTERFACE_EXCEEDED_TIME_LIMIT,
+          "NetworkInterfaceExceededTimeLimit",
+          String.valueOf(failure.getMessage()));
+    }
+    BsonDocument reply =
+        error(ErrorCodes.HOST_UNREACHABLE, "HostUnreachable", String.valueOf(failure.getMessage()));
+    if (retryableWrite) {
+      reply.append("errorLabels", new BsonArray(List.of(new BsonString("RetryableWriteError"))));
+    }
+    return reply;
+  }
+
+  private static BsonDocument error(int code, String codeName, String message) {
+    return new BsonDocument("ok", new BsonDouble(0))
+        .append("errmsg", new BsonString(message))
+        .append("code", new BsonInt32(code))
+        .append("codeName", new BsonString(codeName));
+  }
+}

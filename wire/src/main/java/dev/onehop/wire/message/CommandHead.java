@@ -1,0 +1,500 @@
+package dev.onehop.wire.message;
+
+import dev.onehop.wire.message.BsonFields.MalformedDocumentException;
+import io.netty.buffer.ByteBuf;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import org.bson.RawBsonDocument;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What routing and sharing want to know of a command: found in one pass over the top level of its
+ * message. Nested values are read on demand, and documents are copied then. Valid as long as the
+ * message is.
+ */
+public final class CommandHead {
+  /** Where an OP_MSG has its flags. */
+  public static final int FLAGS_AT = 16;
+
+  /** Where the body of an OP_MSG begins, as drivers send it. */
+  public static final int BODY_AT = 21;
+
+  /** Flag of OP_MSG: the sender takes a stream of answers. */
+  public static final int EXHAUST_ALLOWED = 1 << 16;
+
+  private static final int UNDERSTOOD = OpMsg.MORE_TO_COME | EXHAUST_ALLOWED;
+  private static final int MAX_STATEMENTS_LOOKED_AT = 100;
+  private static final Set<String> WRITES = Set.of("insert", "update", "delete");
+
+  private final ByteBuf frame;
+  private final int flags;
+  private final int bytes;
+  private String name = "";
+  private String operation = "";
+  private String collection = "";
+  private String database = "admin";
+  private String firstStage = "";
+  private int bodyEnd;
+  private int cursorIdAt;
+  private int filterAt;
+  private int collationAt;
+  private int letAt;
+  private int listAt;
+  private int listEnd;
+  private boolean listInBody;
+  private boolean otherSequence;
+  private int sessionAt;
+  private int readPreferenceAt;
+  private int readConcernAt;
+  private int writeConcernAt;
+  private boolean numbered;
+  private long number;
+  private boolean transaction;
+  private boolean starts;
+  private boolean recoverable;
+  private boolean strict;
+  private boolean ordered = true;
+  private boolean tailable;
+  private boolean lasting;
+  private boolean singleBatch;
+  private boolean versioned;
+  private long limit;
+  private long maxTimeMillis;
+
+  private CommandHead(ByteBuf frame, int flags) {
+    this.frame = frame;
+    this.flags = flags;
+    this.bytes = frame.readableBytes();
+  }
+
+  /**
+   * Reads a message.
+   *
+   * @return null if it is no OP_MSG, or one with flags or an order of sections that drivers don't
+   *     send
+   * @throws MalformedDocumentException if it is no BSON
+   * @throws IndexOutOfBoundsException likewise
+   */
+  public static @Nullable CommandHead read(ByteBuf frame) {
+    int start = frame.readerIndex();
+    int end = frame.writerIndex();
+    if (end - start < BODY_AT + 5
+        || frame.getIntLE(start + 12) != OpMsg.OP_MSG
+        || (frame.getIntLE(start + FLAGS_AT) & ~UNDERSTOOD) != 0
+        || frame.getByte(start + BODY_AT - 1) != 0) {
+      return null;
+    }
+    CommandHead head = new CommandHead(frame, frame.getIntLE(start + FLAGS_AT));
+    head.readBody(new BsonFields(frame, start + BODY_AT, end));
+    head.bodyEnd = BsonFields.endOf(frame, start + BODY_AT);
+    for (int at = head.bodyEnd; at < end; ) {
+      if (frame.getByte(at) != 1) {
+        return null;
+      }
+      at = head.readSequence(at + 1, end);
+    }
+    return head;
+  }
+
+  private void readBody(BsonFields fields) {
+    if (!fields.next()) {
+      throw new MalformedDocumentException("a command without a name");
+    }
+    name = fields.name();
+    operation = name;
+    collection = fields.string();
+    if (name.equals("getMore")) {
+      cursorIdAt = fields.isInt64() ? fields.valueAt() : 0;
+      collection = "";
+    } else if (name.equals("explain") && fields.isDocument()) {
+      readExplained(fields.document());
+    }
+    readFields(fields);
+  }
+
+  /** Where it is explained is where it would be carried out. */
+  private void readExplained(BsonFields fields) {
+    if (fields.next()) {
+      operation = fields.name();
+      collection = fields.string();
+      readFields(fields);
+    }
+  }
+
+  private void readFields(BsonFields fields) {
+    boolean write = WRITES.contains(operation);
+    while (fields.next()) {
+      switch (fields.name()) {
+        case "$db" -> database = fields.string();
+        case "filter" -> filterAt = operation.equals("find") ? documentAt(fields) : filterAt;
+        case "query" -> filterAt = documentAt(fields);
+        case "pipeline" -> readPipeline(fields);
+        case "collation" -> collationAt = documentAt(fields);
+        case "let" -> letAt = documentAt(fields);
+        case "lsid" -> sessionAt = documentAt(fields);
+        case "$readPreference" -> readPreferenceAt = documentAt(fields);
+        case "readConcern" -> readConcernAt = documentAt(fields);
+        case "writeConcern" -> writeConcernAt = documentAt(fields);
+        case "txnNumber" -> {
+          numbered = true;
+          number = fields.number();
+        }
+        case "autocommit" -> transaction = true;
+        case "startTransaction" -> starts = fields.isTrue();
+        case "recoveryToken" -> recoverable = true;
+        case "ordered" -> ordered = fields.isTrue();
+        case "apiStrict" -> strict = fields.isTrue();
+        case "maxTimeMS" -> maxTimeMillis = fields.number();
+        case "limit" -> limit = fields.number();
+        case "singleBatch" -> singleBatch = fields.isTrue();
+        case "tailable", "awaitData" -> tailable |= fields.isTrue();
+        case "noCursorTimeout" -> lasting = fields.isTrue();
+        case "stmtIds", "shardVersion", "databaseVersion" -> versioned = true;
+        case "documents", "updates", "deletes" -> {
+          if (write && fields.isDocument()) {
+            listAt = fields.valueAt();
+            listInBody = true;
+          }
+        }
+        default -> {}
+      }
+    }
+  }
+
+  private static int documentAt(BsonFields field) {
+    return field.isDocument() ? field.valueAt() : 0;
+  }
+
+  private void readPipeline(BsonFields field) {
+    filterAt = documentAt(field);
+    if (filterAt != 0) {
+      BsonFields stages = field.document();
+      if (stages.next() && stages.isDocument()) {
+        BsonFields stage = stages.document();
+        firstStage = stage.next() ? stage.name() : "";
+      }
+    }
+  }
+
+  /** Where the next section begins. */
+  private int readSequence(int at, int end) {
+    int next = at + frame.getIntLE(at);
+    int nul = frame.indexOf(at + 4, end, (byte) 0);
+    if (nul < 0 || next <= nul || next > end) {
+      throw new MalformedDocumentException("a section reaches beyond its message");
+    }
+    String identifier = frame.toString(at + 4, nul - at - 4, StandardCharsets.US_ASCII);
+    if (WRITES.contains(name) && identifier.equals(listName(name))) {
+      listAt = nul + 1;
+      listEnd = next;
+      listInBody = false;
+    } else {
+      otherSequence = true;
+    }
+    return next;
+  }
+
+  private static String listName(String write) {
+    return write.equals("insert") ? "documents" : write + "s";
+  }
+
+  /** The command's name as the client wrote it. */
+  public String name() {
+    return name;
+  }
+
+  /** The command's own name, or that of the command it explains. */
+  public String operation() {
+    return operation;
+  }
+
+  /** The value of the first field, "" if it is no string. */
+  public String collection() {
+    return collection;
+  }
+
+  public String database() {
+    return database;
+  }
+
+  /** The name of an aggregation's first stage, "" if there is none. */
+  public String firstStage() {
+    return firstStage;
+  }
+
+  /** The size of the message. */
+  public int bytes() {
+    return bytes;
+  }
+
+  /** The size of the message up to the end of its body. */
+  public int bodyBytes() {
+    return bodyEnd - frame.readerIndex();
+  }
+
+  /** The message. */
+  public ByteBuf frame() {
+    return frame;
+  }
+
+  public int flags() {
+    return flags;
+  }
+
+  /** Whether an answer will come. */
+  public boolean expectsReply() {
+    return (flags & OpMsg.MORE_TO_COME) == 0;
+  }
+
+  /** Whether a stream of answers may come. */
+  public boolean allowsExhaust() {
+    return (flags & EXHAUST_ALLOWED) != 0;
+  }
+
+  /** Where a getMore has its cursor's id, an int64; 0 if it is none. */
+  public int cursorIdAt() {
+    return cursorIdAt;
+  }
+
+  public boolean isInTransaction() {
+    return transaction;
+  }
+
+  public boolean startsTransaction() {
+    return transaction && starts;
+  }
+
+  /** Whether it has a recovery token. */
+  public boolean isRecoverable() {
+    return recoverable;
+  }
+
+  /** Whether it has a {@code txnNumber}. */
+  public boolean isNumbered() {
+    return numbered;
+  }
+
+  /** The {@code txnNumber}, 0 if there is none. */
+  public long number() {
+    return number;
+  }
+
+  /** Whether only the stable API is allowed. */
+  public boolean isStrict() {
+    return strict;
+  }
+
+  public boolean isOrdered() {
+    return ordered;
+  }
+
+  /** {@code maxTimeMS}, 0 if there is none. */
+  public long maxTimeMillis() {
+    return maxTimeMillis;
+  }
+
+  /** Whether it numbers its statements or names the version of a routing table itself. */
+  public boolean isVersioned() {
+    return versioned;
+  }
+
+  /** Whether the cursor waits for more data. */
+  public boolean isTailable() {
+    return tailable;
+  }
+
+  /** Whether it has a collation, or variables. */
+  public boolean hasCollationOrVariables() {
+    return collationAt != 0 || letAt != 0;
+  }
+
+  /** The filter, query or pipeline; null if there is none. */
+  public @Nullable RawBsonDocument filter() {
+    return documentOrNull(filterAt);
+  }
+
+  public @Nullable RawBsonDocument collation() {
+    return documentOrNull(collationAt);
+  }
+
+  /** The variables of {@code let}. */
+  public @Nullable RawBsonDocument variables() {
+    return documentOrNull(letAt);
+  }
+
+  /** The session, {@code lsid}. */
+  public @Nullable RawBsonDocument session() {
+    return documentOrNull(sessionAt);
+  }
+
+  public @Nullable RawBsonDocument readPreference() {
+    return documentOrNull(readPreferenceAt);
+  }
+
+  private @Nullable RawBsonDocument documentOrNull(int at) {
+    return at == 0 ? null : BsonFields.rawDocument(frame, at, BsonFields.endOf(frame, at));
+  }
+
+  /** The elements of the read concern; null if there is none. */
+  public @Nullable BsonFields readConcern() {
+    return fieldsOrNull(readConcernAt);
+  }
+
+  /** The elements of the write concern; null if there is none. */
+  public @Nullable BsonFields writeConcern() {
+    return fieldsOrNull(writeConcernAt);
+  }
+
+  /** The elements of the read preference; null if there is none. */
+  public @Nullable BsonFields readPreferenceFields() {
+    return fieldsOrNull(readPreferenceAt);
+  }
+
+  private @Nullable BsonFields fieldsOrNull(int at) {
+    return at == 0 ? null : new BsonFields(frame, at, frame.writerIndex());
+  }
+
+  /** Whether it is an insert, update or delete with its statements. */
+  public boolean isWriteList() {
+    return listAt != 0;
+  }
+
+  /** The only statement, if the message has that in a section and no further section, or null. */
+  public @Nullable BsonFields onlyStatement() {
+    return listAt != 0
+            && !listInBody
+            && !otherSequence
+            && listEnd == frame.writerIndex()
+            && BsonFields.endOf(frame, listAt) == listEnd
+        ? new BsonFields(frame, listAt, listEnd)
+        : null;
+  }
+
+  /** A copy of {@link #onlyStatement}. */
+  public RawBsonDocument onlyDocument() {
+    return BsonFields.rawDocument(frame, listAt, listEnd);
+  }
+
+  /** Whether there are sections beside the body. */
+  public boolean hasSequences() {
+    return bodyEnd < frame.writerIndex();
+  }
+
+  /** The statements of an insert, update or delete. */
+  public List<RawBsonDocument> statements() {
+    List<RawBsonDocument> statements = new ArrayList<>();
+    if (listInBody) {
+      BsonFields elements = new BsonFields(frame, listAt, frame.writerIndex());
+      while (elements.next()) {
+        statements.add(elements.rawDocument());
+      }
+      return statements;
+    }
+    for (int at = listAt; at < listEnd; ) {
+      int next = nextDocument(at);
+      statements.add(BsonFields.rawDocument(frame, at, next));
+      at = next;
+    }
+    return statements;
+  }
+
+  private int nextDocument(int at) {
+    int next = BsonFields.endOf(frame, at);
+    if (next <= at || next > listEnd) {
+      throw new MalformedDocumentException("a document reaches beyond its section");
+    }
+    return next;
+  }
+
+  /** Whether a find has a limit, or asks for a single batch. */
+  public boolean hasLimit() {
+    return limit != 0 || singleBatch;
+  }
+
+  /** Whether the cursor has no idle timeout. */
+  public boolean isLasting() {
+    return lasting;
+  }
+
+  /** Whether there is a query that is not empty. */
+  public boolean hasQuery() {
+    return filterAt != 0 && frame.getIntLE(filterAt) > 5;
+  }
+
+  /** Whether the filter names the {@code _id} by value, so that one document at most matches. */
+  public boolean isById() {
+    BsonFields fields = fieldsOrNull(filterAt);
+    return fields != null
+        && fields.find("_id")
+        && !fields.isOperatorDocument()
+        && !fields.isRegularExpression();
+  }
+
+  /** Whether a statement may touch many documents, or there are too many statements to look at. */
+  public boolean touchesMany() {
+    if (listAt == 0) {
+      return false;
+    }
+    int n = 0;
+    if (listInBody) {
+      BsonFields elements = new BsonFields(frame, listAt, frame.writerIndex());
+      while (elements.next()) {
+        if (++n > MAX_STATEMENTS_LOOKED_AT
+            || (elements.isDocument() && touchesMany(elements.document()))) {
+          return true;
+        }
+      }
+      return false;
+    }
+    for (int at = listAt; at < listEnd; at = nextDocument(at)) {
+      if (++n > MAX_STATEMENTS_LOOKED_AT || touchesMany(new BsonFields(frame, at, listEnd))) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private static boolean touchesMany(BsonFields statement) {
+    boolean many = false;
+    while (statement.next()) {
+      switch (statement.name()) {
+        case "multi" -> many |= statement.isTrue();
+        case "limit" -> many |= statement.number() == 0;
+        default -> {}
+      }
+    }
+    return many;
+  }
+
+  /**
+   * Whether it waits for as many members as need not be there, not one and not the majority; or for
+   * a majority to confirm a read.
+   */
+  public boolean waitsForMembers() {
+    BsonFields write = writeConcern();
+    BsonFields read = readConcern();
+    return (write != null
+            && write.find("w")
+            && (write.isNumber() ? write.number() > 1 : !write.string().equals("majority")))
+        || (read != null && read.find("level") && read.string().equals("linearizable"));
+  }
+
+  /** Whether a read waits until the server has come to a time. */
+  public boolean waitsForTime() {
+    BsonFields fields = readConcern();
+    while (fields != null && fields.next()) {
+      String field = fields.name();
+      if (field.equals("afterClusterTime") || field.equals("atClusterTime")) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  @Override
+  public String toString() {
+    return name;
+  }
+}

@@ -1,0 +1,15 @@
+package dev.onehop.wire.message;
+
+/** A request has waited for a connection for too long. */
+public final class PoolWaitException extends NotSentException {
+  private static final long serialVersionUID = 1L;
+
+  public PoolWaitException(String message) {
+    super(message);
+  }
+
+  @Override
+  public boolean isLocal() {
+    return true;
+  }
+}

@@ -1,0 +1,12 @@
+package dev.onehop.wire.message;
+
+import io.netty.handler.codec.LengthFieldBasedFrameDecoder;
+import java.nio.ByteOrder;
+
+/** Cuts a byte stream into wire protocol messages: the length comes first and counts itself. */
+public final class WireFrames extends LengthFieldBasedFrameDecoder {
+
+  public WireFrames() {
+    super(ByteOrder.LITTLE_ENDIAN, OpMsg.MAX_MESSAGE_BYTES, 0, 4, -4, 0, true);
+  }
+}

@@ -1,0 +1,9 @@
+/**
+ * Messages of the MongoDB wire protocol, and what servers' errors mean.
+ *
+ * <p>Not part of the API: for OneHop's own modules. It may change in any release.
+ */
+@NullMarked
+package dev.onehop.wire.message;
+
+import org.jspecify.annotations.NullMarked;

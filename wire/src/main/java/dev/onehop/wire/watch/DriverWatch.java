@@ -1,0 +1,85 @@
+package dev.onehop.wire.watch;
+
+import com.mongodb.MongoClientSettings;
+import com.mongodb.connection.ClusterDescription;
+import com.mongodb.event.ClusterListener;
+import com.mongodb.reactivestreams.client.MongoClient;
+import com.mongodb.reactivestreams.client.MongoClients;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.bson.Document;
+import reactor.core.publisher.Mono;
+import reactor.core.scheduler.Schedulers;
+
+/**
+ * An official client that watches servers. The driver checks a server that it has lost with the
+ * next heartbeat only, or as long as an operation waits for a server, every half second. So for a
+ * prompt check an operation waits, for a server that never comes.
+ *
+ * <p>Thread-safe.
+ */
+public final class DriverWatch implements Watching {
+  /** How long the servers are checked often. */
+  private static final Duration FOR = Duration.ofSeconds(5);
+
+  private static final Document PING = new Document("ping", 1);
+
+  private final MongoClient client;
+  private final AtomicBoolean asked = new AtomicBoolean();
+  private boolean closed;
+
+  /**
+   * Begins to watch the servers that the settings name.
+   *
+   * @param listener called on the driver's threads, which hold its locks
+   */
+  public DriverWatch(MongoClientSettings settings, ClusterListener listener) {
+    MongoClientSettings.Builder checking =
+        MongoClientSettings.builder(settings)
+            .applyToClusterSettings(
+                cluster ->
+                    cluster
+                        .addClusterListener(listener)
+                        .serverSelector(servers -> List.of())
+                        .serverSelectionTimeout(FOR.toMillis(), TimeUnit.MILLISECONDS));
+    DriverObservations.turnOff(checking);
+    this.client = connect(checking.build());
+  }
+
+  /** An official client of our own, which says so to the servers. */
+  static MongoClient connect(MongoClientSettings settings) {
+    return MongoClients.create(settings, InternalSettings.OURSELVES);
+  }
+
+  @Override
+  public ClusterDescription description() {
+    return client.getClusterDescription();
+  }
+
+  /**
+   * Elsewhere: the caller may hold the locks of a driver's client, and the driver takes this one's.
+   */
+  @Override
+  public void checkNow() {
+    if (asked.compareAndSet(false, true)) {
+      Schedulers.boundedElastic().schedule(this::check);
+    }
+  }
+
+  private synchronized void check() {
+    // The driver answers an operation twice, into its log, whose client is closed under it.
+    if (!closed) {
+      Mono.defer(() -> Mono.from(client.getDatabase("admin").runCommand(PING)))
+          .doFinally(end -> asked.set(false))
+          .subscribe(null, noServer -> {});
+    }
+  }
+
+  @Override
+  public synchronized void close() {
+    closed = true;
+    client.close();
+  }
+}

@@ -1,0 +1,9 @@
+/**
+ * Watches servers, with official clients that are there for nothing else.
+ *
+ * <p>Not part of the API: for OneHop's own modules. It may change in any release.
+ */
+@NullMarked
+package dev.onehop.wire.watch;
+
+import org.jspecify.annotations.NullMarked;

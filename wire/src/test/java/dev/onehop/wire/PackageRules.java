@@ -1,0 +1,80 @@
+package dev.onehop.wire;
+
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.simpleNameEndingWith;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.simpleNameStartingWith;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
+
+import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import com.tngtech.archunit.core.importer.ImportOption;
+import com.tngtech.archunit.library.dependencies.SliceAssignment;
+import com.tngtech.archunit.library.dependencies.SliceIdentifier;
+
+/** What holds for the packages of every module. */
+public final class PackageRules {
+  private PackageRules() {}
+
+  /** The classes of a package and those below it, without those of tests. */
+  public static JavaClasses classesOf(String root) {
+    return new ClassFileImporter()
+        .withImportOption(new ImportOption.DoNotIncludeTests())
+        .importPackages(root);
+  }
+
+  /** The packages' dependencies go one way. */
+  public static void haveNoCycles(JavaClasses classes) {
+    slices()
+        .assignedFrom(
+            new SliceAssignment() {
+              @Override
+              public SliceIdentifier getIdentifierOf(JavaClass each) {
+                return SliceIdentifier.of(each.getPackageName());
+              }
+
+              @Override
+              public String getDescription() {
+                return "packages";
+              }
+            })
+        .should()
+        .beFreeOfCycles()
+        .check(classes);
+  }
+
+  /** Each release of the driver adds to its client API and changes its internals. */
+  public static void keepToTheDriversApi(JavaClasses classes) {
+    noClasses()
+        .should()
+        .implement(
+            resideInAnyPackage("com.mongodb.client", "com.mongodb.reactivestreams.client")
+                .and(
+                    simpleNameStartingWith("Mongo")
+                        .or(simpleNameEndingWith("Publisher"))
+                        .or(simpleNameStartingWith("ClientSession")))
+                .as("the driver's client API"))
+        .check(classes);
+    noClasses()
+        .should()
+        .dependOnClassesThat()
+        .resideInAPackage("com.mongodb.internal..")
+        .check(classes);
+  }
+
+  /** A clock that jumps must not end or prolong anything. */
+  public static void takeDurationsFromTheMonotonicClock(JavaClasses classes) {
+    noClasses()
+        .should()
+        .callMethod(System.class, "currentTimeMillis")
+        .orShould()
+        .dependOnClassesThat()
+        .belongToAnyOf(java.time.Instant.class, java.time.Clock.class, java.util.Date.class)
+        .check(classes);
+  }
+
+  public static void needNoDriver(JavaClasses classes) {
+    noClasses().should().dependOnClassesThat().resideInAPackage("com.mongodb..").check(classes);
+  }
+}

@@ -1,0 +1,205 @@
+package dev.onehop.wire.channel;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.onehop.wire.CapturedLog;
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.EventLoop;
+import io.netty.channel.EventLoopGroup;
+import java.net.InetSocketAddress;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** On which thread the tasks of an event loop without a thread run. */
+@Timeout(30)
+class CallerRunsEventLoopTest {
+  private final EventLoopGroup carriers = EventLoops.newGroup("carrier", 2);
+  private final EventLoop carrier = carriers.next();
+  private final CallerRunsEventLoop loop = new CallerRunsEventLoop(carrier);
+  private final List<Thread> threads = Collections.synchronizedList(new ArrayList<>());
+
+  @AfterEach
+  void stop() {
+    carriers.shutdownGracefully(0, 1, TimeUnit.SECONDS).syncUninterruptibly();
+  }
+
+  private void note() {
+    threads.add(Thread.currentThread());
+    assertThat(loop.inEventLoop()).isTrue();
+  }
+
+  private Thread carrierThread() throws Exception {
+    return carrier.submit(Thread::currentThread).get();
+  }
+
+  @Test
+  void anIdleLoopRunsATaskOnTheCallingThread() {
+    loop.run(this::note);
+
+    assertThat(threads).containsExactly(Thread.currentThread());
+    assertThat(loop.inEventLoop()).isFalse();
+  }
+
+  @Test
+  void aTaskOfATaskRunsAtOnce() {
+    loop.run(() -> loop.run(this::note));
+
+    assertThat(threads).containsExactly(Thread.currentThread());
+  }
+
+  @Test
+  void whatIsExecutedRunsOnTheCarrier() throws Exception {
+    loop.execute(this::note);
+
+    assertThat(carrierThread()).isEqualTo(threads.get(0));
+  }
+
+  @Test
+  void aThreadRunsNoTaskThatOthersQueued() throws Exception {
+    CountDownLatch running = new CountDownLatch(1);
+    CountDownLatch queued = new CountDownLatch(1);
+    Thread busy =
+        new Thread(
+            () ->
+                loop.run(
+                    () -> {
+                      running.countDown();
+                      awaitQuietly(queued);
+                    }));
+    busy.start();
+    running.await();
+
+    loop.run(this::note);
+    assertThat(threads).isEmpty();
+    queued.countDown();
+    busy.join();
+
+    assertThat(loop.submit(() -> true).get()).isTrue();
+    assertThat(threads).containsExactly(carrierThread());
+  }
+
+  @Test
+  void onlyThreadsOfTheCarriersRunTasksForOthers() throws Exception {
+    EventLoops.run(loop, this::note);
+    assertThat(loop.submit(() -> true).get()).isTrue();
+    assertThat(threads).containsExactly(carrierThread());
+
+    EventLoop other = carriers.next();
+    Thread thread = other.submit(Thread::currentThread).get();
+    other.submit(() -> EventLoops.run(loop, this::note)).get();
+    assertThat(threads).last().isEqualTo(thread);
+  }
+
+  @Test
+  void tasksRunOneAtATimeAndNoneIsLost() throws Exception {
+    int[] counted = {0};
+    int each = 100_000;
+    List<Thread> all = new ArrayList<>();
+    for (int t = 0; t < 4; t++) {
+      boolean caller = t % 2 == 0;
+      Thread thread =
+          new Thread(
+              () -> {
+                for (int n = 0; n < each; n++) {
+                  if (caller) {
+                    loop.run(() -> counted[0]++);
+                  } else {
+                    loop.execute(() -> counted[0]++);
+                  }
+                }
+              });
+      thread.start();
+      all.add(thread);
+    }
+    for (Thread thread : all) {
+      thread.join();
+    }
+
+    assertThat(loop.submit(() -> counted[0]).get()).isEqualTo(4 * each);
+  }
+
+  @RegisterExtension
+  private final CapturedLog netty =
+      new CapturedLog("io.netty.util.concurrent.AbstractEventExecutor", "planted");
+
+  @Test
+  void aTaskThatFailsLeavesTheLoopUsable() {
+    loop.run(
+        () -> {
+          throw new IllegalStateException("planted");
+        });
+    loop.run(this::note);
+
+    assertThat(threads).hasSize(1);
+    assertThat(netty.messages()).singleElement().asString().endsWith("planted");
+  }
+
+  @Test
+  void withoutACarrierTheThreadsRunWhatIsLeft() {
+    stop();
+
+    loop.execute(this::note);
+    loop.run(this::note);
+
+    assertThat(threads).containsExactly(Thread.currentThread(), Thread.currentThread());
+  }
+
+  @Test
+  void aScheduledTaskRunsOnTheLoop() throws Exception {
+    CountDownLatch ran = new CountDownLatch(1);
+    loop.schedule(
+        () -> {
+          note();
+          ran.countDown();
+        },
+        1,
+        TimeUnit.MILLISECONDS);
+
+    ran.await();
+    assertThat(threads).containsExactly(carrierThread());
+  }
+
+  /** Netty keeps what it knows of a loop, such as a resolver of names, until the loop ends. */
+  @Test
+  void aLoopOfAGroupEndsWithItsChannel() throws Exception {
+    EventLoop ofGroup = new CallerRunsEventLoops(carriers).next();
+    InProcessChannel channel = new Answerless();
+    assertThat(ofGroup.register(channel).await().isDone()).isTrue();
+    assertThat(ofGroup.terminationFuture().isDone()).isFalse();
+
+    channel.close();
+
+    assertThat(ofGroup.terminationFuture().await(10, TimeUnit.SECONDS)).isTrue();
+  }
+
+  private static final class Answerless extends InProcessChannel {
+    @Override
+    protected boolean isCompatible(EventLoop any) {
+      return true;
+    }
+
+    @Override
+    protected void connect(InetSocketAddress address) {}
+
+    @Override
+    protected void take(ByteBuf message) {}
+
+    @Override
+    protected void closed() {}
+  }
+
+  private static void awaitQuietly(CountDownLatch latch) {
+    try {
+      latch.await();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+}

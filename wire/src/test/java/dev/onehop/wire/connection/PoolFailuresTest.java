@@ -1,0 +1,327 @@
+package dev.onehop.wire.connection;
+
+import static dev.onehop.wire.connection.WireServer.TIMEOUT;
+import static dev.onehop.wire.connection.WireServer.ok;
+import static dev.onehop.wire.connection.WireServer.ping;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowable;
+import static org.awaitility.Awaitility.await;
+
+import dev.onehop.wire.ServerAddressName;
+import dev.onehop.wire.channel.CallerWritesChannel;
+import dev.onehop.wire.connection.WireServer.Client;
+import dev.onehop.wire.connection.WireServer.Kind;
+import dev.onehop.wire.message.CommandHead;
+import dev.onehop.wire.message.OpMsg;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.channel.ChannelException;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelPromise;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.SocketAddress;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
+import org.bson.BsonDocument;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/**
+ * Whatever throws while a pool opens, clears or closes connections, the requests that wait for one
+ * fail at once, and later ones are served: no place among those that are being opened is lost.
+ */
+class PoolFailuresTest {
+  private static final Duration AT_ONCE = Duration.ofSeconds(10);
+  private static final int REQUESTS = 20;
+  private static final WireSettings.PoolLimits TWO_OPENING =
+      new WireSettings.PoolLimits(0, 0, 2, TIMEOUT, Duration.ZERO, Duration.ZERO);
+
+  private static volatile Step failing = Step.NONE;
+
+  private enum Step {
+    NONE,
+    LOOKUP,
+    /** No file descriptor is left. */
+    SOCKET,
+    REGISTRATION,
+    CONNECT,
+    CLOSE;
+
+    /** As a class that can't be loaded, which Reactor does not hand on as an error. */
+    void failHere() {
+      if (failing == this) {
+        throw new NoClassDefFoundError("planted");
+      }
+    }
+  }
+
+  /** Fails at a step. */
+  public static final class FailingChannel extends CallerWritesChannel {
+    public FailingChannel() {
+      if (failing == Step.SOCKET) {
+        throw new ChannelException("no channel", new IOException("Too many open files"));
+      }
+    }
+
+    @Override
+    public ChannelFuture close() {
+      Step.CLOSE.failHere();
+      return super.close();
+    }
+
+    @Override
+    protected boolean doConnect(SocketAddress remote, SocketAddress local) throws Exception {
+      Step.CONNECT.failHere();
+      return super.doConnect(remote, local);
+    }
+
+    @Override
+    protected void doRegister(ChannelPromise promise) {
+      Step.REGISTRATION.failHere();
+      super.doRegister(promise);
+    }
+  }
+
+  @AfterEach
+  void heal() {
+    failing = Step.NONE;
+  }
+
+  private static Client pool(WireServer server, Kind kind, WireSettings.PoolLimits limits) {
+    WireSettings usual = WireServer.settings(kind, limits, null, null, List.of());
+    return server.pool(
+        kind == Kind.EVENT_LOOP ? Kind.CALLER_WRITES : kind,
+        new WireSettings(
+            new WireSettings.Sockets(
+                FailingChannel.class, null, Duration.ofSeconds(10), 0, 0, null),
+            usual.pool(),
+            null,
+            usual.handshake(),
+            List.of(),
+            new Addresses(
+                host -> {
+                  Step.LOOKUP.failHere();
+                  return List.of(InetAddress.getAllByName(host));
+                },
+                Map.of()),
+            usual.sharing()));
+  }
+
+  private static List<CompletableFuture<OpMsg>> pings(Client pool, WireServer server) {
+    return Stream.generate(() -> pool.send(server.name(), ping()).toFuture())
+        .limit(REQUESTS)
+        .toList();
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "CALLER_WRITES, LOOKUP",
+    "CALLER_WRITES, SOCKET",
+    "CALLER_WRITES, REGISTRATION",
+    "CALLER_WRITES, CONNECT",
+    "SHARED, LOOKUP",
+    "SHARED, SOCKET",
+    "SHARED, REGISTRATION",
+    "SHARED, CONNECT",
+    "BLOCKING, LOOKUP"
+  })
+  void whatCannotBeOpenedFailsAllThatWait(Kind kind, Step step) {
+    try (WireServer server = new WireServer((connection, command) -> ok());
+        Client pool = pool(server, kind, TWO_OPENING)) {
+      failing = step;
+      for (CompletableFuture<OpMsg> each : pings(pool, server)) {
+        assertThat(each)
+            .failsWithin(AT_ONCE)
+            .withThrowableOfType(ExecutionException.class)
+            .withCauseInstanceOf(IOException.class);
+      }
+
+      failing = Step.NONE;
+      for (CompletableFuture<OpMsg> each : pings(pool, server)) {
+        assertThat(each).succeedsWithin(AT_ONCE);
+      }
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(names = {"CALLER_WRITES", "SHARED"})
+  void aLackOfDescriptorsIsToldApart(Kind kind) {
+    try (WireServer server = new WireServer((connection, command) -> ok());
+        Client pool = pool(server, kind, TWO_OPENING)) {
+      failing = Step.SOCKET;
+
+      assertThat(pool.send(server.name(), ping()).toFuture())
+          .failsWithin(AT_ONCE)
+          .withThrowableOfType(ExecutionException.class)
+          .withCauseInstanceOf(NoSocketException.class)
+          .withMessageContaining("Too many open files");
+    }
+  }
+
+  /** One connection is in use, the others wait for it. */
+  @Test
+  void aCloseThatThrowsKeepsNoneFromFailing() {
+    AtomicBoolean silent = new AtomicBoolean();
+    try (WireServer server = new WireServer((connection, command) -> silent.get() ? null : ok());
+        Client pool =
+            pool(
+                server,
+                Kind.CALLER_WRITES,
+                new WireSettings.PoolLimits(1, 0, 2, TIMEOUT, Duration.ZERO, Duration.ZERO))) {
+      pool.send(server.name(), ping()).block(TIMEOUT);
+      silent.set(true);
+      CompletableFuture<OpMsg> used = pool.send(server.name(), ping()).toFuture();
+      await().until(() -> server.seen.size() == 3);
+      List<CompletableFuture<OpMsg>> waiting = pings(pool, server);
+
+      failing = Step.CLOSE;
+      pool.reset(server.name(), true, new IOException("the server is lost"));
+      for (CompletableFuture<OpMsg> each : waiting) {
+        assertThat(each).failsWithin(AT_ONCE);
+      }
+      failing = Step.NONE;
+      used.cancel(true);
+    }
+  }
+
+  /** The callback of the first request throws. */
+  @Test
+  void aCallbackThatThrowsKeepsNoOtherFromFailing() {
+    AtomicInteger told = new AtomicInteger();
+    try (WireServer server = new WireServer((connection, command) -> ok());
+        WirePool pool =
+            new WirePool(
+                server.group,
+                WireServer.settings(Kind.EVENT_LOOP, TWO_OPENING, null, null, List.of()))) {
+      String nobody = "127.0.0.1:1";
+      for (int n = 0; n < REQUESTS; n++) {
+        exchange(pool, nobody, told);
+      }
+      await().atMost(AT_ONCE).until(() -> told.get() == REQUESTS);
+    }
+  }
+
+  private static void exchange(WirePool pool, String server, AtomicInteger told) {
+    ByteBuf message = ByteBufAllocator.DEFAULT.buffer(64);
+    ping().encode(message);
+    CommandHead head = CommandHead.read(message);
+    assertThat(head).isNotNull();
+    Exchange started =
+        pool.exchange(
+            ServerAddressName.parse(server),
+            null,
+            message,
+            head,
+            new Exchange.Outcome() {
+              @Override
+              public void replied(ByteBuf reply) {}
+
+              @Override
+              public void sent() {}
+
+              @Override
+              public void failed(Throwable cause) {
+                told.incrementAndGet();
+                throw new IllegalStateException("planted");
+              }
+            });
+    assertThat(started).isNotNull();
+  }
+
+  /** It was opened before the server was said to have been gone, and hangs up afterwards. */
+  @Test
+  void threadsThatWaitFailWithAConnectionOfBefore() {
+    CountDownLatch hangUp = new CountDownLatch(1);
+    try (WireServer server =
+            new WireServer((connection, command) -> connection == 1 ? afterwards(hangUp) : null);
+        BlockingPool pool = blocking(server)) {
+      CompletableFuture<Throwable> opening = new CompletableFuture<>();
+      taking(pool, server, opening);
+      await().until(() -> server.seen.size() == 1);
+      List<CompletableFuture<Throwable>> waiting = waiting(pool, server);
+
+      pool.reset(server.name(), false, new IOException("it was gone"));
+      hangUp.countDown();
+
+      assertThat(opening).succeedsWithin(AT_ONCE);
+      for (CompletableFuture<Throwable> each : waiting) {
+        assertThat(each).succeedsWithin(AT_ONCE).isInstanceOf(IOException.class);
+      }
+    }
+  }
+
+  /** It fails with a connection that was begun before, and these began to wait afterwards. */
+  @Test
+  void threadsThatWaitSinceAResetAreServed() {
+    CountDownLatch hangUp = new CountDownLatch(1);
+    try (WireServer server =
+            new WireServer((connection, command) -> connection == 1 ? afterwards(hangUp) : ok());
+        BlockingPool pool = blocking(server)) {
+      CompletableFuture<Throwable> opening = new CompletableFuture<>();
+      taking(pool, server, opening);
+      await().until(() -> server.seen.size() == 1);
+
+      pool.reset(server.name(), false, new IOException("it was gone"));
+      List<CompletableFuture<Throwable>> waiting = waiting(pool, server);
+      hangUp.countDown();
+
+      assertThat(opening).succeedsWithin(AT_ONCE).isInstanceOf(IOException.class);
+      for (CompletableFuture<Throwable> each : waiting) {
+        assertThat(each).succeedsWithin(AT_ONCE).isNull();
+      }
+    }
+  }
+
+  /** Opens one connection at a time. */
+  private static BlockingPool blocking(WireServer server) {
+    WireSettings.PoolLimits limits =
+        new WireSettings.PoolLimits(0, 0, 1, TIMEOUT, Duration.ZERO, Duration.ZERO);
+    return new BlockingPool(
+        WireServer.settings(Kind.BLOCKING, limits, null, null, List.of()), server.group);
+  }
+
+  /** Threads that wait for a connection, one after the other. */
+  private static List<CompletableFuture<Throwable>> waiting(BlockingPool pool, WireServer server) {
+    List<CompletableFuture<Throwable>> waiting =
+        Stream.generate(() -> new CompletableFuture<Throwable>()).limit(5).toList();
+    for (CompletableFuture<Throwable> each : waiting) {
+      Thread thread = taking(pool, server, each);
+      await().until(() -> thread.getState() == Thread.State.TIMED_WAITING);
+    }
+    return waiting;
+  }
+
+  private static BsonDocument afterwards(CountDownLatch latch) {
+    try {
+      assertThat(latch.await(TIMEOUT.toSeconds(), TimeUnit.SECONDS)).isTrue();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+    return WireServer.Script.HANG_UP;
+  }
+
+  /** A thread that takes a connection, and completes with why it gets none. */
+  private static Thread taking(
+      BlockingPool pool, WireServer server, CompletableFuture<Throwable> failure) {
+    Thread thread =
+        new Thread(
+            () ->
+                failure.complete(
+                    catchThrowable(() -> pool.take(server.name(), TimeLimit.NONE, new Abort()))));
+    thread.setDaemon(true);
+    thread.start();
+    return thread;
+  }
+}

@@ -1,0 +1,387 @@
+package dev.onehop.wire.connection;
+
+import static dev.onehop.wire.connection.WireServer.TIMEOUT;
+import static dev.onehop.wire.connection.WireServer.ok;
+import static dev.onehop.wire.connection.WireServer.ping;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import dev.onehop.wire.connection.WireServer.Client;
+import dev.onehop.wire.connection.WireServer.Kind;
+import dev.onehop.wire.message.OpMsg;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
+import org.bson.BsonDocument;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.EnumSource.Mode;
+
+/** A server's pool keeps to the limits of the driver's, and is cleared when the driver's is. */
+class PoolLimitsTest {
+  private static final Duration NEVER = Duration.ZERO;
+
+  private static WireSettings.PoolLimits limits(
+      int maxSize, int minSize, int maxConnecting, Duration maxWait) {
+    return new WireSettings.PoolLimits(maxSize, minSize, maxConnecting, maxWait, NEVER, NEVER);
+  }
+
+  private static List<CompletableFuture<OpMsg>> pings(Client pool, WireServer server, int many) {
+    return Stream.generate(() -> pool.send(server.name(), ping()).toFuture()).limit(many).toList();
+  }
+
+  private static void allAnswered(List<CompletableFuture<OpMsg>> pings) {
+    assertThat(CompletableFuture.allOf(pings.toArray(CompletableFuture[]::new)))
+        .succeedsWithin(TIMEOUT);
+  }
+
+  /** Whether the server has executed it is not known. */
+  @ParameterizedTest
+  @EnumSource
+  void aRequestWhoseConnectionBreaksIsNotSentAgain(Kind kind) {
+    try (WireServer server =
+            new WireServer(
+                (connection, command) ->
+                    command.getFirstKey().equals("insert") ? WireServer.Script.HANG_UP : ok());
+        Client pool = server.pool(kind, limits(0, 0, 0, TIMEOUT))) {
+      allAnswered(pings(pool, server, 5));
+
+      assertThatThrownBy(
+              () ->
+                  pool.send(
+                          server.name(),
+                          OpMsg.command(BsonDocument.parse("{insert: 'c', $db: 'it'}")))
+                      .block(TIMEOUT))
+          .hasRootCauseInstanceOf(IOException.class)
+          .hasMessageContaining(server.name().toString());
+      pool.send(server.name(), ping()).block(TIMEOUT);
+      assertThat(server.seen).filteredOn(each -> each.containsKey("insert")).hasSize(1);
+    }
+  }
+
+  /** As the driver's pool, where the monitor's heartbeat has timed out. */
+  @ParameterizedTest
+  @EnumSource(mode = Mode.EXCLUDE, names = "SHARED")
+  void whatIsUnderWayAtALostServerFails(Kind kind) {
+    AtomicBoolean silent = new AtomicBoolean();
+    try (WireServer server = new WireServer((connection, command) -> silent.get() ? null : ok());
+        Client pool = server.pool(kind, limits(2, 0, 0, TIMEOUT))) {
+      pool.send(server.name(), ping()).block(TIMEOUT);
+      silent.set(true);
+      // One is sent, one opens a connection, one waits for either.
+      List<CompletableFuture<OpMsg>> pings = pings(pool, server, 3);
+      await().until(() -> server.accepted() == 2 && server.seen.size() == 4);
+
+      pool.reset(server.name(), true, new IOException(server.name() + " is lost"));
+      for (CompletableFuture<OpMsg> each : pings) {
+        assertThat(each)
+            .failsWithin(TIMEOUT)
+            .withThrowableThat()
+            .withMessageContaining(server.name().toString());
+      }
+      silent.set(false);
+      allAnswered(pings(pool, server, 3));
+      await().until(() -> server.open() <= 2);
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void whatIsUnderWayAtAServerThatWasGoneIsAnswered(Kind kind) {
+    AtomicBoolean silent = new AtomicBoolean(true);
+    try (WireServer server =
+            new WireServer(
+                (connection, command) ->
+                    silent.get() && command.getFirstKey().equals("find") ? null : ok());
+        Client pool = server.pool(kind, limits(0, 0, 0, TIMEOUT))) {
+      CompletableFuture<OpMsg> find =
+          pool.send(server.name(), OpMsg.command(BsonDocument.parse("{find: 'c', $db: 'it'}")))
+              .toFuture();
+      await().until(() -> server.seen.size() == 2);
+      pool.send(server.name(), ping()).block(TIMEOUT);
+      await().until(() -> server.open() == 2);
+
+      pool.reset(server.name(), false, new IOException("it was gone"));
+      await().until(() -> server.open() == 1);
+      assertThat(find).isNotDone();
+      pool.send(server.name(), ping()).block(TIMEOUT);
+      assertThat(server.accepted()).isEqualTo(3);
+      find.cancel(true);
+    }
+  }
+
+  private static boolean isHello(BsonDocument command) {
+    return command.getFirstKey().equals("hello");
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void noMoreConnectionsThanAllowed(Kind kind) {
+    try (WireServer server = new WireServer((connection, command) -> ok());
+        Client pool = server.pool(kind, limits(3, 0, 0, TIMEOUT))) {
+      allAnswered(pings(pool, server, 200));
+
+      assertThat(server.accepted()).isLessThanOrEqualTo(3);
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(names = {"EVENT_LOOP", "BLOCKING"})
+  void noMoreConnectionsThanAllowedOverBothKinds(Kind first) {
+    Kind second = first == Kind.BLOCKING ? Kind.EVENT_LOOP : Kind.BLOCKING;
+    AtomicBoolean silent = new AtomicBoolean();
+    try (WireServer server =
+        new WireServer((connection, command) -> silent.get() && !isHello(command) ? null : ok())) {
+      Map<Kind, Client> pools = server.pools(limits(3, 0, 0, TIMEOUT));
+      try (Client one = pools.get(first);
+          Client other = pools.get(second)) {
+        // Idle ones of one kind make room for the other.
+        allAnswered(pings(one, server, 20));
+        allAnswered(pings(other, server, 20));
+        allAnswered(pings(one, server, 20));
+        await().until(() -> server.open() <= 3);
+
+        silent.set(true);
+        int before = server.seen.size();
+        List<CompletableFuture<OpMsg>> stuck = pings(one, server, 2);
+        await().until(() -> sent(server, before) == 2);
+        List<CompletableFuture<OpMsg>> others = pings(other, server, 5);
+        await().until(() -> sent(server, before) == 3);
+        await()
+            .during(Duration.ofMillis(700))
+            .until(() -> server.open() <= 3 && sent(server, before) == 3);
+
+        // A connection that is given up by one kind serves the other.
+        silent.set(false);
+        stuck.forEach(each -> each.cancel(true));
+        await().until(() -> others.stream().filter(CompletableFuture::isDone).count() == 4);
+        others.forEach(each -> each.cancel(true));
+      }
+    }
+  }
+
+  private static long sent(WireServer server, int after) {
+    synchronized (server.seen) {
+      return server.seen.stream().skip(after).filter(each -> !isHello(each)).count();
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void noMoreAreOpenedAtOnceThanAllowed(Kind kind) {
+    AtomicBoolean silent = new AtomicBoolean(true);
+    try (WireServer server = new WireServer((connection, command) -> silent.get() ? null : ok());
+        Client pool = server.pool(kind, limits(0, 0, 2, TIMEOUT))) {
+      List<CompletableFuture<OpMsg>> pings = pings(pool, server, 20);
+      await().until(() -> server.seen.size() == 2);
+      await().during(Duration.ofMillis(300)).until(() -> server.accepted() == 2);
+      pings.forEach(each -> each.cancel(true));
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void connectionsThatAreGivenUpWhileTheyAreOpenedLeaveRoomForOthers(Kind kind) {
+    AtomicBoolean silent = new AtomicBoolean(true);
+    try (WireServer server = new WireServer((connection, command) -> silent.get() ? null : ok());
+        Client pool = server.pool(kind, limits(0, 0, 2, TIMEOUT))) {
+      List<CompletableFuture<OpMsg>> pings = pings(pool, server, 20);
+      await().until(() -> server.seen.size() == 2);
+      pool.reset(server.name(), true, new IOException(server.name() + " is lost"));
+      await().until(() -> pings.stream().allMatch(CompletableFuture::isCompletedExceptionally));
+      silent.set(false);
+      allAnswered(pings(pool, server, 20));
+    }
+  }
+
+  /** A thread that opens a connection itself waits for that one. */
+  @Test
+  void whatWaitsTakesTheFirstConnectionThatIsFree() {
+    // Of two connections that are being opened, one never says hello.
+    try (WireServer server =
+            new WireServer(
+                (connection, command) -> connection == 1 && isHello(command) ? null : ok());
+        Client pool = server.pool(Kind.EVENT_LOOP, limits(2, 0, 2, TIMEOUT))) {
+      List<CompletableFuture<OpMsg>> pings = pings(pool, server, 50);
+
+      allAnswered(pings);
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(mode = Mode.EXCLUDE, names = "SHARED")
+  void aRequestDoesNotWaitForLongerThanAllowed(Kind kind) {
+    try (WireServer server =
+            new WireServer((connection, command) -> isHello(command) ? ok() : null);
+        Client pool = server.pool(kind, limits(1, 0, 2, Duration.ofMillis(200)))) {
+      CompletableFuture<OpMsg> first = pool.send(server.name(), ping()).toFuture();
+      await().until(() -> server.seen.size() == 2);
+
+      assertThatThrownBy(() -> pool.send(server.name(), ping()).block(TIMEOUT))
+          .hasRootCauseInstanceOf(IOException.class)
+          .hasMessageContaining("timed out after 200 ms while waiting for a connection to");
+      assertThat(first).isNotDone();
+      first.cancel(true);
+    }
+  }
+
+  /** Not by a blocking pool: its Javadoc says so. */
+  @Test
+  void someAreKeptOpenInAdvance() {
+    try (WireServer server = new WireServer((connection, command) -> ok());
+        Client pool = server.pool(Kind.EVENT_LOOP, limits(10, 4, 2, TIMEOUT))) {
+      pool.send(server.name(), ping()).block(TIMEOUT);
+
+      await().until(() -> server.open() == 4);
+      await().during(Duration.ofMillis(700)).until(() -> server.open() == 4);
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void idleConnectionsAreClosed(Kind kind) {
+    try (WireServer server = new WireServer((connection, command) -> ok());
+        Client pool =
+            server.pool(
+                kind,
+                new WireSettings.PoolLimits(0, 0, 0, TIMEOUT, Duration.ofMillis(100), NEVER))) {
+      allAnswered(pings(pool, server, 5));
+
+      await().until(() -> server.open() == 0);
+      pool.send(server.name(), ping()).block(TIMEOUT);
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void oldConnectionsServeNoFurtherRequest(Kind kind) {
+    try (WireServer server = new WireServer((connection, command) -> ok());
+        Client pool =
+            server.pool(
+                kind,
+                new WireSettings.PoolLimits(1, 0, 0, TIMEOUT, NEVER, Duration.ofMillis(50)))) {
+      // Used all the time, and never idle for that long.
+      await()
+          .pollInterval(Duration.ofMillis(1))
+          .until(
+              () -> {
+                pool.send(server.name(), ping()).block(TIMEOUT);
+                return server.accepted() > 2;
+              });
+      await().until(() -> server.open() <= 1);
+    }
+  }
+
+  /** Each connection has its number in the answer. */
+  private static BsonDocument numbered(int connection) {
+    return ok().append("connection", new org.bson.BsonInt32(connection));
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void aServerThatShutsDownIsSentNothingOnOldConnections(Kind kind) {
+    AtomicInteger shuttingDown = new AtomicInteger();
+    try (WireServer server =
+            new WireServer(
+                (connection, command) ->
+                    !isHello(command) && connection == shuttingDown.get()
+                        ? BsonDocument.parse("{ok: 0, code: 91, errmsg: 'shutting down'}")
+                        : numbered(connection));
+        Client pool = server.pool(kind, limits(0, 0, 0, TIMEOUT))) {
+      allAnswered(pings(pool, server, 5));
+      int before = server.accepted();
+      int next = connectionOfNextPing(pool, server);
+      shuttingDown.set(next);
+      // The idle connections are all of the past now.
+      pool.send(server.name(), ping()).block(TIMEOUT);
+
+      await().until(() -> server.open() == 0);
+      assertThat(connectionOfNextPing(pool, server)).isGreaterThan(before);
+    }
+  }
+
+  private static int connectionOfNextPing(Client pool, WireServer server) {
+    OpMsg answer = pool.send(server.name(), ping()).block(TIMEOUT);
+    assertThat(answer).isNotNull();
+    return answer.body().getInt32("connection").getValue();
+  }
+
+  @ParameterizedTest
+  @EnumSource
+  void otherErrorsOfAServerLeaveItsConnections(Kind kind) {
+    try (WireServer server =
+            new WireServer(
+                (connection, command) ->
+                    isHello(command)
+                        ? ok()
+                        : BsonDocument.parse("{ok: 0, code: 10107, errmsg: 'not primary'}"));
+        Client pool = server.pool(kind, limits(0, 0, 0, TIMEOUT))) {
+      for (int i = 0; i < 5; i++) {
+        pool.send(server.name(), ping()).block(TIMEOUT);
+      }
+
+      assertThat(server.accepted()).isEqualTo(1);
+    }
+  }
+
+  @ParameterizedTest
+  @EnumSource(mode = Mode.EXCLUDE, names = "SHARED")
+  void aServerThatTakesNoMoreConnectionsFailsWhatWaitsForOne(Kind kind) {
+    AtomicBoolean refusing = new AtomicBoolean();
+    try (WireServer server =
+            new WireServer(
+                (connection, command) -> {
+                  if (!refusing.get()) {
+                    return ok();
+                  }
+                  return isHello(command)
+                      ? BsonDocument.parse("{ok: 0, code: 1, errmsg: 'too many'}")
+                      : null;
+                });
+        Client pool = server.pool(kind, limits(0, 0, 1, TIMEOUT))) {
+      pool.send(server.name(), ping()).block(TIMEOUT);
+      refusing.set(true);
+      List<CompletableFuture<OpMsg>> pings = pings(pool, server, 10);
+
+      // One has the connection that is there; the others don't wait for one that can't be had.
+      await()
+          .until(
+              () ->
+                  pings.stream().filter(CompletableFuture::isCompletedExceptionally).count() == 9);
+      assertThat(pings.stream().filter(each -> !each.isDone()).findFirst())
+          .hasValueSatisfying(each -> each.cancel(true));
+      await().until(() -> server.open() == 0);
+      refusing.set(false);
+      pool.send(server.name(), ping()).block(TIMEOUT);
+    }
+  }
+
+  /** Else the next requests would wait for what is of the past. */
+  @Test
+  void whatIsBeingOpenedEndsWithTheOthers() {
+    try (WireServer server =
+            new WireServer(
+                (connection, command) ->
+                    switch (connection) {
+                      case 1 -> null;
+                      case 2 -> BsonDocument.parse("{ok: 0, code: 1, errmsg: 'not yet'}");
+                      default -> ok();
+                    });
+        Client pool = server.pool(Kind.EVENT_LOOP, limits(2, 0, 2, TIMEOUT))) {
+      CompletableFuture<OpMsg> first = pool.send(server.name(), ping()).toFuture();
+      await().until(() -> server.seen.size() == 1);
+      CompletableFuture<OpMsg> second = pool.send(server.name(), ping()).toFuture();
+
+      await().until(() -> first.isCompletedExceptionally() && second.isCompletedExceptionally());
+      await().until(() -> server.open() == 0);
+      allAnswered(pings(pool, server, 2));
+    }
+  }
+}

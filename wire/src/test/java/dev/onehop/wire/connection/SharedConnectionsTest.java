@@ -1,0 +1,366 @@
+package dev.onehop.wire.connection;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.onehop.wire.connection.SimulatedLinks.Request;
+import dev.onehop.wire.connection.SimulatedLinks.SimulatedLink;
+import dev.onehop.wire.message.PoolWaitException;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** Which connection a request is sent on, and what becomes of it. */
+class SharedConnectionsTest {
+  private static final int REAUTHENTICATION_REQUIRED = 391;
+  private static final int SHUTDOWN_IN_PROGRESS = 91;
+
+  private SimulatedLinks links = new SimulatedLinks(4, 64);
+
+  @AfterEach
+  void close() {
+    links.close();
+    assertThat(links.meter(SharingMeters.SOCKETS, "use", "shared")).isZero();
+  }
+
+  private List<Request> send(String command, int times) {
+    List<Request> requests = new ArrayList<>();
+    for (int n = 0; n < times; n++) {
+      requests.add(links.send(command));
+    }
+    return requests;
+  }
+
+  private static void assertAnswered(List<Request> requests) {
+    assertThat(requests).allSatisfy(Request::assertAnswered);
+  }
+
+  /** Everything up to the first of those commands on each connection. */
+  private void answerWhatIsNotBehindA(String command) {
+    for (SimulatedLink link : links.links) {
+      while (!link.pending.isEmpty() && !link.pending.peek().command().equals(command)) {
+        link.answer();
+      }
+    }
+  }
+
+  @Test
+  void writesLeaveAConnectionToReads() {
+    links.openAtMost();
+    List<Request> reads = send("find", 1);
+    List<Request> writes = send("update", 20);
+    reads.addAll(send("find", 9));
+
+    answerWhatIsNotBehindA("update");
+
+    assertAnswered(reads);
+    // And they have all the others.
+    assertThat(links.open(true)).hasSize(3);
+    links.answerAll();
+    assertAnswered(writes);
+  }
+
+  /** Before there are any reads, writes have all connections. */
+  @Test
+  void writesThatHangOnEveryConnectionHoldUpNoLaterRead() {
+    links.openAtMost();
+    send("update", 20);
+    assertThat(links.open(true)).hasSize(4);
+    links.later(Duration.ofMillis(200));
+    List<Request> reads = send("find", 10);
+
+    while (!links.own.isEmpty()) {
+      links.answerOwn();
+    }
+
+    assertAnswered(reads);
+  }
+
+  @Test
+  void writesThatTakeLongAreNotInTheWayOfLaterOnes() {
+    links.openAtMost();
+    send("update", 1);
+    links.later(Duration.ofMillis(200));
+    send("update", 1);
+
+    assertThat(links.links).allSatisfy(link -> assertThat(link.pending.size()).isLessThan(2));
+  }
+
+  @Test
+  void withOneConnectionAWriteHasOneOfItsOwn() {
+    links.close();
+    links = new SimulatedLinks(1, 64);
+    Request write = links.send("update");
+
+    links.answerOwn();
+
+    write.assertAnswered();
+    assertThat(links.opening).isEmpty();
+  }
+
+  @Test
+  void noMoreThanAllowedAreInFlight() {
+    links.close();
+    links = new SimulatedLinks(2, 3);
+    links.openAtMost();
+    List<Request> reads = send("find", 10);
+    assertThat(links.links).allSatisfy(link -> assertThat(link.pending).hasSize(3));
+
+    links.links.get(0).answer();
+    assertThat(links.links.get(0).pending).hasSize(3);
+    links.answerAll();
+    assertAnswered(reads);
+  }
+
+  @Test
+  void aSlowHeadIsPassedOver() {
+    links.openAtMost();
+    Request slow = links.send("find");
+    SimulatedLink behind = links.open(true).get(0);
+    links.later(Duration.ofMillis(200));
+    List<Request> reads = send("find", 30);
+
+    assertThat(behind.pending).hasSize(1);
+    assertThat(links.meter(SharingMeters.SLOW_HEADS)).isEqualTo(1);
+    links.answerAll();
+    assertAnswered(reads);
+    slow.assertAnswered();
+  }
+
+  @Test
+  void whatIsStuckBehindSlowHeadsGetsAConnectionOfItsOwn() {
+    links.openAtMost();
+    send("find", 4);
+    links.later(Duration.ofMillis(200));
+    Request stuck = links.send("find");
+    links.later(Duration.ofMillis(900));
+    assertThat(links.own).isEmpty();
+
+    links.later(Duration.ofMillis(200));
+    links.answerOwn();
+
+    stuck.assertAnswered();
+  }
+
+  @Test
+  void whatFindsNoConnectionInTimeFails() {
+    links.roomForOwn(0);
+    links.openAtMost();
+    send("find", 4);
+    links.later(Duration.ofMillis(200));
+    Request stuck = links.send("find");
+    links.later(Duration.ofSeconds(119));
+    assertThat(stuck.isUnderWay()).isTrue();
+
+    links.later(Duration.ofSeconds(2));
+
+    assertThat(stuck.failure)
+        .isInstanceOf(PoolWaitException.class)
+        .hasMessageContaining("timed out after 120000 ms while waiting for a connection to");
+  }
+
+  @Test
+  void aConnectionThatCannotBeWrittenIsPassedOverUntilItCan() {
+    links.close();
+    links = new SimulatedLinks(2, 64);
+    links.openAtMost();
+    links.links.forEach(link -> link.writable(false));
+    Request read = links.send("find");
+    assertThat(links.open(true)).isEmpty();
+
+    links.links.get(1).writable(true);
+    links.answerAll();
+
+    read.assertAnswered();
+  }
+
+  @Test
+  void aPeerThatTakesNoByteIsGivenUp() {
+    links.openAtMost();
+    Request read = links.send("find");
+    SimulatedLink stalled = links.open(true).get(0);
+    stalled.unsent(1_000);
+    links.later(Duration.ofSeconds(1));
+    stalled.unsent(900);
+    links.later(Duration.ofSeconds(29));
+    links.later(Duration.ofSeconds(29));
+    assertThat(stalled.isOpen()).isTrue();
+
+    links.later(Duration.ofSeconds(2));
+
+    assertThat(stalled.isOpen()).isFalse();
+    assertThat(read.failure).hasMessageContaining("has not read for 30 s");
+  }
+
+  @Test
+  void aCancelledRequestLeavesItsConnectionOpen() {
+    links.openAtMost();
+    Request cancelled = links.send("find");
+    SimulatedLink link = links.open(true).get(0);
+
+    assertThat(cancelled.cancel()).isTrue();
+    link.answer();
+
+    assertThat(link.isOpen()).isTrue();
+    assertThat(cancelled.answer).isNull();
+    assertThat(links.meter(SharingMeters.LATE_REPLIES)).isEqualTo(1);
+  }
+
+  @Test
+  void whatIsCancelledInLineIsNotSent() {
+    Request cancelled = links.send("find");
+    assertThat(cancelled.cancel()).isTrue();
+    SimulatedLink link = links.opened();
+
+    assertThat(link.pending).isEmpty();
+  }
+
+  /** The server stops it then. */
+  @Test
+  void aConnectionThatIsBusyForNothingIsClosed() {
+    links.openAtMost();
+    links.send("find").cancel();
+    SimulatedLink link = links.open(true).get(0);
+    links.later(Duration.ofMillis(900));
+    assertThat(link.isOpen()).isTrue();
+
+    links.later(Duration.ofMillis(200));
+
+    assertThat(link.isOpen()).isFalse();
+  }
+
+  @Test
+  void aConnectionThatBreaksFailsItsRequestsOnly() {
+    links.openAtMost();
+    List<Request> reads = send("find", 8);
+    links.links.get(0).abort(new IOException("cut"));
+
+    assertThat(reads.stream().filter(read -> read.failure != null)).hasSize(2);
+    // The others are answered, and serve no further request.
+    Request later = links.send("find");
+    links.answerAll();
+    assertThat(reads.stream().filter(read -> read.answer != null)).hasSize(6);
+    later.assertAnswered();
+    assertThat(links.links.subList(0, 4)).noneMatch(SimulatedLink::isOpen);
+  }
+
+  @Test
+  void aServerThatShutsDownGetsNothingMoreOnOldConnections() {
+    links.openAtMost();
+    Request last = links.send("find");
+    links.open(true).get(0).answer(SHUTDOWN_IN_PROGRESS);
+    assertThat(last.answer).isEqualTo("code 91");
+
+    assertThat(links.links).noneMatch(SimulatedLink::isOpen);
+    Request next = links.send("find");
+    links.answerAll();
+    next.assertAnswered();
+  }
+
+  @Test
+  void aResetThatInterruptsFailsWhatIsUnderWayAndWhatWaits() {
+    links.close();
+    links = new SimulatedLinks(1, 1);
+    links.openAtMost();
+    List<Request> reads = send("find", 3);
+
+    links.reset(new IOException("lost"));
+
+    assertThat(reads).allSatisfy(read -> assertThat(read.failure).hasMessage("lost"));
+  }
+
+  @Test
+  void aConnectionThatIsBeingOpenedWhenTheServerIsLostIsNotUsed() {
+    Request read = links.send("find");
+    links.clear(links.generation());
+    assertThat(links.opened().isOpen()).isFalse();
+
+    links.answerAll();
+    read.assertAnswered();
+  }
+
+  @Test
+  void closingLetsWhatIsUnderWayEnd() {
+    links.openAtMost();
+    Request read = links.send("find");
+    links.shared.close();
+    Request late = links.send("find");
+
+    assertThat(late.failure).hasMessage("the client is closed");
+    links.answerAll();
+    read.assertAnswered();
+    assertThat(links.links).noneMatch(SimulatedLink::isOpen);
+  }
+
+  /** The others on the connection are neither refused nor broken by it. */
+  @Test
+  void whatIsRefusedUntilAuthenticatedAnewIsSentElsewhere() {
+    links.authenticate();
+    links.openAtMost();
+    List<Request> reads = send("find", 8);
+    SimulatedLink old = links.links.get(0);
+
+    old.answer(REAUTHENTICATION_REQUIRED);
+    assertThat(links.own).hasSize(1);
+    links.answerOwn();
+    assertThat(old.isOpen()).isTrue();
+    old.answer();
+
+    assertThat(old.isOpen()).isFalse();
+    links.answerAll();
+    assertAnswered(reads);
+  }
+
+  @Test
+  void whatWasRefusedAndCancelledIsNotSentAgain() {
+    links.authenticate();
+    links.openAtMost();
+    Request read = links.send("find");
+    SimulatedLink old = links.open(true).get(0);
+    read.cancel();
+
+    old.answer(REAUTHENTICATION_REQUIRED);
+
+    assertThat(links.own).isEmpty();
+  }
+
+  @Test
+  void aServerThatTakesNoMoreIsAskedAgainLater() {
+    links.send("find");
+    links.opened();
+    List<Request> reads = send("find", 3);
+    links.refused();
+    reads.addAll(send("find", 3));
+    assertThat(links.opening).isEmpty();
+
+    links.now += Duration.ofMillis(1_100).toNanos();
+    reads.addAll(send("find", 3));
+    assertThat(links.opening).isNotEmpty();
+    links.answerAll();
+    assertThat(reads.stream().filter(read -> read.failure != null)).isEmpty();
+  }
+
+  @Test
+  void aServerThatCannotBeReachedFailsWhatWaits() {
+    Request read = links.send("find");
+    links.refused();
+    assertThat(read.failure).hasMessage("refused");
+
+    Request next = links.send("find");
+    links.answerAll();
+    next.assertAnswered();
+  }
+
+  @Test
+  void aConnectionThatIsOldEnoughIsReplaced() {
+    links.openAtMost();
+    links.later(Duration.ofMinutes(31));
+    assertThat(links.links).noneMatch(SimulatedLink::isOpen);
+
+    Request read = links.send("find");
+    links.answerAll();
+    read.assertAnswered();
+  }
+}

@@ -1,0 +1,180 @@
+package dev.onehop.wire.handshake;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.nio.charset.StandardCharsets;
+import java.security.Provider;
+import java.security.Security;
+import java.util.Map;
+import javax.security.auth.Subject;
+import javax.security.auth.callback.CallbackHandler;
+import javax.security.sasl.SaslClient;
+import javax.security.sasl.SaslClientFactory;
+import javax.security.sasl.SaslException;
+import org.bson.BsonString;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** GSSAPI with a client in the place of the Java runtime's, as there is no Kerberos here. */
+class GssapiTest {
+  private final Provider provider = new OwnClients();
+  private final ScriptedConnection connection = new ScriptedConnection();
+
+  @BeforeEach
+  void register() {
+    Security.insertProviderAt(provider, 1);
+  }
+
+  @AfterEach
+  void unregister() {
+    Security.removeProvider(provider.getName());
+  }
+
+  private static Mechanism mechanism(Mechanism.SubjectSource subject) {
+    return Mechanism.gssapi(
+        "me@REALM", new Mechanism.GssapiSettings("service", false, subject, Map.of("p", "q")));
+  }
+
+  @Test
+  void theRuntimesClientHasTheConversation() {
+    connection
+        .then("{ok: 1}")
+        .thenPayload(false, bytes("challenge"))
+        .thenPayload(true, new byte[0]);
+
+    connection.run(mechanism(Subject::new));
+
+    assertThat(connection.seen.get(1))
+        .containsEntry("mechanism", new BsonString("GSSAPI"))
+        .containsEntry("$db", new BsonString("$external"));
+    assertThat(text(1)).isEqualTo("me@REALM service localhost {p=q}");
+    assertThat(text(2)).isEqualTo("challenge answered");
+  }
+
+  @Test
+  void whoIsNotLoggedInIsNotAuthenticated() {
+    connection.then("{ok: 1}");
+
+    assertThatThrownBy(
+            () ->
+                connection.run(
+                    mechanism(
+                        () -> {
+                          throw new javax.security.auth.login.LoginException("no ticket");
+                        })))
+        .isInstanceOf(AuthenticationFailure.class)
+        .hasMessage("user me@REALM@$external: no ticket");
+  }
+
+  @Test
+  void aChallengeThatTheClientRefusesIsAnError() {
+    connection.then("{ok: 1}").thenPayload(false, bytes("forged"));
+
+    assertThatThrownBy(() -> connection.run(mechanism(Subject::new)))
+        .isInstanceOf(AuthenticationFailure.class)
+        .hasMessageContaining("forged");
+  }
+
+  @Test
+  void aServerThatEndsTheConversationEarlyIsRefused() {
+    connection.then("{ok: 1}").thenPayload(true, bytes(""));
+
+    assertThatThrownBy(() -> connection.run(mechanism(Subject::new)))
+        .isInstanceOf(AuthenticationFailure.class);
+  }
+
+  private String text(int command) {
+    return new String(connection.sentPayload(command), StandardCharsets.UTF_8);
+  }
+
+  private static byte[] bytes(String text) {
+    return text.getBytes(StandardCharsets.UTF_8);
+  }
+
+  private static final class OwnClients extends Provider {
+    private static final long serialVersionUID = 1L;
+
+    OwnClients() {
+      super("onehop-test", "1", "SASL clients of this test");
+      put("SaslClientFactory.GSSAPI", Factory.class.getName());
+    }
+  }
+
+  /** Made by the Java runtime. */
+  public static final class Factory implements SaslClientFactory {
+    @Override
+    public SaslClient createSaslClient(
+        String[] mechanisms,
+        String authorizationId,
+        String protocol,
+        String serverName,
+        Map<String, ?> properties,
+        CallbackHandler handler) {
+      return new Client(authorizationId + " " + protocol + " " + serverName + " " + properties);
+    }
+
+    @Override
+    public String[] getMechanismNames(Map<String, ?> properties) {
+      return new String[] {"GSSAPI"};
+    }
+  }
+
+  private static final class Client implements SaslClient {
+    private final String hello;
+    private boolean begun;
+    private boolean complete;
+
+    Client(String hello) {
+      this.hello = hello;
+    }
+
+    @Override
+    public byte[] evaluateChallenge(byte[] challenge) throws SaslException {
+      String text = new String(challenge, StandardCharsets.UTF_8);
+      if (!begun) {
+        begun = true;
+        return bytes(hello);
+      }
+      if (!text.equals("challenge")) {
+        throw new SaslException("not the server's: " + text);
+      }
+      complete = true;
+      return bytes(text + " answered");
+    }
+
+    @Override
+    public boolean isComplete() {
+      return complete;
+    }
+
+    @Override
+    public String getMechanismName() {
+      return "GSSAPI";
+    }
+
+    @Override
+    public boolean hasInitialResponse() {
+      return true;
+    }
+
+    @Override
+    public byte[] unwrap(byte[] incoming, int offset, int length) {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public byte[] wrap(byte[] outgoing, int offset, int length) {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public Object getNegotiatedProperty(String name) {
+      return null;
+    }
+
+    @Override
+    public void dispose() {}
+  }
+}

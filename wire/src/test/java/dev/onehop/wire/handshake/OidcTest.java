@@ -1,0 +1,305 @@
+package dev.onehop.wire.handshake;
+
+import static dev.onehop.wire.handshake.ScriptedConnection.TIMEOUT;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.onehop.wire.handshake.OidcTokens.IdentityProvider;
+import dev.onehop.wire.handshake.OidcTokens.Request;
+import dev.onehop.wire.handshake.OidcTokens.Token;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.bson.BsonDocument;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** MONGODB-OIDC, as the specification's prose tests have it. */
+class OidcTest {
+  private static final String REFUSED = "{ok: 0, code: 18, errmsg: 'Authentication failed.'}";
+  private static final byte[] PROVIDER =
+      Payloads.bytes(
+          BsonDocument.parse(
+              "{issuer: 'https://id', clientId: 'c', requestScopes: ['one', 'two']}"));
+
+  private final List<Request> requests = new ArrayList<>();
+  private final ScriptedConnection connection = new ScriptedConnection();
+
+  private OidcMechanism machine() {
+    return new OidcMechanism(
+        null,
+        request -> {
+          requests.add(request);
+          return new Token("token " + requests.size(), null);
+        },
+        null);
+  }
+
+  private OidcMechanism person(String user, String refreshToken) {
+    return new OidcMechanism(
+        user,
+        request -> {
+          requests.add(request);
+          return new Token("token " + requests.size(), refreshToken);
+        },
+        List.of("localhost", "*.example.org"));
+  }
+
+  private static ScriptedConnection accepting() {
+    return new ScriptedConnection().then("{ok: 1}").thenPayload(true, new byte[0]);
+  }
+
+  private static String jwt(ScriptedConnection connection, int command) {
+    return Payloads.document(connection.sentPayload(command)).getString("jwt").getValue();
+  }
+
+  @Test
+  void aMachineAsksForATokenOnceForAllConnections() {
+    OidcMechanism mechanism = machine();
+    ScriptedConnection first = accepting();
+    first.run(mechanism);
+    connection.then(
+        hello -> {
+          BsonDocument speculative = hello.getDocument("speculativeAuthenticate");
+          assertThat(
+                  Payloads.document(speculative.getBinary("payload").getData())
+                      .getString("jwt")
+                      .getValue())
+              .isEqualTo("token 1");
+          return BsonDocument.parse("{ok: 1}")
+              .append("speculativeAuthenticate", ScriptedConnection.payload(true, new byte[0]));
+        });
+    connection.run(mechanism);
+
+    assertThat(first.seen.get(0)).doesNotContainKey("speculativeAuthenticate");
+    assertThat(jwt(first, 1)).isEqualTo("token 1");
+    assertThat(connection.commands()).containsExactly("hello");
+    assertThat(requests).containsExactly(new Request(Duration.ofMinutes(1), null, null, null));
+  }
+
+  @Test
+  void aTokenThatIsRefusedIsReplaced() {
+    OidcMechanism mechanism = machine();
+    accepting().run(mechanism);
+    connection.then("{ok: 1}").then(REFUSED).thenPayload(true, new byte[0]);
+
+    connection.run(mechanism);
+
+    assertThat(jwt(connection, 1)).isEqualTo("token 1");
+    assertThat(jwt(connection, 2)).isEqualTo("token 2");
+  }
+
+  @Test
+  void aNewTokenThatIsRefusedIsAnError() {
+    OidcMechanism mechanism = machine();
+    connection.then("{ok: 1}").then(REFUSED);
+
+    assertThatThrownBy(() -> connection.run(mechanism))
+        .isInstanceOf(AuthenticationFailure.class)
+        .hasMessage("the token's user: Authentication failed.");
+    accepting().run(mechanism);
+    assertThat(requests).hasSize(2);
+  }
+
+  @Test
+  void toAuthenticateAgainTakesANewToken() {
+    connection.then("{ok: 1}").thenPayload(true, new byte[0]).thenPayload(true, new byte[0]);
+
+    connection.run(machine()).again().block(TIMEOUT);
+
+    assertThat(jwt(connection, 1)).isEqualTo("token 1");
+    assertThat(jwt(connection, 2)).isEqualTo("token 2");
+  }
+
+  /** Of many connections that have to, only one calls. */
+  @Test
+  void toAuthenticateAgainTakesTheTokenThatAnotherHasGot() {
+    OidcMechanism mechanism = machine();
+    ScriptedConnection other = accepting().thenPayload(true, new byte[0]);
+    Handshake otherHandshake = other.run(mechanism);
+    connection.then("{ok: 1}").thenPayload(true, new byte[0]).thenPayload(true, new byte[0]);
+    Handshake handshake = connection.run(mechanism);
+
+    otherHandshake.again().block(TIMEOUT);
+    handshake.again().block(TIMEOUT);
+
+    assertThat(jwt(connection, 2)).isEqualTo("token 2");
+    assertThat(requests).hasSize(2);
+  }
+
+  @Test
+  void aMachineHasNoRefreshTokens() {
+    OidcMechanism mechanism = new OidcMechanism(null, request -> new Token("t", "r"), null);
+    connection.then("{ok: 1}");
+
+    assertThatThrownBy(() -> connection.run(mechanism))
+        .isInstanceOf(AuthenticationFailure.class)
+        .hasMessageContaining("a person's login only");
+  }
+
+  @Test
+  void aCallbackThatFailsFailsTheConnection() {
+    OidcMechanism mechanism =
+        new OidcMechanism(
+            null,
+            request -> {
+              throw new IOException("no provider");
+            },
+            null);
+    connection.then("{ok: 1}");
+
+    assertThatThrownBy(() -> connection.run(mechanism))
+        .isInstanceOf(AuthenticationFailure.class)
+        .hasMessage("the token's user: no provider");
+  }
+
+  @Test
+  void aPersonIsAskedForWithTheProviderThatTheServerNames() {
+    connection.then("{ok: 1}").thenPayload(false, PROVIDER).thenPayload(true, new byte[0]);
+
+    connection.run(person("me", "refresh"));
+
+    assertThat(connection.commands()).containsExactly("hello", "saslStart", "saslContinue");
+    assertThat(Payloads.document(connection.sentPayload(1)).getString("n").getValue())
+        .isEqualTo("me");
+    assertThat(jwt(connection, 2)).isEqualTo("token 1");
+    assertThat(requests)
+        .containsExactly(
+            new Request(
+                Duration.ofMinutes(5),
+                new IdentityProvider("https://id", "c", List.of("one", "two")),
+                null,
+                "me"));
+  }
+
+  @Test
+  void aPersonsTokenIsRefreshedAndThenAskedForAnew() {
+    OidcMechanism mechanism = person(null, "refresh");
+    new ScriptedConnection()
+        .then("{ok: 1}")
+        .thenPayload(false, PROVIDER)
+        .thenPayload(true, new byte[0])
+        .run(mechanism);
+    connection
+        .then("{ok: 1}")
+        .then(REFUSED) // The token that is known.
+        .then(REFUSED) // The refreshed one.
+        .thenPayload(false, PROVIDER)
+        .thenPayload(true, new byte[0]);
+
+    connection.run(mechanism);
+
+    assertThat(jwt(connection, 1)).isEqualTo("token 1");
+    assertThat(jwt(connection, 2)).isEqualTo("token 2");
+    assertThat(jwt(connection, 4)).isEqualTo("token 3");
+    assertThat(requests).extracting(Request::refreshToken).containsExactly(null, "refresh", null);
+  }
+
+  @Test
+  void aPersonsTokenGoesToAllowedHostsOnly() {
+    connection.then("{ok: 1}").thenPayload(false, PROVIDER);
+
+    assertThatThrownBy(
+            () ->
+                connection
+                    .handshake(person(null, null), "example.org.evil.com")
+                    .run()
+                    .block(TIMEOUT))
+        .isInstanceOf(AuthenticationFailure.class)
+        .hasMessageContaining("not permitted by ALLOWED_HOSTS");
+    assertThat(requests).isEmpty();
+
+    ScriptedConnection allowed =
+        new ScriptedConnection()
+            .then("{ok: 1}")
+            .thenPayload(false, PROVIDER)
+            .thenPayload(true, new byte[0]);
+    allowed.handshake(person(null, null), "db.example.org").run().block(TIMEOUT);
+    assertThat(requests).hasSize(1);
+  }
+
+  @Test
+  void aWildcardInTheMiddleIsNoAllowedHost() {
+    assertThatThrownBy(() -> new OidcMechanism(null, request -> null, List.of("db.*.org")))
+        .isInstanceOf(IllegalArgumentException.class);
+  }
+
+  @Test
+  void theTestEnvironmentReadsAFile(@TempDir Path folder) throws IOException {
+    Path file = Files.writeString(folder.resolve("token"), "from a file");
+
+    assertThat(token("test", null, Map.of("OIDC_TOKEN_FILE", file.toString())))
+        .isEqualTo("from a file");
+    assertThatThrownBy(() -> token("test", null, Map.of())).hasMessageContaining("OIDC_TOKEN_FILE");
+  }
+
+  @Test
+  void kubernetesReadsAFile(@TempDir Path folder) throws IOException {
+    Path azure = Files.writeString(folder.resolve("azure"), "azure's");
+    Path aws = Files.writeString(folder.resolve("aws"), "aws's");
+    Map<String, String> both =
+        Map.of(
+            "AZURE_FEDERATED_TOKEN_FILE", azure.toString(),
+            "AWS_WEB_IDENTITY_TOKEN_FILE", aws.toString());
+
+    assertThat(token("k8s", null, both)).isEqualTo("azure's");
+    assertThat(token("k8s", null, Map.of("AWS_WEB_IDENTITY_TOKEN_FILE", aws.toString())))
+        .isEqualTo("aws's");
+  }
+
+  @Test
+  void cloudsAreAskedForTheResource() throws IOException {
+    List<String> asked = new ArrayList<>();
+    MetadataService service =
+        (method, url, headers) -> {
+          asked.add(method + " " + url);
+          return url.contains("azure") || url.contains("oauth2")
+              ? "{\"access_token\": \"azure's\", \"expires_in\": \"3599\"}"
+              : "gcp's";
+        };
+    Request request = new Request(Duration.ofMinutes(1), null, null, "client");
+
+    assertThat(
+            new OidcEnvironment("azure", "api://x", name -> null, service)
+                .request(request)
+                .accessToken())
+        .isEqualTo("azure's");
+    assertThat(
+            new OidcEnvironment("gcp", "api://x", name -> null, service)
+                .request(request)
+                .accessToken())
+        .isEqualTo("gcp's");
+    assertThat(asked)
+        .containsExactly(
+            "GET http://169.254.169.254/metadata/identity/oauth2/token"
+                + "?api-version=2018-02-01&resource=api%3A%2F%2Fx&client_id=client",
+            "GET http://metadata/computeMetadata/v1/instance/service-accounts/default/identity"
+                + "?audience=api%3A%2F%2Fx");
+  }
+
+  @Test
+  void theResourceIsForCloudsThatNeedIt() {
+    assertThatThrownBy(() -> new OidcEnvironment("azure", null))
+        .isInstanceOf(IllegalArgumentException.class);
+    assertThatThrownBy(() -> new OidcEnvironment("test", "x"))
+        .isInstanceOf(IllegalArgumentException.class);
+    assertThatThrownBy(() -> new OidcEnvironment("moon", null)).hasMessageContaining("not moon");
+  }
+
+  private static String token(String environment, String resource, Map<String, String> variables)
+      throws IOException {
+    return new OidcEnvironment(
+            environment,
+            resource,
+            variables::get,
+            (method, url, headers) -> {
+              throw new IOException("not asked");
+            })
+        .request(new Request(Duration.ofMinutes(1), null, null, null))
+        .accessToken();
+  }
+}

@@ -1,0 +1,72 @@
+package dev.onehop.wire.handshake;
+
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.function.UnaryOperator;
+import org.bson.BsonBinary;
+import org.bson.BsonDocument;
+import org.bson.BsonString;
+import reactor.core.publisher.Mono;
+
+/** A connection to a server that answers as a test wants it, one answer after the other. */
+final class ScriptedConnection implements Commands {
+  static final Duration TIMEOUT = Duration.ofSeconds(20);
+  static final BsonDocument METADATA = BsonDocument.parse("{driver: {name: 'it'}}");
+
+  final List<BsonDocument> seen = new ArrayList<>();
+  private final Deque<UnaryOperator<BsonDocument>> answers = new ArrayDeque<>();
+
+  /** The answer to the next command, in relaxed JSON. */
+  ScriptedConnection then(String json) {
+    return then(command -> BsonDocument.parse(json));
+  }
+
+  ScriptedConnection then(UnaryOperator<BsonDocument> answer) {
+    answers.add(answer);
+    return this;
+  }
+
+  /** A step of a SASL conversation as the next answer. */
+  ScriptedConnection thenPayload(boolean done, byte[] payload) {
+    return then(command -> payload(done, payload));
+  }
+
+  static BsonDocument payload(boolean done, byte[] payload) {
+    return BsonDocument.parse("{ok: 1, conversationId: 1, done: " + done + "}")
+        .append("payload", new BsonBinary(payload));
+  }
+
+  @Override
+  public Mono<BsonDocument> send(BsonDocument command) {
+    return Mono.fromCallable(
+        () -> {
+          seen.add(command);
+          UnaryOperator<BsonDocument> answer = answers.poll();
+          return answer == null
+              ? new BsonDocument("errmsg", new BsonString("unexpected: " + command))
+              : answer.apply(command);
+        });
+  }
+
+  Handshake handshake(Mechanism mechanism, String host) {
+    return new Handshake(new HandshakeSettings(METADATA, List.of(), mechanism), host, this);
+  }
+
+  /** Says hello and authenticates. */
+  Handshake run(Mechanism mechanism) {
+    Handshake handshake = handshake(mechanism, "localhost");
+    handshake.run().block(TIMEOUT);
+    return handshake;
+  }
+
+  byte[] sentPayload(int command) {
+    return seen.get(command).getBinary("payload").getData();
+  }
+
+  List<String> commands() {
+    return seen.stream().map(BsonDocument::getFirstKey).toList();
+  }
+}
