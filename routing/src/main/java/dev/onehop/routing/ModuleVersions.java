@@ -9,13 +9,15 @@ import java.util.List;
 import java.util.Map;
 import java.util.Properties;
 import java.util.SortedMap;
+import java.util.SortedSet;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
 
 /** The versions of OneHop's modules on the class path, from the descriptors in their jars. */
 final class ModuleVersions {
-  private static final List<String> MODULES = List.of("core", "wire", "shards", "routing");
+  private static final List<String> MODULES =
+      List.of("core", "wire", "shards", "routing", "streams", "copy", "testbed", "ycsb-binding");
 
   private ModuleVersions() {}
 
@@ -25,7 +27,7 @@ final class ModuleVersions {
    * @throws IllegalStateException if they don't
    */
   static void check(ClassLoader loader) {
-    SortedMap<String, TreeSet<String>> found = new TreeMap<>();
+    SortedMap<String, SortedSet<String>> found = new TreeMap<>();
     for (String module : MODULES) {
       for (String version : versions(loader, "onehop-" + module)) {
         found.computeIfAbsent(version, any -> new TreeSet<>()).add("onehop-" + module);
@@ -41,12 +43,12 @@ final class ModuleVersions {
     }
   }
 
-  private static String described(Map.Entry<String, TreeSet<String>> version) {
+  private static String described(Map.Entry<String, SortedSet<String>> version) {
     return version.getKey() + " of " + String.join(", ", version.getValue());
   }
 
-  private static TreeSet<String> versions(ClassLoader loader, String artifact) {
-    TreeSet<String> versions = new TreeSet<>();
+  private static SortedSet<String> versions(ClassLoader loader, String artifact) {
+    SortedSet<String> versions = new TreeSet<>();
     try {
       for (URL url :
           Collections.list(

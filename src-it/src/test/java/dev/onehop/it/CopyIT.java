@@ -21,6 +21,7 @@ import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
 import java.util.UUID;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.bson.BsonBinary;
@@ -46,6 +47,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 /** Structure and documents of real clusters, copied to others while ranges move at both. */
 @SharedReplicaSet
@@ -865,6 +867,7 @@ class CopyIT {
   }
 
   @Test
+  @Timeout(value = 1, unit = TimeUnit.MINUTES)
   void aDocumentThatTheDestinationRefusesEndsTheCopyWithItsError(RealMongod set, RealMongod other) {
     try (MongoClient source = MongoClients.create(set.url());
         MongoClient destination = MongoClients.create(other.url())) {
