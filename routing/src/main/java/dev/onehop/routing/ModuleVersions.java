@@ -19,7 +19,21 @@ final class ModuleVersions {
   private static final List<String> MODULES =
       List.of("core", "wire", "shards", "routing", "streams", "copy", "testbed", "ycsb-binding");
 
+  private static volatile boolean checked;
+
   private ModuleVersions() {}
+
+  /**
+   * Checks the class path of this library, which stays the same: once is enough.
+   *
+   * @throws IllegalStateException if it has modules of different versions
+   */
+  static void check() {
+    if (!checked) {
+      check(ModuleVersions.class.getClassLoader());
+      checked = true;
+    }
+  }
 
   /**
    * Checks that all modules whose version is known have the same one. Folders of classes have none.

@@ -380,7 +380,7 @@ public final class OneHop implements AutoCloseable {
      *     the settings don't fit the mode
      */
     public OneHop build() {
-      ModuleVersions.check(OneHop.class.getClassLoader());
+      ModuleVersions.check();
       MongoClientSettings asked = settings.build();
       RoutingSettings routing = routing();
       if (mode == RoutingMode.DIRECT) {
