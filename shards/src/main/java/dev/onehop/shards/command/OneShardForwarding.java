@@ -41,7 +41,7 @@ import reactor.core.publisher.Mono;
 /**
  * The short way for what most commands are: one statement that one shard owns. The message is
  * passed on with a version added to it, and the answer is passed back, without decoding either.
- * Whatever is out of the ordinary, also in the answer, is left to {@link ClusterRouter#execute}.
+ * {@link ClusterRouter#execute} handles every other command, and every answer that needs more.
  *
  * <p>Thread-safe.
  */

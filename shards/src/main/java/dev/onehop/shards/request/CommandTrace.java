@@ -5,14 +5,18 @@ import reactor.util.context.Context;
 import reactor.util.context.ContextView;
 
 /**
- * Takes note of where one command goes, from those who send it. It travels in the Reactor context.
+ * Records where one command is sent. It travels in the Reactor context. What is not implemented is
+ * not recorded.
  *
  * <p>Thread-safe.
  */
 public interface CommandTrace {
-  /** The trace of the command that is under way in a context; one that notes nothing if none is. */
+  /** Records nothing. */
+  CommandTrace NONE = new CommandTrace() {};
+
+  /** The trace of the command that is under way in a context; {@link #NONE} without one. */
   static CommandTrace in(ContextView context) {
-    return context.<CommandTrace>getOrEmpty(CommandTrace.class).orElse(NoTrace.INSTANCE);
+    return context.<CommandTrace>getOrEmpty(CommandTrace.class).orElse(NONE);
   }
 
   /** The context for a command whose trace this is. */
@@ -21,14 +25,14 @@ public interface CommandTrace {
   }
 
   /** It was sent to a shard that owns what it touches, or some of it. */
-  void sent(String shard, ServerAddressName server);
+  default void sent(String shard, ServerAddressName server) {}
 
   /** It was handed to a mongos. */
-  void handedOver(ServerAddressName mongos);
+  default void handedOver(ServerAddressName mongos) {}
 
   /** It was refused as stale, and is decided again. */
-  void refused();
+  default void refused() {}
 
   /** One of several shards refused its part, which is sent there again. */
-  void refusedByOne();
+  default void refusedByOne() {}
 }
