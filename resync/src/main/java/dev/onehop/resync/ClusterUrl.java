@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * shown. Immutable.
  */
 public final class ClusterUrl {
-  /** YCSB\'s, for URLs that name none. */
+  /** The database of a URL that names none: YCSB's. */
   public static final String DATABASE = "ycsb";
 
   /** Mechanisms that prove a user by something else than a password in the URL. */

@@ -66,7 +66,7 @@ public interface Cluster extends AutoCloseable {
 
   /** A URL that names every mongos, database and write concern included; without a user. */
   default String allRoutersUrl() {
-    return "mongodb://" + String.join(",", routers()) + "/" + TestbedCluster.DATABASE + "?w=1";
+    return "mongodb://" + String.join(",", routers()) + "/" + ClusterUrl.DATABASE + "?w=1";
   }
 
   /**

@@ -33,8 +33,6 @@ import org.jspecify.annotations.Nullable;
 /** A testbed as the bench sees it. */
 final class TestbedCluster implements Cluster {
 
-  static final String DATABASE = ClusterUrl.DATABASE;
-
   private static final BsonDocument SHARD_KEY = new BsonDocument("_id", new BsonInt32(1));
 
   private final Testbed testbed;
@@ -65,7 +63,7 @@ final class TestbedCluster implements Cluster {
     return new TestbedCluster(
         testbed,
         // Write concern as in YCSB's own default URL.
-        access.apply(ClusterUrl.open(testbed.url() + "/" + DATABASE + "?w=1")),
+        access.apply(ClusterUrl.open(testbed.url() + "/" + ClusterUrl.DATABASE + "?w=1")),
         topology,
         new ServerFacts(
             info.mongodVersion(),
@@ -158,16 +156,16 @@ final class TestbedCluster implements Cluster {
   @Override
   public void shard(String collection, List<? extends BsonValue> splitPoints) {
     // On servers that were there before, an earlier bench's documents may be.
-    testbed.dropCollection(DATABASE + "." + collection);
+    testbed.dropCollection(ClusterUrl.DATABASE + "." + collection);
     testbed.shardCollection(
-        DATABASE + "." + collection,
+        ClusterUrl.DATABASE + "." + collection,
         SHARD_KEY,
         splitPoints.stream().map(id -> new BsonDocument("_id", id)).toList());
   }
 
   @Override
   public void warmUp(String collection) {
-    testbed.warmUpRouters(DATABASE + "." + collection);
+    testbed.warmUpRouters(ClusterUrl.DATABASE + "." + collection);
   }
 
   @Override
@@ -319,6 +317,6 @@ final class TestbedCluster implements Cluster {
   }
 
   private ServerEvidence evidence(String collection) {
-    return testbed.evidence(DATABASE + "." + collection);
+    return testbed.evidence(ClusterUrl.DATABASE + "." + collection);
   }
 }

@@ -4,6 +4,7 @@ import dev.onehop.measure.results.ShardLatencies;
 import dev.onehop.measure.results.ZonesResult;
 import dev.onehop.measure.results.ZonesResult.Crossed;
 import dev.onehop.measure.results.ZonesResult.Line;
+import dev.onehop.resync.ClusterUrl;
 import dev.onehop.resync.Failure;
 import dev.onehop.testbed.evidence.Traffic;
 import dev.onehop.testbed.evidence.Traffic.Flow;
@@ -103,7 +104,7 @@ final class ZonesRunner implements ScenarioRun {
     }
     return "mongodb://%s/%s?w=1%s%s"
         .formatted(
-            String.join(",", cluster.routers()), TestbedCluster.DATABASE, way.options(), preferred);
+            String.join(",", cluster.routers()), ClusterUrl.DATABASE, way.options(), preferred);
   }
 
   private Line line(ZonesPlan.Way way, Path folder, Traffic all, YcsbOutput output) {
