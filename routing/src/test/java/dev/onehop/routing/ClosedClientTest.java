@@ -86,7 +86,7 @@ class ClosedClientTest {
         OneHop.builder("mongodb://" + cluster.address("m0") + "/").reactiveClient();
     CompletableFuture<Document> operation =
         Mono.from(client.getDatabase("it").getCollection("c").find().first()).toFuture();
-    await().until(() -> cluster.seen("m0", "find").stream().anyMatch(each -> isQuestion(each)));
+    await().until(() -> cluster.seen("m0", "find").stream().anyMatch(ClosedClientTest::isQuestion));
     client.close();
     cluster.release();
     assertThat(operation.handle((result, failure) -> true)).succeedsWithin(Duration.ofSeconds(20));

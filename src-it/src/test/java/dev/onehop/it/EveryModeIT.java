@@ -70,7 +70,7 @@ class EveryModeIT {
   private static final Duration TIMEOUT = Duration.ofSeconds(30);
   private static final int DOCUMENTS = 300;
   private static final int RANDOM_FINDS =
-      Integer.getInteger("onehop.it.finds", Boolean.getBoolean("onehop.it.full") ? 500 : 150);
+      Integer.getInteger("onehop.it.finds", RoutedModes.FULL ? 500 : 150);
 
   /** Enough for several batches of each shard; more only take longer to be sent. */
   private static final int FOUND_AMONG = 240;

@@ -18,6 +18,7 @@ import com.mongodb.client.model.Updates;
 import com.mongodb.reactivestreams.client.MongoClient;
 import com.mongodb.reactivestreams.client.MongoClients;
 import com.mongodb.reactivestreams.client.MongoCollection;
+import dev.onehop.it.clients.RoutedModes;
 import dev.onehop.routing.OneHop;
 import dev.onehop.testbed.Testbed;
 import dev.onehop.testbed.topology.Topology;
@@ -59,9 +60,7 @@ import reactor.core.publisher.Mono;
 class MovingRangesIT {
   private static final String NAMESPACE = "it.moving";
   private static final Duration STRESS =
-      Duration.ofSeconds(
-          Integer.getInteger(
-              "onehop.it.stress.seconds", Boolean.getBoolean("onehop.it.full") ? 15 : 8));
+      Duration.ofSeconds(Integer.getInteger("onehop.it.stress.seconds", RoutedModes.FULL ? 15 : 8));
   private static final int THREADS = 100;
   private static final int KEYS = 10_000;
   private static final int CHUNK = 500;

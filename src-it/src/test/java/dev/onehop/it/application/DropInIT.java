@@ -34,6 +34,7 @@ import com.mongodb.event.CommandStartedEvent;
 import com.mongodb.event.CommandSucceededEvent;
 import dev.onehop.it.clients.Accounts;
 import dev.onehop.it.clients.Mode;
+import dev.onehop.it.clients.RoutedModes;
 import dev.onehop.routing.clients.BlockingView;
 import dev.onehop.testbed.Testbed;
 import dev.onehop.testbed.junit.ShardedCluster;
@@ -81,7 +82,7 @@ import org.springframework.data.mongodb.core.query.Update;
 class DropInIT {
   /** All modes with {@code -Dfull}, otherwise each driver in one. */
   static List<Mode> modes() {
-    return Boolean.getBoolean("onehop.it.full")
+    return RoutedModes.FULL
         ? List.of(
             Mode.PLAIN,
             Mode.PLAIN_SYNC,

@@ -28,6 +28,9 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @TestTemplate
 @ExtendWith(RoutedModesExtension.class)
 public @interface RoutedModes {
+  /** Whether this run has all combinations, and the larger counts of random tests. */
+  boolean FULL = Boolean.getBoolean("onehop.it.full");
+
   RoutingMode[] mode() default {RoutingMode.TARGETED, RoutingMode.DIRECT};
 
   Driver[] driver() default {Driver.REACTIVE, Driver.SYNC};

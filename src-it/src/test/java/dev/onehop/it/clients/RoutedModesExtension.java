@@ -21,7 +21,6 @@ import org.junit.platform.commons.support.AnnotationSupport;
 
 /** Chooses the modes, and gives each test its own. */
 final class RoutedModesExtension implements TestTemplateInvocationContextProvider {
-  private static final boolean FULL = Boolean.getBoolean("onehop.it.full");
   private static final Namespace NAMESPACE = Namespace.create(RoutedModesExtension.class);
 
   /** Moves of ranges are seen after this time. */
@@ -43,7 +42,7 @@ final class RoutedModesExtension implements TestTemplateInvocationContextProvide
   }
 
   private static List<Mode> modes(RoutedModes asked) {
-    boolean all = FULL || asked.driver().length == 1 || asked.pipelined().length == 1;
+    boolean all = RoutedModes.FULL || asked.driver().length == 1 || asked.pipelined().length == 1;
     List<Mode> chosen = new ArrayList<>();
     for (int i = 0; i < asked.mode().length; i++) {
       RoutingMode routing = asked.mode()[i];
