@@ -398,6 +398,12 @@ class VerifyIT {
           "plain",
           List.of(Filters.eq("$match", new BsonDocument("n", new BsonInt32(copy ? 1 : 2)))),
           new CreateViewOptions());
+      database.createView(
+          "literal",
+          "plain",
+          List.of(
+              BsonDocument.parse(
+                  "{$set: {n: {$literal: %s}}}".formatted(copy ? "NumberLong(1)" : "1"))));
       database.createCollection(
           "series",
           new CreateCollectionOptions()
@@ -434,6 +440,7 @@ class VerifyIT {
             "meta.collated: index _id_ differs in collation",
             "meta.capped: option max differs",
             "meta.other: option pipeline differs",
+            "meta.literal: option pipeline differs",
             "meta.sharded: index k_1 missing at the source",
             "meta.sharded: shard key differs");
     assertThat(told(report))
