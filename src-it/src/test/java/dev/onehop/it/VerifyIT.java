@@ -674,7 +674,7 @@ class VerifyIT {
     assertRefused(2, "config servers", "--to", direct(config));
     assertRefused(2, "no state of a verification", "--state", other.toString());
     assertThat(other).hasContent("{\"a\": 1}");
-    assertRefused(1, "no such file", "--state", folder.resolve("no/such").toString());
+    assertRefused(2, "no such file", "--state", folder.resolve("no/such").toString());
     assertRefused(1, "cannot reach", "--to", "mongodb://127.0.0.1:1/", "--timeout", "500ms");
   }
 
