@@ -162,7 +162,7 @@ public final class Reads {
                               ShardKeyChange.movesDocument(reply) && Transactions.isPart(command)
                                   ? ShardKeyChange.move(
                                       client, command, table, target.shard(), reply)
-                                  : Mono.just(reply))
+                                  : Mono.just(WriteResult.atShard(target.shard(), reply)))
                   : Mono.error(
                       new CommandFailure(
                           ErrorCodes.SHARD_KEY_NOT_FOUND,
