@@ -91,7 +91,9 @@ public final class MonitoredServers implements ServerSet {
         cluster.getMode() == ClusterConnectionMode.MULTIPLE && cluster.getSrvHost() == null;
     return new MonitoredServers(
         settings,
-        cluster.getHosts().toString(),
+        cluster.getSrvHost() == null
+            ? cluster.getHosts().toString()
+            : "mongodb+srv://" + cluster.getSrvHost(),
         zones,
         losses,
         listener ->
@@ -302,6 +304,9 @@ public final class MonitoredServers implements ServerSet {
     ClusterDescription description = latest;
     List<String> known = new ArrayList<>();
     if (description != null) {
+      if (description.getSrvResolutionException() != null) {
+        known.add(unresolved(description.getSrvResolutionException()));
+      }
       for (ServerDescription server : description.getServerDescriptions()) {
         Throwable why = server.getException();
         String host = server.getAddress().getHost() + ":" + server.getAddress().getPort();
@@ -320,6 +325,11 @@ public final class MonitoredServers implements ServerSet {
             + selectionTimeout.toMillis()
             + " ms; "
             + String.join(", ", known));
+  }
+
+  /** Which SRV record could not be looked up, and why. */
+  public static String unresolved(Throwable failure) {
+    return failure.getMessage() + " " + rootMessage(failure);
   }
 
   /** What went wrong in the first place. */
