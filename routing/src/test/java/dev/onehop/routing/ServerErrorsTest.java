@@ -2,6 +2,7 @@ package dev.onehop.routing;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import com.mongodb.MongoBulkWriteException;
@@ -19,10 +20,13 @@ import com.mongodb.client.model.bulk.ClientNamespacedWriteModel;
 import com.mongodb.event.CommandFailedEvent;
 import com.mongodb.event.CommandListener;
 import com.mongodb.event.CommandSucceededEvent;
+import com.mongodb.event.ConnectionPoolClearedEvent;
+import com.mongodb.event.ConnectionPoolListener;
 import dev.onehop.shards.command.ScriptedCluster;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.bson.BsonArray;
 import org.bson.BsonBinary;
 import org.bson.BsonBoolean;
@@ -46,6 +50,8 @@ class ServerErrorsTest {
   private final ScriptedCluster cluster = new ScriptedCluster(WIRE_8_0);
   private final List<BsonDocument> failures = Collections.synchronizedList(new ArrayList<>());
   private final List<BsonDocument> replies = Collections.synchronizedList(new ArrayList<>());
+
+  private final AtomicInteger clearedPools = new AtomicInteger();
 
   /** The modes that route, and the servers to which they send. */
   private enum Mode {
@@ -81,20 +87,31 @@ class ServerErrorsTest {
     return builder
         .applyToClientSettings(
             (MongoClientSettings.Builder settings) ->
-                settings.addCommandListener(
-                    new CommandListener() {
-                      @Override
-                      public void commandFailed(CommandFailedEvent event) {
-                        if (event.getThrowable() instanceof MongoCommandException refused) {
-                          failures.add(refused.getResponse());
-                        }
-                      }
+                settings
+                    .applyToConnectionPoolSettings(
+                        pool ->
+                            pool.addConnectionPoolListener(
+                                new ConnectionPoolListener() {
+                                  @Override
+                                  public void connectionPoolCleared(
+                                      ConnectionPoolClearedEvent event) {
+                                    clearedPools.incrementAndGet();
+                                  }
+                                }))
+                    .addCommandListener(
+                        new CommandListener() {
+                          @Override
+                          public void commandFailed(CommandFailedEvent event) {
+                            if (event.getThrowable() instanceof MongoCommandException refused) {
+                              failures.add(refused.getResponse());
+                            }
+                          }
 
-                      @Override
-                      public void commandSucceeded(CommandSucceededEvent event) {
-                        replies.add(event.getResponse());
-                      }
-                    }))
+                          @Override
+                          public void commandSucceeded(CommandSucceededEvent event) {
+                            replies.add(event.getResponse());
+                          }
+                        }))
         .syncClient();
   }
 
@@ -172,6 +189,26 @@ class ServerErrorsTest {
                   List.of(
                       new BsonString("SystemOverloadedError"), new BsonString("RetryableError"))));
     }
+  }
+
+  /** The pool of the driver's connections is that of all shards. */
+  @Test
+  void aShardThatCannotBeReachedLeavesTheDriversPoolAlone() {
+    try (MongoClient client = client(Mode.DIRECT, "", "retryWrites=false&retryReads=false")) {
+      collection(client).find(Filters.eq(-5)).first();
+      collection(client).find(Filters.eq(5)).first();
+      cluster.stop("s1");
+      // The first may find its connection broken.
+      catchThrowable(() -> collection(client).insertOne(new Document("_id", 5)));
+      clearedPools.set(0);
+      for (int i = 0; i < 3; i++) {
+        assertThatThrownBy(() -> collection(client).insertOne(new Document("_id", 5)))
+            .isInstanceOfSatisfying(
+                MongoException.class, e -> assertThat(e.getCode()).isEqualTo(6));
+        collection(client).insertOne(new Document("_id", -5));
+      }
+    }
+    assertThat(clearedPools).hasValue(0);
   }
 
   @ParameterizedTest

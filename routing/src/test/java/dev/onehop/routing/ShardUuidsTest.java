@@ -9,10 +9,7 @@ import dev.onehop.shards.command.ScriptedCluster;
 import java.util.ArrayList;
 import java.util.List;
 import org.bson.BsonArray;
-import org.bson.BsonDocument;
-import org.bson.BsonString;
 import org.bson.Document;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -25,14 +22,8 @@ class ShardUuidsTest {
 
   @BeforeEach
   void oneCollectionIsSharded() {
-    List.of("config", "m0", "m1").forEach(server -> cluster.script(server, this::unsharded));
-  }
-
-  private @Nullable BsonDocument unsharded(BsonDocument command) {
-    return new BsonString("collections").equals(command.get("find"))
-            && !command.getDocument("filter").equals(BsonDocument.parse("{_id: 'it.c'}"))
-        ? ScriptedCluster.cursor(new BsonArray())
-        : null;
+    List.of("config", "m0", "m1")
+        .forEach(server -> cluster.script(server, ScriptedCluster::othersUnsharded));
   }
 
   @AfterEach

@@ -290,7 +290,7 @@ final class OneShardForwarding {
           && (driver == null || !NotSentException.isLocal(cause))) {
         outcome.notDone(false, Mono.empty());
       } else {
-        outcome.failed(cause);
+        outcome.failed(NotSentException.of(cause));
       }
     }
   }

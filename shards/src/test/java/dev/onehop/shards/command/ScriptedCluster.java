@@ -265,6 +265,13 @@ public final class ScriptedCluster implements AutoCloseable {
     }
   }
 
+  /** The commands that all servers were sent, in order. */
+  public List<BsonDocument> seen() {
+    synchronized (seen) {
+      return seen.stream().map(each -> each.getDocument("command")).toList();
+    }
+  }
+
   private BsonDocument answer(String server, OpMsg request) {
     BsonDocument command = new BsonDocument();
     command.putAll(request.body());
@@ -352,6 +359,14 @@ public final class ScriptedCluster implements AutoCloseable {
                 .replace("min: {_id", "min: {" + shardKey)
                 .replace("max: {_id", "max: {" + shardKey))
         .getArray(collection, new BsonArray());
+  }
+
+  /** A script by which {@code it.c} is the only collection that is sharded. */
+  public static @Nullable BsonDocument othersUnsharded(BsonDocument command) {
+    return new BsonString("collections").equals(command.get("find"))
+            && !command.getDocument("filter").equals(BsonDocument.parse("{_id: 'it.c'}"))
+        ? cursor(new BsonArray())
+        : null;
   }
 
   public static BsonDocument cursor(BsonArray batch) {

@@ -1,5 +1,6 @@
 package dev.onehop.wire.message;
 
+import dev.onehop.wire.ServerAddressName;
 import java.io.IOException;
 import java.net.ProtocolException;
 import java.util.ArrayList;
@@ -29,19 +30,21 @@ public class CommandFailure extends RuntimeException {
   /** What a server said; null if it is no server's error. */
   private final transient @Nullable BsonDocument reply;
 
+  private final transient @Nullable ServerAddressName server;
+
   public CommandFailure(int code, String codeName, String message) {
     this(code, codeName, message, List.of());
   }
 
   public CommandFailure(int code, String codeName, String message, List<String> labels) {
-    this(code, codeName, message, labels, null);
+    this(code, codeName, message, labels, null, null);
   }
 
   /**
    * @param cause for logs
    */
   protected CommandFailure(int code, String codeName, String message, Throwable cause) {
-    this(code, codeName, message, List.of(), null);
+    this(code, codeName, message, List.of(), null, null);
     initCause(cause);
   }
 
@@ -50,12 +53,14 @@ public class CommandFailure extends RuntimeException {
       String codeName,
       String message,
       List<String> labels,
-      @Nullable BsonDocument reply) {
+      @Nullable BsonDocument reply,
+      @Nullable ServerAddressName server) {
     super(message);
     this.code = code;
     this.codeName = codeName;
     this.labels = List.copyOf(labels);
     this.reply = reply;
+    this.server = server;
   }
 
   /**
@@ -65,6 +70,15 @@ public class CommandFailure extends RuntimeException {
    * @param reply with {@code ok: 0}, or a write error
    */
   public static CommandFailure of(BsonDocument reply) {
+    return of(reply, null);
+  }
+
+  /**
+   * The same.
+   *
+   * @param server that sent the reply; null if it is not known
+   */
+  public static CommandFailure of(BsonDocument reply, @Nullable ServerAddressName server) {
     return new CommandFailure(
         ErrorCodes.of(reply),
         reply.getString("codeName", new BsonString("")).getValue(),
@@ -72,7 +86,8 @@ public class CommandFailure extends RuntimeException {
         reply.getArray("errorLabels", new BsonArray()).stream()
             .map(label -> label.asString().getValue())
             .toList(),
-        reply.containsKey("ok") ? reply : null);
+        reply.containsKey("ok") ? reply : null,
+        server);
   }
 
   /** Any failure as one that a statement can have. */
@@ -90,6 +105,11 @@ public class CommandFailure extends RuntimeException {
 
   public List<String> labels() {
     return labels;
+  }
+
+  /** The server whose error it is; null if it is none's, or is not known. */
+  public @Nullable ServerAddressName server() {
+    return server;
   }
 
   /** There is no such collection. */

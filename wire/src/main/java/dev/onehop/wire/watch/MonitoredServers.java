@@ -18,6 +18,7 @@ import dev.onehop.wire.ServerAddressName;
 import dev.onehop.wire.message.CommandFailure;
 import dev.onehop.wire.message.CommandFields;
 import dev.onehop.wire.message.ErrorCodes;
+import java.net.UnknownHostException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -336,6 +337,9 @@ public final class MonitoredServers implements ServerSet {
   public static String rootMessage(Throwable failure) {
     String message = null;
     for (Throwable each = failure; each != null; each = each.getCause()) {
+      if (each instanceof UnknownHostException) {
+        return "unknown host " + each.getMessage();
+      }
       message = each.getMessage() == null ? message : each.getMessage();
     }
     return String.valueOf(message);
