@@ -100,25 +100,25 @@ public final class Transactions {
 
   /**
    * A failure of one of a transaction's commands, with the labels that the drivers' specification
-   * "Transactions" asks for if a server was not reached: after a statement the whole transaction
-   * may be tried again; after its end only that, be it at another router. A broken connection stays
-   * its cause.
+   * "Transactions" asks for if a server was not reached, or refused all tries as stale: after a
+   * statement the whole transaction may be tried again; after its end only that, be it at another
+   * router. A broken connection stays its cause.
    */
   static Throwable labelled(OpMsg command, Throwable failure) {
     boolean unreachable = failure instanceof IOException;
     boolean notFound =
         failure instanceof CommandFailure known
             && known.code() == ErrorCodes.FAILED_TO_SATISFY_READ_PREFERENCE;
-    if (!isPart(command) || !(unreachable || notFound)) {
+    boolean stale = failure instanceof CommandFailure refused && ErrorCodes.isStale(refused.code());
+    if (!isPart(command) || !(unreachable || notFound || stale)) {
       return failure;
     }
+    CommandFailure known = CommandFailure.from(failure);
     CommandFailure labelled =
         new CommandFailure(
-            unreachable
-                ? ErrorCodes.HOST_UNREACHABLE
-                : ErrorCodes.FAILED_TO_SATISFY_READ_PREFERENCE,
-            unreachable ? "HostUnreachable" : "FailedToSatisfyReadPreference",
-            String.valueOf(failure.getMessage()),
+            known.code(),
+            known.codeName(),
+            String.valueOf(known.getMessage()),
             switch (command.commandName()) {
               case "commitTransaction" ->
                   List.of("RetryableWriteError", "UnknownTransactionCommitResult");
