@@ -23,6 +23,7 @@ import org.bson.BsonDocument;
 import org.bson.BsonDouble;
 import org.bson.BsonInt32;
 import org.bson.BsonString;
+import org.bson.BsonTimestamp;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -70,6 +71,11 @@ public final class Transactions {
     Transaction(long number, @Nullable BsonDocument readConcern) {
       this.number = number;
       this.readConcern = readConcern;
+    }
+
+    /** The time at which all shards read; null if each reads as of now. */
+    public @Nullable BsonTimestamp snapshotTime() {
+      return readConcern == null ? null : readConcern.getTimestamp("atClusterTime", null);
     }
 
     /** Another statement of it begins: what the ones before have done can't be run again. */
