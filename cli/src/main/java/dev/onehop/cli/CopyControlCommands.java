@@ -3,10 +3,12 @@ package dev.onehop.cli;
 import com.mongodb.MongoException;
 import dev.onehop.copy.CopyControl;
 import dev.onehop.copy.progress.CopyException;
+import dev.onehop.copy.progress.CopyPhase;
 import dev.onehop.resync.Failure;
 import java.io.PrintWriter;
 import java.util.concurrent.Callable;
 import org.bson.BsonBoolean;
+import org.bson.BsonString;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -51,6 +53,15 @@ final class CopyControlCommands {
         throw Failure.run(Failure.firstLine(e), e);
       }
     }
+
+    /** Fails if what was asked for waits for a process. */
+    void requireProcess(CopyControl control, String waits) throws InterruptedException {
+      boolean done = control.status().get("phase").equals(new BsonString(CopyPhase.DONE.name()));
+      if (!done && !control.isWorkedOn()) {
+        throw Failure.run(
+            "no process runs the job %s: it %s after 'copy --resume'".formatted(job, waits), null);
+      }
+    }
   }
 
   /** What is done with a job. */
@@ -85,7 +96,11 @@ final class CopyControlCommands {
 
     @Override
     public Integer call() {
-      return options.with(CopyControl::proceed);
+      return options.with(
+          control -> {
+            control.proceed();
+            options.requireProcess(control, "goes on");
+          });
     }
   }
 
@@ -98,7 +113,8 @@ final class CopyControlCommands {
       description = {
         "",
         "Stop the writes to the source first. The copy then applies what the source has, builds"
-            + " unique and expiring indexes, says the cluster time, and ends.",
+            + " unique and expiring indexes, says the cluster time, and ends. Without a process that"
+            + " runs the copy, the exit code is 1.",
         ""
       })
   static final class Finish implements Callable<Integer> {
@@ -115,6 +131,7 @@ final class CopyControlCommands {
               err.println("onehop: the copy is paused, and finishes after 'copy continue'");
               err.flush();
             }
+            options.requireProcess(control, "finishes");
           });
     }
   }

@@ -99,7 +99,7 @@ final class ExplainCommand implements Callable<Integer> {
       }
       print(spec.commandLine().getOut(), explanation, target, filter);
     } catch (MongoTimeoutException e) {
-      throw Failure.run("cannot reach " + hosts + " within " + timeout.toSeconds() + " s", e);
+      throw Failure.run("cannot reach " + hosts + " within " + timeout.toMillis() + " ms", e);
     } catch (MongoException e) {
       throw Failure.run("cannot use " + hosts + ": " + Failure.firstLine(e), e);
     } catch (IllegalArgumentException e) {

@@ -24,7 +24,7 @@ import picocli.CommandLine.Spec;
       "  onehop topology up                 us-2014 until Ctrl-C",
       "  onehop topology up --detach --topology atlas-3-region",
       "  onehop topology status",
-      "  onehop topology down               what runs, and what a killed run left"
+      "  onehop topology down               the one that runs, and what a killed run left"
     })
 final class TopologyCommand implements Runnable {
 

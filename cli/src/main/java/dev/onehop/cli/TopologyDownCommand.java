@@ -7,9 +7,11 @@ import java.io.PrintWriter;
 import java.util.List;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
 /** {@code onehop topology down}. */
@@ -17,22 +19,55 @@ import picocli.CommandLine.Spec;
     name = "down",
     mixinStandardHelpOptions = true,
     versionProvider = Version.class,
-    header = "Stop running topologies, and what a killed run left behind.",
-    footer = {"", "Example:", "  onehop topology down --topology us-2014"})
+    header = "Stop a running topology, and remove what a killed run left behind.",
+    description = {
+      "",
+      "Without a name: the only topology that runs, and what killed runs left.",
+      ""
+    },
+    footer = {"", "Example:", "  onehop topology down us-2014"})
 final class TopologyDownCommand implements Callable<Integer> {
 
   @Spec private CommandSpec spec;
 
-  @Option(names = "--topology", paramLabel = "NAME", description = "Only this one. Default: all.")
-  private @Nullable String topology;
+  @ArgGroup private Which which = new Which();
+
+  /** At most one of these is given. */
+  private static final class Which {
+    @Parameters(paramLabel = "NAME", description = "The topology to stop.")
+    private @Nullable String name;
+
+    @Option(names = "--topology", paramLabel = "NAME", description = "The same as NAME.")
+    private @Nullable String topology;
+
+    @Option(
+        names = "--all",
+        description = "Every topology of this user, also those that another shell runs.")
+    private boolean all;
+
+    private @Nullable String named() {
+      return name == null ? topology : name;
+    }
+  }
 
   @Override
   public Integer call() {
     PrintWriter out = spec.commandLine().getOut();
+    @Nullable String name = which.named();
     List<RunningTestbed> runs =
         RunningTestbed.all().stream()
-            .filter(run -> topology == null || run.topologyName().equals(topology))
+            .filter(run -> name == null || run.topologyName().equals(name))
             .toList();
+    List<String> running =
+        runs.stream()
+            .filter(RunningTestbed::isOwned)
+            .map(RunningTestbed::topologyName)
+            .sorted()
+            .toList();
+    if (running.size() > 1 && !which.all) {
+      throw Failure.usage(
+          "several topologies run: " + String.join(", ", running) + "; give a name, or --all");
+    }
     for (RunningTestbed run : runs) {
       try {
         run.stop();
@@ -42,7 +77,7 @@ final class TopologyDownCommand implements Callable<Integer> {
       out.println("Stopped " + run.topologyName() + ".");
     }
     if (runs.isEmpty()) {
-      out.println("Nothing to stop.");
+      out.println("Nothing to stop" + (name == null ? "." : ": " + name + " does not run."));
     }
     out.flush();
     return 0;

@@ -52,7 +52,7 @@ final class TopologyUpCommand implements Callable<Integer> {
 
   @Option(
       names = "--detach",
-      description = "Run in the background; end it with 'onehop topology down'.")
+      description = "Run in the background; end it with 'onehop topology down NAME'.")
   private boolean detach;
 
   @Override
@@ -77,10 +77,7 @@ final class TopologyUpCommand implements Callable<Integer> {
             .start()) {
       testbed.onProcessDeath(failure -> death.complete(failure.describe()));
       PrintWriter out = spec.commandLine().getOut();
-      out.println("URL: " + testbed.url());
-      if (testbed.server().router() == RouterKind.STAND_IN) {
-        out.println("Routers: STAND-IN (no mongos binary was found)");
-      }
+      describe(out, testbed.url(), testbed.server().router() == RouterKind.STAND_IN);
       tryNext(out, testbed.url());
       out.println("Ctrl-C stops it.");
       out.flush();
@@ -88,6 +85,13 @@ final class TopologyUpCommand implements Callable<Integer> {
       throw Failure.run(death.join(), null);
     } catch (TestbedException e) {
       throw Failure.run(e.getMessage() == null ? e.toString() : e.getMessage(), e);
+    }
+  }
+
+  private static void describe(PrintWriter out, String url, boolean standIns) {
+    out.println("URL: " + url);
+    if (standIns) {
+      out.println("Routers: STAND-IN (no mongos binary was found)");
     }
   }
 
@@ -133,10 +137,10 @@ final class TopologyUpCommand implements Callable<Integer> {
               .findFirst();
       if (ready.isPresent()) {
         PrintWriter out = spec.commandLine().getOut();
-        out.println("URL: " + ready.get().url());
+        describe(out, ready.get().url(), ready.get().hasStandInRouters());
         out.println("Log: " + log);
         tryNext(out, ready.get().url());
-        out.println("'" + program("onehop") + " topology down' stops it.");
+        out.println("'" + program("onehop") + " topology down " + topology.name() + "' stops it.");
         out.flush();
         return 0;
       }

@@ -3,10 +3,8 @@ package dev.onehop.cli;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import com.mongodb.ConnectionString;
 import com.mongodb.MongoClientSettings;
 import com.mongodb.MongoException;
-import com.mongodb.MongoTimeoutException;
 import dev.onehop.copy.verify.ClusterVerification;
 import dev.onehop.copy.verify.Difference;
 import dev.onehop.copy.verify.MetadataDifference;
@@ -18,6 +16,7 @@ import dev.onehop.resync.Terminal;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.UncheckedIOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Locale;
@@ -184,6 +183,22 @@ final class VerifyCommand implements Callable<Integer> {
     if (details < 0 || details > MOST_DETAILS) {
       throw Failure.usage("--details " + details + ": must be from 0 to " + MOST_DETAILS);
     }
+    if (state != null) {
+      checkState(state);
+    }
+  }
+
+  private static void checkState(Path file) {
+    if (Files.isDirectory(file)) {
+      throw Failure.usage("--state " + file + ": is a folder");
+    }
+    Path folder = file.toAbsolutePath().getParent();
+    if (folder == null || !Files.isDirectory(folder)) {
+      throw Failure.usage("--state " + file + ": no such file or folder");
+    }
+    if (!Files.isWritable(Files.exists(file) ? file : folder)) {
+      throw Failure.usage("--state " + file + ": permission denied");
+    }
   }
 
   private ClusterVerification verification() {
@@ -232,16 +247,6 @@ final class VerifyCommand implements Callable<Integer> {
     } catch (UncheckedIOException e) {
       IOException cause = Objects.requireNonNull(e.getCause());
       throw Failure.run("--state " + state + ": " + Failure.reason(cause), e);
-    } catch (MongoTimeoutException e) {
-      throw Failure.run(
-          "cannot reach a server of "
-              + hosts(from)
-              + " or "
-              + hosts(to)
-              + " within "
-              + connection.timeout().toMillis()
-              + " ms",
-          e);
     } catch (MongoException | IllegalStateException e) {
       throw Failure.run(Failure.firstLine(e), e);
     } finally {
@@ -268,10 +273,6 @@ final class VerifyCommand implements Callable<Integer> {
     } catch (IllegalStateException e) {
       // It is running: the process ends.
     }
-  }
-
-  private static String hosts(String url) {
-    return String.join(",", new ConnectionString(url.replaceFirst("//[^/@]*@", "//")).getHosts());
   }
 
   private static Timer show(ClusterVerification verification, Progress progress) {

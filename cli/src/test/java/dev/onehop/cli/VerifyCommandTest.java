@@ -2,11 +2,15 @@ package dev.onehop.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** What is refused before any server is asked. */
 class VerifyCommandTest {
@@ -56,6 +60,16 @@ class VerifyCommandTest {
     assertRefused("--parallel", BOTH, "--parallel", "65");
     assertRefused("--details", BOTH, "--details", "-1");
     assertRefused("--timeout", BOTH, "--timeout", "0s");
+  }
+
+  @Test
+  void theStateIsInAFolderThatIsThere(@TempDir Path folder) throws IOException {
+    Path missing = folder.resolve("none/state");
+    assertRefused(
+        "--state " + missing + ": no such file or folder", BOTH, "--state", missing.toString());
+    Path file = Files.createFile(folder.resolve("file"));
+    assertRefused("--state", BOTH, "--state", file.resolve("state").toString());
+    assertRefused("--state " + folder, BOTH, "--state", folder.toString());
   }
 
   @Test

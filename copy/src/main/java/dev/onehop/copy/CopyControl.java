@@ -56,6 +56,14 @@ public final class CopyControl implements AutoCloseable {
     ask("finish", true);
   }
 
+  /**
+   * Whether a process works on it. One that was killed counts until its lease ends, {@link
+   * ClusterCopy.Builder#lease}.
+   */
+  public boolean isWorkedOn() throws InterruptedException {
+    return job.isTaken();
+  }
+
   private void ask(String what, boolean yes) throws InterruptedException {
     if (!job.ask(what, yes)) {
       throw unknown();

@@ -121,6 +121,13 @@ final class CopyRun {
     if (!same.isEmpty()) {
       throw new CopyException("source and destination are the same cluster", null);
     }
+    for (ClusterEnd end : List.of(source, destination)) {
+      patiently(
+          () -> {
+            end.checkVersion();
+            return true;
+          });
+    }
     if (settings.reverse()) {
       settings = settings.with(patiently(() -> Reversal.mapping(source, destination, settings)));
     }

@@ -32,10 +32,17 @@ final class Following {
       ClusterEnd destination,
       CopySettings settings,
       Job job,
-      ProgressMeter meter) {
+      ProgressMeter meter)
+      throws InterruptedException {
     this.job = job;
     this.meter = meter;
     this.readUntil = (BsonTimestamp) job.required("readUntil");
+    boolean creations = source.tellsCreations();
+    if (!creations) {
+      meter.note(
+          "servers of the source are older than 6.0, and do not tell which collections and indexes"
+              + " are created: create none until the copy is finished");
+    }
     this.applier =
         Applier.builder(source.settings(), (BsonTimestamp) job.required("start"))
             .clients(source.client(), destination.client())
@@ -45,6 +52,7 @@ final class Following {
                 name(settings.job(), job.incarnation()))
             .mapping(settings.mapping())
             .operations(settings.operations())
+            .creations(creations)
             .build();
   }
 

@@ -70,6 +70,21 @@ public final class DataFolder {
     return files().values().stream().mapToLong(Long::longValue).sum();
   }
 
+  /**
+   * The bytes of the files that are there while the server is locked: the lock begins another
+   * journal file, which has its full size at once.
+   */
+  long sizeLocked() throws IOException {
+    Map<Path, Long> files = files();
+    long journal =
+        files.keySet().stream()
+            .filter(file -> name(file).startsWith("WiredTigerLog."))
+            .mapToLong(file -> files.getOrDefault(file, 0L))
+            .max()
+            .orElse(0);
+    return files.values().stream().mapToLong(Long::longValue).sum() + journal;
+  }
+
   private static String name(Path path) {
     return String.valueOf(path.getFileName());
   }

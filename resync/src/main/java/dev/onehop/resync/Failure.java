@@ -4,6 +4,11 @@ import java.io.IOException;
 import java.nio.file.AccessDeniedException;
 import java.nio.file.FileSystemException;
 import java.nio.file.NoSuchFileException;
+import java.util.Locale;
+import java.util.StringJoiner;
+import java.util.regex.MatchResult;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /** What ends a command: one line for the person who ran it, and the exit code. */
@@ -18,10 +23,19 @@ public final class Failure extends RuntimeException {
   /** Exit code after Ctrl-C, as shells have it: 128 + SIGINT. */
   public static final int INTERRUPTED = 130;
 
+  private static final Pattern TIMEOUT =
+      Pattern.compile("Timed out .*Client view of cluster state is (.*)", Pattern.DOTALL);
+
+  private static final Pattern SERVER =
+      Pattern.compile("\\{address=([^,]+), type=(\\w+)(.*?)(?=, \\{address=|$)");
+
+  private static final Pattern CAUSE =
+      Pattern.compile("\\{(?:[\\w$]+\\.)+([\\w$]+)(?:: ([^{}]*))?}");
+
   private final int exitCode;
 
   private Failure(int exitCode, String message, @Nullable Throwable cause) {
-    super(message, cause);
+    super(withoutClusterState(message), cause);
     this.exitCode = exitCode;
   }
 
@@ -76,6 +90,41 @@ public final class Failure extends RuntimeException {
     String message = e.getMessage();
     return message == null || message.isBlank()
         ? e.getClass().getSimpleName()
-        : message.lines().findFirst().orElse("").strip();
+        : withoutClusterState(message).lines().findFirst().orElse("").strip();
+  }
+
+  /** A message with the servers that can't be reached, and why, for the driver's view of them. */
+  private static String withoutClusterState(String message) {
+    Matcher timeout = TIMEOUT.matcher(message);
+    if (!timeout.find()) {
+      return message;
+    }
+    String servers = unreachable(timeout.group(1));
+    return servers.isEmpty()
+        ? message
+        : message.substring(0, timeout.start()) + "cannot reach " + servers;
+  }
+
+  /** The servers in the driver's description of a cluster, with the innermost cause of each. */
+  private static String unreachable(String state) {
+    StringJoiner servers = new StringJoiner(", ");
+    for (MatchResult server : SERVER.matcher(state).results().toList()) {
+      String reason =
+          CAUSE
+              .matcher(server.group(3))
+              .results()
+              .reduce((outer, inner) -> inner)
+              .map(Failure::words)
+              .orElse(server.group(2).toLowerCase(Locale.ROOT).replace('_', ' '));
+      servers.add(server.group(1) + " (" + reason + ")");
+    }
+    return servers.toString();
+  }
+
+  private static String words(MatchResult cause) {
+    String what = cause.group(2) == null ? "" : cause.group(2).strip();
+    // This one says the name alone.
+    boolean unknown = cause.group(1).equals("UnknownHostException") && !what.contains(" ");
+    return what.isEmpty() ? cause.group(1) : unknown ? "unknown host" : what;
   }
 }

@@ -103,8 +103,8 @@ final class Preflight {
     if (files) {
       requireLockable(source);
       folder = sourceFolder(source, options);
-      bytes = folder.size();
-      requireRoom(bytes);
+      bytes = folder.sizeLocked();
+      requireRoom(folder.size());
       rate = plan.rate() == null ? rate(folder) : plan.rate();
     } else {
       bytes = dataSize(source);

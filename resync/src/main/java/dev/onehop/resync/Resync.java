@@ -148,7 +148,7 @@ public final class Resync {
 
   private Copied copy(Checked checked) throws IOException, InterruptedException {
     DataFolder source = Objects.requireNonNull(checked.folder());
-    long bytes = source.size();
+    long bytes = source.sizeLocked();
     try {
       for (Path folder : plan.folders()) {
         make(folder);

@@ -752,6 +752,40 @@ class CopyIT {
         .isEqualToNormalizingNewlines("onehop: the destination has no job none\n");
   }
 
+  @Test
+  void aJobThatNoProcessRunsIsNotFinished() {
+    MongoCollection<Document> jobs =
+        to.getDatabase(ClusterCopy.STATE_DATABASE).getCollection("jobs");
+    java.util.Date later = new java.util.Date(System.currentTimeMillis() + 3_600_000);
+    jobs.insertMany(
+        List.of(
+            new Document("_id", "given-up").append("owner", null).append("until", later),
+            new Document("_id", "killed")
+                .append("owner", "a")
+                .append("until", new java.util.Date()),
+            new Document("_id", "runs").append("owner", "a").append("until", later)));
+    jobs.updateMany(
+        new Document("_id", new Document("$in", List.of("given-up", "killed", "runs"))),
+        new Document("$set", new Document("phase", "FULL").append("term", 1L)));
+    for (String job : List.of("given-up", "killed")) {
+      Printed finish = onehop("copy", "finish", "--to", two.url(), "--job", job);
+      assertThat(finish.exitCode()).isEqualTo(1);
+      assertThat(finish.err())
+          .isEqualToNormalizingNewlines(
+              "onehop: no process runs the job %s: it finishes after 'copy --resume'\n"
+                  .formatted(job));
+      Printed goesOn = onehop("copy", "continue", "--to", two.url(), "--job", job);
+      assertThat(goesOn.exitCode()).isEqualTo(1);
+      assertThat(goesOn.err())
+          .isEqualToNormalizingNewlines(
+              "onehop: no process runs the job %s: it goes on after 'copy --resume'\n"
+                  .formatted(job));
+    }
+    assertThat(onehop("copy", "finish", "--to", two.url(), "--job", "runs"))
+        .isEqualTo(new Printed(0, "", ""));
+    assertThat(jobs.countDocuments(new Document("finish", true))).isGreaterThanOrEqualTo(3);
+  }
+
   private static List<BsonDocument> keys(int... points) {
     return IntStream.of(points)
         .mapToObj(point -> new BsonDocument("k", new BsonInt32(point)))

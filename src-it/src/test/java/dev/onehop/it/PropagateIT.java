@@ -9,6 +9,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import dev.onehop.cli.OneHopCommand;
 import dev.onehop.measure.consume.RowCollection;
 import dev.onehop.testbed.Testbed;
+import dev.onehop.testbed.topology.Topology;
 import java.io.BufferedReader;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
@@ -86,9 +87,13 @@ class PropagateIT {
   }
 
   private Ran run(String... options) throws Exception {
+    return run(testbed, options);
+  }
+
+  private Ran run(Testbed cluster, String... options) throws Exception {
     Path out = folder.resolve("run-" + runs++);
     List<String> command =
-        new ArrayList<>(List.of("propagate", "--url", testbed.url(), "--out", out.toString()));
+        new ArrayList<>(List.of("propagate", "--url", cluster.url(), "--out", out.toString()));
     command.addAll(List.of(options));
     command.add("--overwrite");
     StringWriter stdout = new StringWriter();
@@ -150,6 +155,43 @@ class PropagateIT {
     assertThat(streams.path("awaitMillis").asLong()).isEqualTo(1_000);
     assertThat(ran.printed()).contains("mongos", "shards", "ordered", "seen p50", "await time");
     assertThat(Files.readString(ran.out().resolve("report.html"))).contains("OneHop propagate");
+  }
+
+  @Test
+  void aShardOfSeveralMembersIsReadThroughOneMongos() throws Exception {
+    Topology topology =
+        Topology.parse(
+            "propagate-members.yaml",
+            """
+            name: propagate-members
+            regions: [here]
+            hosts:
+              a: {region: here, address: 127.62.1.1}
+              b: {region: here, address: 127.62.1.2}
+            roundTrips:
+              here <-> here: 0
+            client: a
+            configServers: [a]
+            shards:
+              one: [a, b]
+            mongos: [a]
+            """);
+    try (Testbed members = Testbed.builder(topology).noopSeconds(1).start()) {
+      Ran ran =
+          run(
+              members,
+              "--measure=client-to-client",
+              "--tests=1",
+              "--documents=20",
+              "--batch=10",
+              "--await=100ms");
+
+      assertThat(ran.complaints()).isEmpty();
+      assertThat(ran.exitCode()).isZero();
+      JsonNode noops = ran.results().path("streams").path("noopSeconds");
+      assertThat(noops.path("one").asDouble()).isEqualTo(1);
+      assertThat(noops.path("config").asDouble()).isPositive();
+    }
   }
 
   /** A mongos waits for servers that are idle; OneHop's streams don't. */

@@ -4,10 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.onehop.cli.OneHopCommand;
+import java.io.ByteArrayOutputStream;
+import java.io.PrintStream;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -17,6 +20,8 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.awaitility.Awaitility;
 import org.bson.Document;
 import org.junit.jupiter.api.AfterAll;
@@ -117,6 +122,28 @@ class ResyncRunIT {
     assertThat(ended.printed()).contains(one, two, "No initial sync required", "was locked for");
     isMember(one);
     isMember(two);
+  }
+
+  /** The lock begins another journal file, of 100 MiB. */
+  @Test
+  void theLockDoesNotLastLongerThanWasSaid() throws Exception {
+    PrintStream before = System.err;
+    ByteArrayOutputStream said = new ByteArrayOutputStream();
+    System.setErr(new PrintStream(said, true, StandardCharsets.UTF_8));
+    Ended ended;
+    try {
+      ended = copyTo(set.free(), set.target("estimated"), "--limit", "20");
+    } finally {
+      System.setErr(before);
+    }
+
+    assertThat(ended.complaint()).isEmpty();
+    Matcher estimate = Pattern.compile(", about (\\d+) s; its oplog").matcher(said.toString());
+    Matcher locked = Pattern.compile("was locked for ([0-9.]+) s").matcher(ended.printed());
+    assertThat(estimate.find()).as(said.toString()).isTrue();
+    assertThat(locked.find()).as(ended.printed()).isTrue();
+    assertThat(Double.parseDouble(locked.group(1)))
+        .isLessThan(Integer.parseInt(estimate.group(1)) + 2);
   }
 
   @Test

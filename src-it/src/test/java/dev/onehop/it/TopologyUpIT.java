@@ -73,7 +73,7 @@ class TopologyUpIT {
   }
 
   @Test
-  void whatItPrintsToTryNextWorks() {
+  void whatItPrintsToTryNextWorks() throws IOException {
     Ended up = onehop(List.of("topology", "up", "--detach", "--topology", topology));
     try {
       assertThat(up.exitCode()).as(up.err()).isZero();
@@ -82,7 +82,12 @@ class TopologyUpIT {
           .contains("bin/ycsb load targeted-async -P workloads/workloada -p mongodb.url=" + url)
           .contains("bin/ycsb run targeted-async -P workloads/workloada -p mongodb.url=" + url)
           .contains("bin/onehop bench --url " + url)
-          .contains("topology down' stops it");
+          .contains("topology down up-and-down' stops it");
+
+      Path log = Path.of(up.out().replaceFirst("(?s).*\nLog: (.*?)\n.*", "$1"));
+      assertThat(up.out().contains("\nRouters: STAND-IN"))
+          .as(up.out())
+          .isEqualTo(Files.readString(log).contains("no mongos binary found"));
 
       String explain =
           up.out().lines().filter(line -> line.contains(" explain ")).findFirst().orElseThrow();
@@ -94,7 +99,7 @@ class TopologyUpIT {
       assertThat(status.exitCode()).isZero();
       assertThat(status.out()).contains("up-and-down: running").contains(url);
     } finally {
-      Ended down = onehop(List.of("topology", "down", "--topology", "up-and-down"));
+      Ended down = onehop(List.of("topology", "down", "up-and-down"));
       assertThat(down.out()).contains("Stopped up-and-down.");
     }
   }

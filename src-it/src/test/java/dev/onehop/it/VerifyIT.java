@@ -398,6 +398,12 @@ class VerifyIT {
           "plain",
           List.of(Filters.eq("$match", new BsonDocument("n", new BsonInt32(copy ? 1 : 2)))),
           new CreateViewOptions());
+      database.createView(
+          "literal",
+          "plain",
+          List.of(
+              BsonDocument.parse(
+                  "{$set: {n: {$literal: %s}}}".formatted(copy ? "NumberLong(1)" : "1"))));
       database.createCollection(
           "series",
           new CreateCollectionOptions()
@@ -434,6 +440,7 @@ class VerifyIT {
             "meta.collated: index _id_ differs in collation",
             "meta.capped: option max differs",
             "meta.other: option pipeline differs",
+            "meta.literal: option pipeline differs",
             "meta.sharded: index k_1 missing at the source",
             "meta.sharded: shard key differs");
     assertThat(told(report))
@@ -667,7 +674,7 @@ class VerifyIT {
     assertRefused(2, "config servers", "--to", direct(config));
     assertRefused(2, "no state of a verification", "--state", other.toString());
     assertThat(other).hasContent("{\"a\": 1}");
-    assertRefused(1, "no such file", "--state", folder.resolve("no/such").toString());
+    assertRefused(2, "no such file", "--state", folder.resolve("no/such").toString());
     assertRefused(1, "cannot reach", "--to", "mongodb://127.0.0.1:1/", "--timeout", "500ms");
   }
 

@@ -225,7 +225,8 @@ final class ProcessPlatform implements Platform {
   private void writeState() {
     long pid = ProcessHandle.current().pid();
     RunState.Entry owner = new RunState.Entry("owner", "", pid, ProcFs.startTicks(pid).orElse(-1));
-    new RunState(topology.name(), phase, url, owner, entries).write(directory.path());
+    boolean standIns = versions.router() == RouterKind.STAND_IN;
+    new RunState(topology.name(), phase, url, standIns, owner, entries).write(directory.path());
   }
 
   @Override

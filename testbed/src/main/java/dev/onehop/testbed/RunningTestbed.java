@@ -77,6 +77,11 @@ public final class RunningTestbed {
     return state.url();
   }
 
+  /** Whether its routers are stand-ins, because no mongos was found. */
+  public boolean hasStandInRouters() {
+    return state.standInRouters();
+  }
+
   /** The process that runs it. */
   public long ownerPid() {
     return state.owner().pid();

@@ -12,6 +12,7 @@ import com.mongodb.reactivestreams.client.MongoClient;
 import com.mongodb.reactivestreams.client.MongoClients;
 import com.mongodb.reactivestreams.client.MongoCollection;
 import com.mongodb.reactivestreams.client.MongoDatabase;
+import dev.onehop.copy.internal.cluster.Compatibility;
 import dev.onehop.routing.OneHop;
 import dev.onehop.routing.RoutingMode;
 import java.util.Objects;
@@ -84,6 +85,7 @@ final class Endpoint implements AutoCloseable {
     MongoClient client = MongoClients.create(settings.build());
     try {
       BsonDocument hello = run(client, new BsonDocument("hello", new BsonInt32(1)));
+      refuseOld(name, client);
       boolean mongos = new BsonString("isdbgrid").equals(hello.get("msg"));
       if (!mongos) {
         refuseParts(name, client, hello);
@@ -102,6 +104,13 @@ final class Endpoint implements AutoCloseable {
   private static BsonDocument run(MongoClient client, BsonDocument command) {
     return Objects.requireNonNull(
         Servers.one(client.getDatabase("admin").runCommand(command, BsonDocument.class)));
+  }
+
+  private static void refuseOld(String name, MongoClient client) {
+    Compatibility found = Servers.one(Compatibility.of(client));
+    if (found != null && !found.isKnown()) {
+      throw new IllegalArgumentException(found.refusal(name));
+    }
   }
 
   private static void refuseParts(String name, MongoClient client, BsonDocument hello) {

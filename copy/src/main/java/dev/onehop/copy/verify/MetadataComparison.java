@@ -2,6 +2,7 @@ package dev.onehop.copy.verify;
 
 import dev.onehop.copy.internal.Mapping;
 import dev.onehop.core.bson.SortableKey;
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -14,9 +15,14 @@ import java.util.TreeSet;
 import org.bson.BsonDocument;
 import org.bson.BsonString;
 import org.bson.BsonValue;
+import org.bson.RawBsonDocument;
+import org.bson.codecs.BsonDocumentCodec;
 
 /** Compares what collections are, but for their documents. */
 final class MetadataComparison {
+  private static final Set<String> READ_AS_NUMBERS =
+      Set.of("key", "weights", "collation", "timeseries", "clusteredIndex");
+
   private final Mapping mapping;
   private final boolean shardKeys;
   private final List<MetadataDifference> differences = new ArrayList<>();
@@ -151,12 +157,30 @@ final class MetadataComparison {
     Set<String> names = new TreeSet<>(a.keySet());
     names.addAll(b.keySet());
     names.removeIf(
-        name -> a.containsKey(name) && b.containsKey(name) && same(a.get(name), b.get(name)));
+        name -> {
+          BsonValue one = a.get(name);
+          BsonValue other = b.get(name);
+          return one != null
+              && other != null
+              && (bytes(one).equals(bytes(other))
+                  || isReadAsNumbers(name, one) && same(one, other));
+        });
     return names;
+  }
+
+  /** Whether servers read numbers there of any type, and may store them as another one. */
+  private static boolean isReadAsNumbers(String option, BsonValue value) {
+    return value.isNumber() || READ_AS_NUMBERS.contains(option);
   }
 
   /** As the servers compare: 1 is 1.0, and the order of fields counts. */
   private static boolean same(BsonValue a, BsonValue b) {
     return Arrays.equals(SortableKey.encode(a), SortableKey.encode(b));
+  }
+
+  private static ByteBuffer bytes(BsonValue value) {
+    return new RawBsonDocument(new BsonDocument("", value), new BsonDocumentCodec())
+        .getByteBuffer()
+        .asNIO();
   }
 }

@@ -2,9 +2,12 @@ package dev.onehop.measure.consume;
 
 import com.mongodb.ConnectionString;
 import com.mongodb.MongoClientSettings;
+import dev.onehop.resync.ClusterUrl;
+import dev.onehop.streams.ShardedChangeStream;
 import dev.onehop.testbed.TrustedAuthority;
 import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
+import reactor.core.publisher.Mono;
 
 /** How clients are let in by the cluster. */
 public final class Connections {
@@ -26,5 +29,20 @@ public final class Connections {
       settings.applyToSslSettings(tls -> tls.context(trusted.context()));
     }
     return settings.build();
+  }
+
+  /**
+   * Waits until a change stream could start on a collection, which need not be there.
+   *
+   * @throws IllegalArgumentException if the servers are too old for it
+   */
+  public static void requireStreams(ClusterUrl url, String collection) {
+    var unused =
+        Mono.from(
+                ShardedChangeStream.builder(settings(url.secret(), url.authority()))
+                    .collection(url.database(), collection)
+                    .build()
+                    .start())
+            .block();
   }
 }

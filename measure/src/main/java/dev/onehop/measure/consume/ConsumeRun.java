@@ -64,6 +64,7 @@ public final class ConsumeRun extends MeasuringRun<ConsumeResults> {
       progress.note(
           "%d points, about %s in all"
               .formatted(planned.size(), Progress.about(plan.estimateFrom(0))));
+      Connections.requireStreams(cluster.url(), RowCollection.NAME);
       progress.phase("sharding " + RowCollection.NAME);
       int chunks = cluster.shardHosts().size() * CHUNKS_PER_SHARD;
       cluster.shard(RowCollection.NAME, RowCollection.bounds(chunks));

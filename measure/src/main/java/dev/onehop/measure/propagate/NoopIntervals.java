@@ -1,6 +1,7 @@
 package dev.onehop.measure.propagate;
 
 import com.mongodb.MongoClientSettings;
+import com.mongodb.MongoCredential;
 import com.mongodb.MongoException;
 import com.mongodb.ServerAddress;
 import com.mongodb.client.MongoClient;
@@ -89,14 +90,20 @@ final class NoopIntervals {
         Arrays.stream(replicaSet.substring(slash + 1).split(",", -1))
             .map(ServerAddress::new)
             .toList();
-    return MongoClients.create(
-        MongoClientSettings.builder(Connections.settings(url.secret(), url.authority()))
+    MongoClientSettings given = Connections.settings(url.secret(), url.authority());
+    // Not what the URL says of its hosts: it may be that of one mongos.
+    MongoClientSettings.Builder settings =
+        MongoClientSettings.builder()
+            .applicationName(given.getApplicationName())
+            .applyToSslSettings(tls -> tls.applySettings(given.getSslSettings()))
             .applyToClusterSettings(
                 cluster ->
                     cluster
                         .hosts(members)
                         .requiredReplicaSetName(replicaSet.substring(0, slash))
-                        .serverSelectionTimeout(TIMEOUT_SECONDS, TimeUnit.SECONDS))
-            .build());
+                        .serverSelectionTimeout(TIMEOUT_SECONDS, TimeUnit.SECONDS));
+    MongoCredential credential = given.getCredential();
+    return MongoClients.create(
+        (credential == null ? settings : settings.credential(credential)).build());
   }
 }

@@ -82,6 +82,7 @@ public final class PropagateRun extends MeasuringRun<PropagateResults> {
       if (!off.isEmpty()) {
         throw Failure.run("round trips are not as configured: " + String.join("; ", off), null);
       }
+      Connections.requireStreams(cluster.url(), COLLECTION);
       progress.phase("sharding " + COLLECTION);
       int chunks = cluster.shardHosts().size() * CHUNKS_PER_SHARD;
       cluster.shard(COLLECTION, RowCollection.bounds(chunks));

@@ -10,6 +10,7 @@ import dev.onehop.wire.message.OpMsg;
 import java.util.List;
 import java.util.Set;
 import org.bson.BsonArray;
+import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
 import org.bson.BsonDouble;
 import org.bson.BsonString;
@@ -49,7 +50,7 @@ final class Sharding {
     BsonDocument body = command.body();
     String name = command.commandName();
     return switch (name) {
-      case "enableSharding" -> createDatabase(body.getString(name).getValue(), body);
+      case "enableSharding" -> createDatabase(body.getString(name).getValue(), body, true);
       case "shardCollection" -> shardCollection(body.getString(name).getValue(), body);
       case "split" -> split(body.getString(name).getValue(), body);
       case "moveChunk", "moveRange" -> move(body.getString(name).getValue(), body);
@@ -71,8 +72,14 @@ final class Sharding {
     return cluster.config().run("admin", command.append("writeConcern", MAJORITY));
   }
 
-  private Mono<BsonDocument> createDatabase(String database, BsonDocument body) {
+  /**
+   * @param enable below feature compatibility version 6.0 more than to create it
+   */
+  private Mono<BsonDocument> createDatabase(String database, BsonDocument body, boolean enable) {
     BsonDocument create = new BsonDocument("_configsvrCreateDatabase", new BsonString(database));
+    if (enable) {
+      create.append("enableSharding", BsonBoolean.TRUE);
+    }
     if (body.containsKey("primaryShard")) {
       create.append("primaryShardId", body.get("primaryShard"));
     }
@@ -93,8 +100,10 @@ final class Sharding {
         create.append(option, body.get(option));
       }
     }
-    return createDatabase(database, new BsonDocument())
-        .then(databaseEntry(database))
+    // Creating it once more would disable what is enabled below 6.0.
+    return databaseEntry(database)
+        .switchIfEmpty(
+            createDatabase(database, new BsonDocument(), false).then(databaseEntry(database)))
         .flatMap(
             entry ->
                 onShard(

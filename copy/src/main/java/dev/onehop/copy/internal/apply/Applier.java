@@ -71,7 +71,7 @@ public final class Applier {
     ShardedChangeStream stream =
         ShardedChangeStream.builder(builder.source)
             .cluster()
-            .showExpandedEvents(true)
+            .showExpandedEvents(builder.creations)
             // A document that changes its shard key is in the streams of two shards.
             .order(Order.TOTAL)
             .startAtOperationTime(builder.start)
@@ -214,6 +214,7 @@ public final class Applier {
     private String job = "copy";
     private Mapping mapping = Mapping.ALL;
     private Set<CopyOperation> operations = EnumSet.allOf(CopyOperation.class);
+    private boolean creations = true;
     private int lanes = LANES;
     private int batch = BATCH;
     private Duration lease = Duration.ofSeconds(10);
@@ -257,6 +258,14 @@ public final class Applier {
     /** Which kinds of events are applied; all by default. */
     public Builder operations(Set<CopyOperation> wanted) {
       this.operations = EnumSet.copyOf(wanted);
+      return this;
+    }
+
+    /**
+     * Whether the source's servers tell of collections and indexes that are created; by default.
+     */
+    public Builder creations(boolean told) {
+      this.creations = told;
       return this;
     }
 

@@ -41,11 +41,16 @@ public final class ClusterEnd implements AutoCloseable {
   /** The name of a replica set that is no shard. */
   public static final String ALONE = "";
 
+  // InvalidOptions below feature compatibility version 6.0, an unknown field before 6.0.
+  private static final Set<Integer> UUID_REFUSED = Set.of(72, 40415);
+  private static final int WIRE_VERSION_6_0 = 17;
+
   private final String role;
   private final ClusterServers servers;
   private final MongoClient client;
   private final MongoClientSettings settings;
   private final BsonDocument hello;
+  private volatile boolean takesUuids = true;
 
   private ClusterEnd(
       String role,
@@ -215,6 +220,50 @@ public final class ClusterEnd implements AutoCloseable {
   public @Nullable BsonTimestamp clusterTime() {
     BsonDocument time = servers.clock().clusterTime();
     return time == null ? null : ClusterClock.time(time);
+  }
+
+  /**
+   * Learns which version it has.
+   *
+   * @throws CopyException if it is too old for a copy
+   */
+  public void checkVersion() throws InterruptedException {
+    Compatibility found = Waits.one(Compatibility.of(client));
+    if (!found.isKnown()) {
+      throw new CopyException(found.refusal("the " + role), null);
+    }
+    takesUuids = found.takesUuids();
+  }
+
+  /** Whether its servers take {@code collectionUUID} in commands, as far as is known. */
+  public boolean takesUuids() {
+    return takesUuids;
+  }
+
+  /**
+   * Whether a command was refused for its {@code collectionUUID}. Then no other is sent one.
+   *
+   * @param refusal the answer
+   */
+  public boolean isUuidRefused(BsonDocument refusal) {
+    if (!UUID_REFUSED.contains(ErrorCodes.of(refusal))
+        || !refusal.getString("errmsg", new BsonString("")).getValue().contains("collectionUUID")) {
+      return false;
+    }
+    takesUuids = false;
+    return true;
+  }
+
+  /** Whether the change streams of its servers tell which collections and indexes are created. */
+  public boolean tellsCreations() throws InterruptedException {
+    for (ReplicaSet shard : shards().values()) {
+      BsonDocument its =
+          Waits.persistently("the " + role, () -> Waits.one(run(shard, "admin", command("hello"))));
+      if (its.getNumber("maxWireVersion", new BsonInt32(0)).intValue() < WIRE_VERSION_6_0) {
+        return false;
+      }
+    }
+    return true;
   }
 
   /** What it is recognised by: of a sharded cluster its id, else the addresses of its members. */

@@ -423,7 +423,7 @@ final class RangeReader {
     private BsonDocument fields(@Nullable RoutingTable under, String shard, int wireVersion) {
       BsonDocument fields =
           under == null ? new BsonDocument() : VersionFormat.of(wireVersion).attach(under, shard);
-      if (called.uuid() != null && wireVersion >= WIRE_VERSION_6_0) {
+      if (called.uuid() != null && wireVersion >= WIRE_VERSION_6_0 && source.takesUuids()) {
         fields.append("collectionUUID", called.uuid());
       }
       return fields;
@@ -478,6 +478,9 @@ final class RangeReader {
               reply.get("actualCollection") instanceof BsonString actual
                   ? new Name(database + "." + actual.getValue(), called.uuid(), false)
                   : new Name(called.namespace(), null, called.withoutIndex()));
+        }
+        if (source.isUuidRefused(reply)) {
+          throw new RenamedException(called);
         }
         if (ErrorCodes.of(reply) == ErrorCodes.BAD_VALUE && !called.withoutIndex()) {
           // The hint names no index.

@@ -60,6 +60,17 @@ public final class Job {
         .orElse(null);
   }
 
+  /** Whether a process has it at this moment. */
+  public boolean isTaken() throws InterruptedException {
+    Bson taken =
+        Filters.and(
+            byName(),
+            Filters.ne("owner", BsonNull.VALUE),
+            Filters.expr(operator("$gt", new BsonString("$until"), NOW)));
+    return Waits.persistently(
+        "the destination", () -> Waits.first(jobs.find(taken).first()) != null);
+  }
+
   private Bson byName() {
     return Filters.eq(name);
   }

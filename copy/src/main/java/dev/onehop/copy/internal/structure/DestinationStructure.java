@@ -48,16 +48,25 @@ public final class DestinationStructure {
   }
 
   /**
-   * Drops a collection or view, if it is still the one that was listed.
+   * Drops a collection or view, if it is still the one that was listed. Servers that take no UUID
+   * drop whatever has its name.
    *
    * @param info of the list of collections
    */
   public void drop(String namespace, BsonDocument info) throws InterruptedException {
     BsonDocument drop = new BsonDocument("drop", new BsonString(CollectionSpec.nameOf(namespace)));
-    if (info.containsKey("uuid")) {
-      drop.append("collectionUUID", info.get("uuid"));
+    if (info.containsKey("uuid") && destination.takesUuids()) {
+      BsonDocument known = drop.clone().append("collectionUUID", info.get("uuid"));
+      try {
+        run(Mapping.databaseOf(namespace), known, NAMESPACE_NOT_FOUND, COLLECTION_UUID_MISMATCH);
+        return;
+      } catch (MongoCommandException refused) {
+        if (!destination.isUuidRefused(refused.getResponse())) {
+          throw refused;
+        }
+      }
     }
-    run(Mapping.databaseOf(namespace), drop, NAMESPACE_NOT_FOUND, COLLECTION_UUID_MISMATCH);
+    run(Mapping.databaseOf(namespace), drop, NAMESPACE_NOT_FOUND);
   }
 
   /**
@@ -126,6 +135,9 @@ public final class DestinationStructure {
     if (spec.kind() == Kind.TIME_SERIES) {
       shard.append("timeseries", spec.options().getDocument("timeseries"));
     }
+    // Below 6.0 a step of its own, later no more than there is.
+    destination.runPersistently(
+        "admin", new BsonDocument("enableSharding", new BsonString(databaseOf(spec))));
     destination.runPersistently("admin", shard);
     if (spec.kind() == Kind.COLLECTION && !sharding.isSplitByServers()) {
       layout.split(spec.destination(), points);

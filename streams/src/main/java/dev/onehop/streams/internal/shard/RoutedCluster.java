@@ -92,7 +92,13 @@ public final class RoutedCluster implements Cluster {
                     new IllegalArgumentException(
                         "updateLookup needs the URI of mongoses, not of config servers"));
               }
-              return sharded && source == Source.SHARDS ? ofShards(mongos) : alone(mongos);
+              return VersionCheck.of(command -> run(servers.seeds(), command))
+                  .then(
+                      Mono.defer(
+                          () ->
+                              sharded && source == Source.SHARDS
+                                  ? ofShards(mongos)
+                                  : alone(mongos)));
             })
         .onErrorMap(Failures::of);
   }

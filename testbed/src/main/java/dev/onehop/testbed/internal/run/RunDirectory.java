@@ -62,7 +62,7 @@ public final class RunDirectory implements AutoCloseable {
         @Nullable RunState state = RunState.read(path);
         String owner = state == null ? "" : " by process " + state.owner().pid();
         throw new TestbedException(
-            "topology %s is being run%s; end that first (bin/onehop topology down)"
+            "topology %1$s is being run%2$s; end that first (bin/onehop topology down %1$s)"
                 .formatted(topology, owner));
       }
       endLeftovers(path).forEach(found);

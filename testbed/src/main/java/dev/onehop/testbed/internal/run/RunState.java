@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalLong;
 import org.bson.BsonArray;
+import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
 import org.bson.BsonInt64;
 import org.bson.BsonInvalidOperationException;
@@ -25,11 +26,17 @@ import org.jspecify.annotations.Nullable;
  * @param topology the topology's name
  * @param phase {@link #STARTING} or {@link #RUNNING}
  * @param url the running cluster's URL; empty while starting
+ * @param standInRouters whether its routers are stand-ins
  * @param owner the process that holds the links and started the servers
  * @param servers the servers started so far
  */
 public record RunState(
-    String topology, String phase, String url, Entry owner, List<Entry> servers) {
+    String topology,
+    String phase,
+    String url,
+    boolean standInRouters,
+    Entry owner,
+    List<Entry> servers) {
   /** The phase until all is ready. */
   public static final String STARTING = "starting";
 
@@ -80,6 +87,7 @@ public record RunState(
         new BsonDocument("topology", new BsonString(topology))
             .append("phase", new BsonString(phase))
             .append("url", new BsonString(url))
+            .append("standInRouters", BsonBoolean.valueOf(standInRouters))
             .append("owner", owner.toDocument())
             .append("servers", entries)
             .toJson(JsonWriterSettings.builder().indent(true).build());
@@ -106,6 +114,7 @@ public record RunState(
           document.getString("topology").getValue(),
           document.getString("phase").getValue(),
           document.getString("url").getValue(),
+          document.getBoolean("standInRouters", BsonBoolean.FALSE).getValue(),
           Entry.of(document.getDocument("owner")),
           servers);
     } catch (IOException | JsonParseException | BsonInvalidOperationException e) {

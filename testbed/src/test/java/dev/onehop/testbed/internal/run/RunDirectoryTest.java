@@ -65,7 +65,7 @@ class RunDirectoryTest {
       assertThatThrownBy(() -> RunDirectory.claim(root, "t", found::add))
           .isInstanceOf(TestbedException.class)
           .hasMessageStartingWith("topology t is being run by process ")
-          .hasMessageContaining("topology down");
+          .hasMessageContaining("topology down t)");
       assertThat(directory.path()).exists();
       RunDirectory.claim(root, "another", found::add).close();
     }
@@ -87,6 +87,7 @@ class RunDirectoryTest {
             "t",
             RunState.RUNNING,
             "mongodb://127.1.1.1:27017",
+            true,
             new RunState.Entry("owner", "", 1, 2),
             List.of(new RunState.Entry("s1/a", "127.1.1.1:27018", 3, 1L << 40)));
     state.write(root.resolve("t"));
@@ -109,6 +110,7 @@ class RunDirectoryTest {
             "t",
             RunState.RUNNING,
             "",
+            false,
             new RunState.Entry("owner", "", 4711, 1),
             List.of(new RunState.Entry("s1/a", "127.1.1.1:27018", pid, startTicks)))
         .write(root.resolve("t"));

@@ -1,0 +1,146 @@
+package dev.onehop.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assumptions.assumeThat;
+
+import dev.onehop.testbed.internal.process.ProcFs;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Isolated;
+
+/** {@code onehop topology down} with a home folder of its own, whose topologies are one process. */
+@Isolated("changes user.home")
+class TopologyDownCommandTest {
+  private static final String HOME = System.getProperty("user.home");
+
+  @TempDir private Path home;
+  private final Map<String, Process> owners = new LinkedHashMap<>();
+
+  private record Ended(int exitCode, String out, String err) {}
+
+  @BeforeEach
+  void changeHome() {
+    assumeThat(System.getenv("XDG_CACHE_HOME")).isNull();
+    System.setProperty("user.home", home.toString());
+  }
+
+  @AfterEach
+  void restoreHome() {
+    System.setProperty("user.home", HOME);
+    owners.values().forEach(Process::destroyForcibly);
+  }
+
+  private static Ended down(String... arguments) {
+    StringWriter out = new StringWriter();
+    StringWriter err = new StringWriter();
+    int exitCode =
+        OneHopCommand.commandLine()
+            .setOut(new PrintWriter(out))
+            .setErr(new PrintWriter(err))
+            .execute(
+                Stream.concat(Stream.of("topology", "down"), Stream.of(arguments))
+                    .toArray(String[]::new));
+    return new Ended(exitCode, out.toString(), err.toString());
+  }
+
+  private void run(String topology) throws IOException {
+    Process owner = new ProcessBuilder("sleep", "100").start();
+    owners.put(topology, owner);
+    writeState(topology, owner.pid(), ProcFs.startTicks(owner.pid()).getAsLong());
+  }
+
+  private void leaveBehind(String topology) throws IOException {
+    writeState(topology, Long.MAX_VALUE, 1);
+  }
+
+  private void writeState(String topology, long pid, long startTicks) throws IOException {
+    Files.writeString(
+        Files.createDirectories(folder(topology)).resolve("state.json"),
+        """
+        {"topology": "%s", "phase": "running", "url": "mongodb://127.0.0.1:1", "servers": [],
+         "owner": {"name": "owner", "address": "", "pid": %d, "startTicks": %d}}
+        """
+            .formatted(topology, pid, startTicks));
+  }
+
+  private Path folder(String topology) {
+    return home.resolve(".cache/onehop/run").resolve(topology);
+  }
+
+  private List<String> running() {
+    return owners.keySet().stream().filter(each -> owners.get(each).isAlive()).toList();
+  }
+
+  @Test
+  void theOnlyOneNeedsNoName() throws IOException {
+    run("here");
+    assertThat(down()).isEqualTo(new Ended(0, "Stopped here.\n", ""));
+    assertThat(running()).isEmpty();
+  }
+
+  @Test
+  void ofSeveralNoneIsStoppedWithoutAName() throws IOException {
+    run("here");
+    run("there");
+    leaveBehind("killed");
+    Ended ended = down();
+    assertThat(running()).containsExactly("here", "there");
+    assertThat(ended.exitCode()).isEqualTo(2);
+    assertThat(ended.err())
+        .isEqualTo("onehop: several topologies run: here, there; give a name, or --all\n");
+    assertThat(folder("killed")).exists();
+  }
+
+  @Test
+  void aNameStopsThatOne() throws IOException {
+    run("here");
+    run("there");
+    assertThat(down("here")).isEqualTo(new Ended(0, "Stopped here.\n", ""));
+    assertThat(running()).containsExactly("there");
+    run("here");
+    assertThat(down("--topology", "there").out()).isEqualTo("Stopped there.\n");
+    assertThat(running()).containsExactly("here");
+    assertThat(down("there").out()).isEqualTo("Nothing to stop: there does not run.\n");
+  }
+
+  @Test
+  void allStopsAllAndRemovesWhatAKilledRunLeft() throws IOException {
+    run("here");
+    run("there");
+    leaveBehind("killed");
+    Ended ended = down("--all");
+    assertThat(ended.exitCode()).isZero();
+    assertThat(ended.out().lines())
+        .containsExactlyInAnyOrder("Stopped here.", "Stopped there.", "Stopped killed.");
+    assertThat(running()).isEmpty();
+    assertThat(folder("killed")).doesNotExist();
+  }
+
+  @Test
+  void whatKilledRunsLeftNeedsNoName() throws IOException {
+    run("here");
+    leaveBehind("killed");
+    leaveBehind("killed-too");
+    assertThat(down().out().lines())
+        .containsExactlyInAnyOrder("Stopped here.", "Stopped killed.", "Stopped killed-too.");
+    assertThat(down().out()).isEqualTo("Nothing to stop.\n");
+  }
+
+  @Test
+  void aNameAndAllExcludeEachOther() {
+    Ended ended = down("here", "--all");
+    assertThat(ended.exitCode()).isEqualTo(2);
+    assertThat(ended.err()).contains("mutually exclusive").hasLineCount(1);
+  }
+}

@@ -1,0 +1,78 @@
+package dev.onehop.copy.internal.cluster;
+
+import com.mongodb.MongoCommandException;
+import com.mongodb.ReadPreference;
+import com.mongodb.client.model.Filters;
+import com.mongodb.reactivestreams.client.MongoClient;
+import org.bson.BsonDocument;
+import org.bson.BsonInt32;
+import reactor.core.publisher.Mono;
+
+/**
+ * The version of which the servers of a cluster act.
+ *
+ * @param kind of the version, in words
+ * @param version for example {@code 5.0}, or that of the servers with its patch level
+ */
+public record Compatibility(String kind, String version) {
+  private static final int UNAUTHORIZED = 13;
+  private static final int LEAST = 5;
+  private static final int WITH_UUIDS = 6;
+
+  /**
+   * The feature compatibility version, or the version of the server where the user may not know it.
+   *
+   * @param client of the cluster's mongoses, or of a replica set
+   */
+  public static Mono<Compatibility> of(MongoClient client) {
+    return Mono.from(
+            client
+                .getDatabase("admin")
+                .withReadPreference(ReadPreference.primary())
+                .getCollection("system.version", BsonDocument.class)
+                .find(Filters.eq("featureCompatibilityVersion"))
+                .first())
+        .map(
+            found ->
+                new Compatibility(
+                    "feature compatibility version", found.getString("version").getValue()))
+        .onErrorResume(
+            failure ->
+                failure instanceof MongoCommandException refused
+                    && refused.getErrorCode() == UNAUTHORIZED,
+            refused -> Mono.empty())
+        .switchIfEmpty(
+            Mono.from(
+                    client
+                        .getDatabase("admin")
+                        .runCommand(
+                            new BsonDocument("buildInfo", new BsonInt32(1)), BsonDocument.class))
+                .map(
+                    found ->
+                        new Compatibility(
+                            "server version", found.getString("version").getValue())));
+  }
+
+  /** Whether it is one that copies and verifications know. */
+  public boolean isKnown() {
+    return major() >= LEAST;
+  }
+
+  /**
+   * Why it is not.
+   *
+   * @param side whose version it is
+   */
+  public String refusal(String side) {
+    return "%s has the %s %s, and %d.0 or later is needed".formatted(side, kind, version, LEAST);
+  }
+
+  /** Whether servers take the UUID of a collection with a command. */
+  boolean takesUuids() {
+    return major() >= WITH_UUIDS;
+  }
+
+  private int major() {
+    return Integer.parseInt(version.substring(0, version.indexOf('.')));
+  }
+}

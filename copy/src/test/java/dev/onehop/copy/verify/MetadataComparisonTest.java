@@ -1,0 +1,75 @@
+package dev.onehop.copy.verify;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.onehop.copy.internal.Mapping;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.bson.BsonDocument;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class MetadataComparisonTest {
+  private static CollectionInfo collection(
+      String options, String index, @Nullable String shardKey) {
+    return new CollectionInfo(
+        "d.c",
+        "collection",
+        BsonDocument.parse(options),
+        null,
+        List.of(BsonDocument.parse(index)),
+        shardKey == null ? null : BsonDocument.parse(shardKey));
+  }
+
+  private static List<String> differences(CollectionInfo from, CollectionInfo to) {
+    MetadataComparison comparison = new MetadataComparison(Mapping.ALL, true);
+    comparison.compare(new TreeMap<>(Map.of("d.c", from)), new TreeMap<>(Map.of("d.c", to)));
+    return comparison.differences().stream().map(MetadataDifference::what).toList();
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "{pipeline: [{$set: {a: {$literal: 1}}}]}|{pipeline: [{$set: {a: {$literal: NumberLong(1)}}}]}|pipeline",
+        "{validator: {a: 0.0}}|{validator: {a: -0.0}}|validator",
+        "{validator: {a: 1, b: 1}}|{validator: {b: 1, a: 1}}|validator",
+        "{validator: {a: null}}|{validator: {a: {$undefined: true}}}|validator",
+        "{validator: {a: 'x'}}|{validator: {a: {$symbol: 'x'}}}|validator"
+      })
+  void expressionsAreComparedByTheirBytes(String from, String to, String option) {
+    String index = "{name: 'a_1', key: {a: 1}}";
+    assertThat(differences(collection(from, index, null), collection(to, index, null)))
+        .containsExactly("option " + option + " differs");
+    String filtered = "{name: 'a_1', key: {a: 1}, partialFilterExpression: %s}";
+    assertThat(
+            differences(
+                collection("{}", filtered.formatted(from), null),
+                collection("{}", filtered.formatted(to), null)))
+        .containsExactly("index a_1 differs in partialFilterExpression");
+  }
+
+  /** What servers read as a number has another type after collMod, and with other servers. */
+  @Test
+  void numbersThatServersReadAreComparedByTheirValues() {
+    assertThat(
+            differences(
+                collection(
+                    "{capped: true, size: 4096, timeseries: {timeField: 't', bucketMaxSpanSeconds: 60}}",
+                    "{v: 2, name: 'a_1', key: {a: 1}, expireAfterSeconds: 60, weights: {a: 2}}",
+                    "{key: {a: 1}, unique: false}"),
+                collection(
+                    "{capped: true, size: NumberLong(4096), timeseries: {timeField: 't', bucketMaxSpanSeconds: 60.0}}",
+                    "{v: 2.0, name: 'a_1', key: {a: 1.0}, expireAfterSeconds: NumberLong(60), weights: {a: 2.0}}",
+                    "{key: {a: 1.0}, unique: false}")))
+        .isEmpty();
+    assertThat(
+            differences(
+                collection("{size: 1}", "{name: 'a', key: {a: 1, b: 1}}", "{key: {a: 1}}"),
+                collection("{size: 2}", "{name: 'a', key: {b: 1, a: 1}}", "{key: {a: -1}}")))
+        .containsExactly("option size differs", "index a differs in key", "shard key differs");
+  }
+}
