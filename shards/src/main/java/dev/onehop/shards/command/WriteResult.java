@@ -142,8 +142,9 @@ public final class WriteResult {
     return stale;
   }
 
-  /** Takes in that a statement failed. */
+  /** Takes in that a statement failed, or that it is not known what became of it. */
   public void addError(int index, CommandFailure why) {
+    parts.add(new Part(List.of(), true, false));
     errors.putIfAbsent(
         index,
         new BsonDocument("index", new BsonInt32(index))
@@ -178,9 +179,6 @@ public final class WriteResult {
   }
 
   public BsonDocument toReply() {
-    if (parts.size() == 1 && failure != null) {
-      return failure;
-    }
     BsonDocument reply = new BsonDocument();
     if (failure == null || !isUnwritten()) {
       appendWritten(reply);

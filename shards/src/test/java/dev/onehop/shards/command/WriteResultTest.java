@@ -2,6 +2,7 @@ package dev.onehop.shards.command;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.onehop.wire.message.CommandFailure;
 import dev.onehop.wire.message.OpMsg;
 import java.util.List;
 import org.bson.BsonDocument;
@@ -163,6 +164,23 @@ class WriteResultTest {
 
     assertThat(result.isFinal(false)).isTrue();
     assertThat(result.toReply()).isEqualTo(failure);
+  }
+
+  /** The first may have been written. */
+  @Test
+  void besideAStatementWithoutAnAnswerNothingMayBeSentAgain() {
+    result.addError(0, new CommandFailure(6, "HostUnreachable", "the connection broke"));
+    result.add(
+        BsonDocument.parse(
+            "{ok: 0, code: 462, errorLabels: ['SystemOverloadedError', 'RetryableError',"
+                + " 'NoWritesPerformed']}"),
+        List.of(1));
+
+    assertThat(result.toReply())
+        .isEqualTo(
+            BsonDocument.parse(
+                "{n: 0, writeErrors: [{index: 0, code: 6, errmsg: 'the connection broke'}], ok: 0,"
+                    + " code: 462, errorLabels: ['SystemOverloadedError']}"));
   }
 
   @Test
