@@ -169,6 +169,8 @@ public class CommandFailure extends RuntimeException {
       // Of connections that can't be opened, by the drivers' specification of pools (CMAP).
       labels.add(new BsonString("SystemOverloadedError"));
       labels.add(new BsonString("RetryableError"));
+      // As the driver takes any network error; without it a change stream would end.
+      labels.add(new BsonString("ResumableChangeStreamError"));
     }
     BsonDocument reply =
         error(ErrorCodes.HOST_UNREACHABLE, "HostUnreachable", String.valueOf(failure.getMessage()));
