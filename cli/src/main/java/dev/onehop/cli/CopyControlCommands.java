@@ -56,7 +56,7 @@ final class CopyControlCommands {
 
     /** Fails if what was asked for waits for a process. */
     void requireProcess(CopyControl control, String waits) throws InterruptedException {
-      boolean done = control.status().get("phase").equals(new BsonString(CopyPhase.DONE.name()));
+      boolean done = new BsonString(CopyPhase.DONE.name()).equals(control.status().get("phase"));
       if (!done && !control.isWorkedOn()) {
         throw Failure.run(
             "no process runs the job %s: it %s after 'copy --resume'".formatted(job, waits), null);

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.mongodb.ServerAddress;
+import com.mongodb.client.model.Aggregates;
 import com.mongodb.client.model.Filters;
 import com.mongodb.client.model.InsertOneModel;
 import com.mongodb.client.model.UpdateManyModel;
@@ -20,11 +21,14 @@ import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationHandler;
 import io.micrometer.observation.ObservationRegistry;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.bson.BsonArray;
 import org.bson.BsonDocument;
+import org.bson.BsonString;
 import org.bson.Document;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -119,6 +123,59 @@ class DirectClientTest {
       assertThat(meters.get("onehop.table.age").tag("namespace", "it.c").gauge().value())
           .isBetween(0.0, 20.0);
     }
+  }
+
+  /** Shards reject others, from those of 8.3 on. */
+  @Test
+  void commandsCarryAShardVersionOrNoneOfAShardWithThatOfTheDatabase() {
+    cluster.script("config", ScriptedCluster::othersUnsharded);
+    BsonDocument reply = BsonDocument.parse("{n: 1, value: null, values: [], ok: 1}");
+    for (String shard : List.of("s0", "s1")) {
+      cluster.script(
+          shard,
+          command ->
+              command.getString("$db", new BsonString("")).getValue().equals("it")
+                      && !command.containsKey("find")
+                      && !command.containsKey("aggregate")
+                      && !command.containsKey("listIndexes")
+                  ? reply
+                  : command.containsKey("listIndexes")
+                      ? ScriptedCluster.cursor(new BsonArray())
+                      : null);
+    }
+    try (MongoClient client = builder().reactiveClient()) {
+      for (String name : List.of("c", "unsharded")) {
+        MongoCollection<Document> each = client.getDatabase("it").getCollection(name);
+        run(each.find(Filters.eq(5)).first());
+        run(each.find(Filters.gt("n", 5)).first());
+        run(each.aggregate(List.of(Aggregates.match(Filters.gt("n", 5)))).first());
+        run(each.estimatedDocumentCount());
+        run(each.distinct("n", Integer.class).first());
+        run(each.listIndexes().first());
+        run(each.insertMany(List.of(new Document("_id", -5), new Document("_id", 5))));
+        run(each.updateOne(Filters.eq(5), Updates.set("n", 1)));
+        run(each.updateMany(Filters.gt("n", 5), Updates.set("n", 1)));
+        run(each.deleteMany(Filters.gt("n", 5)));
+        run(each.findOneAndDelete(Filters.eq(5)));
+      }
+    }
+    BsonDocument untracked =
+        BsonDocument.parse(
+            "{e: {$oid: '000000000000000000000000'}, t: {$timestamp: {t: 0, i: 0}},"
+                + " v: {$timestamp: {t: 0, i: 0}}}");
+    List<BsonDocument> versioned =
+        cluster.seen().stream().filter(command -> command.containsKey("shardVersion")).toList();
+    assertThat(versioned)
+        .hasSizeGreaterThan(22)
+        .allSatisfy(
+            command ->
+                assertThat(command.containsKey("databaseVersion"))
+                    .isEqualTo(command.getDocument("shardVersion").equals(untracked)));
+    assertThat(cluster.seen())
+        .allSatisfy(
+            command ->
+                assertThat(command.containsKey("databaseVersion"))
+                    .isIn(false, command.containsKey("shardVersion")));
   }
 
   @Test

@@ -13,6 +13,8 @@ import dev.onehop.copy.progress.CopyPhase;
 import dev.onehop.copy.progress.CopyProgress;
 import dev.onehop.testbed.Testbed;
 import dev.onehop.wire.RealTime;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -756,13 +758,12 @@ class CopyIT {
   void aJobThatNoProcessRunsIsNotFinished() {
     MongoCollection<Document> jobs =
         to.getDatabase(ClusterCopy.STATE_DATABASE).getCollection("jobs");
-    java.util.Date later = new java.util.Date(System.currentTimeMillis() + 3_600_000);
+    Instant now = Instant.now();
+    Instant later = now.plus(Duration.ofHours(1));
     jobs.insertMany(
         List.of(
             new Document("_id", "given-up").append("owner", null).append("until", later),
-            new Document("_id", "killed")
-                .append("owner", "a")
-                .append("until", new java.util.Date()),
+            new Document("_id", "killed").append("owner", "a").append("until", now),
             new Document("_id", "runs").append("owner", "a").append("until", later)));
     jobs.updateMany(
         new Document("_id", new Document("$in", List.of("given-up", "killed", "runs"))),

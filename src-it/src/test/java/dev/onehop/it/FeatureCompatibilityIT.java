@@ -30,8 +30,8 @@ import io.netty.channel.ChannelInitializer;
 import io.netty.channel.SimpleChannelInboundHandler;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.Arrays;
-import java.util.Date;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Queue;
@@ -121,7 +121,8 @@ class FeatureCompatibilityIT {
         .getCollection("series")
         .insertMany(
             IntStream.range(0, 100)
-                .mapToObj(i -> new Document("at", new Date(i * 60_000L)).append("m", i % 3))
+                .mapToObj(
+                    i -> new Document("at", Instant.ofEpochSecond(i * 60L)).append("m", i % 3))
                 .toList());
     database.createView("view", "plain", List.of(Filters.eq("$match", new Document("n", 1))));
   }

@@ -138,9 +138,11 @@ class ResyncRunIT {
     }
 
     assertThat(ended.complaint()).isEmpty();
-    Matcher estimate = Pattern.compile(", about (\\d+) s; its oplog").matcher(said.toString());
+    Matcher estimate =
+        Pattern.compile(", about (\\d+) s; its oplog")
+            .matcher(said.toString(StandardCharsets.UTF_8));
     Matcher locked = Pattern.compile("was locked for ([0-9.]+) s").matcher(ended.printed());
-    assertThat(estimate.find()).as(said.toString()).isTrue();
+    assertThat(estimate.find()).as(said.toString(StandardCharsets.UTF_8)).isTrue();
     assertThat(locked.find()).as(ended.printed()).isTrue();
     assertThat(Double.parseDouble(locked.group(1)))
         .isLessThan(Integer.parseInt(estimate.group(1)) + 2);

@@ -4,6 +4,8 @@ import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoClients;
 import com.mongodb.client.MongoDatabase;
 import com.mongodb.client.model.Filters;
+import dev.onehop.core.table.ShardId;
+import java.util.Map;
 import java.util.NavigableMap;
 import java.util.TreeMap;
 import org.bson.BsonDocument;
@@ -39,6 +41,8 @@ final class ShardRanges {
       if (entry == null || !entry.getDocument("key").getFirstKey().equals("_id")) {
         throw new IllegalStateException(namespace + " is not sharded by _id");
       }
+      Map<ShardId, String> names =
+          ShardId.names(config.getCollection("shards", BsonDocument.class).find());
       for (BsonDocument chunk :
           config
               .getCollection("chunks", BsonDocument.class)
@@ -47,7 +51,7 @@ final class ShardRanges {
         // The lowest key is no string, and keys are.
         found.put(
             from != null && from.isString() ? from.asString().getValue() : "",
-            chunk.getString("shard").getValue());
+            ShardId.of(chunk, "shard", "config.chunks").name(names));
       }
     }
     return new ShardRanges(found);

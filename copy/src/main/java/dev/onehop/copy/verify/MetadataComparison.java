@@ -163,7 +163,7 @@ final class MetadataComparison {
           return one != null
               && other != null
               && (bytes(one).equals(bytes(other))
-                  || isReadAsNumbers(name, one) && same(one, other));
+                  || (isReadAsNumbers(name, one) && same(one, other)));
         });
     return names;
   }

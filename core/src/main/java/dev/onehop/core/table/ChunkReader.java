@@ -17,10 +17,12 @@ final class ChunkReader {
   private static final String WHERE = "config.chunks";
 
   private final CollectionEntry collection;
+  private final Map<ShardId, String> names;
   private final ShardNames shards;
 
-  ChunkReader(CollectionEntry collection, ShardNames shards) {
+  ChunkReader(CollectionEntry collection, Map<ShardId, String> names, ShardNames shards) {
     this.collection = collection;
+    this.names = names;
     this.shards = shards;
   }
 
@@ -34,7 +36,7 @@ final class ChunkReader {
     return new ChunkRow(
         minKey,
         collection.key().keyOfBound(ConfigFields.document(chunk, "max", WHERE)),
-        shards.indexOf(ConfigFields.string(chunk, "shard", WHERE)),
+        shards.indexOf(ShardId.of(chunk, "shard", WHERE).name(names)),
         lastmod.getValue(),
         verbatim(min, minKey));
   }

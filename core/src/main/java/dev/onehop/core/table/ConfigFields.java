@@ -57,7 +57,7 @@ final class ConfigFields {
     return value.asNumber().intValue();
   }
 
-  private static InconsistentRoutingTableException unknownLayout(
+  static InconsistentRoutingTableException unknownLayout(
       BsonDocument document, String field, String type, String where) {
     return new InconsistentRoutingTableException(
         "unknown layout of "

@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.SortedSet;
 import java.util.TreeSet;
@@ -59,7 +60,19 @@ public final class RoutingTable {
    * @throws ShardKeyException if the shard key pattern is none, or a chunk's bounds don't fit it
    */
   public static RoutingTable of(BsonDocument collection, Iterable<BsonDocument> chunks) {
-    RoutingTableBuilder builder = new RoutingTableBuilder(collection);
+    return of(collection, chunks, Map.of());
+  }
+
+  /**
+   * The same of a cluster that refers to shards by UUID.
+   *
+   * @param names see {@link ShardId#names}
+   * @throws InconsistentRoutingTableException also if a chunk is on a shard that {@code names}
+   *     lacks
+   */
+  public static RoutingTable of(
+      BsonDocument collection, Iterable<BsonDocument> chunks, Map<ShardId, String> names) {
+    RoutingTableBuilder builder = new RoutingTableBuilder(collection, names);
     chunks.forEach(builder::add);
     return builder.build();
   }
@@ -81,15 +94,18 @@ public final class RoutingTable {
    *
    * @param namespace database and collection
    * @param database the database's document of {@code config.databases}
-   * @throws InconsistentRoutingTableException if that has an unknown layout
+   * @param names see {@link ShardId#names}
+   * @throws InconsistentRoutingTableException if that has an unknown layout, or its primary shard
+   *     is none of {@code names}
    */
-  public static RoutingTable unsharded(String namespace, BsonDocument database) {
+  public static RoutingTable unsharded(
+      String namespace, BsonDocument database, Map<ShardId, String> names) {
     String where = "config.databases";
     return new RoutingTable(
         namespace,
         null,
         new Primary(
-            ConfigFields.string(database, "primary", where),
+            ShardId.of(database, "primary", where).name(names),
             DatabaseVersion.of(ConfigFields.document(database, "version", where))));
   }
 
@@ -105,7 +121,7 @@ public final class RoutingTable {
    *     collection is another incarnation, or the chunks leave a gap
    */
   public RoutingTable merge(BsonDocument collection, Iterable<BsonDocument> changedChunks) {
-    RoutingTableBuilder builder = new RoutingTableBuilder(this, collection);
+    RoutingTableBuilder builder = new RoutingTableBuilder(this, collection, Map.of());
     changedChunks.forEach(builder::add);
     return builder.build();
   }

@@ -2,6 +2,7 @@ package dev.onehop.core.table;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import org.bson.BsonDocument;
 import org.bson.BsonTimestamp;
 import org.jspecify.annotations.Nullable;
@@ -26,11 +27,12 @@ public final class RoutingTableBuilder {
    * A builder of a whole table.
    *
    * @param collection the collection's document of {@code config.collections}
+   * @param names see {@link ShardId#names}
    * @throws InconsistentRoutingTableException if that has an unknown layout
    * @throws ShardKeyException if the shard key pattern is none
    */
-  public RoutingTableBuilder(BsonDocument collection) {
-    this(CollectionEntry.of(collection), null, List.of());
+  public RoutingTableBuilder(BsonDocument collection, Map<ShardId, String> names) {
+    this(CollectionEntry.of(collection), null, List.of(), names);
   }
 
   /**
@@ -39,18 +41,23 @@ public final class RoutingTableBuilder {
    *
    * @param known the older table
    * @param collection the collection's document of {@code config.collections}
+   * @param names see {@link ShardId#names}
    * @throws InconsistentRoutingTableException if the collection is another incarnation
    */
-  public RoutingTableBuilder(RoutingTable known, BsonDocument collection) {
-    this(known.newer(collection), known, known.shardNames());
+  public RoutingTableBuilder(
+      RoutingTable known, BsonDocument collection, Map<ShardId, String> names) {
+    this(known.newer(collection), known, known.shardNames(), names);
   }
 
   private RoutingTableBuilder(
-      CollectionEntry entry, @Nullable RoutingTable known, List<String> names) {
+      CollectionEntry entry,
+      @Nullable RoutingTable known,
+      List<String> knownNames,
+      Map<ShardId, String> names) {
     this.entry = entry;
     this.known = known;
-    this.names = new ShardNames(names);
-    this.reader = new ChunkReader(entry, this.names);
+    this.names = new ShardNames(knownNames);
+    this.reader = new ChunkReader(entry, names, this.names);
   }
 
   /**
@@ -58,7 +65,7 @@ public final class RoutingTableBuilder {
    *
    * @param chunk with the fields min, max, shard, lastmod, and uuid or ns; or more
    * @throws InconsistentRoutingTableException if it belongs to another collection or has an unknown
-   *     layout
+   *     layout, or is on an unknown shard
    * @throws ShardKeyException if its bounds don't fit the shard key pattern
    */
   public void add(BsonDocument chunk) {

@@ -6,7 +6,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
+import java.util.UUID;
 import org.bson.BsonBinary;
 import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
@@ -15,6 +17,7 @@ import org.bson.BsonInt64;
 import org.bson.BsonObjectId;
 import org.bson.BsonString;
 import org.bson.BsonTimestamp;
+import org.bson.BsonValue;
 import org.bson.RawBsonDocument;
 import org.bson.codecs.BsonDocumentCodec;
 import org.bson.types.ObjectId;
@@ -194,7 +197,8 @@ class RoutingTableTest {
     refused(COLLECTION.clone().append("dropped", BsonBoolean.TRUE), three, "dropped");
     for (String database :
         new String[] {"{_id: 'db'}", "{primary: 's'}", "{primary: 's', version: {}}"}) {
-      assertThatThrownBy(() -> RoutingTable.unsharded("db.u", BsonDocument.parse(database)))
+      assertThatThrownBy(
+              () -> RoutingTable.unsharded("db.u", BsonDocument.parse(database), Map.of()))
           .isInstanceOf(InconsistentRoutingTableException.class)
           .hasMessageContaining("config.databases");
     }
@@ -205,16 +209,41 @@ class RoutingTableTest {
   }
 
   @Test
+  void shardsByNameAndByUuidAreTheSame() {
+    BsonBinary uuid = new BsonBinary(new UUID(1, 2));
+    Map<ShardId, String> names =
+        ShardId.names(
+            List.of(
+                new BsonDocument("_id", new BsonString("s00")).append("uuid", uuid),
+                BsonDocument.parse("{_id: 's01'}")));
+    three.get(2).put("shard", uuid);
+
+    RoutingTable table = RoutingTable.of(COLLECTION, three, names);
+
+    assertThat(table.shards()).containsExactly("s00", "s01");
+    assertThat(table.shardVersion("s00")).hasToString("1|2");
+    assertThat(RoutingTable.unsharded("db.u", database(uuid), names).primaryShard())
+        .isEqualTo("s00");
+    refused(COLLECTION, three, "config.shards", "00000000-0000-0001-0000-000000000002");
+    assertThatThrownBy(() -> RoutingTable.unsharded("db.u", database(new BsonInt32(1)), names))
+        .isInstanceOf(InconsistentRoutingTableException.class)
+        .hasMessageContaining("no string or UUID \"primary\"");
+  }
+
+  private static BsonDocument database(BsonValue primary) {
+    return new BsonDocument("_id", new BsonString("db"))
+        .append("primary", primary)
+        .append(
+            "version",
+            new BsonDocument("uuid", Tables.UUID)
+                .append("timestamp", Tables.INCARNATION)
+                .append("lastMod", new BsonInt32(3)));
+  }
+
+  @Test
   void unshardedCollectionsHaveAPrimaryShardAndADatabaseVersion() {
-    BsonDocument database =
-        new BsonDocument("_id", new BsonString("db"))
-            .append("primary", new BsonString("p"))
-            .append(
-                "version",
-                new BsonDocument("uuid", Tables.UUID)
-                    .append("timestamp", Tables.INCARNATION)
-                    .append("lastMod", new BsonInt32(3)));
-    RoutingTable table = RoutingTable.unsharded("db.u", database);
+    BsonDocument database = database(new BsonString("p"));
+    RoutingTable table = RoutingTable.unsharded("db.u", database, Map.of());
     assertThat(table.isSharded()).isFalse();
     assertThat(table.primaryShard()).isEqualTo("p");
     assertThat(table.shards()).containsExactly("p");

@@ -7,6 +7,7 @@ import dev.onehop.core.table.RoutingTable;
 import dev.onehop.core.table.ShardKeyException;
 import dev.onehop.core.table.Tables;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.Stream;
 import org.bson.BsonDocument;
 import org.junit.jupiter.api.Test;
@@ -22,7 +23,9 @@ class WriteTargetingTest {
       Tables.split("{a: 1, 'b.c': 1}", "{a: 10, 'b.c': 0}", "{a: 20, 'b.c': 0}");
   private static final RoutingTable UNSHARDED =
       RoutingTable.unsharded(
-          "db.u", BsonDocument.parse("{_id: 'db', primary: 's07', version: {lastMod: 3}}"));
+          "db.u",
+          BsonDocument.parse("{_id: 'db', primary: 's07', version: {lastMod: 3}}"),
+          Map.of());
   private static final RoutingTable UNSPLITTABLE =
       RoutingTable.of(
           Tables.collection("{_id: 1}").append("unsplittable", org.bson.BsonBoolean.TRUE),

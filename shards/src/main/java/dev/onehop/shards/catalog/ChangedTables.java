@@ -1,6 +1,8 @@
 package dev.onehop.shards.catalog;
 
+import dev.onehop.core.table.InconsistentRoutingTableException;
 import dev.onehop.core.table.RoutingTable;
+import dev.onehop.core.table.ShardId;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -8,6 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.bson.BsonArray;
 import org.bson.BsonBoolean;
@@ -34,9 +37,11 @@ final class ChangedTables {
   private static final BsonDocument WHOSE = BsonDocument.parse("{_id: 0, uuid: 1, ns: 1}");
 
   private final ConfigReader config;
+  private final Supplier<Map<ShardId, String>> shardNames;
 
-  ChangedTables(ConfigReader config) {
+  ChangedTables(ConfigReader config, Supplier<Map<ShardId, String>> shardNames) {
     this.config = config;
+    this.shardNames = shardNames;
   }
 
   /** The namespaces of those whose metadata have changed since. */
@@ -119,10 +124,14 @@ final class ChangedTables {
         .then();
   }
 
-  private static boolean isPrimary(RoutingTable table, BsonDocument database) {
-    RoutingTable now = RoutingTable.unsharded(table.namespace(), database);
-    return now.primaryShard().equals(table.primaryShard())
-        && now.databaseVersion().equals(table.databaseVersion());
+  private boolean isPrimary(RoutingTable table, BsonDocument database) {
+    try {
+      RoutingTable now = RoutingTable.unsharded(table.namespace(), database, shardNames.get());
+      return now.primaryShard().equals(table.primaryShard())
+          && now.databaseVersion().equals(table.databaseVersion());
+    } catch (InconsistentRoutingTableException unknownShard) {
+      return false;
+    }
   }
 
   private Mono<Map<String, BsonDocument>> byId(

@@ -97,7 +97,7 @@ public final class RoutingCatalog {
   private RoutingCatalog(ConfigReader config, boolean forShards, RefreshListener listener) {
     this.config = new ConfigAnswers(config);
     this.loader = new RoutingTableLoader(this.config, forShards);
-    this.changes = new ChangedTables(this.config);
+    this.changes = new ChangedTables(this.config, loader::shardNames);
     this.listener = listener;
   }
 

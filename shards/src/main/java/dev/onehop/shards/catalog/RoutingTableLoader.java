@@ -4,8 +4,10 @@ import dev.onehop.core.table.ChunkVersion;
 import dev.onehop.core.table.InconsistentRoutingTableException;
 import dev.onehop.core.table.RoutingTable;
 import dev.onehop.core.table.RoutingTableBuilder;
+import dev.onehop.core.table.ShardId;
 import dev.onehop.core.table.ShardKeyException;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.function.Supplier;
 import org.bson.BsonBoolean;
@@ -40,6 +42,7 @@ final class RoutingTableLoader {
 
   private final ConfigReader config;
   private final boolean refusesTimeSeries;
+  private volatile Map<ShardId, String> shardNames = Map.of();
 
   /**
    * @param refusesTimeSeries whether a sharded time series collection is an error, for its own name
@@ -60,11 +63,26 @@ final class RoutingTableLoader {
    */
   Mono<RoutingTable> load(String namespace, @Nullable RoutingTable known) {
     return attempt(namespace, known)
-        .onErrorResume(RoutingTableLoader::isInconsistent, e -> attempt(namespace, null))
+        .onErrorResume(
+            RoutingTableLoader::isInconsistent,
+            e -> readShardNames().then(Mono.defer(() -> attempt(namespace, null))))
         .retryWhen(
             Retry.max(ATTEMPTS - 1L)
                 .filter(RoutingTableLoader::isInconsistent)
                 .onRetryExhaustedThrow((spec, signal) -> signal.failure()));
+  }
+
+  /** Shards are referred to by UUIDs whose names this has not read yet. */
+  private Mono<Void> readShardNames() {
+    return config
+        .find("shards", UNORDERED, UNORDERED)
+        .doOnNext(shards -> shardNames = ShardId.names(shards))
+        .then();
+  }
+
+  /** The names of the shards to which the metadata referred so far. */
+  Map<ShardId, String> shardNames() {
+    return shardNames;
   }
 
   /** A chunk that doesn't fit the shard key comes of one that was refined between two reads. */
@@ -111,7 +129,8 @@ final class RoutingTableLoader {
             found ->
                 found.isEmpty()
                     ? Mono.error(new UnknownNamespaceException(database))
-                    : Mono.fromCallable(() -> RoutingTable.unsharded(namespace, found.get(0))));
+                    : Mono.fromCallable(
+                        () -> RoutingTable.unsharded(namespace, found.get(0), shardNames)));
   }
 
   private Mono<RoutingTable> sharded(BsonDocument collection, @Nullable RoutingTable known) {
@@ -129,8 +148,8 @@ final class RoutingTableLoader {
         () -> {
           RoutingTableBuilder table =
               base != null
-                  ? new RoutingTableBuilder(base, collection)
-                  : new RoutingTableBuilder(collection);
+                  ? new RoutingTableBuilder(base, collection, shardNames)
+                  : new RoutingTableBuilder(collection, shardNames);
           return read(itsChunks, table).then(Mono.fromCallable(() -> survived(table::build)));
         });
   }

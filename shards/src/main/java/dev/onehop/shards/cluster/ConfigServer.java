@@ -54,16 +54,14 @@ public final class ConfigServer implements ConfigReader {
    */
   public Mono<BsonDocument> run(String database, BsonDocument command) {
     return send(message(database, command))
-        .flatMap(ConfigServer::refuseFailed)
+        .flatMap(Answer::orFailure)
         .map(Answer::document)
         .onErrorResume(
             e -> isTimeRefused(e, command),
             e -> {
               clock.forget(command.getDocument("$clusterTime"));
               command.remove("$clusterTime");
-              return send(OpMsg.command(command))
-                  .flatMap(ConfigServer::refuseFailed)
-                  .map(Answer::document);
+              return send(OpMsg.command(command)).flatMap(Answer::orFailure).map(Answer::document);
             });
   }
 
@@ -86,11 +84,6 @@ public final class ConfigServer implements ConfigReader {
       command.append("$clusterTime", clusterTime);
     }
     return OpMsg.command(command);
-  }
-
-  private static Mono<Answer> refuseFailed(Answer answer) {
-    BsonDocument reply = answer.document();
-    return ErrorCodes.ok(reply) ? Mono.just(answer) : Mono.error(CommandFailure.of(reply));
   }
 
   @Override
@@ -167,7 +160,7 @@ public final class ConfigServer implements ConfigReader {
 
   private Mono<Batch> first(BsonDocument find) {
     return send(OpMsg.command(find))
-        .flatMap(ConfigServer::refuseFailed)
+        .flatMap(Answer::orFailure)
         .map(answer -> batch(answer, "firstBatch"));
   }
 
@@ -182,7 +175,7 @@ public final class ConfigServer implements ConfigReader {
             .append("batchSize", new BsonInt32(BATCH));
     return replicaSet
         .sendTo(before.server(), message("config", getMore))
-        .flatMap(ConfigServer::refuseFailed)
+        .flatMap(Answer::orFailure)
         .map(answer -> batch(answer, "nextBatch"));
   }
 

@@ -2,6 +2,8 @@ package dev.onehop.shards.cluster;
 
 import dev.onehop.wire.ServerAddressName;
 import dev.onehop.wire.connection.WirePool;
+import dev.onehop.wire.message.CommandFailure;
+import dev.onehop.wire.message.ErrorCodes;
 import dev.onehop.wire.message.NotSentException;
 import dev.onehop.wire.message.OpMsg;
 import dev.onehop.wire.watch.ServerSet;
@@ -51,6 +53,13 @@ public final class ReplicaSet {
   public record Answer(ServerAddressName server, OpMsg message) {
     public BsonDocument document() {
       return message.body();
+    }
+
+    /** This answer; a {@link CommandFailure} of the server if it says that the command failed. */
+    public Mono<Answer> orFailure() {
+      return ErrorCodes.ok(document())
+          ? Mono.just(this)
+          : Mono.error(CommandFailure.of(document(), server));
     }
   }
 

@@ -26,6 +26,7 @@ public enum Retryability {
   // HostUnreachable, HostNotFound, NetworkTimeout, SocketException.
   private static final Set<Integer> BROKEN = Set.of(6, 7, 89, 9001);
   private static final BsonString WRITE_LABEL = new BsonString("RetryableWriteError");
+  private static final BsonString OVERLOADED = new BsonString("SystemOverloadedError");
 
   public static Retryability of(OpMsg command) {
     BsonDocument body = command.body();
@@ -54,7 +55,9 @@ public enum Retryability {
       return false;
     }
     if (!ErrorCodes.ok(reply)) {
-      return CODES.contains(ErrorCodes.of(reply)) || isLabelled(reply);
+      // The driver backs off from an overloaded server, and counts its retries.
+      return (CODES.contains(ErrorCodes.of(reply)) || hasLabel(reply, WRITE_LABEL))
+          && !hasLabel(reply, OVERLOADED);
     }
     return this == WRITE
         && reply.get("writeConcernError") instanceof BsonDocument error
@@ -71,7 +74,7 @@ public enum Retryability {
     return CODES.contains(code);
   }
 
-  private static boolean isLabelled(BsonDocument reply) {
-    return reply.get("errorLabels") instanceof BsonArray labels && labels.contains(WRITE_LABEL);
+  private static boolean hasLabel(BsonDocument reply, BsonString label) {
+    return reply.get("errorLabels") instanceof BsonArray labels && labels.contains(label);
   }
 }

@@ -1,5 +1,7 @@
 package dev.onehop.shards.cluster;
 
+import dev.onehop.core.table.InconsistentRoutingTableException;
+import dev.onehop.core.table.ShardId;
 import dev.onehop.shards.catalog.ConfigReader;
 import dev.onehop.wire.connection.WirePool;
 import dev.onehop.wire.message.CommandFailure;
@@ -26,6 +28,7 @@ public final class ShardDirectory implements AutoCloseable {
   private final WirePool pool;
   private final ClusterClock clock;
   private volatile Map<String, Entry> shards = Map.of();
+  private volatile Map<ShardId, String> names = Map.of();
   private boolean closed;
 
   private record Entry(String connectionString, ReplicaSet replicaSet) {
@@ -84,6 +87,16 @@ public final class ShardDirectory implements AutoCloseable {
             });
   }
 
+  /**
+   * The name of a shard that the config database refers to; an {@link
+   * InconsistentRoutingTableException} if there is no such shard.
+   */
+  public Mono<String> name(ShardId id) {
+    return id.value().isString() || names.containsKey(id)
+        ? Mono.fromCallable(() -> id.name(names))
+        : all().map(current -> id.name(names));
+  }
+
   public static boolean isNotFound(Throwable failure) {
     return failure instanceof CommandFailure refused
         && refused.code() == ErrorCodes.SHARD_NOT_FOUND;
@@ -114,6 +127,7 @@ public final class ShardDirectory implements AutoCloseable {
       sets.put(id, entry.replicaSet());
     }
     shards = Map.copyOf(now);
+    names = ShardId.names(documents);
     before.forEach(
         (id, entry) -> {
           ReplicaSet kept = sets.get(id);

@@ -140,7 +140,7 @@ public abstract class ClusterRouter implements CommandRouter {
           CommandTypes.check(asked);
           OpMsg command = Acknowledgement.of(asked);
           if (Sessions.isOfOwn(command)) {
-            return sessions.tell(command);
+            return onSessions(command);
           }
           Mono<BsonDocument> answer =
               startedOrSilent()
@@ -155,6 +155,11 @@ public abstract class ClusterRouter implements CommandRouter {
               .map(cluster.clock()::stamped)
               .onErrorMap(failure -> Transactions.labelled(command, failure));
         });
+  }
+
+  /** Executes a command about the client's own sessions, at the servers that know them. */
+  protected Mono<BsonDocument> onSessions(OpMsg command) {
+    return sessions.tell(command);
   }
 
   private Mono<BsonDocument> kill(OpMsg command) {

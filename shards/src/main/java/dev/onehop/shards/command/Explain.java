@@ -107,7 +107,8 @@ final class Explain {
                         answer ->
                             ErrorCodes.ok(answer.document())
                                 ? Mono.just(ofShard(shard, answer))
-                                : Mono.error(CommandFailure.of(answer.document()))))
+                                : Mono.error(
+                                    CommandFailure.of(answer.document(), answer.server()))))
         .collectList()
         .map(shards -> merged(name, target, shards));
   }

@@ -1,5 +1,6 @@
 package dev.onehop.shards.command;
 
+import dev.onehop.core.table.ShardId;
 import dev.onehop.shards.catalog.UnknownNamespaceException;
 import dev.onehop.shards.cluster.ConfigServer;
 import dev.onehop.shards.cluster.ReplicaSet.Answer;
@@ -63,7 +64,9 @@ final class Listings {
                         CursorReplies.first(
                             database + ".$cmd." + command.commandName(), 0, List.of()))
                     : client
-                        .shard(found.get(0).getString("primary").getValue(), command)
+                        .shards()
+                        .name(ShardId.of(found.get(0), "primary", "config.databases"))
+                        .flatMap(primary -> client.shard(primary, command))
                         .flatMap(
                             replicaSet ->
                                 replicaSet

@@ -28,6 +28,7 @@ import dev.onehop.wire.watch.ServerSet.Server;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.EventLoop;
 import java.io.IOException;
+import java.net.ProtocolException;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BooleanSupplier;
@@ -125,7 +126,7 @@ final class OneShardForwarding {
             primary.name(),
             message,
             statement.head(),
-            new Reply(statement, table, shard, primary.name(), frame, outcome));
+            new Reply(statement, target, shard, primary.name(), frame, outcome));
     return new Forwarded(statement.name(), cancel);
   }
 
@@ -169,7 +170,7 @@ final class OneShardForwarding {
 
   private final class Reply implements Exchange.Outcome {
     private final Statement statement;
-    private final RoutingTable table;
+    private final Target target;
     private final ReplicaSet shard;
     private final ServerAddressName server;
     private final ByteBuf frame;
@@ -177,13 +178,13 @@ final class OneShardForwarding {
 
     Reply(
         Statement statement,
-        RoutingTable table,
+        Target target,
         ReplicaSet shard,
         ServerAddressName server,
         ByteBuf frame,
         Forwarded.Outcome outcome) {
       this.statement = statement;
-      this.table = table;
+      this.target = target;
       this.shard = shard;
       this.server = server;
       this.frame = frame;
@@ -209,7 +210,7 @@ final class OneShardForwarding {
           | WireProtocolException
           | BsonSerializationException
           | IndexOutOfBoundsException e) {
-        outcome.failed(new IOException("an answer that is no BSON: " + e.getMessage(), e));
+        outcome.failed(new ProtocolException("an answer that is no BSON: " + e.getMessage()));
         return;
       }
       clock.observe(message, head.clusterTimeAt());
@@ -219,6 +220,7 @@ final class OneShardForwarding {
         keepCursor(message, head.cursorIdAt());
         pass(message, true);
       } else if (isStale(reply)) {
+        RoutingTable table = target.table();
         outcome.notDone(true, catalog.refresh(table.namespace(), table).then().onErrorComplete());
       } else if (Retryability.isBroken(reply) && isSentAgainHere()) {
         outcome.broken();
@@ -228,6 +230,8 @@ final class OneShardForwarding {
           || ErrorCodes.isOfShardedView(reply)
           || ShardKeyChange.movesDocument(reply)) {
         outcome.notDone(false, Mono.empty());
+      } else if (reply.containsKey("writeConcernError")) {
+        passNamed(message, reply);
       } else {
         pass(message, ErrorCodes.ok(reply) && !reply.containsKey("writeErrors"));
       }
@@ -242,6 +246,19 @@ final class OneShardForwarding {
     private void pass(ByteBuf message, boolean ok) {
       message.setIntLE(message.readerIndex() + 8, frame.getIntLE(frame.readerIndex() + 4));
       outcome.replied(message, ok);
+    }
+
+    /** With the shard in its write concern error, as a mongos gives it. */
+    private void passNamed(ByteBuf message, BsonDocument reply) {
+      BsonDocument named = WriteResult.of(target.shard(), OpMsg.decode(frame.duplicate()), reply);
+      ByteBuf encoded = message.alloc().buffer();
+      try {
+        int id = message.getIntLE(message.readerIndex() + 4);
+        OpMsg.replyTo(0, id, named).encode(encoded);
+        pass(encoded, ErrorCodes.ok(named) && !named.containsKey("writeErrors"));
+      } finally {
+        encoded.release();
+      }
     }
 
     private void keepCursor(ByteBuf message, int idAt) {
@@ -273,7 +290,7 @@ final class OneShardForwarding {
           && (driver == null || !NotSentException.isLocal(cause))) {
         outcome.notDone(false, Mono.empty());
       } else {
-        outcome.failed(cause);
+        outcome.failed(NotSentException.of(cause));
       }
     }
   }

@@ -162,7 +162,7 @@ public final class Reads {
                               ShardKeyChange.movesDocument(reply) && Transactions.isPart(command)
                                   ? ShardKeyChange.move(
                                       client, command, table, target.shard(), reply)
-                                  : Mono.just(reply))
+                                  : Mono.just(WriteResult.atShard(target.shard(), reply)))
                   : Mono.error(
                       new CommandFailure(
                           ErrorCodes.SHARD_KEY_NOT_FOUND,
@@ -257,7 +257,7 @@ public final class Reads {
                 ErrorCodes.isOfShardedView(answer.document())
                     ? handOver.send(command, "a view of a sharded collection")
                     : PartialResults.areAllowed(command.body())
-                        ? refuseFailed(answer).flatMap(ok -> keepCursor(command, shard, ok))
+                        ? answer.orFailure().flatMap(ok -> keepCursor(command, shard, ok))
                         : keepCursor(command, shard, answer))
         .onErrorResume(
             failure -> isLeftOut(command, failure),
@@ -397,7 +397,7 @@ public final class Reads {
     return client
         .send(table, shard, command)
         .flatMap(ShardClient::refuseStale)
-        .flatMap(Reads::refuseFailed)
+        .flatMap(Answer::orFailure)
         .zipWith(client.shards().shard(shard))
         .map(
             pair -> {
@@ -430,16 +430,11 @@ public final class Reads {
                 client
                     .send(table, shard, command)
                     .flatMap(ShardClient::refuseStale)
-                    .flatMap(Reads::refuseFailed),
+                    .flatMap(Answer::orFailure),
             Integer.MAX_VALUE,
             1)
         .collectList()
         .onErrorMap(failure -> StaleRoutes.single(Exceptions.unwrap(failure)));
-  }
-
-  private static Mono<Answer> refuseFailed(Answer answer) {
-    BsonDocument reply = answer.document();
-    return ErrorCodes.ok(reply) ? Mono.just(answer) : Mono.error(CommandFailure.of(reply));
   }
 
   private static BsonDocument filter(OpMsg command, String field) {

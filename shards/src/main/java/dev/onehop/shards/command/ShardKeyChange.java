@@ -169,7 +169,7 @@ final class ShardKeyChange {
     if (!command.commandName().equals("update")) {
       return Mono.error(explained);
     }
-    WriteResult result = new WriteResult();
+    WriteResult result = new WriteResult(command, 1);
     result.addError(0, explained);
     return Mono.just(result.toReply().append("nModified", new BsonInt32(0)));
   }

@@ -108,7 +108,7 @@ public final class StartCheck {
                 // Commands wait for the next check again, which says the same or succeeds.
                 reason -> tooSlow = false)
             .contextWrite(LateErrors::logged)
-            .cache(found -> FOR_GOOD, e -> FAILURE_KEPT, () -> FAILURE_KEPT);
+            .cache(found -> FOR_GOOD, StartCheck::keptFailure, () -> FAILURE_KEPT);
   }
 
   /** What the seeds say, and the shards that were checked; null before. */
@@ -155,6 +155,11 @@ public final class StartCheck {
                         : Mono.<Long>empty()))
         .then()
         .doOnSuccess(end -> tooSlow = !isDone());
+  }
+
+  /** Servers that could not be reached may be by now. */
+  private static Duration keptFailure(Throwable failure) {
+    return isSilence(failure) ? Duration.ZERO : FAILURE_KEPT;
   }
 
   private static boolean isSilence(Throwable failure) {
@@ -246,7 +251,6 @@ public final class StartCheck {
   private Mono<ClusterFacts> check() {
     return seeds
         .send(command("hello"))
-        .onErrorMap(ServerRefusedException.class, StartCheck::unknownToSeeds)
         .zipWhen(hello -> seeds.send(command("buildInfo")))
         .flatMap(
             both -> {
@@ -377,11 +381,6 @@ public final class StartCheck {
             + " ("
             + e.getMessage()
             + ")");
-  }
-
-  private static CommandFailure unknownToSeeds(Throwable e) {
-    return new CommandFailure(
-        ErrorCodes.AUTHENTICATION_FAILED, "AuthenticationFailed", String.valueOf(e.getMessage()));
   }
 
   private static OpMsg command(String name) {

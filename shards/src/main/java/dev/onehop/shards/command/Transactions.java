@@ -23,6 +23,7 @@ import org.bson.BsonDocument;
 import org.bson.BsonDouble;
 import org.bson.BsonInt32;
 import org.bson.BsonString;
+import org.bson.BsonTimestamp;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
@@ -72,6 +73,11 @@ public final class Transactions {
       this.readConcern = readConcern;
     }
 
+    /** The time at which all shards read; null if each reads as of now. */
+    public @Nullable BsonTimestamp snapshotTime() {
+      return readConcern == null ? null : readConcern.getTimestamp("atClusterTime", null);
+    }
+
     /** Another statement of it begins: what the ones before have done can't be run again. */
     public synchronized void nextStatement() {
       statements++;
@@ -100,25 +106,25 @@ public final class Transactions {
 
   /**
    * A failure of one of a transaction's commands, with the labels that the drivers' specification
-   * "Transactions" asks for if a server was not reached: after a statement the whole transaction
-   * may be tried again; after its end only that, be it at another router. A broken connection stays
-   * its cause.
+   * "Transactions" asks for if a server was not reached, or refused all tries as stale: after a
+   * statement the whole transaction may be tried again; after its end only that, be it at another
+   * router. A broken connection stays its cause.
    */
   static Throwable labelled(OpMsg command, Throwable failure) {
     boolean unreachable = failure instanceof IOException;
     boolean notFound =
         failure instanceof CommandFailure known
             && known.code() == ErrorCodes.FAILED_TO_SATISFY_READ_PREFERENCE;
-    if (!isPart(command) || !(unreachable || notFound)) {
+    boolean stale = failure instanceof CommandFailure refused && ErrorCodes.isStale(refused.code());
+    if (!isPart(command) || !(unreachable || notFound || stale)) {
       return failure;
     }
+    CommandFailure known = CommandFailure.from(failure);
     CommandFailure labelled =
         new CommandFailure(
-            unreachable
-                ? ErrorCodes.HOST_UNREACHABLE
-                : ErrorCodes.FAILED_TO_SATISFY_READ_PREFERENCE,
-            unreachable ? "HostUnreachable" : "FailedToSatisfyReadPreference",
-            String.valueOf(failure.getMessage()),
+            known.code(),
+            known.codeName(),
+            String.valueOf(known.getMessage()),
             switch (command.commandName()) {
               case "commitTransaction" ->
                   List.of("RetryableWriteError", "UnknownTransactionCommitResult");

@@ -6,6 +6,7 @@ import dev.onehop.shards.cluster.StaleRoute;
 import dev.onehop.shards.cluster.StaleRoutes;
 import dev.onehop.wire.message.CommandFailure;
 import dev.onehop.wire.message.ErrorCodes;
+import dev.onehop.wire.message.NotSentException;
 import dev.onehop.wire.message.OpMsg;
 import java.util.ArrayList;
 import java.util.List;
@@ -42,12 +43,15 @@ import reactor.core.publisher.Mono;
  * <p>What fails on one shard is an error of its own statements: the other shards' results are kept.
  */
 final class WriteBatch {
+  /** As {@code kMaxWriteBatchSize} of the servers. */
+  private static final int MAX_SIZE = 100_000;
+
   private final ShardClient client;
   private final OpMsg command;
   private final List<RawBsonDocument> statements;
   private final boolean ordered;
   private final NavigableSet<Integer> pending = new TreeSet<>();
-  private final WriteResult result = new WriteResult();
+  private final WriteResult result;
   private boolean refreshed;
   private boolean answered;
   private @Nullable Throwable unanswered;
@@ -56,6 +60,7 @@ final class WriteBatch {
     this.client = client;
     this.command = command;
     this.statements = command.documents(listField);
+    this.result = new WriteResult(command, statements.size());
     this.ordered = command.body().getBoolean("ordered", BsonBoolean.TRUE).getValue();
     for (int i = 0; i < statements.size(); i++) {
       pending.add(i);
@@ -73,6 +78,15 @@ final class WriteBatch {
 
   private static Mono<BsonDocument> run(
       ShardClient client, OpMsg command, String list, String namespace) {
+    int size = command.documents(list).size();
+    if (size < 1 || size > MAX_SIZE) {
+      return Mono.error(
+          new CommandFailure(
+              ErrorCodes.INVALID_LENGTH,
+              "InvalidLength",
+              "Write batch sizes must be between 1 and %d. Got %d operations."
+                  .formatted(MAX_SIZE, size)));
+    }
     if (Transactions.isPart(command)) {
       // What a try has done is left behind by the next.
       return client
@@ -212,7 +226,10 @@ final class WriteBatch {
       return Mono.error(failure);
     }
     synchronized (result) {
-      unanswered = failure;
+      if (unanswered == null || unanswered instanceof NotSentException) {
+        // That of a part that may have been written.
+        unanswered = failure;
+      }
       fail(indexes, CommandFailure.from(failure));
     }
     return Mono.empty();
@@ -228,7 +245,7 @@ final class WriteBatch {
             answer ->
                 ShardKeyChange.movesDocument(answer.document())
                     ? changeOwner(table, shard, answer.document(), indexes)
-                    : settle(answer.document(), indexes))
+                    : settle(shard, answer.document(), indexes))
         .onErrorResume(failure -> notAnswered(failure, indexes));
   }
 
@@ -243,10 +260,10 @@ final class WriteBatch {
       return statements.size() > 1
           ? Mono.error(ShardKeyChange.notAlone())
           : ShardKeyChange.move(client, command, table, shard, refusal)
-              .flatMap(reply -> settle(reply, indexes));
+              .flatMap(reply -> settle(shard, reply, indexes));
     }
     if (statements.size() == 1) {
-      return settle(refusal, indexes);
+      return settle(shard, refusal, indexes);
     }
     if (indexes.size() == 1) {
       synchronized (result) {
@@ -265,10 +282,10 @@ final class WriteBatch {
                         : toShard(table, shard, indexes.subList(half, indexes.size()))));
   }
 
-  private Mono<Void> settle(BsonDocument reply, List<Integer> indexes) {
+  private Mono<Void> settle(String shard, BsonDocument reply, List<Integer> indexes) {
     synchronized (result) {
       answered = true;
-      List<Integer> stale = result.add(reply, indexes);
+      List<Integer> stale = result.add(shard, reply, indexes);
       if (!ErrorCodes.ok(reply) || stale.isEmpty()) {
         indexes.forEach(pending::remove);
         return Mono.empty();
@@ -309,8 +326,10 @@ final class WriteBatch {
     return Flux.fromIterable(target.shards())
         .concatMap(
             shard ->
-                client.send(target.table(), shard, sub).flatMap(ShardClient::refuseStaleStatement))
-        .doOnNext(answer -> result.add(answer.document(), List.of(index)))
+                client
+                    .send(target.table(), shard, sub)
+                    .flatMap(ShardClient::refuseStaleStatement)
+                    .doOnNext(answer -> result.add(shard, answer.document(), List.of(index))))
         .takeUntil(answer -> result.isFinal(true))
         .then();
   }
@@ -333,7 +352,7 @@ final class WriteBatch {
             answer -> {
               synchronized (result) {
                 answered = true;
-                result.add(answer.document(), List.of(index));
+                result.add(shard, answer.document(), List.of(index));
               }
             })
         .then()
@@ -355,18 +374,24 @@ final class WriteBatch {
     OpMsg sub = subCommand(List.of(index));
     return Flux.fromIterable(table.shards())
         .concatMap(
-            shard -> client.send(table, shard, sub).flatMap(ShardClient::refuseStaleStatement), 1)
-        .filter(
-            answer -> {
-              synchronized (result) {
-                BsonDocument reply = answer.document();
-                answered = true;
-                result.add(reply, List.of(index));
-                return WriteResult.settles(reply);
-              }
-            })
+            shard ->
+                client
+                    .send(table, shard, sub)
+                    .flatMap(ShardClient::refuseStaleStatement)
+                    .map(answer -> settles(shard, answer.document(), index)),
+            1)
+        .filter(Boolean::booleanValue)
         .next()
         .then();
+  }
+
+  /** Whether the shard has found the document, or failed. */
+  private boolean settles(String shard, BsonDocument reply, int index) {
+    synchronized (result) {
+      answered = true;
+      result.add(shard, reply, List.of(index));
+      return WriteResult.settles(reply);
+    }
   }
 
   private OpMsg subCommand(List<Integer> indexes) {

@@ -1,14 +1,20 @@
 package dev.onehop.shards.command;
 
+import static java.util.stream.Collectors.joining;
+
 import dev.onehop.shards.cluster.ClusterClock;
 import dev.onehop.wire.message.CommandFailure;
 import dev.onehop.wire.message.ErrorCodes;
+import dev.onehop.wire.message.OpMsg;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import org.bson.BsonArray;
+import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
 import org.bson.BsonDouble;
 import org.bson.BsonInt32;
@@ -17,8 +23,22 @@ import org.bson.BsonTimestamp;
 import org.bson.BsonValue;
 import org.jspecify.annotations.Nullable;
 
-/** The answer to a write command, put together from shards' answers. Not thread-safe. */
+/**
+ * The answer to a write command, put together from the answers of its parts. Not thread-safe.
+ *
+ * <p>Source: {@code BatchWriteOp::buildClientResponse} in {@code batch_write_op.cpp} of mongos.
+ */
 public final class WriteResult {
+  private static final int WRITE_CONCERN_FAILED = 64;
+  private static final String SEVERAL = "multiple errors reported : ";
+  private static final BsonString NO_WRITES_PERFORMED = new BsonString("NoWritesPerformed");
+  private static final BsonString RETRYABLE_ERROR = new BsonString("RetryableError");
+  private static final Set<BsonValue> ALL_OR_NONE =
+      Set.of(NO_WRITES_PERFORMED, RETRYABLE_ERROR, new BsonString("RetryableWriteError"));
+
+  private final boolean ordered;
+  private final int statements;
+  private final boolean retryable;
   private int n;
   private int modified;
   private boolean countsModified;
@@ -26,27 +46,72 @@ public final class WriteResult {
   // One for a statement, also if several shards have found fault with it.
   private final SortedMap<Integer, BsonDocument> errors = new TreeMap<>();
   private final List<BsonValue> retried = new ArrayList<>();
-  private @Nullable BsonDocument writeConcernError;
+  private final List<BsonDocument> writeConcernErrors = new ArrayList<>();
+  private final List<Part> parts = new ArrayList<>();
   private @Nullable BsonDocument failure;
   private @Nullable BsonDocument lastRefusal;
   private @Nullable BsonDocument clusterTime;
   private @Nullable BsonTimestamp operationTime;
 
+  private record Part(List<BsonValue> labels, boolean failed, boolean wrote) {}
+
   /**
-   * Takes in a shard's answer.
+   * @param command insert, update or delete
+   * @param statements how many it has
+   */
+  public WriteResult(OpMsg command, int statements) {
+    // As mongos: what is no false is true.
+    this.ordered = !BsonBoolean.FALSE.equals(command.body().get("ordered"));
+    this.statements = statements;
+    this.retryable = command.body().containsKey("txnNumber");
+  }
+
+  /** One shard's answer to a whole write of one statement, as a mongos gives it. */
+  static BsonDocument of(String shard, OpMsg command, BsonDocument reply) {
+    if (command.commandName().equals("findAndModify")) {
+      return atShard(shard, reply);
+    }
+    WriteResult result = new WriteResult(command, 1);
+    result.add(shard, reply, List.of(0));
+    return result.toReply();
+  }
+
+  /** Takes in a shard's answer; as {@link #add(BsonDocument, List)}. */
+  List<Integer> add(String shard, BsonDocument reply, List<Integer> indexes) {
+    return add(atShard(shard, reply), indexes);
+  }
+
+  /** A shard's answer with the shard's name in its write concern error, as mongos gives it. */
+  static BsonDocument atShard(String shard, BsonDocument reply) {
+    if (!(reply.get("writeConcernError") instanceof BsonDocument error)) {
+      return reply;
+    }
+    BsonDocument named = new BsonDocument();
+    named.putAll(error);
+    named.put("errmsg", new BsonString(message(error) + " at " + shard));
+    BsonDocument whole = new BsonDocument();
+    whole.putAll(reply);
+    whole.put("writeConcernError", named);
+    return whole;
+  }
+
+  /**
+   * Takes in the answer of a mongos to a part.
    *
-   * @param reply what the shard said
-   * @param indexes the batch's index of each statement that the shard was sent
-   * @return the batch's indexes that the shard refused as stale, in order; they do not count as
-   *     errors
+   * @param reply the answer
+   * @param indexes the batch's index of each statement of the part
+   * @return the batch's indexes that were refused as stale, in order; they do not count as errors
    */
   public List<Integer> add(BsonDocument reply, List<Integer> indexes) {
     observeTimes(reply);
+    int written = reply.getNumber("n", new BsonInt32(0)).intValue();
+    List<BsonValue> labels = reply.getArray("errorLabels", new BsonArray());
     if (!ErrorCodes.ok(reply)) {
       failure = reply;
+      parts.add(new Part(labels, true, written > 0));
       return List.of();
     }
-    n += reply.getNumber("n", new BsonInt32(0)).intValue();
+    n += written;
     if (reply.containsKey("nModified")) {
       countsModified = true;
       modified += reply.getNumber("nModified").intValue();
@@ -55,8 +120,8 @@ public final class WriteResult {
       upserted.add(reindexed(each.asDocument(), indexes));
     }
     retried.addAll(reply.getArray("retriedStmtIds", new BsonArray()));
-    if (reply.containsKey("writeConcernError") && writeConcernError == null) {
-      writeConcernError = reply.getDocument("writeConcernError");
+    if (reply.containsKey("writeConcernError")) {
+      writeConcernErrors.add(reply.getDocument("writeConcernError"));
     }
     List<Integer> stale = new ArrayList<>();
     for (BsonValue each : reply.getArray("writeErrors", new BsonArray())) {
@@ -70,11 +135,16 @@ public final class WriteResult {
         errors.putIfAbsent(error.getInt32("index").getValue(), error);
       }
     }
+    boolean failed =
+        reply.containsKey("writeConcernError")
+            || stale.size() < reply.getArray("writeErrors", new BsonArray()).size();
+    parts.add(new Part(labels, failed, written > 0));
     return stale;
   }
 
-  /** Takes in that a statement failed. */
+  /** Takes in that a statement failed, or that it is not known what became of it. */
   public void addError(int index, CommandFailure why) {
+    parts.add(new Part(List.of(), true, false));
     errors.putIfAbsent(
         index,
         new BsonDocument("index", new BsonInt32(index))
@@ -84,7 +154,11 @@ public final class WriteResult {
 
   /** Whether no statement has been carried out, nor has failed. */
   public boolean isEmpty() {
-    return n == 0 && errors.isEmpty() && failure == null;
+    return isUnwritten() && failure == null;
+  }
+
+  private boolean isUnwritten() {
+    return n == 0 && errors.isEmpty();
   }
 
   /** Whether nothing more may be sent. */
@@ -105,10 +179,37 @@ public final class WriteResult {
   }
 
   public BsonDocument toReply() {
-    if (failure != null && n == 0 && errors.isEmpty()) {
-      return failure;
+    BsonDocument reply = new BsonDocument();
+    if (failure == null || !isUnwritten()) {
+      appendWritten(reply);
     }
-    BsonDocument reply = new BsonDocument("n", new BsonInt32(n));
+    if (failure != null) {
+      // Some statements were applied before a shard failed as a whole: as a server would say it.
+      reply.putAll(failure);
+    } else {
+      if (!writeConcernErrors.isEmpty()
+          && (errors.isEmpty() || (!ordered && errors.size() < statements))) {
+        reply.append("writeConcernError", writeConcernError());
+      }
+      reply.append("ok", new BsonDouble(1));
+    }
+    BsonArray labels = labels();
+    if (labels.isEmpty()) {
+      reply.remove("errorLabels");
+    } else {
+      reply.append("errorLabels", labels);
+    }
+    if (clusterTime != null) {
+      reply.append("$clusterTime", clusterTime);
+    }
+    if (operationTime != null) {
+      reply.append("operationTime", operationTime);
+    }
+    return reply;
+  }
+
+  private void appendWritten(BsonDocument reply) {
+    reply.append("n", new BsonInt32(n));
     if (countsModified) {
       reply.append("nModified", new BsonInt32(modified));
     }
@@ -121,22 +222,61 @@ public final class WriteResult {
     if (!retried.isEmpty()) {
       reply.append("retriedStmtIds", new BsonArray(retried));
     }
-    if (failure != null) {
-      // Some statements were applied before a shard failed as a whole: as a server would say it.
-      failure.forEach(reply::append);
-    } else {
-      if (writeConcernError != null) {
-        reply.append("writeConcernError", writeConcernError);
+  }
+
+  private BsonDocument writeConcernError() {
+    BsonDocument first = writeConcernErrors.get(0);
+    boolean one = writeConcernErrors.size() == 1;
+    return new BsonDocument("code", one ? first.get("code") : new BsonInt32(WRITE_CONCERN_FAILED))
+        .append("codeName", new BsonString(one ? codeName(first) : "WriteConcernFailed"))
+        .append(
+            "errmsg",
+            new BsonString(
+                one
+                    ? message(first)
+                    : writeConcernErrors.stream()
+                        .map(WriteResult::described)
+                        .collect(joining(" :: and :: ", SEVERAL, ""))));
+  }
+
+  /** A part that went over several shards has errors of several, too. */
+  private static String described(BsonDocument error) {
+    String message = message(error);
+    return message.startsWith(SEVERAL)
+        ? message.substring(SEVERAL.length())
+        : codeName(error) + ": " + message;
+  }
+
+  private static String message(BsonDocument error) {
+    return error.getString("errmsg", new BsonString("")).getValue();
+  }
+
+  private static String codeName(BsonDocument error) {
+    return error
+        .getString("codeName", new BsonString("Location" + ErrorCodes.of(error)))
+        .getValue();
+  }
+
+  /**
+   * The labels of the parts' errors. That nothing was written is true if it is of every part; that
+   * the command may be sent again, if it is of every part that failed. A command without a
+   * transaction number would then be applied twice where a part was written.
+   */
+  private BsonArray labels() {
+    Set<BsonValue> labels = new LinkedHashSet<>();
+    parts.forEach(part -> labels.addAll(part.labels()));
+    for (Part part : parts) {
+      if (part.failed()) {
+        labels.removeIf(label -> ALL_OR_NONE.contains(label) && !part.labels().contains(label));
       }
-      reply.append("ok", new BsonDouble(1));
+      if (part.wrote()) {
+        labels.remove(NO_WRITES_PERFORMED);
+      }
+      if (part.wrote() && !retryable) {
+        labels.remove(RETRYABLE_ERROR);
+      }
     }
-    if (clusterTime != null) {
-      reply.append("$clusterTime", clusterTime);
-    }
-    if (operationTime != null) {
-      reply.append("operationTime", operationTime);
-    }
-    return reply;
+    return new BsonArray(List.copyOf(labels));
   }
 
   private void observeTimes(BsonDocument reply) {

@@ -10,6 +10,7 @@ import dev.onehop.wire.channel.EventLoops;
 import dev.onehop.wire.message.CommandFailure;
 import dev.onehop.wire.message.ErrorCodes;
 import dev.onehop.wire.message.LegacyHello;
+import dev.onehop.wire.message.NotSentException;
 import dev.onehop.wire.message.OpMsg;
 import dev.onehop.wire.message.PoolWaitException;
 import dev.onehop.wire.message.WireProtocolException;
@@ -18,6 +19,7 @@ import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.EventLoop;
 import io.netty.util.ReferenceCountUtil;
 import java.io.IOException;
+import java.net.ProtocolException;
 import java.util.ArrayDeque;
 import java.util.List;
 import java.util.Queue;
@@ -310,7 +312,11 @@ public final class RequestLoop {
       }
       serveInFull(OpMsg.decode(frame.duplicate()), first, broken);
     } catch (WireProtocolException e) {
-      replies.refuse(e);
+      if (current != null && OpMsg.is(frame)) {
+        failed(current, e);
+      } else {
+        replies.refuse(e);
+      }
     } catch (Throwable failure) {
       if (current != null) {
         failed(current, failure);
@@ -438,9 +444,17 @@ public final class RequestLoop {
     }
   }
 
-  private static @Nullable IOException brokenConnection(Throwable failure) {
+  /**
+   * The broken connection for which the driver's is to be closed, too; null if a reply says what
+   * failed. Where a connection is closed the driver clears its pool, which is that of all servers,
+   * so this is not done for a server that can't be reached while others can.
+   */
+  private @Nullable IOException brokenConnection(Throwable failure) {
     Throwable cause = failure instanceof CommandFailure ? failure.getCause() : failure;
-    return cause instanceof IOException broken && !(cause instanceof PoolWaitException)
+    boolean unsent =
+        cause instanceof PoolWaitException
+            || (cause instanceof NotSentException && router.outage() == null);
+    return cause instanceof IOException broken && !unsent && !(cause instanceof ProtocolException)
         ? broken
         : null;
   }

@@ -16,6 +16,12 @@ class RoutingCatalogTest {
       "{_id: 'd.c', lastmodEpoch: {$oid: '000000000000000000000001'}, timestamp: {$timestamp: {t: 1,"
           + " i: 1}}, uuid: {$binary: {base64: 'AAAAAAAAAAAAAAAAAAAAAA==', subType: '04'}}, key:"
           + " {_id: 1}, unique: false}";
+  private static final String DATABASE =
+      "{_id: 'd', primary: 's1', partitioned: false, version: {uuid: {$binary: {base64:"
+          + " 'AAAAAAAAAAAAAAAAAAAAAA==', subType: '04'}}, timestamp: {$timestamp: {t: 3, i: 1}},"
+          + " lastMod: 1}}";
+  private static final String UUID_0 = "{$uuid: '00000000-0000-4000-8000-000000000010'}";
+  private static final String UUID_1 = "{$uuid: '00000000-0000-4000-8000-000000000011'}";
 
   private final FakeConfig config = new FakeConfig();
   private final List<String> refreshes = new ArrayList<>();
@@ -108,11 +114,7 @@ class RoutingCatalogTest {
   @Test
   void unshardedCollectionLivesOnThePrimaryShard() {
     config.put("collections");
-    config.put(
-        "databases",
-        "{_id: 'd', primary: 's1', partitioned: false, version: {uuid: {$binary: {base64:"
-            + " 'AAAAAAAAAAAAAAAAAAAAAA==', subType: '04'}}, timestamp: {$timestamp: {t: 3, i: 1}},"
-            + " lastMod: 1}}");
+    config.put("databases", DATABASE);
 
     RoutingTable table = catalog.table("d.c").block();
 
@@ -199,6 +201,46 @@ class RoutingCatalogTest {
     assertThatThrownBy(() -> catalog.table("x.y").block())
         .isInstanceOf(UnknownNamespaceException.class)
         .hasMessageContaining("'x'");
+  }
+
+  @Test
+  void shardsAreKnownByNameAndByUuidWhileAClusterIsUpgraded() {
+    RoutingTable before = catalog.table("d.c").block();
+    config.put("shards", "{_id: 's0', uuid: " + UUID_0 + "}", "{_id: 's1', uuid: " + UUID_1 + "}");
+    config.put(
+        "chunks",
+        chunk("{$minKey: 1}", "10", "s0", 2, 0).replace("'s0'", UUID_1),
+        chunk("10", "{$maxKey: 1}", "s1", 2, 1));
+
+    RoutingTable after = catalog.refresh("d.c", before).block();
+
+    assertThat(after.shards()).containsExactly("s1");
+    assertThat(after.shardVersion("s1")).hasToString("2|1");
+  }
+
+  @Test
+  void aPrimaryShardThatIsNamedByItsUuidNowIsNoChange() {
+    config.put("collections");
+    config.put("databases", DATABASE);
+    config.put("shards", "{_id: 's0', uuid: " + UUID_0 + "}", "{_id: 's1', uuid: " + UUID_1 + "}");
+    catalog.table("d.c").block();
+    config.put("databases", DATABASE.replace("'s1'", UUID_1));
+
+    RoutingTable byUuid = catalog.refresh("d.c", catalog.cached("d.c")).block();
+
+    assertThat(byUuid.primaryShard()).isEqualTo("s1");
+    refreshes.clear();
+    catalog.reloadChanged(catalog.namespaces()).block();
+    assertThat(refreshes).isEmpty();
+  }
+
+  @Test
+  void aShardThatNoDocumentNamesIsAnError() {
+    config.put("chunks", chunk("{$minKey: 1}", "{$maxKey: 1}", "s0", 2, 0).replace("'s0'", UUID_0));
+
+    assertThatThrownBy(() -> catalog.table("d.c").block())
+        .isInstanceOf(InconsistentRoutingTableException.class)
+        .hasMessageContaining("no shard in config.shards has the UUID 00000000-");
   }
 
   private static String chunk(String min, String max, String shard, int major, int minor) {

@@ -38,6 +38,8 @@ class RetryabilityTest {
           {ok: 1, n: 1, writeConcernError: {code: 64}} | false | false
           {ok: 1, n: 1} | false | false
           {ok: 0, code: 1, errorLabels: ['RetryableWriteError']} | true | true
+          {ok: 0, code: 462, errorLabels: ['SystemOverloadedError', 'RetryableError']} | false | false
+          {ok: 0, code: 91, errorLabels: ['SystemOverloadedError', 'RetryableWriteError']} | false | false
           """)
   void afterAnAnswer(String reply, boolean read, boolean write) {
     BsonDocument answer = BsonDocument.parse(reply);

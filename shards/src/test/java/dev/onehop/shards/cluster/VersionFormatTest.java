@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.onehop.core.table.RoutingTable;
 import java.util.List;
+import java.util.Map;
 import org.bson.BsonDocument;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -31,7 +32,8 @@ class VersionFormatTest {
               {_id: 'd', primary: 's1', partitioned: false,
                version: {uuid: {$binary: {base64: 'AAECAwQFBgcICQoLDA0ODw==', subType: '04'}},
                          timestamp: {$timestamp: {t: 5, i: 1}}, lastMod: 1}}
-              """));
+              """),
+          Map.of());
 
   private static BsonDocument chunk(String min, String max, String shard, int major, int minor) {
     return BsonDocument.parse(

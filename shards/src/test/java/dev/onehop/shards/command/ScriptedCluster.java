@@ -90,6 +90,7 @@ public final class ScriptedCluster implements AutoCloseable {
   private @Nullable CommandRouter router;
   private volatile String seed = "config";
   private volatile boolean selectsNone;
+  private volatile boolean uuids;
 
   public ScriptedCluster(int maxWireVersion) {
     this(maxWireVersion, null);
@@ -171,6 +172,20 @@ public final class ScriptedCluster implements AutoCloseable {
     selectsNone = true;
   }
 
+  /**
+   * Gives the shards UUIDs, by which the database refers to its primary shard {@code s0}, and a
+   * chunk to {@code s1}, as while a cluster is upgraded.
+   */
+  public ScriptedCluster withShardUuids() {
+    uuids = true;
+    return this;
+  }
+
+  private static BsonDocument uuid(String shard) {
+    return BsonDocument.parse(
+        "{uuid: {$uuid: '00000000-0000-4000-8000-00000000001" + shard.charAt(1) + "'}}");
+  }
+
   /** Ends a server, with its connections. */
   public void stop(String server) {
     stopped.add(server);
@@ -250,6 +265,13 @@ public final class ScriptedCluster implements AutoCloseable {
     }
   }
 
+  /** The commands that all servers were sent, in order. */
+  public List<BsonDocument> seen() {
+    synchronized (seen) {
+      return seen.stream().map(each -> each.getDocument("command")).toList();
+    }
+  }
+
   private BsonDocument answer(String server, OpMsg request) {
     BsonDocument command = new BsonDocument();
     command.putAll(request.body());
@@ -313,13 +335,20 @@ public final class ScriptedCluster implements AutoCloseable {
   private BsonArray metadata(String collection) {
     BsonArray shards = new BsonArray();
     for (String name : List.of("s0", "s1")) {
-      shards.add(
+      BsonDocument shard =
           new BsonDocument("_id", new BsonString(name))
-              .append("host", new BsonString(name + "/" + naming.apply(name))));
+              .append("host", new BsonString(name + "/" + naming.apply(name)));
+      if (uuids) {
+        shard.putAll(uuid(name));
+      }
+      shards.add(shard);
     }
-    return collection.equals("shards")
-        ? shards
-        : BsonDocument.parse(TABLE).getArray(collection, new BsonArray());
+    BsonDocument table = BsonDocument.parse(TABLE).append("shards", shards);
+    if (uuids) {
+      table.getArray("databases").get(0).asDocument().put("primary", uuid("s0").get("uuid"));
+      table.getArray("chunks").get(1).asDocument().put("shard", uuid("s1").get("uuid"));
+    }
+    return table.getArray(collection, new BsonArray());
   }
 
   /** The metadata of the collection as it was before, when it was sharded by another field. */
@@ -330,6 +359,14 @@ public final class ScriptedCluster implements AutoCloseable {
                 .replace("min: {_id", "min: {" + shardKey)
                 .replace("max: {_id", "max: {" + shardKey))
         .getArray(collection, new BsonArray());
+  }
+
+  /** A script by which {@code it.c} is the only collection that is sharded. */
+  public static @Nullable BsonDocument othersUnsharded(BsonDocument command) {
+    return new BsonString("collections").equals(command.get("find"))
+            && !command.getDocument("filter").equals(BsonDocument.parse("{_id: 'it.c'}"))
+        ? cursor(new BsonArray())
+        : null;
   }
 
   public static BsonDocument cursor(BsonArray batch) {

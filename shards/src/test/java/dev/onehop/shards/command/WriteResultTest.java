@@ -2,12 +2,21 @@ package dev.onehop.shards.command;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.onehop.wire.message.CommandFailure;
+import dev.onehop.wire.message.OpMsg;
 import java.util.List;
 import org.bson.BsonDocument;
+import org.bson.BsonInt32;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 class WriteResultTest {
-  private final WriteResult result = new WriteResult();
+  private final WriteResult result = result("{insert: 'c'}", 4);
+
+  private static WriteResult result(String command, int statements) {
+    return new WriteResult(OpMsg.command(BsonDocument.parse(command)), statements);
+  }
 
   @Test
   void countsAddUpAndIndexesAreTheBatchsOwn() {
@@ -40,19 +49,103 @@ class WriteResultTest {
   }
 
   @Test
-  void theFirstWriteConcernErrorStaysBesideWhatIsCarriedOut() {
+  void writeConcernErrorsOfSeveralShardsAreOneAsOfAMongos() {
     result.add(
-        BsonDocument.parse("{n: 1, ok: 1, writeConcernError: {code: 64, errmsg: 'waiting'}}"),
+        "s1",
+        BsonDocument.parse(
+            "{n: 1, ok: 1, writeConcernError: {code: 100, codeName: 'UnsatisfiableWriteConcern',"
+                + " errmsg: 'Not enough data-bearing nodes', errInfo: {wtimeout: true}}}"),
         List.of(0));
+    assertThat(result.toReply().getDocument("writeConcernError"))
+        .isEqualTo(
+            BsonDocument.parse(
+                "{code: 100, codeName: 'UnsatisfiableWriteConcern',"
+                    + " errmsg: 'Not enough data-bearing nodes at s1'}"));
+
     result.add(
-        BsonDocument.parse("{n: 1, ok: 1, writeConcernError: {code: 91, errmsg: 'shutdown'}}"),
+        "s0",
+        BsonDocument.parse(
+            "{n: 1, ok: 1, writeConcernError: {code: 91, codeName: 'ShutdownInProgress',"
+                + " errmsg: 'shutdown'}}"),
         List.of(1));
 
     assertThat(result.isFinal(true)).isFalse();
     assertThat(result.toReply())
         .isEqualTo(
             BsonDocument.parse(
-                "{n: 2, writeConcernError: {code: 64, errmsg: 'waiting'}, ok: 1.0}"));
+                "{n: 2, writeConcernError: {code: 64, codeName: 'WriteConcernFailed',"
+                    + " errmsg: 'multiple errors reported : UnsatisfiableWriteConcern: Not enough"
+                    + " data-bearing nodes at s1 :: and :: ShutdownInProgress: shutdown at s0'},"
+                    + " ok: 1.0}"));
+  }
+
+  @Test
+  void aMongosPartThatWentOverSeveralShardsIsNotCountedAsOne() {
+    result.add(
+        BsonDocument.parse(
+            "{n: 2, ok: 1, writeConcernError: {code: 64, codeName: 'WriteConcernFailed',"
+                + " errmsg: 'multiple errors reported : A: a at s0 :: and :: B: b at s1'}}"),
+        List.of(0, 1));
+    result.add(
+        BsonDocument.parse(
+            "{n: 1, ok: 1, writeConcernError: {code: 5, codeName: 'C', errmsg: 'c at s2'}}"),
+        List.of(2));
+
+    assertThat(result.toReply().getDocument("writeConcernError").getString("errmsg").getValue())
+        .isEqualTo(
+            "multiple errors reported : A: a at s0 :: and :: B: b at s1 :: and :: C: c at s2");
+  }
+
+  @ParameterizedTest
+  @CsvSource({"true, 2, false", "false, 1, false", "false, 2, true"})
+  void aWriteConcernErrorBesideAWriteErrorIsOfUnorderedBatchesWhereSomethingSucceeded(
+      boolean ordered, int statements, boolean told) {
+    WriteResult batch = result("{insert: 'c', ordered: " + ordered + "}", statements);
+    batch.add(
+        "s0",
+        BsonDocument.parse(
+            "{n: 1, ok: 1, writeErrors: [{index: 0, code: 11000}],"
+                + " writeConcernError: {code: 64, errmsg: 'waiting'}}"),
+        List.of(0, 1));
+
+    assertThat(batch.toReply().containsKey("writeConcernError")).isEqualTo(told);
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      textBlock =
+          """
+          # A part that wrote: the others may have been the first to write nothing.
+          {} | {n: 1, ok: 1} | [Overload]
+          {txnNumber: 1} | {n: 1, ok: 1} | [Overload, RetryableError]
+          # All failed alike.
+          {} | {ok: 0, errorLabels: ['Overload', 'RetryableError', 'NoWritesPerformed']} \
+             | [Overload, RetryableError, NoWritesPerformed]
+          # Another failed for good.
+          {txnNumber: 1} | {ok: 0, code: 13} | [Overload]
+          {txnNumber: 1} | {n: 0, ok: 1, writeErrors: [{index: 0, code: 11000}]} | [Overload]
+          # Another found nothing to write.
+          {} | {n: 0, ok: 1} | [Overload, RetryableError, NoWritesPerformed]
+          """)
+  void labelsAreThoseThatHoldForTheWhole(String command, String other, String expected) {
+    WriteResult batch = result("{insert: 'c', " + command.substring(1), 2);
+    batch.add("s0", BsonDocument.parse(other), List.of(0));
+    batch.add(
+        "s1",
+        BsonDocument.parse(
+            "{ok: 0, code: 462, baseBackoffMS: 250,"
+                + " errorLabels: ['Overload', 'RetryableError', 'NoWritesPerformed']}"),
+        List.of(1));
+
+    assertThat(
+            batch.toReply().getArray("errorLabels").stream()
+                .map(each -> each.asString().getValue())
+                .toList())
+        .hasToString(expected);
+    assertThat(batch.toReply())
+        .containsEntry("code", new BsonInt32(462))
+        .containsEntry("baseBackoffMS", new BsonInt32(250));
   }
 
   @Test
@@ -71,6 +164,23 @@ class WriteResultTest {
 
     assertThat(result.isFinal(false)).isTrue();
     assertThat(result.toReply()).isEqualTo(failure);
+  }
+
+  /** The first may have been written. */
+  @Test
+  void besideAStatementWithoutAnAnswerNothingMayBeSentAgain() {
+    result.addError(0, new CommandFailure(6, "HostUnreachable", "the connection broke"));
+    result.add(
+        BsonDocument.parse(
+            "{ok: 0, code: 462, errorLabels: ['SystemOverloadedError', 'RetryableError',"
+                + " 'NoWritesPerformed']}"),
+        List.of(1));
+
+    assertThat(result.toReply())
+        .isEqualTo(
+            BsonDocument.parse(
+                "{n: 0, writeErrors: [{index: 0, code: 6, errmsg: 'the connection broke'}], ok: 0,"
+                    + " code: 462, errorLabels: ['SystemOverloadedError']}"));
   }
 
   @Test

@@ -3,12 +3,14 @@ package dev.onehop.testbed.standin;
 import dev.onehop.shards.cluster.ClusterClock;
 import dev.onehop.shards.command.Transactions;
 import dev.onehop.shards.command.Transactions.Transaction;
+import dev.onehop.wire.message.CommandFailure;
 import dev.onehop.wire.message.OpMsg;
 import java.util.List;
 import java.util.Objects;
 import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
 import org.bson.BsonString;
+import org.bson.BsonTimestamp;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Mono;
 
@@ -21,10 +23,12 @@ import reactor.core.publisher.Mono;
 final class ClientTransactions {
   private final Transactions transactions;
   private final ClusterClock clock;
+  private final MovedRanges movedRanges;
 
-  ClientTransactions(Transactions transactions, ClusterClock clock) {
+  ClientTransactions(Transactions transactions, ClusterClock clock, MovedRanges movedRanges) {
     this.transactions = transactions;
     this.clock = clock;
+    this.movedRanges = movedRanges;
   }
 
   /** Runs one statement, which is counted, and tells the client where the outcome can be asked. */
@@ -32,7 +36,17 @@ final class ClientTransactions {
     return Mono.defer(
         () -> {
           Transaction transaction = begunOrContinued(command);
-          return run.map(reply -> withRecoveryToken(transaction, reply));
+          BsonTimestamp time = transaction.snapshotTime();
+          return (time == null
+                  ? run
+                  : run.flatMap(
+                      reply ->
+                          movedRanges.check(
+                              command,
+                              time,
+                              reply,
+                              List.of(CommandFailure.TRANSIENT_TRANSACTION_ERROR))))
+              .map(reply -> withRecoveryToken(transaction, reply));
         });
   }
 

@@ -24,8 +24,13 @@ final class MovedRanges {
     this.config = config;
   }
 
-  /** The reply; an error if it may lack documents. */
-  Mono<BsonDocument> check(OpMsg command, BsonTimestamp time, BsonDocument reply) {
+  /**
+   * The reply; an error if it may lack documents.
+   *
+   * @param labels of the error
+   */
+  Mono<BsonDocument> check(
+      OpMsg command, BsonTimestamp time, BsonDocument reply, List<String> labels) {
     if (!(command.body().get(command.commandName()) instanceof BsonString collection)) {
       return Mono.just(reply);
     }
@@ -41,7 +46,8 @@ final class MovedRanges {
                         new CommandFailure(
                             STALE_CHUNK_HISTORY,
                             "StaleChunkHistory",
-                            "a range of " + namespace + " has moved since the time of the read")));
+                            "a range of " + namespace + " has moved since the time of the read",
+                            labels)));
   }
 
   private Mono<List<BsonDocument>> moved(BsonDocument entry, BsonTimestamp time) {

@@ -1,13 +1,16 @@
 package dev.onehop.testbed.standin;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import dev.onehop.shards.command.ScriptedCluster;
+import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.bson.BsonArray;
 import org.bson.BsonDocument;
+import org.bson.BsonDouble;
 import org.bson.BsonInt32;
 import org.bson.BsonInt64;
 import org.bson.BsonString;
@@ -128,6 +131,33 @@ class RefusedTransactionsTest {
     assertThat(cluster.seen("s1", "insert"))
         .hasSize(2)
         .allSatisfy(sent -> assertThat(sent).containsKey("startTransaction"));
+  }
+
+  /** Such as for seconds, while a move commits. */
+  @Test
+  void aTransactionWhoseFirstStatementIsRefusedToTheEndMayBeTriedAgain() {
+    refuses("s1", "find", STALE_COMMAND, 1_000);
+
+    assertThat(cluster.execute(inTransaction("find: 'c', filter: {_id: 5}", true)))
+        .containsEntry("code", new BsonInt32(13388))
+        .containsEntry(
+            "errorLabels", new BsonArray(List.of(new BsonString("TransientTransactionError"))));
+  }
+
+  @Test
+  void sessionsEndInTheBackground() {
+    cluster.execute("{find: 'c', filter: {_id: 5}, $db: 'it'}");
+    cluster.hold("s1", got -> got.containsKey("endSessions"));
+
+    assertThat(
+            cluster
+                .executing(
+                    "{endSessions: [{id: {$uuid: '00000000-0000-4000-8000-000000000009'}}],"
+                        + " $db: 'admin'}")
+                .block(Duration.ofSeconds(1)))
+        .containsEntry("ok", new BsonDouble(1));
+    await().until(() -> cluster.seen("s1", "endSessions").size() == 1);
+    cluster.release();
   }
 
   @ParameterizedTest

@@ -13,6 +13,7 @@ import java.io.InputStream;
 import java.io.InterruptedIOException;
 import java.io.OutputStream;
 import java.net.InetSocketAddress;
+import java.net.ProtocolException;
 import java.net.Socket;
 import java.net.SocketException;
 import java.net.SocketTimeoutException;
@@ -319,7 +320,7 @@ public final class BlockingConnection {
     try {
       return OpMsg.decode(reply).body();
     } catch (RuntimeException e) {
-      throw new IOException("unreadable answer of " + server, e);
+      throw unreadable(e);
     }
   }
 
@@ -401,7 +402,7 @@ public final class BlockingConnection {
       expand(into);
     }
     if (OpMsg.responseTo(into) != awaited) {
-      throw new IOException(
+      throw new ProtocolException(
           server + " answered request " + OpMsg.responseTo(into) + ", which was not the next one");
     }
   }
@@ -411,10 +412,14 @@ public final class BlockingConnection {
     try {
       plain = CompressedMessages.expandWhole(message);
     } catch (WireProtocolException e) {
-      throw new IOException("unreadable answer of " + server, e);
+      throw unreadable(e);
     }
     message.clear().writeBytes(plain);
     plain.release();
+  }
+
+  private ProtocolException unreadable(RuntimeException e) {
+    return new ProtocolException("unreadable answer of " + server + ": " + e.getMessage());
   }
 
   private void readMessage(ByteBuf into, TimeLimit limit) throws IOException {
@@ -424,14 +429,14 @@ public final class BlockingConnection {
       if (into.readableBytes() >= 4) {
         int length = into.getIntLE(start);
         if (length < OpMsg.HEADER_BYTES || length > OpMsg.MAX_MESSAGE_BYTES) {
-          throw new IOException(server + " sends a message that claims " + length + " bytes");
+          throw new ProtocolException(server + " sends a message that claims " + length + " bytes");
         }
         missing = length - into.readableBytes();
         if (missing == 0) {
           return;
         }
         if (missing < 0) {
-          throw new IOException(server + " sends more than was asked for");
+          throw new ProtocolException(server + " sends more than was asked for");
         }
       }
       into.ensureWritable(missing);

@@ -1,12 +1,18 @@
 package dev.onehop.wire.connection;
 
 import dev.onehop.wire.ServerAddressName;
+import dev.onehop.wire.message.CommandFailure;
+import dev.onehop.wire.message.ErrorCodes;
 
 /** A server can be reached, and refuses the client: its user, as a rule. */
-public final class ServerRefusedException extends RuntimeException {
+public final class ServerRefusedException extends CommandFailure {
   private static final long serialVersionUID = 1L;
 
   ServerRefusedException(ServerAddressName server, Throwable why) {
-    super(server + " refuses " + why.getMessage(), why);
+    super(
+        ErrorCodes.AUTHENTICATION_FAILED,
+        "AuthenticationFailed",
+        server + " refuses " + why.getMessage(),
+        why);
   }
 }

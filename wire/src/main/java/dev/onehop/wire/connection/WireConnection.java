@@ -26,6 +26,7 @@ import io.netty.handler.proxy.ProxyHandler;
 import io.netty.handler.ssl.SslHandler;
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.net.ProtocolException;
 import java.net.UnknownHostException;
 import java.time.Duration;
 import java.util.List;
@@ -531,13 +532,10 @@ final class WireConnection implements Link {
   private IOException failed(Throwable cause) {
     boolean noMessage =
         cause instanceof TooLongFrameException || cause instanceof CorruptedFrameException;
-    return new IOException(
-        "connection to "
-            + server
-            + " failed: "
-            + (noMessage ? "not a MongoDB message, by its length: " : "")
-            + cause.getMessage(),
-        cause);
+    String why = "connection to " + server + " failed: ";
+    return noMessage
+        ? new ProtocolException(why + "not a MongoDB message, by its length: " + cause.getMessage())
+        : new IOException(why + cause.getMessage(), cause);
   }
 
   private IOException closed() {
@@ -583,7 +581,7 @@ final class WireConnection implements Link {
         if (next == null || wrong != null) {
           WireProtocolException why = new WireProtocolException(server + " " + wrong);
           if (next != null) {
-            next.failed(new IOException("unreadable answer: " + why.getMessage(), why));
+            next.failed(new ProtocolException("unreadable answer: " + why.getMessage()));
           }
           // Nothing on this connection can be trusted any more.
           throw why;

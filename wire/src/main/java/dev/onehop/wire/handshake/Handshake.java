@@ -42,6 +42,8 @@ public final class Handshake {
     BsonDocument hello =
         new BsonDocument("hello", new BsonInt32(1))
             .append("helloOk", BsonBoolean.TRUE)
+            // That the errors of an overloaded server are understood.
+            .append("backpressure", BsonBoolean.TRUE)
             .append("client", settings.client());
     if (!settings.compressors().isEmpty()) {
       hello.append("compression", names(settings.compressors()));

@@ -1,6 +1,9 @@
 package dev.onehop.wire.message;
 
+import dev.onehop.wire.ServerAddressName;
 import java.io.IOException;
+import java.net.ProtocolException;
+import java.util.ArrayList;
 import java.util.List;
 import org.bson.BsonArray;
 import org.bson.BsonDocument;
@@ -8,11 +11,12 @@ import org.bson.BsonDouble;
 import org.bson.BsonInt32;
 import org.bson.BsonSerializationException;
 import org.bson.BsonString;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** An error to answer a command with, as a server would. */
-public final class CommandFailure extends RuntimeException {
+public class CommandFailure extends RuntimeException {
   private static final long serialVersionUID = 1L;
   private static final Logger log = LoggerFactory.getLogger(CommandFailure.class);
 
@@ -23,26 +27,67 @@ public final class CommandFailure extends RuntimeException {
   private final String codeName;
   private final List<String> labels;
 
+  /** What a server said; null if it is no server's error. */
+  private final transient @Nullable BsonDocument reply;
+
+  private final transient @Nullable ServerAddressName server;
+
   public CommandFailure(int code, String codeName, String message) {
     this(code, codeName, message, List.of());
   }
 
   public CommandFailure(int code, String codeName, String message, List<String> labels) {
+    this(code, codeName, message, labels, null, null);
+  }
+
+  /**
+   * @param cause for logs
+   */
+  protected CommandFailure(int code, String codeName, String message, Throwable cause) {
+    this(code, codeName, message, List.of(), null, null);
+    initCause(cause);
+  }
+
+  private CommandFailure(
+      int code,
+      String codeName,
+      String message,
+      List<String> labels,
+      @Nullable BsonDocument reply,
+      @Nullable ServerAddressName server) {
     super(message);
     this.code = code;
     this.codeName = codeName;
     this.labels = List.copyOf(labels);
+    this.reply = reply;
+    this.server = server;
   }
 
-  /** The error that a server's reply with {@code ok: 0} tells. */
+  /**
+   * The error that a server's reply tells. {@link #toReply} gives it with all fields that the
+   * server sent, such as {@code baseBackoffMS} of an overloaded one.
+   *
+   * @param reply with {@code ok: 0}, or a write error
+   */
   public static CommandFailure of(BsonDocument reply) {
+    return of(reply, null);
+  }
+
+  /**
+   * The same.
+   *
+   * @param server that sent the reply; null if it is not known
+   */
+  public static CommandFailure of(BsonDocument reply, @Nullable ServerAddressName server) {
     return new CommandFailure(
         ErrorCodes.of(reply),
         reply.getString("codeName", new BsonString("")).getValue(),
         reply.getString("errmsg", new BsonString("")).getValue(),
         reply.getArray("errorLabels", new BsonArray()).stream()
             .map(label -> label.asString().getValue())
-            .toList());
+            .toList(),
+        reply.containsKey("ok") ? reply : null,
+        server);
   }
 
   /** Any failure as one that a statement can have. */
@@ -60,6 +105,11 @@ public final class CommandFailure extends RuntimeException {
 
   public List<String> labels() {
     return labels;
+  }
+
+  /** The server whose error it is; null if it is none's, or is not known. */
+  public @Nullable ServerAddressName server() {
+    return server;
   }
 
   /** There is no such collection. */
@@ -81,6 +131,11 @@ public final class CommandFailure extends RuntimeException {
    *     send it again
    */
   public static BsonDocument toReply(Throwable failure, boolean retryableWrite) {
+    if (failure instanceof CommandFailure known && known.reply != null) {
+      BsonDocument reply = new BsonDocument();
+      reply.putAll(known.reply);
+      return reply;
+    }
     if (failure instanceof CommandFailure known) {
       BsonDocument reply = error(known.code, known.codeName, String.valueOf(known.getMessage()));
       return known.labels.isEmpty()
@@ -90,6 +145,10 @@ public final class CommandFailure extends RuntimeException {
     }
     if (failure instanceof BsonSerializationException) {
       return error(ErrorCodes.INVALID_BSON, "InvalidBSON", String.valueOf(failure.getMessage()));
+    }
+    if (failure instanceof WireProtocolException || failure instanceof ProtocolException) {
+      return error(
+          ErrorCodes.PROTOCOL_ERROR, "ProtocolError", String.valueOf(failure.getMessage()));
     }
     if (!(failure instanceof IOException)) {
       log.warn("a command failed inside the router", failure);
@@ -102,12 +161,20 @@ public final class CommandFailure extends RuntimeException {
           "NetworkInterfaceExceededTimeLimit",
           String.valueOf(failure.getMessage()));
     }
+    List<BsonString> labels = new ArrayList<>();
+    if (retryableWrite) {
+      labels.add(new BsonString("RetryableWriteError"));
+    }
+    if (failure instanceof NotSentException unsent && !unsent.isLocal()) {
+      // Of connections that can't be opened, by the drivers' specification of pools (CMAP).
+      labels.add(new BsonString("SystemOverloadedError"));
+      labels.add(new BsonString("RetryableError"));
+      // As the driver takes any network error; without it a change stream would end.
+      labels.add(new BsonString("ResumableChangeStreamError"));
+    }
     BsonDocument reply =
         error(ErrorCodes.HOST_UNREACHABLE, "HostUnreachable", String.valueOf(failure.getMessage()));
-    if (retryableWrite) {
-      reply.append("errorLabels", new BsonArray(List.of(new BsonString("RetryableWriteError"))));
-    }
-    return reply;
+    return labels.isEmpty() ? reply : reply.append("errorLabels", new BsonArray(labels));
   }
 
   private static BsonDocument error(int code, String codeName, String message) {

@@ -11,6 +11,8 @@ public final class ErrorCodes {
   public static final int BAD_VALUE = 2;
   public static final int FAILED_TO_PARSE = 9;
   public static final int TYPE_MISMATCH = 14;
+  public static final int INVALID_LENGTH = 16;
+  static final int PROTOCOL_ERROR = 17;
   public static final int INVALID_OPTIONS = 72;
   public static final int INVALID_NAMESPACE = 73;
   static final int INVALID_BSON = 22;
@@ -39,8 +41,14 @@ public final class ErrorCodes {
 
   private static final int STALE_SHARD_VERSION = 63;
   private static final int STALE_EPOCH = 150;
+  private static final int SHARD_CANNOT_REFRESH_DUE_TO_LOCKS_HELD = 343;
   private static final Set<Integer> STALE =
-      Set.of(STALE_CONFIG, STALE_DB_VERSION, STALE_SHARD_VERSION, STALE_EPOCH);
+      Set.of(
+          STALE_CONFIG,
+          STALE_DB_VERSION,
+          STALE_SHARD_VERSION,
+          STALE_EPOCH,
+          SHARD_CANNOT_REFRESH_DUE_TO_LOCKS_HELD);
 
   /** "Not primary" and "recovering", per the Server Discovery and Monitoring specification. */
   private static final Set<Integer> NOT_PRIMARY =

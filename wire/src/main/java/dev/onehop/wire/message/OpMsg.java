@@ -168,6 +168,12 @@ public record OpMsg(
     out.setIntLE(start, out.writerIndex() - start);
   }
 
+  /** Whether a message says that it is an OP_MSG. */
+  public static boolean is(ByteBuf frame) {
+    return frame.readableBytes() >= HEADER_BYTES
+        && frame.getIntLE(frame.readerIndex() + 12) == OP_MSG;
+  }
+
   /**
    * Reads one whole message.
    *

@@ -18,6 +18,7 @@ import dev.onehop.wire.ServerAddressName;
 import dev.onehop.wire.message.CommandFailure;
 import dev.onehop.wire.message.CommandFields;
 import dev.onehop.wire.message.ErrorCodes;
+import java.net.UnknownHostException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -91,7 +92,9 @@ public final class MonitoredServers implements ServerSet {
         cluster.getMode() == ClusterConnectionMode.MULTIPLE && cluster.getSrvHost() == null;
     return new MonitoredServers(
         settings,
-        cluster.getHosts().toString(),
+        cluster.getSrvHost() == null
+            ? cluster.getHosts().toString()
+            : "mongodb+srv://" + cluster.getSrvHost(),
         zones,
         losses,
         listener ->
@@ -302,6 +305,9 @@ public final class MonitoredServers implements ServerSet {
     ClusterDescription description = latest;
     List<String> known = new ArrayList<>();
     if (description != null) {
+      if (description.getSrvResolutionException() != null) {
+        known.add(unresolved(description.getSrvResolutionException()));
+      }
       for (ServerDescription server : description.getServerDescriptions()) {
         Throwable why = server.getException();
         String host = server.getAddress().getHost() + ":" + server.getAddress().getPort();
@@ -322,10 +328,18 @@ public final class MonitoredServers implements ServerSet {
             + String.join(", ", known));
   }
 
+  /** Which SRV record could not be looked up, and why. */
+  public static String unresolved(Throwable failure) {
+    return failure.getMessage() + " " + rootMessage(failure);
+  }
+
   /** What went wrong in the first place. */
   public static String rootMessage(Throwable failure) {
     String message = null;
     for (Throwable each = failure; each != null; each = each.getCause()) {
+      if (each instanceof UnknownHostException) {
+        return "unknown host " + each.getMessage();
+      }
       message = each.getMessage() == null ? message : each.getMessage();
     }
     return String.valueOf(message);

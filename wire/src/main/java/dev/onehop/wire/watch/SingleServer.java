@@ -40,6 +40,8 @@ public final class SingleServer {
             .build();
     return DriverWatch.connect(
         MongoClientSettings.builder(InternalSettings.of(settings))
+            // The driver answers a retry twice, into its log, whose client is closed meanwhile.
+            .retryReads(false)
             .applyToClusterSettings(builder -> builder.applySettings(cluster))
             .applyToServerSettings(
                 builder ->

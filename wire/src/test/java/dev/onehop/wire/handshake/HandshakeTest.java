@@ -32,7 +32,7 @@ class HandshakeTest {
     assertThat(connection.seen)
         .containsExactly(
             BsonDocument.parse(
-                "{hello: 1, helloOk: true, client: {driver: {name: 'it'}},"
+                "{hello: 1, helloOk: true, backpressure: true, client: {driver: {name: 'it'}},"
                     + " compression: ['zstd', 'zlib'], $db: 'admin'}"));
     assertThat(reply)
         .containsEntry("compression", BsonDocument.parse("{c: ['zlib']}").getArray("c"));

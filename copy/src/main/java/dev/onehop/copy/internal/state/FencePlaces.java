@@ -6,6 +6,7 @@ import com.mongodb.ReadPreference;
 import com.mongodb.reactivestreams.client.MongoClient;
 import com.mongodb.reactivestreams.client.MongoCollection;
 import dev.onehop.copy.internal.cluster.Waits;
+import dev.onehop.core.table.ShardId;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -145,27 +146,36 @@ final class FencePlaces {
   }
 
   private Mono<Places> read() {
-    return Mono.zip(shards(), chunks())
+    return Mono.zip(shards(), places())
         .flatMap(
-            found -> {
-              Map<String, BsonInt32> ids = new TreeMap<>();
-              found
-                  .getT2()
-                  .forEach(chunk -> ids.put(chunk.getString("shard").getValue(), within(chunk)));
-              return ids.keySet().containsAll(found.getT1())
-                  ? Mono.just(new Places(ids, found.getT2()))
-                  : Mono.error(new MissingException());
-            });
+            found ->
+                found.getT2().ids().keySet().containsAll(found.getT1())
+                    ? Mono.just(found.getT2())
+                    : Mono.error(new MissingException()));
+  }
+
+  private Mono<Places> places() {
+    return Mono.zip(chunks(), all("shards", new BsonDocument()))
+        .map(found -> places(found.getT1(), found.getT2()));
+  }
+
+  static Places places(List<BsonDocument> chunks, List<BsonDocument> shards) {
+    Map<ShardId, String> names = ShardId.names(shards);
+    Map<String, BsonInt32> ids = new TreeMap<>();
+    chunks.forEach(
+        chunk -> ids.put(ShardId.of(chunk, "shard", "config.chunks").name(names), within(chunk)));
+    return new Places(ids, chunks);
   }
 
   private Mono<Void> complete(int tries) {
-    return Mono.zip(shards(), chunks())
+    return Mono.zip(shards(), places())
         .flatMap(
             found -> {
+              Places places = found.getT2();
               Set<String> missing = new TreeSet<>(found.getT1());
+              missing.removeAll(places.ids().keySet());
               int last = 0;
-              for (BsonDocument chunk : found.getT2()) {
-                missing.remove(chunk.getString("shard").getValue());
+              for (BsonDocument chunk : places.chunks()) {
                 last = Math.max(last, within(chunk).getValue());
               }
               return missing.isEmpty()

@@ -363,13 +363,18 @@ final class Mongoses implements ServerSet {
 
   private boolean haveAllFailed() {
     List<ServerDescription> seeds = watched.seeds().getServerDescriptions();
-    return !seeds.isEmpty() && seeds.stream().allMatch(Mongoses::hasFailed);
+    return watched.seeds().getSrvResolutionException() != null
+        || (!seeds.isEmpty() && seeds.stream().allMatch(Mongoses::hasFailed));
   }
 
   private String listed() {
     List<String> servers = new ArrayList<>();
     for (ServerDescription each : watched.all()) {
       servers.add(name(each.getAddress()) + state(each));
+    }
+    Throwable unresolved = watched.seeds().getSrvResolutionException();
+    if (unresolved != null) {
+      servers.add(MonitoredServers.unresolved(unresolved));
     }
     return servers.isEmpty() ? "no name is known yet" : String.join(", ", servers);
   }

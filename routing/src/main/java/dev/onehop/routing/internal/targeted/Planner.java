@@ -138,8 +138,11 @@ final class Planner {
       shards.add(Optional.ofNullable(shard(() -> command.target(table, statement))));
     }
     Set<Optional<String>> distinct = new HashSet<>(shards);
+    if (distinct.isEmpty()) {
+      return toNearest(RouteDecision.SEVERAL_SHARDS, command);
+    }
     if (distinct.size() != 1 && !command.isInTransaction()) {
-      return command.isSplittable() && !shards.isEmpty()
+      return command.isSplittable()
           ? split(command, shards, distinct)
           : toNearest(RouteDecision.SEVERAL_SHARDS, command);
     }

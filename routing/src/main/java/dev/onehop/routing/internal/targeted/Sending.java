@@ -4,7 +4,6 @@ import dev.onehop.shards.command.ReplyHead;
 import dev.onehop.wire.connection.Exchange;
 import dev.onehop.wire.connection.ServerRefusedException;
 import dev.onehop.wire.message.BsonFields.MalformedDocumentException;
-import dev.onehop.wire.message.CommandFailure;
 import dev.onehop.wire.message.ErrorCodes;
 import dev.onehop.wire.message.NotSentException;
 import dev.onehop.wire.message.OpMsg;
@@ -143,7 +142,7 @@ final class Sending implements Exchange.Outcome {
   @Override
   public void failed(Throwable cause) {
     lost(cause);
-    answer.failed(failure(cause));
+    answer.failed(cause);
   }
 
   private void lost(Throwable cause) {
@@ -153,16 +152,5 @@ final class Sending implements Exchange.Outcome {
     if (command.endsTransaction()) {
       router.unpin(session, command);
     }
-  }
-
-  /** What is no broken connection, as a mongos says it. */
-  private static Throwable failure(Throwable cause) {
-    if (cause instanceof ServerRefusedException) {
-      return new CommandFailure(
-          ErrorCodes.AUTHENTICATION_FAILED,
-          "AuthenticationFailed",
-          String.valueOf(cause.getMessage()));
-    }
-    return cause;
   }
 }

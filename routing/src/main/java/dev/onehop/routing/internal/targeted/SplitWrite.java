@@ -9,15 +9,11 @@ import dev.onehop.wire.message.PoolWaitException;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Set;
 import java.util.function.Function;
-import org.bson.BsonArray;
 import org.bson.BsonDocument;
-import org.bson.BsonValue;
 import org.bson.RawBsonDocument;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
@@ -119,25 +115,14 @@ final class SplitWrite {
     return !ErrorCodes.ok(answered.reply()) || answered.reply().containsKey("writeErrors");
   }
 
-  private static BsonDocument whole(List<Answered> answers) {
-    WriteResult result = new WriteResult();
-    Set<BsonValue> labels = new LinkedHashSet<>();
+  private BsonDocument whole(List<Answered> answers) {
+    WriteResult result = new WriteResult(command, statements.size());
     for (Answered each : answers) {
       for (int stale : result.add(each.reply(), each.part().indexes())) {
         // For a shard this means to decide again; a mongos has done that, to no avail.
         result.addError(stale, CommandFailure.of(result.lastRefusal()));
       }
-      if (each.reply().get("errorLabels") instanceof BsonArray some) {
-        labels.addAll(some);
-      }
     }
-    BsonDocument reply = result.toReply();
-    if (labels.isEmpty()) {
-      return reply;
-    }
-    BsonDocument labelled = new BsonDocument();
-    labelled.putAll(reply);
-    labelled.put("errorLabels", new BsonArray(List.copyOf(labels)));
-    return labelled;
+    return result.toReply();
   }
 }

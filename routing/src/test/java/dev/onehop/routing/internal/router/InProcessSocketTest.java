@@ -20,12 +20,17 @@ import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.net.SocketException;
 import java.net.SocketTimeoutException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.concurrent.Callable;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import javax.net.SocketFactory;
 import org.bson.BsonDocument;
+import org.bson.BsonInt32;
+import org.bson.BsonString;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -266,6 +271,23 @@ class InProcessSocketTest {
     message[12] = 1;
     socket.getOutputStream().write(message);
     assertThatThrownBy(() -> read(socket)).isInstanceOf(IOException.class);
+  }
+
+  @Test
+  void aMessageWithASectionOfAnUnknownKindIsRejectedAsAWhole() throws IOException {
+    int before = cluster.seen("s1", "find").size();
+    byte[] known = message(ONE_SHARD, 0);
+    byte[] extended = Arrays.copyOf(known, known.length + 6);
+    extended[known.length] = 2;
+    extended[known.length + 1] = 5;
+    ByteBuffer.wrap(extended).order(ByteOrder.LITTLE_ENDIAN).putInt(0, extended.length);
+    socket.getOutputStream().write(extended);
+
+    assertThat(read(socket))
+        .containsEntry("code", new BsonInt32(17))
+        .containsEntry("errmsg", new BsonString("unexpected OP_MSG section of kind 2"));
+    assertThat(cluster.seen("s1", "find")).hasSize(before);
+    assertThat(call(socket, ONE_SHARD)).containsEntry("ok", new BsonInt32(1));
   }
 
   @Test

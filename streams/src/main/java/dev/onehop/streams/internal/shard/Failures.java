@@ -1,10 +1,12 @@
 package dev.onehop.streams.internal.shard;
 
 import com.mongodb.MongoCommandException;
-import com.mongodb.ServerAddress;
+import com.mongodb.MongoException;
 import dev.onehop.streams.internal.merge.ReadFailure;
 import dev.onehop.streams.internal.merge.ReadFailure.Kind;
+import dev.onehop.wire.ServerAddressName;
 import dev.onehop.wire.message.CommandFailure;
+import dev.onehop.wire.watch.SingleServer;
 import java.io.IOException;
 import java.util.Set;
 import java.util.concurrent.TimeoutException;
@@ -14,13 +16,14 @@ final class Failures {
   static final int BSON_OBJECT_TOO_LARGE = 10334;
   private static final int HISTORY_LOST = 286;
   private static final String RESUMABLE = "ResumableChangeStreamError";
+  private static final String OVERLOADED = "SystemOverloadedError";
   static final String NOT_RESUMABLE = "NonResumableChangeStreamError";
 
   // Besides the specification's: what says that a server is not there, or not ready. 175 is
   // QueryPlanKilled: a member that rolls back closes its catalog and kills the cursors.
   private static final Set<Integer> PASSING =
       Set.of(
-          6, 7, 43, 63, 64, 89, 91, 133, 134, 136, 150, 175, 189, 202, 234, 237, 262, 317, 358,
+          6, 7, 43, 63, 64, 89, 91, 133, 134, 136, 150, 175, 189, 202, 234, 237, 262, 317, 343, 358,
           9001, 10107, 11600, 11602, 13388, 13435, 13436);
 
   private Failures() {}
@@ -30,12 +33,22 @@ final class Failures {
       return known;
     }
     if (failure instanceof CommandFailure refused) {
-      return new ReadFailure(
-          kind(refused),
-          new MongoCommandException(CommandFailure.toReply(refused, false), new ServerAddress()));
+      return new ReadFailure(kind(refused), exception(refused));
     }
     boolean passing = failure instanceof IOException || failure instanceof TimeoutException;
     return new ReadFailure(passing ? Kind.PASSING : Kind.FINAL, failure);
+  }
+
+  /** As the driver throws it, of the server whose error it is. */
+  private static MongoException exception(CommandFailure refused) {
+    ServerAddressName server = refused.server();
+    if (server != null) {
+      return new MongoCommandException(
+          CommandFailure.toReply(refused, false), SingleServer.address(server));
+    }
+    MongoException failed = new MongoException(refused.code(), refused.getMessage());
+    refused.labels().forEach(failed::addLabel);
+    return failed;
   }
 
   private static Kind kind(CommandFailure refused) {
@@ -47,6 +60,7 @@ final class Failures {
     }
     boolean passing =
         refused.labels().contains(RESUMABLE)
+            || refused.labels().contains(OVERLOADED)
             || (PASSING.contains(refused.code()) && !refused.labels().contains(NOT_RESUMABLE));
     return passing ? Kind.PASSING : Kind.FINAL;
   }

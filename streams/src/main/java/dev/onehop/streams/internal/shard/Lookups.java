@@ -9,7 +9,6 @@ import dev.onehop.shards.cursor.ShardCursor;
 import dev.onehop.streams.internal.merge.ReadFailure;
 import dev.onehop.streams.internal.merge.ShardStream.Batch;
 import dev.onehop.wire.message.CommandFailure;
-import dev.onehop.wire.message.ErrorCodes;
 import dev.onehop.wire.message.OpMsg;
 import java.time.Duration;
 import java.util.List;
@@ -149,7 +148,7 @@ final class Lookups {
               "an event and its document have " + bytes + " bytes"));
     }
     OpMsg aggregate = OpMsg.command(command.afterLookups(events));
-    return retried(shard.send(aggregate).flatMap(Lookups::refuseFailed))
+    return retried(shard.send(aggregate).flatMap(Answer::orFailure))
         .flatMapMany(
             answer ->
                 CursorReplies.id(answer.document()) == 0
@@ -167,12 +166,6 @@ final class Lookups {
 
   private static int bytes(RawBsonDocument event) {
     return event.getByteBuffer().remaining();
-  }
-
-  private static Mono<Answer> refuseFailed(Answer answer) {
-    return ErrorCodes.ok(answer.document())
-        ? Mono.just(answer)
-        : Mono.error(CommandFailure.of(answer.document()));
   }
 
   /** As a change stream checks what its pipeline gives. */

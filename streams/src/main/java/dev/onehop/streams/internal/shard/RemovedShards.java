@@ -1,5 +1,6 @@
 package dev.onehop.streams.internal.shard;
 
+import dev.onehop.core.table.ShardId;
 import dev.onehop.shards.cluster.ClusterClock;
 import dev.onehop.shards.cluster.ReplicaSet;
 import dev.onehop.streams.event.Checkpoint;
@@ -75,7 +76,8 @@ final class RemovedShards {
     return batch.token() != null && Tokens.clusterTime(batch.token()).compareTo(time) >= 0;
   }
 
-  private static String id(BsonDocument event) {
-    return event.getDocument("fullDocument").getDocument("details").getString("shard").getValue();
+  static String id(BsonDocument event) {
+    BsonDocument details = event.getDocument("fullDocument").getDocument("details");
+    return ShardId.of(details, "shard", "config.changelog").toString();
   }
 }

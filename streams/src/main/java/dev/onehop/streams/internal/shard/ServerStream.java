@@ -157,11 +157,7 @@ final class ServerStream implements ShardStream {
               }
               return servers.send(OpMsg.command(aggregate));
             })
-        .flatMap(
-            answer ->
-                ErrorCodes.ok(answer.document())
-                    ? Mono.just(answer)
-                    : Mono.error(CommandFailure.of(answer.document())))
+        .flatMap(Answer::orFailure)
         .doOnNext(
             answer -> {
               kill(take()).subscribe();

@@ -17,6 +17,9 @@ final class VersionCheck {
   private VersionCheck() {}
 
   /**
+   * Asks servers for their feature compatibility version, or without the right to read it for their
+   * own.
+   *
    * @param admin runs a command on the database {@code admin} of mongoses or a replica set
    * @return empty; an {@link IllegalArgumentException} if the servers are too old
    */

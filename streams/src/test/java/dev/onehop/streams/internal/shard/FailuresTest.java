@@ -2,7 +2,10 @@ package dev.onehop.streams.internal.shard;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.mongodb.MongoCommandException;
+import com.mongodb.MongoException;
 import dev.onehop.streams.internal.merge.ReadFailure.Kind;
+import dev.onehop.wire.ServerAddressName;
 import dev.onehop.wire.message.CommandFailure;
 import java.io.IOException;
 import org.bson.BsonDocument;
@@ -21,6 +24,8 @@ class FailuresTest {
     "136, NonResumableChangeStreamError, FINAL",
     "286, NonResumableChangeStreamError, HISTORY_LOST",
     "10334, '', TOO_LARGE",
+    "343, '', PASSING",
+    "462, SystemOverloadedError, PASSING",
     "280, '', FINAL",
     "13, '', FINAL"
   })
@@ -30,6 +35,19 @@ class FailuresTest {
             "{ok: 0, code: %d, codeName: 'Name', errmsg: 'why', errorLabels: ['%s']}"
                 .formatted(code, label));
     assertThat(Failures.of(CommandFailure.of(reply)).kind()).isEqualTo(kind);
+  }
+
+  @Test
+  void anErrorNamesTheServerWhoseItIs() {
+    BsonDocument reply = BsonDocument.parse("{ok: 0, code: 13, errmsg: 'why'}");
+    assertThat(
+            Failures.of(CommandFailure.of(reply, ServerAddressName.parse("shard.invalid:27018")))
+                .getCause())
+        .isInstanceOf(MongoCommandException.class)
+        .hasMessageContaining("why' on server shard.invalid:27018");
+    assertThat(Failures.of(CommandFailure.of(reply)).getCause())
+        .isInstanceOfSatisfying(MongoException.class, e -> assertThat(e.getCode()).isEqualTo(13))
+        .hasMessage("why");
   }
 
   @Test

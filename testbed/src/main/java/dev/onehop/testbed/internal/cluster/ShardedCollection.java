@@ -4,6 +4,7 @@ import com.mongodb.client.model.Filters;
 import com.mongodb.client.model.Sorts;
 import dev.onehop.core.table.InconsistentRoutingTableException;
 import dev.onehop.core.table.RoutingTable;
+import dev.onehop.core.table.ShardId;
 import dev.onehop.testbed.TestbedException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -164,7 +165,7 @@ public final class ShardedCollection {
       BsonDocument entry = entry();
       try {
         return RoutingTable.of(
-            entry, config().collection("config", "chunks").find(ofCollection(entry)));
+            entry, config().collection("config", "chunks").find(ofCollection(entry)), shardNames());
       } catch (InconsistentRoutingTableException e) {
         if (attempt == 3) { // A migration while reading makes one such; not four.
           throw new TestbedException("config.chunks of " + namespace + ": " + e.getMessage(), e);
@@ -220,22 +221,29 @@ public final class ShardedCollection {
     if (chunk == null) {
       throw new TestbedException("%s has no chunk for %s".formatted(namespace, point));
     }
-    return range(chunk);
+    return range(chunk, shardNames());
   }
 
   private List<ChunkRange> chunks(BsonDocument entry) {
     List<ChunkRange> chunks = new ArrayList<>();
+    Map<ShardId, String> names = shardNames();
     config()
         .collection("config", "chunks")
         .find(ofCollection(entry))
         .sort(Sorts.ascending("min"))
-        .forEach(chunk -> chunks.add(range(chunk)));
+        .forEach(chunk -> chunks.add(range(chunk, names)));
     return chunks;
   }
 
-  private static ChunkRange range(BsonDocument chunk) {
+  private Map<ShardId, String> shardNames() {
+    return ShardId.names(config().collection("config", "shards").find());
+  }
+
+  private static ChunkRange range(BsonDocument chunk, Map<ShardId, String> names) {
     return new ChunkRange(
-        chunk.getDocument("min"), chunk.getDocument("max"), chunk.getString("shard").getValue());
+        chunk.getDocument("min"),
+        chunk.getDocument("max"),
+        ShardId.of(chunk, "shard", "config.chunks").name(names));
   }
 
   private org.bson.conversions.Bson ofCollection(BsonDocument entry) {
