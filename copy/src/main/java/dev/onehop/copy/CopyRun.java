@@ -313,7 +313,14 @@ final class CopyRun {
             .append("oldPlan", known == null ? BsonNull.VALUE : known.get("plan", BsonNull.VALUE));
     for (String ofRun :
         List.of(
-            "orderBy", "reverses", "paused", "finish", "progress", "finishedAt", "finishedThere")) {
+            "orderBy",
+            "reverses",
+            "paused",
+            "finish",
+            "progress",
+            "finishedAt",
+            "finishedThere",
+            LateSeries.PLAN)) {
       fields.append(ofRun, BsonNull.VALUE);
     }
     return fields;
@@ -341,7 +348,9 @@ final class CopyRun {
   private CopyPhase prepare(ClusterEnd source, ClusterEnd destination, Job job)
       throws InterruptedException {
     if (job.get("replaces") instanceof BsonObjectId old) {
-      Waits.first(fence(destination, old, Mono.empty()).close(lanes(job)));
+      for (String kind : List.of("", LateSeries.LANES)) {
+        Waits.first(fence(destination, old, kind, Mono.empty()).close(lanes(job)));
+      }
       Waits.first(
           Applier.shutOut(
               destination.client(),
@@ -556,7 +565,7 @@ final class CopyRun {
                   settings.batchSize()),
               limits,
               counts)
-          .run(count -> lanes(destination, job, count), planner);
+          .run(count -> lanes(destination, job, count, ""), planner);
       BsonTimestamp read = source.clusterTime();
       job.set(new BsonDocument("readUntil", read == null ? start : read));
       phase = next(job, CopyPhase.INDEXES);
@@ -576,11 +585,21 @@ final class CopyRun {
     if (phase == CopyPhase.INCREMENTAL && isFollowing()) {
       meter.phase(CopyPhase.INCREMENTAL);
       BsonTimestamp until = new Following(source, destination, settings, job, meter).untilFinish();
-      finish(
-          settings.operations().contains(CopyOperation.DDL)
-              ? new SourceStructure(source, settings.mapping(), this::note).read()
-              : collections.stream().map(CopiedCollection::spec).toList(),
-          structure);
+      List<CollectionSpec> specs = collections.stream().map(CopiedCollection::spec).toList();
+      if (settings.operations().contains(CopyOperation.DDL)) {
+        specs = new SourceStructure(source, settings.mapping(), this::note).read();
+        new LateSeries(source, destination, settings, job, this::note)
+            .copy(
+                collections,
+                specs,
+                occupied(destination, specs).keySet(),
+                until,
+                structure,
+                planner,
+                count -> lanes(destination, job, count, LateSeries.LANES),
+                limits);
+      }
+      finish(specs, structure);
       note(
           "the destination has all that happened at the source before the cluster time "
               + text(until));
@@ -593,12 +612,16 @@ final class CopyRun {
     meter.ended(phase);
   }
 
-  /** All lanes that the job has ever had are taken over, and as many given as asked for. */
-  private static List<Fence.Lane> lanes(ClusterEnd destination, Job job, int count)
+  /**
+   * All lanes that the job has ever had are taken over, and as many given as asked for.
+   *
+   * @param kind of the lanes, each of which is raised once in a process
+   */
+  private static List<Fence.Lane> lanes(ClusterEnd destination, Job job, int count, String kind)
       throws InterruptedException {
     int all = Math.max(count, lanes(job));
     job.set(new BsonDocument("lanes", new BsonInt32(all)));
-    Fence fence = fence(destination, job.incarnation(), renewal(job));
+    Fence fence = fence(destination, job.incarnation(), kind, renewal(job));
     List<Fence.Lane> raised =
         Waits.one(
             Flux.range(0, all)
@@ -622,11 +645,11 @@ final class CopyRun {
   }
 
   private static Fence fence(
-      ClusterEnd destination, BsonObjectId incarnation, Mono<Void> stillOwner) {
+      ClusterEnd destination, BsonObjectId incarnation, String kind, Mono<Void> stillOwner) {
     return new Fence(
         destination.client(),
         destination.database(ClusterCopy.STATE_DATABASE),
-        incarnation.getValue().toHexString(),
+        incarnation.getValue().toHexString() + kind,
         stillOwner);
   }
 

@@ -9,8 +9,10 @@ import com.mongodb.client.MongoClients;
 import com.mongodb.client.MongoCollection;
 import com.mongodb.client.MongoDatabase;
 import com.mongodb.client.model.Collation;
+import com.mongodb.client.model.CreateCollectionOptions;
 import com.mongodb.client.model.Filters;
 import com.mongodb.client.model.IndexOptions;
+import com.mongodb.client.model.TimeSeriesOptions;
 import com.mongodb.client.model.Updates;
 import dev.onehop.copy.ClusterCopy;
 import dev.onehop.copy.ClusterCopy.Begin;
@@ -25,10 +27,13 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
+import java.util.Date;
 import java.util.EnumSet;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -211,6 +216,77 @@ class CopyBackIT {
       }
       CopyIT.assertSame(admin.getDatabase("uncounted"), to.getDatabase("uncounted"));
     }
+  }
+
+  private static void createSeries(MongoDatabase database, String name, int first, int count) {
+    database.createCollection(
+        name,
+        new CreateCollectionOptions()
+            .timeSeriesOptions(new TimeSeriesOptions("at").metaField("m")));
+    database
+        .getCollection(name)
+        .insertMany(
+            IntStream.range(first, first + count)
+                .mapToObj(
+                    i ->
+                        new Document("_id", i)
+                            .append("at", new Date(i * 60_000L))
+                            .append("m", i % 7))
+                .toList());
+    database.getCollection(name).createIndex(new Document("m", 1).append("at", -1));
+  }
+
+  private static Set<Document> documents(MongoDatabase database, String name) {
+    return database.getCollection(name).find().into(new HashSet<>());
+  }
+
+  /** No change stream tells of them. */
+  @Test
+  void timeSeriesThatAreCreatedMeanwhileAreCopied() throws Exception {
+    MongoDatabase source = from.getDatabase("series");
+    MongoDatabase copied = to.getDatabase("series2");
+    createSeries(source, "first", 0, 300);
+    createSeries(source, "again", 0, 100);
+    try (CopyControl control = CopyControl.connect(two.url(), settings -> {}, "series")) {
+      try (Running running = new Running(following("series").rename("series", "series2"))) {
+        await(running, control, phase(CopyPhase.INCREMENTAL));
+        createSeries(source, "late", 1_000, 700);
+        source.getCollection("again").drop();
+        createSeries(source, "again", 5_000, 50);
+        control.finish();
+        running.ended.join();
+        assertThat(running.copy.progress().notes())
+            .filteredOn(note -> note.contains("time series that was created meanwhile"))
+            .hasSize(2);
+      }
+    }
+    for (String name : List.of("first", "late", "again")) {
+      assertThat(documents(copied, name)).as(name).isEqualTo(documents(source, name)).isNotEmpty();
+    }
+    CopyIT.Printed verified =
+        CopyIT.onehop(
+            "verify",
+            "--from",
+            three.url(),
+            "--to",
+            two.url(),
+            "--include",
+            "series",
+            "--rename",
+            "series=series2",
+            "--settle",
+            "1s");
+    assertThat(verified.exitCode()).as(verified.out() + verified.err()).isZero();
+
+    try (Running back = new Running(reverse("series", two.url(), three.url()))) {
+      try (CopyControl control = CopyControl.connect(three.url(), settings -> {}, "series")) {
+        await(back, control, phase(CopyPhase.INCREMENTAL));
+      }
+      createSeries(copied, "new", 0, 100);
+      finish(back, three.url(), "series");
+    }
+    assertThat(documents(source, "new")).isEqualTo(documents(copied, "new")).hasSize(100);
+    assertThat(documents(source, "late")).hasSize(700);
   }
 
   private static ClusterCopy.Builder reverse(String job, String from, String to) {

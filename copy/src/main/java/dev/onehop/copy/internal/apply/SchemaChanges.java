@@ -133,8 +133,7 @@ final class SchemaChanges {
     }
     if (create.get("viewOn") instanceof BsonString on) {
       if (on.getValue().startsWith("system.buckets.")) {
-        log.warn(
-            "the time series {} is not copied: its changes are in no change stream", namespace);
+        log.info("the time series {} is copied when the copy finishes", namespace);
         return Mono.empty();
       }
       create.put("viewOn", viewed(namespace, on));

@@ -1,0 +1,158 @@
+package dev.onehop.copy;
+
+import dev.onehop.copy.internal.cluster.ClusterEnd;
+import dev.onehop.copy.internal.full.CopiedCollection;
+import dev.onehop.copy.internal.full.Counts;
+import dev.onehop.copy.internal.full.FullCopy;
+import dev.onehop.copy.internal.full.Limits;
+import dev.onehop.copy.internal.full.Plan;
+import dev.onehop.copy.internal.full.RangePlanner;
+import dev.onehop.copy.internal.state.Job;
+import dev.onehop.copy.internal.structure.CollectionSpec;
+import dev.onehop.copy.internal.structure.DestinationStructure;
+import dev.onehop.copy.progress.CopyException;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.function.Consumer;
+import org.bson.BsonDocument;
+import org.bson.BsonNull;
+import org.bson.BsonObjectId;
+import org.bson.BsonTimestamp;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Copies the time series that were created while changes were applied, when the copy finishes: no
+ * change stream tells of them. They are copied again if a process ends meanwhile.
+ */
+final class LateSeries {
+  /** The field of the job that has their plan. */
+  static final String PLAN = "series";
+
+  /** The kind of lanes that they are written in. */
+  static final String LANES = ".series";
+
+  private final ClusterEnd source;
+  private final ClusterEnd destination;
+  private final CopySettings settings;
+  private final Job job;
+  private final Consumer<String> notes;
+
+  LateSeries(
+      ClusterEnd source,
+      ClusterEnd destination,
+      CopySettings settings,
+      Job job,
+      Consumer<String> notes) {
+    this.source = source;
+    this.destination = destination;
+    this.settings = settings;
+    this.job = job;
+    this.notes = notes;
+  }
+
+  /**
+   * Copies them.
+   *
+   * @param planned what was copied at the beginning; nothing of a copy back
+   * @param now what the source has
+   * @param occupied the namespaces that the destination has
+   * @param until a cluster time of the source after all writes to it
+   * @throws CopyException if the destination has one of their names
+   */
+  void copy(
+      List<CopiedCollection> planned,
+      List<CollectionSpec> now,
+      Set<String> occupied,
+      BsonTimestamp until,
+      DestinationStructure structure,
+      RangePlanner planner,
+      FullCopy.Lanes lanes,
+      Limits limits)
+      throws InterruptedException {
+    @Nullable BsonObjectId old = job.get(PLAN) instanceof BsonObjectId known ? known : null;
+    Set<String> begun = new HashSet<>();
+    if (old != null) {
+      plan(old).collections().forEach(each -> begun.add(each.spec().namespace()));
+    }
+    List<CollectionSpec> created = created(planned, now, occupied, begun);
+    if (created.isEmpty()) {
+      return;
+    }
+    Set<String> before = new HashSet<>();
+    planned.forEach(collection -> before.add(collection.spec().namespace()));
+    for (CollectionSpec spec : created) {
+      if (begun.contains(spec.namespace())) {
+        continue;
+      }
+      if (before.contains(spec.namespace())) {
+        job.renew();
+        structure.drop(spec.destination(), new BsonDocument());
+      } else if (occupied.contains(spec.destination())) {
+        throw new CopyException(
+            "the time series %s was created meanwhile, and the destination has %s: drop it there"
+                .formatted(spec.namespace(), spec.destination()),
+            null);
+      }
+    }
+    BsonObjectId id = new BsonObjectId();
+    Plan plan = plan(id);
+    plan.store(created);
+    job.set(new BsonDocument(PLAN, id));
+    if (old != null) {
+      plan(old).remove();
+    }
+    for (CollectionSpec spec : created) {
+      CollectionSpec.Sharding sharding = spec.sharding();
+      job.renew();
+      structure.create(
+          spec,
+          sharding != null && destination.isSharded() && !sharding.isSplitByServers()
+              ? planner.points(spec, sharding.key(), destination.shards().size())
+              : List.of());
+      notes.accept(
+          spec.namespace() + ", a time series that was created meanwhile, is copied as it is now");
+    }
+    new FullCopy(
+            source,
+            destination,
+            settings.mapping(),
+            plan,
+            new FullCopy.Settings(until, settings.readersPerShard(), settings.batchSize()),
+            limits,
+            new Counts())
+        .run(lanes, planner);
+    job.set(new BsonDocument(PLAN, BsonNull.VALUE));
+    plan.remove();
+  }
+
+  private List<CollectionSpec> created(
+      List<CopiedCollection> planned,
+      List<CollectionSpec> now,
+      Set<String> occupied,
+      Set<String> begun) {
+    Map<String, CollectionSpec> before = new HashMap<>();
+    planned.forEach(collection -> before.put(collection.spec().namespace(), collection.spec()));
+    List<CollectionSpec> created = new ArrayList<>();
+    for (CollectionSpec spec : now) {
+      CollectionSpec known = before.get(spec.namespace());
+      boolean same =
+          settings.reverse()
+              ? occupied.contains(spec.destination())
+              : known != null && Objects.equals(known.uuid(), spec.uuid());
+      if (spec.kind() == CollectionSpec.Kind.TIME_SERIES
+          && (!same || begun.contains(spec.namespace()))) {
+        created.add(spec);
+      }
+    }
+    return created;
+  }
+
+  private Plan plan(BsonObjectId id) {
+    return new Plan(destination, ClusterCopy.STATE_DATABASE, id);
+  }
+}
