@@ -539,18 +539,53 @@ class CopyApplyIT {
           "f.docs",
           BsonDocument.parse("{_id: 1}"),
           List.of(new BsonDocument("_id", new BsonInt32(5))));
-      Fence.Lane before = lane(old, 1);
+      Fence.Lane before = lane(old, "shut_out", 1);
       assertThat(insert(before, 1, 6).getInt32("n").getValue()).isEqualTo(2);
       assertThat(insert(before, 1, 7).getArray("writeErrors")).hasSize(1);
-      Fence.Lane after = lane(later, 2);
+      Fence.Lane after = lane(later, "shut_out", 2);
       for (int[] ids : new int[][] {{2, 8}, {2}, {8}}) {
         assertThatThrownBy(() -> insert(before, ids))
             .isInstanceOf(CopyException.class)
             .hasMessageContaining("another process has taken the job over");
       }
-      assertThatThrownBy(() -> lane(old, 1)).isInstanceOf(CopyException.class);
+      assertThatThrownBy(() -> lane(old, "shut_out", 1)).isInstanceOf(CopyException.class);
       assertThat(insert(after, 3, 9).getInt32("n").getValue()).isEqualTo(2);
       assertThat(documents(destination.getDatabase("f"), "docs")).hasSize(5);
+    }
+  }
+
+  /** A shard that is about to be removed has no place of the fence. */
+  @Test
+  void whoIsShutOutWritesNothingToAShardThatComesLater() throws InterruptedException {
+    try (var old = reactive(to.url());
+        var later = reactive(to.url());
+        MongoClient destination = MongoClients.create(to.url())) {
+      to.shardCollection(
+          "f.docs",
+          BsonDocument.parse("{_id: 1}"),
+          List.of(new BsonDocument("_id", new BsonInt32(5))));
+      MongoCollection<Document> shards = destination.getDatabase("config").getCollection("shards");
+      List<String> names = shards.distinct("_id", String.class).into(new ArrayList<>());
+      destination
+          .getDatabase("admin")
+          .runCommand(
+              new Document("enableSharding", "onehop_late").append("primaryShard", names.get(0)));
+      shards.updateOne(Filters.eq(names.get(1)), Updates.set("draining", true));
+      Fence.Lane before;
+      Fence.Lane after;
+      try {
+        before = lane(old, "late", 1);
+        after = lane(later, "late", 2);
+      } finally {
+        shards.updateOne(Filters.eq(names.get(1)), Updates.unset("draining"));
+      }
+      // Lanes look for new shards every five seconds.
+      RealTime.pass(Duration.ofSeconds(6));
+      assertThat(insert(after, 0).getInt32("n").getValue()).isEqualTo(1);
+
+      assertThatThrownBy(() -> insert(before, 50))
+          .isInstanceOf(CopyException.class)
+          .hasMessageContaining("another process has taken the job over");
     }
   }
 
@@ -558,8 +593,9 @@ class CopyApplyIT {
     return com.mongodb.reactivestreams.client.MongoClients.create(url);
   }
 
-  private static Fence.Lane lane(com.mongodb.reactivestreams.client.MongoClient client, long term) {
-    return new Fence(client, client.getDatabase("onehop_copy"), "shut-out", Mono.empty())
+  private static Fence.Lane lane(
+      com.mongodb.reactivestreams.client.MongoClient client, String name, long term) {
+    return new Fence(client, client.getDatabase("onehop_" + name), name, Mono.empty())
         .raise(0, term)
         .block(TIMEOUT);
   }

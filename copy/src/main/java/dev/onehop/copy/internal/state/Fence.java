@@ -22,6 +22,7 @@ import org.bson.BsonString;
 import org.bson.BsonValue;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import reactor.core.Exceptions;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
 import reactor.util.retry.Retry;
@@ -193,7 +194,9 @@ public final class Fence {
       long mine = ++number;
       return Flux.fromIterable(at.ids().values())
           .flatMap(id -> send(database, touch(id), mine), AT_ONCE)
-          .then();
+          .then()
+          // Of several shards that refuse at once.
+          .onErrorMap(failure -> Exceptions.unwrapMultiple(failure).get(0));
     }
 
     private Mono<Void> confirm(Places before, Places after) {
