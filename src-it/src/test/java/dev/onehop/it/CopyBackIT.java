@@ -27,7 +27,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
-import java.util.Date;
 import java.util.EnumSet;
 import java.util.HashSet;
 import java.util.List;
@@ -41,6 +40,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Predicate;
 import java.util.stream.IntStream;
 import org.awaitility.Awaitility;
+import org.bson.BsonDateTime;
 import org.bson.BsonDocument;
 import org.bson.BsonInt64;
 import org.bson.BsonString;
@@ -230,7 +230,7 @@ class CopyBackIT {
                 .mapToObj(
                     i ->
                         new Document("_id", i)
-                            .append("at", new Date(i * 60_000L))
+                            .append("at", new BsonDateTime(i * 60_000L))
                             .append("m", i % 7))
                 .toList());
     database.getCollection(name).createIndex(new Document("m", 1).append("at", -1));
