@@ -130,7 +130,9 @@ class ChannelGroupIT {
     // What may still come late.
     RealTime.pass(LEASE);
     check();
-    assertThat(Files.readAllLines(log(second))).contains(GroupMember.REFUSED);
+    // A batch that it had is refused; without one it gives its channels up.
+    assertThat(Files.readAllLines(log(second)))
+        .anyMatch(line -> line.equals(GroupMember.REFUSED) || line.contains("it is given up"));
     assertThat(members.stream().filter(Process::isAlive)).hasSize(3);
     long values = written.values().stream().mapToLong(Long::longValue).sum();
     System.err.printf(

@@ -2,6 +2,7 @@ package dev.onehop.streams.internal.shard;
 
 import com.mongodb.MongoCommandException;
 import com.mongodb.MongoException;
+import com.mongodb.ServerAddress;
 import dev.onehop.streams.internal.merge.ReadFailure;
 import dev.onehop.streams.internal.merge.ReadFailure.Kind;
 import dev.onehop.wire.ServerAddressName;
@@ -16,6 +17,7 @@ final class Failures {
   static final int BSON_OBJECT_TOO_LARGE = 10334;
   private static final int HISTORY_LOST = 286;
   private static final String RESUMABLE = "ResumableChangeStreamError";
+  private static final ServerAddress STREAM = new ServerAddress("onehop-streams");
   private static final String OVERLOADED = "SystemOverloadedError";
   static final String NOT_RESUMABLE = "NonResumableChangeStreamError";
 
@@ -39,16 +41,12 @@ final class Failures {
     return new ReadFailure(passing ? Kind.PASSING : Kind.FINAL, failure);
   }
 
-  /** As the driver throws it, of the server whose error it is. */
+  /** As the driver throws it, of the server whose error it is, or of the stream itself. */
   private static MongoException exception(CommandFailure refused) {
     ServerAddressName server = refused.server();
-    if (server != null) {
-      return new MongoCommandException(
-          CommandFailure.toReply(refused, false), SingleServer.address(server));
-    }
-    MongoException failed = new MongoException(refused.code(), refused.getMessage());
-    refused.labels().forEach(failed::addLabel);
-    return failed;
+    return new MongoCommandException(
+        CommandFailure.toReply(refused, false),
+        server == null ? STREAM : SingleServer.address(server));
   }
 
   private static Kind kind(CommandFailure refused) {

@@ -110,8 +110,8 @@ final class Lookups {
           return servers
               .seeds()
               .send(OpMsg.command(find))
+              .flatMap(Answer::orFailure)
               .map(Answer::document)
-              .flatMap(CursorReplies::refuseFailed)
               .map(
                   reply ->
                       CursorReplies.documents(reply).stream()

@@ -201,8 +201,8 @@ final class ServerStream implements ShardStream {
                   ? Mono.error(cursorIsClosed())
                   : servers.sendTo(open.server(), OpMsg.command(getMore(open, wait)));
             })
+        .flatMap(Answer::orFailure)
         .map(Answer::document)
-        .flatMap(CursorReplies::refuseFailed)
         .doOnNext(
             reply -> {
               if (CursorReplies.id(reply) == 0) {
@@ -313,8 +313,8 @@ final class ServerStream implements ShardStream {
             .append("$db", new BsonString("local"));
     return servers
         .send(OpMsg.command(find))
+        .flatMap(Answer::orFailure)
         .map(Answer::document)
-        .flatMap(CursorReplies::refuseFailed)
         .flatMap(
             reply ->
                 Mono.justOrEmpty(

@@ -3,7 +3,6 @@ package dev.onehop.streams.internal.shard;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.mongodb.MongoCommandException;
-import com.mongodb.MongoException;
 import dev.onehop.streams.internal.merge.ReadFailure.Kind;
 import dev.onehop.wire.ServerAddressName;
 import dev.onehop.wire.message.CommandFailure;
@@ -46,8 +45,8 @@ class FailuresTest {
         .isInstanceOf(MongoCommandException.class)
         .hasMessageContaining("why' on server shard.invalid:27018");
     assertThat(Failures.of(CommandFailure.of(reply)).getCause())
-        .isInstanceOfSatisfying(MongoException.class, e -> assertThat(e.getCode()).isEqualTo(13))
-        .hasMessage("why");
+        .isInstanceOf(MongoCommandException.class)
+        .hasMessageContaining("why' on server onehop-streams:27017");
   }
 
   @Test
