@@ -11,6 +11,7 @@ import dev.onehop.streams.internal.merge.Cluster;
 import dev.onehop.streams.internal.merge.ReadFailure;
 import dev.onehop.streams.internal.merge.ShardStream;
 import dev.onehop.streams.internal.token.Tokens;
+import dev.onehop.wire.connection.ServerRefusedException;
 import dev.onehop.wire.message.CommandFailure;
 import dev.onehop.wire.message.ErrorCodes;
 import dev.onehop.wire.message.OpMsg;
@@ -175,9 +176,10 @@ public final class RoutedCluster implements Cluster {
 
   /** Whether a server can be reached and does not take the user. */
   private static boolean isRefusal(Throwable failure) {
-    return !(failure instanceof IOException
-        || failure instanceof TimeoutException
-        || failure instanceof CommandFailure);
+    return failure instanceof ServerRefusedException
+        || !(failure instanceof IOException
+            || failure instanceof TimeoutException
+            || failure instanceof CommandFailure);
   }
 
   /** The config servers themselves, which a mongos hides and a shard tells to who may know. */
