@@ -586,18 +586,18 @@ final class CopyRun {
       meter.phase(CopyPhase.INCREMENTAL);
       BsonTimestamp until = new Following(source, destination, settings, job, meter).untilFinish();
       List<CollectionSpec> specs = collections.stream().map(CopiedCollection::spec).toList();
+      LateSeries series = new LateSeries(source, destination, settings, job, this::note);
       if (settings.operations().contains(CopyOperation.DDL)) {
         specs = new SourceStructure(source, settings.mapping(), this::note).read();
-        new LateSeries(source, destination, settings, job, this::note)
-            .copy(
-                collections,
-                specs,
-                occupied(destination, specs).keySet(),
-                until,
-                structure,
-                planner,
-                count -> lanes(destination, job, count, LateSeries.LANES),
-                limits);
+        series.copy(
+            collections,
+            specs,
+            occupied(destination, specs).keySet(),
+            until,
+            structure,
+            planner,
+            count -> lanes(destination, job, count, LateSeries.LANES),
+            limits);
       }
       finish(specs, structure);
       note(
@@ -608,6 +608,7 @@ final class CopyRun {
           new BsonDocument("finishedAt", until)
               .append("finishedThere", Reversal.startNow(destination))
               .append("phase", new BsonString(phase.name())));
+      series.remove();
     }
     meter.ended(phase);
   }

@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Copies the time series that were created while changes were applied, when the copy finishes: no
- * change stream tells of them. They are copied again if a process ends meanwhile.
+ * change stream tells of them. They are copied again if a process ends before the job is done.
  */
 final class LateSeries {
   /** The field of the job that has their plan. */
@@ -126,8 +126,14 @@ final class LateSeries {
             limits,
             new Counts())
         .run(lanes, planner);
-    job.set(new BsonDocument(PLAN, BsonNull.VALUE));
-    plan.remove();
+  }
+
+  /** Removes the plan of a job that is done. */
+  void remove() throws InterruptedException {
+    if (job.get(PLAN) instanceof BsonObjectId known) {
+      plan(known).remove();
+      job.set(new BsonDocument(PLAN, BsonNull.VALUE));
+    }
   }
 
   private List<CollectionSpec> created(

@@ -27,10 +27,18 @@ public final class Failure extends RuntimeException {
       Pattern.compile("Timed out .*Client view of cluster state is (.*)", Pattern.DOTALL);
 
   private static final Pattern SERVER =
-      Pattern.compile("\\{address=([^,]+), type=(\\w+)(.*?)(?=, \\{address=|$)");
+      Pattern.compile("\\{address=([^,]+), type=(\\w+)(.*?)(?=, \\{address=|$)", Pattern.DOTALL);
 
   private static final Pattern CAUSE =
-      Pattern.compile("\\{(?:[\\w$]+\\.)+([\\w$]+)(?:: ([^{}]*))?}");
+      Pattern.compile(
+          "\\{(?:[\\w$]+\\.)+([\\w$]+)(?:: ((?:(?!, caused by \\{).)*))?", Pattern.DOTALL);
+
+  private static final Pattern UNRESOLVED =
+      Pattern.compile("srvResolutionException=[\\w.]+: (.*?), servers=", Pattern.DOTALL);
+
+  // What follows the reason in the driver's description.
+  private static final Pattern AFTER_REASON =
+      Pattern.compile("( The full response is .*|[}\\]]+$|\\R.*)", Pattern.DOTALL);
 
   private final int exitCode;
 
@@ -99,10 +107,13 @@ public final class Failure extends RuntimeException {
     if (!timeout.find()) {
       return message;
     }
+    String before = message.substring(0, timeout.start());
+    Matcher unresolved = UNRESOLVED.matcher(timeout.group(1));
+    if (unresolved.find()) {
+      return before + unresolved.group(1);
+    }
     String servers = unreachable(timeout.group(1));
-    return servers.isEmpty()
-        ? message
-        : message.substring(0, timeout.start()) + "cannot reach " + servers;
+    return servers.isEmpty() ? message : before + "cannot reach " + servers;
   }
 
   /** The servers in the driver's description of a cluster, with the innermost cause of each. */
@@ -122,7 +133,8 @@ public final class Failure extends RuntimeException {
   }
 
   private static String words(MatchResult cause) {
-    String what = cause.group(2) == null ? "" : cause.group(2).strip();
+    String what =
+        cause.group(2) == null ? "" : AFTER_REASON.matcher(cause.group(2)).replaceFirst("").strip();
     // This one says the name alone.
     boolean unknown = cause.group(1).equals("UnknownHostException") && !what.contains(" ");
     return what.isEmpty() ? cause.group(1) : unknown ? "unknown host" : what;

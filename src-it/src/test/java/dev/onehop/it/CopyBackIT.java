@@ -289,6 +289,34 @@ class CopyBackIT {
     assertThat(documents(source, "late")).hasSize(700);
   }
 
+  /** The last index of a copy can't be built; then what is in its way is removed. */
+  @Test
+  void aCopyOfALateSeriesGoesOnAfterItsLastIndexFailed() throws Exception {
+    MongoDatabase source = from.getDatabase("indexed");
+    MongoDatabase copied = to.getDatabase("indexed");
+    source
+        .getCollection("plain")
+        .insertMany(
+            IntStream.range(0, 50).mapToObj(i -> new Document("_id", i).append("u", i)).toList());
+    source
+        .getCollection("plain")
+        .createIndex(new Document("u", 1), new IndexOptions().unique(true));
+    try (CopyControl control = CopyControl.connect(two.url(), settings -> {}, "indexed")) {
+      try (Running running = new Running(following("indexed"))) {
+        await(running, control, phase(CopyPhase.INCREMENTAL));
+        createSeries(source, "late", 0, 100);
+        copied.getCollection("plain").insertOne(new Document("_id", -1).append("u", 5));
+        control.finish();
+        assertThatThrownBy(running.ended::join).hasMessageContaining("can't be built");
+      }
+      copied.getCollection("plain").deleteOne(Filters.eq(-1));
+      try (Running resumed = new Running(following("indexed").begin(Begin.RESUME))) {
+        resumed.ended.join();
+      }
+    }
+    assertThat(documents(copied, "late")).isEqualTo(documents(source, "late")).hasSize(100);
+  }
+
   private static ClusterCopy.Builder reverse(String job, String from, String to) {
     return ClusterCopy.builder(from, to).job(job).lease(Duration.ofSeconds(2)).reverse();
   }

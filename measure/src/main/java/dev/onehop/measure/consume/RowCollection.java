@@ -9,11 +9,13 @@ import com.mongodb.client.MongoClients;
 import com.mongodb.client.MongoCollection;
 import com.mongodb.client.MongoDatabase;
 import com.mongodb.client.model.Filters;
+import dev.onehop.core.table.ShardId;
 import dev.onehop.resync.ClusterUrl;
 import dev.onehop.resync.Failure;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
@@ -21,6 +23,7 @@ import java.util.TreeSet;
 import java.util.function.Predicate;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
+import org.bson.BsonString;
 import org.bson.BsonTimestamp;
 import org.bson.BsonType;
 import org.bson.BsonValue;
@@ -161,10 +164,19 @@ public final class RowCollection implements AutoCloseable {
           entry.containsKey("timestamp")
               ? Filters.eq("uuid", entry.get("uuid"))
               : Filters.eq("ns", namespace());
-      return config
-          .getCollection("chunks", BsonDocument.class)
-          .find(ofCollection)
-          .into(new ArrayList<>());
+      Map<ShardId, String> names =
+          ShardId.names(config.getCollection("shards", BsonDocument.class).find());
+      List<BsonDocument> chunks =
+          config
+              .getCollection("chunks", BsonDocument.class)
+              .find(ofCollection)
+              .into(new ArrayList<>());
+      chunks.forEach(
+          chunk ->
+              chunk.put(
+                  "shard",
+                  new BsonString(ShardId.of(chunk, "shard", "config.chunks").name(names))));
+      return chunks;
     } catch (MongoException e) {
       throw Failure.run("config.chunks can't be read: " + Failure.firstLine(e), e);
     }

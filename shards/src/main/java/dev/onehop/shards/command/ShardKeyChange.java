@@ -157,6 +157,10 @@ final class ShardKeyChange {
 
   /** A failure of an update is one of its statement, as with mongos. */
   private static Mono<BsonDocument> failed(OpMsg command, CommandFailure failure) {
+    if (failure.labels().contains("SystemOverloadedError")) {
+      // The driver backs off, and sends the command again.
+      return Mono.error(failure);
+    }
     String why =
         failure.code() == ErrorCodes.DUPLICATE_KEY
             ? "Failed to update document's shard key field. There is either an orphan for this"

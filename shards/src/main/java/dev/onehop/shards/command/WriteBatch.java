@@ -359,6 +359,10 @@ final class WriteBatch {
         .onErrorResume(
             failure -> {
               if (failure instanceof StaleRoute refusal) {
+                synchronized (result) {
+                  // It may have changed some documents.
+                  answered = true;
+                }
                 fail(List.of(index), refusal.asFailureOf(shard));
                 return Mono.empty();
               }

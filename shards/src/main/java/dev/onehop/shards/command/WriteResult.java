@@ -33,8 +33,7 @@ public final class WriteResult {
   private static final String SEVERAL = "multiple errors reported : ";
   private static final BsonString NO_WRITES_PERFORMED = new BsonString("NoWritesPerformed");
   private static final BsonString RETRYABLE_ERROR = new BsonString("RetryableError");
-  private static final Set<BsonValue> ALL_OR_NONE =
-      Set.of(NO_WRITES_PERFORMED, RETRYABLE_ERROR, new BsonString("RetryableWriteError"));
+  private static final Set<BsonValue> ALL_OR_NONE = Set.of(NO_WRITES_PERFORMED, RETRYABLE_ERROR);
 
   private final boolean ordered;
   private final int statements;
@@ -63,7 +62,8 @@ public final class WriteResult {
     // As mongos: what is no false is true.
     this.ordered = !BsonBoolean.FALSE.equals(command.body().get("ordered"));
     this.statements = statements;
-    this.retryable = command.body().containsKey("txnNumber");
+    this.retryable =
+        command.body().containsKey("txnNumber") && !command.body().containsKey("autocommit");
   }
 
   /** One shard's answer to a whole write of one statement, as a mongos gives it. */
@@ -260,7 +260,8 @@ public final class WriteResult {
   /**
    * The labels of the parts' errors. That nothing was written is true if it is of every part; that
    * the command may be sent again, if it is of every part that failed. A command without a
-   * transaction number would then be applied twice where a part was written.
+   * transaction number would then be applied twice where a part was written. {@code
+   * RetryableWriteError} is of commands with such a number: servers know what they have written.
    */
   private BsonArray labels() {
     Set<BsonValue> labels = new LinkedHashSet<>();

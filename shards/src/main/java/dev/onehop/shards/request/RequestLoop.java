@@ -451,10 +451,12 @@ public final class RequestLoop {
    */
   private @Nullable IOException brokenConnection(Throwable failure) {
     Throwable cause = failure instanceof CommandFailure ? failure.getCause() : failure;
-    boolean unsent =
-        cause instanceof PoolWaitException
-            || (cause instanceof NotSentException && router.outage() == null);
-    return cause instanceof IOException broken && !unsent && !(cause instanceof ProtocolException)
+    boolean unreachable =
+        cause instanceof NotSentException unsent && !unsent.isLocal() && router.outage() == null;
+    return cause instanceof IOException broken
+            && !unreachable
+            && !(cause instanceof PoolWaitException)
+            && !(cause instanceof ProtocolException)
         ? broken
         : null;
   }

@@ -15,7 +15,6 @@ import reactor.core.publisher.Mono;
  * @param version for example {@code 5.0}, or that of the servers with its patch level
  */
 public record Compatibility(String kind, String version) {
-  private static final int UNAUTHORIZED = 13;
   private static final int LEAST = 5;
   private static final int WITH_UUIDS = 6;
 
@@ -37,9 +36,8 @@ public record Compatibility(String kind, String version) {
                 new Compatibility(
                     "feature compatibility version", found.getString("version").getValue()))
         .onErrorResume(
-            failure ->
-                failure instanceof MongoCommandException refused
-                    && refused.getErrorCode() == UNAUTHORIZED,
+            // A missing right has another code on Atlas.
+            failure -> failure instanceof MongoCommandException && !Waits.isPassing(failure),
             refused -> Mono.empty())
         .switchIfEmpty(
             Mono.from(

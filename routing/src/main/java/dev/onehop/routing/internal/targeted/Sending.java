@@ -10,6 +10,7 @@ import dev.onehop.wire.message.OpMsg;
 import dev.onehop.wire.message.WireProtocolException;
 import io.netty.buffer.ByteBuf;
 import java.io.IOException;
+import java.net.ProtocolException;
 import org.bson.BsonDocument;
 import org.bson.BsonSerializationException;
 import org.jspecify.annotations.Nullable;
@@ -73,7 +74,9 @@ final class Sending implements Exchange.Outcome {
         | WireProtocolException
         | BsonSerializationException
         | IndexOutOfBoundsException e) {
-      failed(new IOException(route.server() + " gave an answer that is no BSON", e));
+      failed(
+          new ProtocolException(
+              route.server() + " gave an answer that is no BSON: " + e.getMessage()));
       return;
     }
     answer.replied(message, ok);

@@ -1,5 +1,6 @@
 package dev.onehop.streams.internal.shard;
 
+import dev.onehop.streams.internal.merge.ReadFailure;
 import dev.onehop.wire.message.CommandFailure;
 import java.util.function.Function;
 import org.bson.BsonArray;
@@ -11,7 +12,6 @@ import reactor.core.publisher.Mono;
 
 /** Refuses servers that act as ones older than 5.0, before a stream is opened. */
 final class VersionCheck {
-  private static final int UNAUTHORIZED = 13;
   private static final int LEAST = 5;
 
   private VersionCheck() {}
@@ -34,7 +34,10 @@ final class VersionCheck {
         .apply(find)
         .flatMap(reply -> refusal("feature compatibility version", first(reply)))
         .onErrorResume(
-            failure -> failure instanceof CommandFailure refused && refused.code() == UNAUTHORIZED,
+            // A missing right has another code on Atlas.
+            failure ->
+                failure instanceof CommandFailure
+                    && Failures.of(failure).kind() != ReadFailure.Kind.PASSING,
             unknown ->
                 admin
                     .apply(new BsonDocument("buildInfo", new BsonInt32(1)))

@@ -1,0 +1,53 @@
+package dev.onehop.resync;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.api.Test;
+
+class FailureTest {
+  private static String line(String servers) {
+    return Failure.firstLine(
+        new RuntimeException(
+            "Timed out while waiting for a server that matches WritableServerSelector. Client view"
+                + " of cluster state is {type=UNKNOWN, servers=["
+                + servers
+                + "]"));
+  }
+
+  @Test
+  void aWrongPasswordIsSaid() {
+    assertThat(
+            line(
+                "{address=h:1, type=UNKNOWN, state=CONNECTING,"
+                    + " exception={com.mongodb.MongoSecurityException: Exception authenticating"
+                    + " MongoCredential{mechanism=SCRAM-SHA-256, userName='u', source='admin',"
+                    + " password=<hidden>, mechanismProperties=<hidden>}}, caused by"
+                    + " {com.mongodb.MongoCommandException: Command execution failed on MongoDB"
+                    + " server with error 18 (AuthenticationFailed): 'Authentication failed.' on"
+                    + " server h:1. The full response is {\"ok\": 0.0, \"code\": 18}}}"))
+        .contains("Authentication failed");
+  }
+
+  @Test
+  void aReasonOfSeveralLines() {
+    assertThat(
+            line(
+                "{address=h:1, type=UNKNOWN, state=CONNECTING,"
+                    + " exception={com.mongodb.MongoSocketOpenException: Exception opening"
+                    + " socket}, caused by {java.net.ConnectException: one\ntwo}}"))
+        .contains("h:1")
+        .doesNotContain("exception={");
+  }
+
+  @Test
+  void anUnresolvedSrvName() {
+    assertThat(
+            Failure.firstLine(
+                new RuntimeException(
+                    "Timed out while waiting for a server that matches X. Client view of cluster"
+                        + " state is {type=UNKNOWN,"
+                        + " srvResolutionException=com.mongodb.MongoConfigurationException: Failed"
+                        + " looking up SRV record for '_mongodb._tcp.no.invalid'., servers=[]")))
+        .doesNotContain("Client view of cluster state");
+  }
+}

@@ -1,0 +1,23 @@
+package dev.onehop.streams.internal.shard;
+
+import dev.onehop.wire.message.CommandFailure;
+import org.bson.BsonDocument;
+import org.junit.jupiter.api.Test;
+import reactor.core.publisher.Mono;
+
+class VersionCheckTest {
+  /** Atlas says that a user may not do something by code 8000, AtlasError. */
+  @Test
+  void aUserOfAtlasWithFewRightsGetsAStream() {
+    VersionCheck.of(
+            command ->
+                command.containsKey("find")
+                    ? Mono.error(
+                        new CommandFailure(
+                            8000,
+                            "AtlasError",
+                            "user is not allowed to do action [find] on [admin.system.version]"))
+                    : Mono.just(BsonDocument.parse("{ok: 1, version: '6.0.5'}")))
+        .block();
+  }
+}
