@@ -96,7 +96,7 @@ class PartialErrorsTest {
       failures.clear();
       replies.clear();
 
-      Throwable failure =
+      var unused =
           catchThrowable(
               () -> collection(client).updateMany(Filters.gt("n", 5), Updates.inc("n", 1)));
 
