@@ -14,15 +14,17 @@ import com.mongodb.MongoWriteConcernException;
 import com.mongodb.client.MongoClient;
 import com.mongodb.client.MongoCollection;
 import com.mongodb.client.model.Filters;
+import com.mongodb.client.model.FindOneAndUpdateOptions;
 import com.mongodb.client.model.InsertManyOptions;
 import com.mongodb.client.model.Updates;
 import com.mongodb.client.model.bulk.ClientNamespacedWriteModel;
 import com.mongodb.event.CommandFailedEvent;
 import com.mongodb.event.CommandListener;
-import com.mongodb.event.CommandSucceededEvent;
 import com.mongodb.event.ConnectionPoolClearedEvent;
 import com.mongodb.event.ConnectionPoolListener;
 import dev.onehop.shards.command.ScriptedCluster;
+import dev.onehop.wire.RealTime;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -39,17 +41,18 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
-/** What an application is told of a server's error. */
+/** The errors of servers that an application receives. */
 class ServerErrorsTest {
   private static final int WIRE_8_0 = 25;
+  private static final BsonString RETRYABLE = new BsonString("RetryableError");
   private static final String OVERLOADED =
       "{ok: 0, code: %d, codeName: 'Overloaded', errmsg: 'too much', baseBackoffMS: 7,"
           + " errorLabels: ['SystemOverloadedError', 'RetryableError', 'NoWritesPerformed']}";
 
   private final ScriptedCluster cluster = new ScriptedCluster(WIRE_8_0);
   private final List<BsonDocument> failures = Collections.synchronizedList(new ArrayList<>());
-  private final List<BsonDocument> replies = Collections.synchronizedList(new ArrayList<>());
 
   private final AtomicInteger clearedPools = new AtomicInteger();
 
@@ -105,11 +108,6 @@ class ServerErrorsTest {
                             if (event.getThrowable() instanceof MongoCommandException refused) {
                               failures.add(refused.getResponse());
                             }
-                          }
-
-                          @Override
-                          public void commandSucceeded(CommandSucceededEvent event) {
-                            replies.add(event.getResponse());
                           }
                         }))
         .syncClient();
@@ -191,7 +189,7 @@ class ServerErrorsTest {
     }
   }
 
-  /** The pool of the driver's connections is that of all shards. */
+  /** All shards share the driver's connection pool. */
   @Test
   void aShardThatCannotBeReachedLeavesTheDriversPoolAlone() {
     try (MongoClient client = client(Mode.DIRECT, "", "retryWrites=false&retryReads=false")) {
@@ -360,5 +358,162 @@ class ServerErrorsTest {
                 assertThat(hello)
                     .containsEntry("backpressure", BsonBoolean.TRUE)
                     .containsKey("client"));
+  }
+
+  /** s0 has changed documents, refuses the rest to the end; s1 can't be reached. */
+  @Test
+  void aMultiUpdateThatOneShardHasPartlyDoneMayNotBeSentAgain() throws InterruptedException {
+    try (MongoClient client = client(Mode.DIRECT, "", "retryReads=false&maxIdleTimeMS=50")) {
+      collection(client).find(Filters.eq(-5)).first();
+      cluster.script(
+          "s0",
+          command ->
+              command.containsKey("update")
+                  ? BsonDocument.parse(
+                      "{ok: 1, n: 3, nModified: 3, writeErrors: [{index: 0, code: 13388, codeName:"
+                          + " 'StaleConfig', errmsg: 'moves'}]}")
+                  : null);
+      // Connections that are opened from now on break at once.
+      cluster.script(
+          "s1",
+          command ->
+              command.getFirstKey().equals("hello") && command.containsKey("backpressure")
+                  ? ScriptedCluster.HANG_UP
+                  : null);
+      // The connection of the start has been idle for too long then.
+      RealTime.pass(Duration.ofMillis(500));
+      failures.clear();
+
+      var unused =
+          catchThrowable(
+              () -> collection(client).updateMany(Filters.gt("n", 5), Updates.inc("n", 1)));
+
+      assertThat(cluster.seen("s0", "update")).isNotEmpty();
+      assertThat(cluster.seen("s1", "update")).isEmpty();
+      assertThat(failures)
+          .allSatisfy(
+              reply ->
+                  assertThat(reply.getArray("errorLabels", new BsonArray()))
+                      .doesNotContain(RETRYABLE));
+    }
+  }
+
+  /** The transaction that moves a document meets an overloaded shard: nothing was written. */
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void anOverloadedShardThatAMovedDocumentGoesTo(boolean find) {
+    try (MongoClient client = client(Mode.DIRECT, "", "retryWrites=true")) {
+      collection(client).find(Filters.eq(5)).first();
+      cluster.script(
+          "s1",
+          command ->
+              command.containsKey("update") || command.containsKey("findAndModify")
+                  ? BsonDocument.parse(
+                      "{ok: 0, code: 283, codeName: 'WouldChangeOwningShard', errmsg: 'moves',"
+                          + " preImage: {_id: 5}, postImage: {_id: -5}, shouldUpsert: false}")
+                  : null);
+      cluster.script(
+          "s0",
+          command ->
+              command.containsKey("insert")
+                  ? BsonDocument.parse(
+                      "{ok: 0, code: 462, codeName: 'IngressRequestRateLimitExceeded', errmsg: 'too"
+                          + " much', baseBackoffMS: 7, errorLabels: ['SystemOverloadedError',"
+                          + " 'RetryableError', 'NoWritesPerformed']}")
+                  : null);
+      failures.clear();
+      Throwable failure =
+          catchThrowable(
+              () -> {
+                if (find) {
+                  collection(client)
+                      .findOneAndUpdate(
+                          Filters.eq(5), Updates.set("_id", -5), new FindOneAndUpdateOptions());
+                } else {
+                  collection(client).updateOne(Filters.eq(5), Updates.set("_id", -5));
+                }
+              });
+      assertThat(failure).isInstanceOf(MongoException.class);
+      assertThat(((MongoException) failure).getCode()).isEqualTo(462);
+      assertThat(((MongoException) failure).hasErrorLabel("SystemOverloadedError")).isTrue();
+    }
+  }
+
+  /** findandmodify is an old name that servers take. */
+  @Test
+  void theOldNameOfFindAndModifyKeepsItsValue() {
+    try (MongoClient client = client(Mode.DIRECT, "", "retryWrites=false")) {
+      collection(client).find(Filters.eq(5)).first();
+      cluster.script(
+          "s1",
+          command ->
+              command.containsKey("findandmodify")
+                  ? BsonDocument.parse(
+                      "{ok: 1, value: {_id: 5}, lastErrorObject: {n: 1}, writeConcernError: {code:"
+                          + " 100, errmsg: 'w'}}")
+                  : null);
+      BsonDocument reply =
+          client
+              .getDatabase("it")
+              .runCommand(
+                  BsonDocument.parse(
+                      "{findandmodify: 'c', query: {_id: 5}, update: {$set: {a: 1}}}"),
+                  BsonDocument.class);
+      assertThat(reply).containsKey("value");
+      assertThat(reply.getDocument("writeConcernError").getString("errmsg").getValue())
+          .isEqualTo("w at s1");
+    }
+  }
+
+  /** One mongos ends; the driver would send the whole again, numbered as it is. */
+  @Test
+  void aNumberedBatchIsSentAgainAlthoughAnotherPartHasADuplicateKey() {
+    AtomicInteger ends = new AtomicInteger(1);
+    for (String mongos : List.of("m0", "m1")) {
+      cluster.script(
+          mongos,
+          command -> {
+            if (!command.containsKey("insert")) {
+              return null;
+            }
+            if (mongos.equals("m1") && ends.getAndDecrement() > 0) {
+              return BsonDocument.parse(
+                  "{ok: 0, code: 11600, codeName: 'InterruptedAtShutdown', errmsg: 'ends',"
+                      + " errorLabels: ['RetryableWriteError']}");
+            }
+            BsonArray errors = new BsonArray();
+            int n = 0;
+            for (int i = 0; i < command.getArray("documents").size(); i++) {
+              int id = command.getArray("documents").get(i).asDocument().getInt32("_id").getValue();
+              if (id < 0) {
+                errors.add(
+                    BsonDocument.parse(
+                        "{index: %d, code: 11000, errmsg: 'E11000 duplicate key'}".formatted(i)));
+              } else {
+                n++;
+              }
+            }
+            BsonDocument reply =
+                new BsonDocument("ok", new BsonInt32(1)).append("n", new BsonInt32(n));
+            return errors.isEmpty() ? reply : reply.append("writeErrors", errors);
+          });
+    }
+    try (MongoClient client = client(Mode.TARGETED, "", "retryWrites=true")) {
+      collection(client).find(Filters.eq(5)).first();
+      Throwable failure =
+          catchThrowable(
+              () ->
+                  collection(client)
+                      .insertMany(
+                          List.of(new Document("_id", -5), new Document("_id", 5)),
+                          new InsertManyOptions().ordered(false)));
+      assertThat(failure)
+          .isInstanceOfSatisfying(
+              MongoBulkWriteException.class,
+              e -> {
+                assertThat(e.getWriteErrors()).singleElement().extracting("code").isEqualTo(11000);
+                assertThat(e.getWriteResult().getInsertedCount()).isEqualTo(1);
+              });
+    }
   }
 }
