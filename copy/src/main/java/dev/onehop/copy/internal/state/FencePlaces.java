@@ -22,6 +22,8 @@ import org.bson.BsonValue;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
 import reactor.core.publisher.Mono;
+import reactor.util.function.Tuple2;
+import reactor.util.function.Tuples;
 import reactor.util.retry.Retry;
 
 /**
@@ -35,7 +37,6 @@ final class FencePlaces {
           .maxBackoff(Duration.ofSeconds(1))
           .filter(Waits::isPassing);
 
-  private static final BsonDocument NOT_TRUE = new BsonDocument("$ne", BsonBoolean.TRUE);
   // A minute.
   private static final int TRIES = 600;
   private static final Duration PAUSE = Duration.ofMillis(100);
@@ -98,13 +99,7 @@ final class FencePlaces {
         .flatMap(
             sharded ->
                 sharded
-                    ? all("shards", new BsonDocument("draining", NOT_TRUE))
-                        .map(
-                            found -> {
-                              Set<String> names = new TreeSet<>();
-                              found.forEach(shard -> names.add(shard.getString(ID).getValue()));
-                              return names;
-                            })
+                    ? all("shards", new BsonDocument()).map(FencePlaces::staying)
                     : Mono.just(Set.of("")))
         .retryWhen(PATIENTLY);
   }
@@ -145,18 +140,29 @@ final class FencePlaces {
         .defaultIfEmpty(List.of());
   }
 
+  private static Set<String> staying(List<BsonDocument> shards) {
+    Set<String> names = new TreeSet<>();
+    for (BsonDocument shard : shards) {
+      if (!BsonBoolean.TRUE.equals(shard.get("draining"))) {
+        names.add(shard.getString(ID).getValue());
+      }
+    }
+    return names;
+  }
+
   private Mono<Places> read() {
-    return Mono.zip(shards(), places())
+    return found()
         .flatMap(
             found ->
-                found.getT2().ids().keySet().containsAll(found.getT1())
-                    ? Mono.just(found.getT2())
+                found.getT1().ids().keySet().containsAll(found.getT2())
+                    ? Mono.just(found.getT1())
                     : Mono.error(new MissingException()));
   }
 
-  private Mono<Places> places() {
+  /** The places, and the shards that need one. */
+  private Mono<Tuple2<Places, Set<String>>> found() {
     return Mono.zip(chunks(), all("shards", new BsonDocument()))
-        .map(found -> places(found.getT1(), found.getT2()));
+        .map(read -> Tuples.of(places(read.getT1(), read.getT2()), staying(read.getT2())));
   }
 
   static Places places(List<BsonDocument> chunks, List<BsonDocument> shards) {
@@ -168,11 +174,11 @@ final class FencePlaces {
   }
 
   private Mono<Void> complete(int tries) {
-    return Mono.zip(shards(), places())
+    return found()
         .flatMap(
             found -> {
-              Places places = found.getT2();
-              Set<String> missing = new TreeSet<>(found.getT1());
+              Places places = found.getT1();
+              Set<String> missing = new TreeSet<>(found.getT2());
               missing.removeAll(places.ids().keySet());
               int last = 0;
               for (BsonDocument chunk : places.chunks()) {
