@@ -1,5 +1,6 @@
 package dev.onehop.shards.cluster;
 
+import dev.onehop.wire.message.CommandFailure;
 import dev.onehop.wire.message.ErrorCodes;
 import dev.onehop.wire.message.OpMsg;
 import java.util.Set;
@@ -26,7 +27,8 @@ public enum Retryability {
   // HostUnreachable, HostNotFound, NetworkTimeout, SocketException.
   private static final Set<Integer> BROKEN = Set.of(6, 7, 89, 9001);
   private static final BsonString WRITE_LABEL = new BsonString("RetryableWriteError");
-  private static final BsonString OVERLOADED = new BsonString("SystemOverloadedError");
+  private static final BsonString OVERLOADED =
+      new BsonString(CommandFailure.SYSTEM_OVERLOADED_ERROR);
 
   public static Retryability of(OpMsg command) {
     BsonDocument body = command.body();

@@ -103,12 +103,8 @@ final class Explain {
                 client
                     .send(table, shard, command)
                     .flatMap(ShardClient::refuseStale)
-                    .flatMap(
-                        answer ->
-                            ErrorCodes.ok(answer.document())
-                                ? Mono.just(ofShard(shard, answer))
-                                : Mono.error(
-                                    CommandFailure.of(answer.document(), answer.server()))))
+                    .flatMap(Answer::orFailure)
+                    .map(answer -> ofShard(shard, answer)))
         .collectList()
         .map(shards -> merged(name, target, shards));
   }

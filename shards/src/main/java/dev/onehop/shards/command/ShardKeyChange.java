@@ -157,7 +157,7 @@ final class ShardKeyChange {
 
   /** A failure of an update is one of its statement, as with mongos. */
   private static Mono<BsonDocument> failed(OpMsg command, CommandFailure failure) {
-    if (failure.labels().contains("SystemOverloadedError")) {
+    if (failure.labels().contains(CommandFailure.SYSTEM_OVERLOADED_ERROR)) {
       // The driver backs off, and sends the command again.
       return Mono.error(failure);
     }

@@ -126,10 +126,8 @@ final class Sharding {
         .directory()
         .shard(shard)
         .flatMap(replicaSet -> replicaSet.send(OpMsg.command(command)))
-        .map(Answer::document)
-        .flatMap(
-            reply ->
-                ErrorCodes.ok(reply) ? Mono.just(reply) : Mono.error(CommandFailure.of(reply)));
+        .flatMap(Answer::orFailure)
+        .map(Answer::document);
   }
 
   /** A collection's metadata as they are now. */

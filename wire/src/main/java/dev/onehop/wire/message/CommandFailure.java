@@ -23,6 +23,9 @@ public class CommandFailure extends RuntimeException {
   /** The label of an error after which the whole transaction may be tried again. */
   public static final String TRANSIENT_TRANSACTION_ERROR = "TransientTransactionError";
 
+  /** The label of an error of an overloaded server: the driver backs off. */
+  public static final String SYSTEM_OVERLOADED_ERROR = "SystemOverloadedError";
+
   private final int code;
   private final String codeName;
   private final List<String> labels;
@@ -167,7 +170,7 @@ public class CommandFailure extends RuntimeException {
     }
     if (failure instanceof NotSentException unsent && !unsent.isLocal()) {
       // Of connections that can't be opened, by the drivers' specification of pools (CMAP).
-      labels.add(new BsonString("SystemOverloadedError"));
+      labels.add(new BsonString(SYSTEM_OVERLOADED_ERROR));
       labels.add(new BsonString("RetryableError"));
       // As the driver takes any network error; without it a change stream would end.
       labels.add(new BsonString("ResumableChangeStreamError"));

@@ -210,10 +210,8 @@ public final class ClusterEnd implements AutoCloseable {
 
   private static Mono<BsonDocument> run(ReplicaSet to, String database, BsonDocument command) {
     return to.send(OpMsg.command(command.append("$db", new BsonString(database))))
-        .map(ReplicaSet.Answer::document)
-        .flatMap(
-            reply ->
-                ErrorCodes.ok(reply) ? Mono.just(reply) : Mono.error(CommandFailure.of(reply)));
+        .flatMap(ReplicaSet.Answer::orFailure)
+        .map(ReplicaSet.Answer::document);
   }
 
   /** The latest cluster time that is known of it. */

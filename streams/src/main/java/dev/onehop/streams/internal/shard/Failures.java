@@ -18,7 +18,6 @@ final class Failures {
   private static final int HISTORY_LOST = 286;
   private static final String RESUMABLE = "ResumableChangeStreamError";
   private static final ServerAddress STREAM = new ServerAddress("onehop-streams");
-  private static final String OVERLOADED = "SystemOverloadedError";
   static final String NOT_RESUMABLE = "NonResumableChangeStreamError";
 
   // Besides the specification's: what says that a server is not there, or not ready. 175 is
@@ -58,7 +57,7 @@ final class Failures {
     }
     boolean passing =
         refused.labels().contains(RESUMABLE)
-            || refused.labels().contains(OVERLOADED)
+            || refused.labels().contains(CommandFailure.SYSTEM_OVERLOADED_ERROR)
             || (PASSING.contains(refused.code()) && !refused.labels().contains(NOT_RESUMABLE));
     return passing ? Kind.PASSING : Kind.FINAL;
   }

@@ -225,10 +225,8 @@ public final class RoutedCluster implements Cluster {
 
   private static Mono<BsonDocument> run(ReplicaSet on, BsonDocument command) {
     return on.send(OpMsg.command(command.append("$db", new BsonString("admin"))))
-        .map(Answer::document)
-        .flatMap(
-            reply ->
-                ErrorCodes.ok(reply) ? Mono.just(reply) : Mono.error(CommandFailure.of(reply)));
+        .flatMap(Answer::orFailure)
+        .map(Answer::document);
   }
 
   /** Beside a read, which then need not wait until the time that it is after is committed. */
