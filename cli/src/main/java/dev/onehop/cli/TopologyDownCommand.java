@@ -40,9 +40,7 @@ final class TopologyDownCommand implements Callable<Integer> {
     @Option(names = "--topology", paramLabel = "NAME", description = "The same as NAME.")
     private @Nullable String topology;
 
-    @Option(
-        names = "--all",
-        description = "Every topology of this user, also those that another shell runs.")
+    @Option(names = "--all", description = "All topologies of this user, in other shells, too.")
     private boolean all;
 
     private @Nullable String named() {

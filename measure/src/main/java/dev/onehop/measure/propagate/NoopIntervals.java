@@ -91,7 +91,7 @@ final class NoopIntervals {
             .map(ServerAddress::new)
             .toList();
     MongoClientSettings given = Connections.settings(url.secret(), url.authority());
-    // Not what the URL says of its hosts: it may be that of one mongos.
+    // Without the hosts and the connection mode of the URL, which may name one mongos.
     MongoClientSettings.Builder settings =
         MongoClientSettings.builder()
             .applicationName(given.getApplicationName())

@@ -227,7 +227,7 @@ final class WriteBatch {
     }
     synchronized (result) {
       if (unanswered == null || unanswered instanceof NotSentException) {
-        // That of a part that may have been written.
+        // A part that may have been written forbids a retry.
         unanswered = failure;
       }
       fail(indexes, CommandFailure.from(failure));

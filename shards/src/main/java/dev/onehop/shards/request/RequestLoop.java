@@ -446,8 +446,8 @@ public final class RequestLoop {
 
   /**
    * The broken connection for which the driver's is to be closed, too; null if a reply says what
-   * failed. Where a connection is closed the driver clears its pool, which is that of all servers,
-   * so this is not done for a server that can't be reached while others can.
+   * failed. If a connection closes, the driver clears its pool, which all servers share. So the
+   * connection stays open if one server can't be reached and others can.
    */
   private @Nullable IOException brokenConnection(Throwable failure) {
     Throwable cause = failure instanceof CommandFailure ? failure.getCause() : failure;

@@ -40,7 +40,7 @@ public final class SingleServer {
             .build();
     return DriverWatch.connect(
         MongoClientSettings.builder(InternalSettings.of(settings))
-            // The driver answers a retry twice, into its log, whose client is closed meanwhile.
+            // If the client closes meanwhile, the driver completes a retry twice and logs an error.
             .retryReads(false)
             .applyToClusterSettings(builder -> builder.applySettings(cluster))
             .applyToServerSettings(

@@ -9,10 +9,10 @@ import org.bson.BsonInt32;
 import reactor.core.publisher.Mono;
 
 /**
- * The version of which the servers of a cluster act.
+ * The feature compatibility version of a cluster.
  *
  * @param kind of the version, in words
- * @param version for example {@code 5.0}, or that of the servers with its patch level
+ * @param version for example {@code 5.0}; a server version has a patch level, too
  */
 public record Compatibility(String kind, String version) {
   private static final int LEAST = 5;
