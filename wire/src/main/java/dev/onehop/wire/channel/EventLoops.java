@@ -2,30 +2,26 @@ package dev.onehop.wire.channel;
 
 import io.netty.channel.EventLoop;
 import io.netty.channel.EventLoopGroup;
-import io.netty.channel.IoEventLoop;
-import io.netty.channel.IoEventLoopGroup;
-import io.netty.channel.IoHandlerFactory;
-import io.netty.channel.MultiThreadIoEventLoopGroup;
 import io.netty.channel.ServerChannel;
-import io.netty.channel.SingleThreadIoEventLoop;
+import io.netty.channel.SingleThreadEventLoop;
 import io.netty.channel.epoll.Epoll;
-import io.netty.channel.epoll.EpollIoHandler;
+import io.netty.channel.epoll.EpollEventLoopGroup;
 import io.netty.channel.epoll.EpollServerSocketChannel;
 import io.netty.channel.epoll.EpollSocketChannel;
-import io.netty.channel.nio.NioIoHandler;
+import io.netty.channel.nio.NioEventLoopGroup;
 import io.netty.channel.socket.SocketChannel;
 import io.netty.channel.socket.nio.NioServerSocketChannel;
 import io.netty.channel.socket.nio.NioSocketChannel;
 import io.netty.util.concurrent.DefaultThreadFactory;
 import io.netty.util.concurrent.EventExecutor;
-import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 
 /**
  * The event loops and channel classes to use on this machine: Netty's native epoll where it loads,
- * Java's NIO elsewhere.
+ * Java's NIO elsewhere. The groups are those that Netty 4.1 has, too; 4.2 deprecates them.
  */
+@SuppressWarnings("deprecation")
 public final class EventLoops {
   // The threads are daemons: they hold up no exit.
   private static final int QUIET_SECONDS = 2;
@@ -40,22 +36,14 @@ public final class EventLoops {
    * @param threads how many, at least 1
    */
   public static EventLoopGroup newGroup(String name, int threads) {
-    return newGroup(name, threads, newIoHandlers());
+    return Epoll.isAvailable()
+        ? new EpollEventLoopGroup(threads, new DefaultThreadFactory(name, true))
+        : newCallerWritesGroup(name, threads);
   }
 
   /** The same for {@link CallerWritesChannel}, or another channel of NIO. */
   public static EventLoopGroup newCallerWritesGroup(String name, int threads) {
-    return newGroup(name, threads, NioIoHandler.newFactory());
-  }
-
-  private static EventLoopGroup newGroup(String name, int threads, IoHandlerFactory handlers) {
-    return new MultiThreadIoEventLoopGroup(
-        threads, new DefaultThreadFactory(name, true), handlers) {
-      @Override
-      protected IoEventLoop newChild(Executor executor, IoHandlerFactory of, Object... options) {
-        return new CountingLoop(this, executor, of);
-      }
-    };
+    return new NioEventLoopGroup(threads, new DefaultThreadFactory(name, true));
   }
 
   /**
@@ -114,26 +102,11 @@ public final class EventLoops {
 
   private static boolean hasConnections(EventLoopGroup group) {
     for (EventExecutor loop : group) {
-      if (loop instanceof CountingLoop counting && counting.hasConnections()) {
+      if (loop instanceof SingleThreadEventLoop counting && counting.registeredChannels() > 0) {
         return true;
       }
     }
     return false;
-  }
-
-  /** Netty's, whose count is for subclasses only. */
-  private static final class CountingLoop extends SingleThreadIoEventLoop {
-    CountingLoop(IoEventLoopGroup group, Executor executor, IoHandlerFactory handlers) {
-      super(group, executor, handlers);
-    }
-
-    boolean hasConnections() {
-      return getNumOfRegisteredChannels() > 0;
-    }
-  }
-
-  private static IoHandlerFactory newIoHandlers() {
-    return Epoll.isAvailable() ? EpollIoHandler.newFactory() : NioIoHandler.newFactory();
   }
 
   /** The class of client sockets that fits {@link #newGroup}. */

@@ -1,16 +1,15 @@
 package dev.onehop.wire.watch;
 
 import com.mongodb.MongoClientSettings;
+import com.mongodb.ReadPreference;
 import com.mongodb.connection.ClusterDescription;
 import com.mongodb.event.ClusterListener;
-import com.mongodb.reactivestreams.client.MongoClient;
-import com.mongodb.reactivestreams.client.MongoClients;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
-import org.bson.Document;
-import reactor.core.publisher.Mono;
+import org.bson.BsonDocument;
+import org.bson.BsonInt32;
 import reactor.core.scheduler.Schedulers;
 
 /**
@@ -24,9 +23,9 @@ public final class DriverWatch implements Watching {
   /** How long the servers are checked often. */
   private static final Duration FOR = Duration.ofSeconds(5);
 
-  private static final Document PING = new Document("ping", 1);
+  private static final BsonDocument PING = new BsonDocument("ping", new BsonInt32(1));
 
-  private final MongoClient client;
+  private final DriverClient client;
   private final AtomicBoolean asked = new AtomicBoolean();
   private boolean closed;
 
@@ -45,17 +44,12 @@ public final class DriverWatch implements Watching {
                         .serverSelector(servers -> List.of())
                         .serverSelectionTimeout(FOR.toMillis(), TimeUnit.MILLISECONDS));
     DriverObservations.turnOff(checking);
-    this.client = connect(checking.build());
-  }
-
-  /** An official client of our own, which says so to the servers. */
-  static MongoClient connect(MongoClientSettings settings) {
-    return MongoClients.create(settings, InternalSettings.OURSELVES);
+    this.client = DriverClient.connect(checking.build());
   }
 
   @Override
   public ClusterDescription description() {
-    return client.getClusterDescription();
+    return client.description();
   }
 
   /**
@@ -71,7 +65,8 @@ public final class DriverWatch implements Watching {
   private synchronized void check() {
     // The driver answers an operation twice, into its log, whose client is closed under it.
     if (!closed) {
-      Mono.defer(() -> Mono.from(client.getDatabase("admin").runCommand(PING)))
+      client
+          .run("admin", PING, ReadPreference.primary())
           .doFinally(end -> asked.set(false))
           .subscribe(null, noServer -> {});
     }

@@ -6,7 +6,6 @@ import com.mongodb.connection.ClusterConnectionMode;
 import com.mongodb.connection.ClusterSettings;
 import com.mongodb.connection.ServerSettings;
 import com.mongodb.event.ServerListener;
-import com.mongodb.reactivestreams.client.MongoClient;
 import dev.onehop.wire.ServerAddressName;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -27,7 +26,7 @@ public final class SingleServer {
    * @param listener gets what the monitor finds
    * @param selectionMillis how long its operations wait for the server
    */
-  public static MongoClient connect(
+  public static DriverClient connect(
       MongoClientSettings settings,
       ServerAddressName server,
       ServerListener listener,
@@ -38,7 +37,7 @@ public final class SingleServer {
             .mode(ClusterConnectionMode.SINGLE)
             .serverSelectionTimeout(selectionMillis, TimeUnit.MILLISECONDS)
             .build();
-    return DriverWatch.connect(
+    return DriverClient.connect(
         MongoClientSettings.builder(InternalSettings.of(settings))
             // If the client closes meanwhile, the driver completes a retry twice and logs an error.
             .retryReads(false)

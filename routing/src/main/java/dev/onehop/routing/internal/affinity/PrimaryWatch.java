@@ -5,8 +5,8 @@ import com.mongodb.ServerAddress;
 import com.mongodb.connection.ServerDescription;
 import com.mongodb.event.ServerDescriptionChangedEvent;
 import com.mongodb.event.ServerListener;
-import com.mongodb.reactivestreams.client.MongoClient;
 import dev.onehop.wire.ServerAddressName;
+import dev.onehop.wire.watch.DriverClient;
 import dev.onehop.wire.watch.SingleServer;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -99,7 +99,7 @@ public final class PrimaryWatch implements AutoCloseable {
     private final String shard;
     private final List<ServerAddressName> members;
     private int asked;
-    private @Nullable MongoClient client;
+    private @Nullable DriverClient client;
 
     Watched(String shard, List<ServerAddressName> members) {
       this.shard = shard;

@@ -1,28 +1,28 @@
 package dev.onehop.routing.internal.affinity;
 
 import com.mongodb.MongoClientSettings;
-import com.mongodb.ReadConcern;
 import com.mongodb.ReadPreference;
 import com.mongodb.connection.ServerDescription;
 import com.mongodb.connection.TopologyVersion;
 import com.mongodb.event.ServerDescriptionChangedEvent;
 import com.mongodb.event.ServerListener;
-import com.mongodb.reactivestreams.client.MongoClient;
-import com.mongodb.reactivestreams.client.MongoDatabase;
 import dev.onehop.wire.ServerAddressName;
+import dev.onehop.wire.watch.DriverClient;
 import dev.onehop.wire.watch.SingleServer;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
+import org.bson.BsonArray;
+import org.bson.BsonBoolean;
 import org.bson.BsonDocument;
 import org.bson.BsonInt32;
+import org.bson.BsonInt64;
+import org.bson.BsonString;
 import org.bson.types.ObjectId;
 import org.jspecify.annotations.Nullable;
 import reactor.core.publisher.Flux;
@@ -42,10 +42,13 @@ public final class RouterProbe implements AutoCloseable {
   /** So many that on a busy machine, too, one of them comes close to what the network takes. */
   private static final int ROUNDS = 7;
 
+  private static final BsonDocument VERSION =
+      find("version").append("readConcern", new BsonDocument("level", new BsonString("local")));
+
   private static final BsonDocument PING = new BsonDocument("ping", new BsonInt32(1));
 
   private final MongoClientSettings settings;
-  private final Set<MongoClient> open = ConcurrentHashMap.newKeySet();
+  private final Set<DriverClient> open = ConcurrentHashMap.newKeySet();
   private volatile boolean closed;
 
   /**
@@ -106,21 +109,9 @@ public final class RouterProbe implements AutoCloseable {
         router,
         watching,
         client ->
-            Flux.from(
-                    client
-                        .getDatabase("config")
-                        .withReadConcern(ReadConcern.LOCAL)
-                        .withReadPreference(ReadPreference.primaryPreferred())
-                        .getCollection("version", BsonDocument.class)
-                        .find()
-                        .limit(1)
-                        .maxTime(TIMEOUT.toMillis(), TimeUnit.MILLISECONDS))
-                .next()
-                .map(Optional::of)
-                .defaultIfEmpty(Optional.empty())
-                .map(
-                    version ->
-                        new Identity(version.map(RouterProbe::id).orElse(null), process(client))));
+            client
+                .run("config", VERSION, ReadPreference.primaryPreferred())
+                .map(reply -> new Identity(clusterId(reply), process(client))));
   }
 
   /**
@@ -135,13 +126,13 @@ public final class RouterProbe implements AutoCloseable {
         router,
         new ServerListener() {},
         client ->
-            shortest(Mono.defer(() -> Mono.from(client.getDatabase("admin").runCommand(PING))))
+            shortest(client.run("admin", PING, ReadPreference.primary()))
                 .flatMap(
                     toRouter ->
                         Flux.fromIterable(reads.entrySet())
                             .concatMap(
                                 read ->
-                                    shortest(Mono.defer(() -> read(client, read.getValue())))
+                                    shortest(read(client, read.getValue()))
                                         .map(
                                             whole ->
                                                 Map.entry(
@@ -152,17 +143,20 @@ public final class RouterProbe implements AutoCloseable {
                                 (found, each) -> found.put(each.getKey(), each.getValue()))));
   }
 
-  private static Mono<Void> read(MongoClient client, ShardRead read) {
-    MongoDatabase database =
-        client.getDatabase(read.database()).withReadPreference(ReadPreference.primary());
-    return Flux.from(
-            database
-                .getCollection(read.collection(), BsonDocument.class)
-                .find(read.filter())
-                .projection(new BsonDocument("_id", new BsonInt32(1)))
-                .limit(1)
-                .maxTime(TIMEOUT.toMillis(), TimeUnit.MILLISECONDS))
-        .then();
+  private static Mono<BsonDocument> read(DriverClient client, ShardRead read) {
+    return client.run(
+        read.database(),
+        find(read.collection())
+            .append("filter", read.filter())
+            .append("projection", new BsonDocument("_id", new BsonInt32(1))),
+        ReadPreference.primary());
+  }
+
+  private static BsonDocument find(String collection) {
+    return new BsonDocument("find", new BsonString(collection))
+        .append("limit", new BsonInt32(1))
+        .append("singleBatch", BsonBoolean.TRUE)
+        .append("maxTimeMS", new BsonInt64(TIMEOUT.toMillis()));
   }
 
   /** The first time opens the connection, or finds code that was never run. */
@@ -180,7 +174,7 @@ public final class RouterProbe implements AutoCloseable {
 
   /** Not on the event loops, which carry the answers: a client waits for them when it closes. */
   private <T> Mono<T> with(
-      ServerAddressName router, ServerListener listener, Function<MongoClient, Mono<T>> question) {
+      ServerAddressName router, ServerListener listener, Function<DriverClient, Mono<T>> question) {
     return Mono.usingWhen(
             Mono.fromCallable(() -> connect(router, listener))
                 .subscribeOn(Schedulers.boundedElastic()),
@@ -191,8 +185,8 @@ public final class RouterProbe implements AutoCloseable {
         .timeout(TIMEOUT.multipliedBy(2));
   }
 
-  private MongoClient connect(ServerAddressName router, ServerListener listener) {
-    MongoClient client = SingleServer.connect(settings, router, listener, TIMEOUT.toMillis());
+  private DriverClient connect(ServerAddressName router, ServerListener listener) {
+    DriverClient client = SingleServer.connect(settings, router, listener, TIMEOUT.toMillis());
     open.add(client);
     if (closed) {
       close(client);
@@ -200,7 +194,7 @@ public final class RouterProbe implements AutoCloseable {
     return client;
   }
 
-  private void close(MongoClient client) {
+  private void close(DriverClient client) {
     open.remove(client);
     client.close();
   }
@@ -212,12 +206,17 @@ public final class RouterProbe implements AutoCloseable {
     Set.copyOf(open).forEach(this::close);
   }
 
-  private static @Nullable ObjectId id(BsonDocument version) {
-    return version.isObjectId("clusterId") ? version.getObjectId("clusterId").getValue() : null;
+  private static @Nullable ObjectId clusterId(BsonDocument reply) {
+    BsonArray found = reply.getDocument("cursor").getArray("firstBatch");
+    return !found.isEmpty()
+            && found.get(0) instanceof BsonDocument version
+            && version.isObjectId("clusterId")
+        ? version.getObjectId("clusterId").getValue()
+        : null;
   }
 
-  private static @Nullable ObjectId process(MongoClient client) {
-    List<ServerDescription> servers = client.getClusterDescription().getServerDescriptions();
+  private static @Nullable ObjectId process(DriverClient client) {
+    List<ServerDescription> servers = client.description().getServerDescriptions();
     return servers.isEmpty() ? null : process(servers.get(0));
   }
 
