@@ -3,9 +3,7 @@ package dev.onehop.cli;
 import com.mongodb.ConnectionString;
 import com.mongodb.MongoClientSettings;
 import com.mongodb.MongoException;
-import com.mongodb.MongoNamespace;
 import com.mongodb.MongoTimeoutException;
-import com.mongodb.reactivestreams.client.MongoClient;
 import dev.onehop.core.table.Chunk;
 import dev.onehop.core.targeting.Target;
 import dev.onehop.core.targeting.TargetExplanation;
@@ -25,7 +23,6 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
-import reactor.core.publisher.Mono;
 
 /** {@code onehop explain}. */
 @Command(
@@ -81,18 +78,8 @@ final class ExplainCommand implements Callable<Integer> {
     }
     BsonDocument filter = filter(filterJson);
     String hosts = String.join(",", connection(url).getHosts());
-    try (MongoClient client =
-        OneHop.builder(url).applyToClientSettings(this::limit).reactiveClient()) {
-      MongoNamespace asked = new MongoNamespace(namespace);
-      RouteExplanation explanation =
-          Mono.from(
-                  OneHop.explain(
-                      client
-                          .getDatabase(asked.getDatabaseName())
-                          .getCollection(asked.getCollectionName()),
-                      filter))
-              .blockOptional()
-              .orElseThrow();
+    try (OneHop router = OneHop.builder(url).applyToClientSettings(this::limit).build()) {
+      RouteExplanation explanation = router.explain(namespace, filter);
       Target target = explanation.target();
       if (target == null) {
         throw Failure.run(explanation.reason(), null);

@@ -2,13 +2,12 @@ package dev.onehop.routing;
 
 import com.mongodb.ConnectionString;
 import com.mongodb.MongoClientSettings;
+import com.mongodb.MongoDriverInformation;
+import com.mongodb.MongoNamespace;
 import com.mongodb.UnixServerAddress;
 import com.mongodb.client.model.WriteModel;
 import com.mongodb.connection.ClusterConnectionMode;
 import com.mongodb.connection.ClusterSettings;
-import com.mongodb.reactivestreams.client.MongoClient;
-import com.mongodb.reactivestreams.client.MongoClients;
-import com.mongodb.reactivestreams.client.MongoCollection;
 import dev.onehop.routing.internal.affinity.ClusterWatch;
 import dev.onehop.routing.internal.direct.DirectMode;
 import dev.onehop.routing.internal.metrics.AffinityMetrics;
@@ -32,6 +31,7 @@ import dev.onehop.wire.watch.PreferredZones;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.composite.CompositeMeterRegistry;
 import io.micrometer.observation.ObservationRegistry;
+import java.io.Closeable;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -41,14 +41,16 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Properties;
+import java.util.function.BiFunction;
 import java.util.function.Consumer;
-import java.util.function.Supplier;
+import java.util.function.Function;
 import java.util.function.UnaryOperator;
 import org.bson.conversions.Bson;
 import org.jspecify.annotations.Nullable;
 import org.reactivestreams.Publisher;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import reactor.core.publisher.Mono;
 
 /**
  * A router: it sends each operation that a shard key decides to where the owning shard is. Clients
@@ -59,6 +61,8 @@ import org.slf4j.LoggerFactory;
  * MongoClient reactive = MongoClients.create(router.clientSettings());
  * com.mongodb.client.MongoClient sync = com.mongodb.client.MongoClients.create(router.syncClientSettings());
  * }</pre>
+ *
+ * <p>The application chooses its driver: the synchronous one, a reactive one, or both.
  *
  * <p>The URI names one or more mongoses; the others are found in {@code config.mongos}. Anything
  * that can't be decided goes to the mongos that the official client would choose, so a wrong or old
@@ -76,9 +80,19 @@ public final class OneHop implements AutoCloseable {
   /** Null if nothing is routed. */
   private final @Nullable RouterClients router;
 
-  private OneHop(MongoClientSettings asked, @Nullable RouterClients router) {
+  /** Why there is no router; null if there is one. */
+  private final @Nullable String unrouted;
+
+  private OneHop(MongoClientSettings asked, RouterClients router) {
     this.asked = asked;
     this.router = router;
+    this.unrouted = null;
+  }
+
+  private OneHop(MongoClientSettings asked, @Nullable String unrouted) {
+    this.asked = asked;
+    this.router = null;
+    this.unrouted = unrouted;
   }
 
   /**
@@ -133,31 +147,50 @@ public final class OneHop implements AutoCloseable {
   }
 
   /**
-   * Tells where a read with this filter would go, before it runs. Where it went afterwards, {@link
-   * RoutingObservationContext#servers} tells.
+   * Explains where a read would go, before it runs. {@link RoutingObservationContext#servers} has
+   * the servers that an operation went to. Blocks until the cluster is known, for the driver's
+   * server selection timeout at most.
    *
-   * @param collection of a client on a router
-   * @return a cold publisher of one explanation, or of an {@link IllegalArgumentException} if the
-   *     collection is another client's
+   * @param namespace {@code database.collection}
+   * @param filter of the read, which has the read preference of the client's settings
+   * @throws IllegalArgumentException if the namespace is malformed
+   * @throws com.mongodb.MongoException if no server answers in time
    */
-  public static Publisher<RouteExplanation> explain(MongoCollection<?> collection, Bson filter) {
-    return Explanations.read(
-        Objects.requireNonNull(collection, "collection"), Objects.requireNonNull(filter, "filter"));
+  public RouteExplanation explain(String namespace, Bson filter) {
+    return Mono.from(explainAsync(namespace, filter)).blockOptional().orElseThrow();
   }
 
   /**
-   * Tells where a write would go, before it runs. Nothing is written, but a document to insert that
-   * has no {@code _id} gets one.
+   * Explains where a write would go, before it runs. Nothing is written, but a document to insert
+   * that has no {@code _id} gets one. Blocks as {@link #explain(String, Bson)} does.
    *
-   * @param collection of a client that was built here
+   * @param namespace {@code database.collection}
    * @param write one write of any kind
-   * @return a cold publisher of one explanation, or of an {@link IllegalArgumentException} if the
-   *     collection is another client's
+   * @throws IllegalArgumentException if the namespace is malformed
+   * @throws com.mongodb.MongoException if no server answers in time
    */
-  public static <T> Publisher<RouteExplanation> explain(
-      MongoCollection<T> collection, WriteModel<? extends T> write) {
-    return Explanations.write(
-        Objects.requireNonNull(collection, "collection"), Objects.requireNonNull(write, "write"));
+  public RouteExplanation explain(String namespace, WriteModel<?> write) {
+    return Mono.from(explainAsync(namespace, write)).blockOptional().orElseThrow();
+  }
+
+  /** The same as {@link #explain(String, Bson)} as a cold publisher of one explanation. */
+  public Publisher<RouteExplanation> explainAsync(String namespace, Bson filter) {
+    Objects.requireNonNull(filter, "filter");
+    return explained(namespace, explanations -> explanations.read(namespace, filter));
+  }
+
+  /** The same as {@link #explain(String, WriteModel)} as a cold publisher of one explanation. */
+  public Publisher<RouteExplanation> explainAsync(String namespace, WriteModel<?> write) {
+    Objects.requireNonNull(write, "write");
+    return explained(namespace, explanations -> explanations.write(namespace, write));
+  }
+
+  private Mono<RouteExplanation> explained(
+      String namespace, Function<Explanations, Mono<RouteExplanation>> explaining) {
+    MongoNamespace.checkCollectionNameValidity(new MongoNamespace(namespace).getCollectionName());
+    return router == null
+        ? Mono.just(RouteExplanation.ofNone(namespace, "nothing is routed: " + unrouted))
+        : explaining.apply(router.explanations());
   }
 
   /** Collects what a router is made of. Not thread-safe. */
@@ -397,44 +430,38 @@ public final class OneHop implements AutoCloseable {
         return new OneHop(asked, unrouted(asked, routing));
       }
       log.warn("nothing is routed, and clients are the driver's own: {}", reason);
-      return new OneHop(asked, null);
+      return new OneHop(asked, reason);
     }
 
     /**
-     * Creates a reactive client with a router of its own, which connects in the background and is
-     * closed with the client. The caller closes that.
+     * Creates a client with a router of its own, which connects in the background and is closed
+     * with the client. The caller closes the client.
      *
-     * @throws IllegalArgumentException if a property has a bad value, which the message names, or
-     *     the settings don't fit the mode
+     * @param type {@code com.mongodb.client.MongoClient} for the synchronous driver, {@code
+     *     com.mongodb.reactivestreams.client.MongoClient} for the reactive one
+     * @throws IllegalArgumentException if the type is another one, a property has a bad value,
+     *     which the message names, or the settings don't fit the mode
+     * @throws IllegalStateException as {@link #build} does
      */
-    public MongoClient reactiveClient() {
+    public <C extends Closeable> C client(Class<C> type) {
+      BiFunction<MongoClientSettings, MongoDriverInformation, Closeable> create;
+      Function<OneHop, MongoClientSettings> of;
+      switch (type.getName()) {
+        case "com.mongodb.client.MongoClient" -> {
+          create = com.mongodb.client.MongoClients::create;
+          of = OneHop::syncClientSettings;
+        }
+        case "com.mongodb.reactivestreams.client.MongoClient" -> {
+          create = com.mongodb.reactivestreams.client.MongoClients::create;
+          of = OneHop::clientSettings;
+        }
+        default ->
+            throw new IllegalArgumentException("not a client of a driver: " + type.getName());
+      }
       OneHop router = build();
-      return orClosed(
-          router,
-          () ->
-              MongoClients.create(
-                  router.closing(router.clientSettings()), InternalSettings.OURSELVES));
-    }
-
-    /**
-     * Creates a synchronous client with a router of its own, which connects in the background and
-     * is closed with the client. The caller closes that. Needs {@code mongodb-driver-sync}.
-     *
-     * @throws IllegalArgumentException if a property has a bad value, which the message names, or
-     *     the settings don't fit the mode
-     */
-    public com.mongodb.client.MongoClient syncClient() {
-      OneHop router = build();
-      return orClosed(
-          router,
-          () ->
-              com.mongodb.client.MongoClients.create(
-                  router.closing(router.syncClientSettings()), InternalSettings.OURSELVES));
-    }
-
-    private static <C> C orClosed(OneHop router, Supplier<C> client) {
       try {
-        return client.get();
+        return type.cast(
+            create.apply(router.closing(of.apply(router)), InternalSettings.OURSELVES));
       } catch (RuntimeException | Error failure) {
         router.close();
         throw failure;

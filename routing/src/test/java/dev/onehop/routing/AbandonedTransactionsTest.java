@@ -80,6 +80,6 @@ class AbandonedTransactionsTest {
                         begun.add(event.getCommandName());
                       }
                     }))
-        .reactiveClient();
+        .client(MongoClient.class);
   }
 }

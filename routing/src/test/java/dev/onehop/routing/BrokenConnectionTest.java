@@ -58,7 +58,7 @@ class BrokenConnectionTest {
 
       @Override
       Client routed(OneHop.Builder builder) {
-        return new Sync(builder.syncClient());
+        return new Sync(builder.client(com.mongodb.client.MongoClient.class));
       }
     },
     REACTIVE {
@@ -69,7 +69,7 @@ class BrokenConnectionTest {
 
       @Override
       Client routed(OneHop.Builder builder) {
-        return new Reactive(builder.reactiveClient());
+        return new Reactive(builder.client(com.mongodb.reactivestreams.client.MongoClient.class));
       }
     };
 

@@ -86,7 +86,8 @@ class BrokenRepliesTest {
   }
 
   private Throwable sync(OneHop.Builder builder, Operation operation) {
-    try (com.mongodb.client.MongoClient client = builder.syncClient()) {
+    try (com.mongodb.client.MongoClient client =
+        builder.client(com.mongodb.client.MongoClient.class)) {
       var collection = client.getDatabase("it").getCollection("c");
       assertThat(collection.find(Filters.eq(-1)).first()).isNotNull();
       breaking(operation);
@@ -106,7 +107,8 @@ class BrokenRepliesTest {
   }
 
   private Throwable reactive(OneHop.Builder builder, Operation operation) {
-    try (com.mongodb.reactivestreams.client.MongoClient client = builder.reactiveClient()) {
+    try (com.mongodb.reactivestreams.client.MongoClient client =
+        builder.client(com.mongodb.reactivestreams.client.MongoClient.class)) {
       var collection = client.getDatabase("it").getCollection("c");
       assertThat(Mono.from(collection.find(Filters.eq(-1)).first()).block(TIMEOUT)).isNotNull();
       breaking(operation);

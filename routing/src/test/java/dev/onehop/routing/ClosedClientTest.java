@@ -68,7 +68,7 @@ class ClosedClientTest {
     try (MongoClient client =
         OneHop.builder("mongodb://" + cluster.address("config") + "/")
             .routing(RoutingMode.DIRECT)
-            .reactiveClient()) {
+            .client(MongoClient.class)) {
       operation = Mono.from(client.getDatabase("it").getCollection("c").find().first()).toFuture();
       RealTime.pass(Duration.ofSeconds(1));
     }
@@ -83,7 +83,7 @@ class ClosedClientTest {
   void whileAMongosIsAskedForItsCluster() throws InterruptedException {
     cluster.hold("m0", ClosedClientTest::isQuestion);
     MongoClient client =
-        OneHop.builder("mongodb://" + cluster.address("m0") + "/").reactiveClient();
+        OneHop.builder("mongodb://" + cluster.address("m0") + "/").client(MongoClient.class);
     CompletableFuture<Document> operation =
         Mono.from(client.getDatabase("it").getCollection("c").find().first()).toFuture();
     await().until(() -> cluster.seen("m0", "find").stream().anyMatch(ClosedClientTest::isQuestion));
@@ -118,7 +118,7 @@ class ClosedClientTest {
     try (MongoClient client =
         OneHop.builder("mongodb://" + cluster.address("config") + "/")
             .routing(RoutingMode.DIRECT)
-            .reactiveClient()) {
+            .client(MongoClient.class)) {
       MongoCollection<Document> collection = client.getDatabase("it").getCollection("c");
       operations.add(Mono.from(collection.find(Filters.eq(1)).first()).toFuture());
       operations.add(Mono.from(collection.find().first()).toFuture());
@@ -147,7 +147,7 @@ class ClosedClientTest {
       if (pipelined) {
         builder.pipelining(pipelining -> {});
       }
-      try (MongoClient client = builder.reactiveClient()) {
+      try (MongoClient client = builder.client(MongoClient.class)) {
         MongoCollection<Document> collection = client.getDatabase("it").getCollection("c");
         Mono.from(collection.find().first()).block();
         for (int i = -50; i < 50; i++) {

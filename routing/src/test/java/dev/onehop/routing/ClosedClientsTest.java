@@ -71,7 +71,7 @@ class ClosedClientsTest {
             .meterRegistry(meters)
             .observationRegistry(observations);
     kind.accept(builder);
-    MongoClient client = builder.reactiveClient();
+    MongoClient client = builder.client(MongoClient.class);
     Mono.from(client.getDatabase("it").getCollection("c").find(Filters.eq(5)).first())
         .block(TIMEOUT);
     Mono.from(client.startSession()).block(TIMEOUT).close();

@@ -75,7 +75,7 @@ class ColdShardsTest {
   @Test
   void aShardThatComesUpAfterTheClientIsFoundAtOnce() {
     cluster.stop("s0");
-    try (MongoClient client = builder().reactiveClient()) {
+    try (MongoClient client = builder().client(MongoClient.class)) {
       CompletableFuture<Document> found =
           Mono.from(collection(client).find(Filters.eq(-1)).first()).toFuture();
       awaitUnreachable("s0");
@@ -97,7 +97,7 @@ class ColdShardsTest {
                     "config.inside.invalid:27018", inside.address("config").toString(),
                     "s0.inside.invalid:27018", inside.address("s0").toString(),
                     "s1.inside.invalid:27018", inside.address("s1").toString()))
-            .reactiveClient()) {
+            .client(MongoClient.class)) {
       CompletableFuture<Document> found =
           Mono.from(collection(client).find(Filters.eq(-1)).first()).toFuture();
       awaitUnreachable("s0");

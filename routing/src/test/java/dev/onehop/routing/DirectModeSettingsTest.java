@@ -16,7 +16,7 @@ class DirectModeSettingsTest {
   private static final String URI = "mongodb://localhost:1/";
 
   private static void assertRefused(OneHop.Builder builder, String part) {
-    assertThatThrownBy(builder.routing(RoutingMode.DIRECT)::reactiveClient)
+    assertThatThrownBy(builder.routing(RoutingMode.DIRECT)::build)
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("direct mode")
         .hasMessageContaining(part);
@@ -57,7 +57,12 @@ class DirectModeSettingsTest {
   void aSystemPropertyIsPassedOver() {
     System.setProperty("onehop.measureRoundTrips", "false");
     try {
-      assertThatCode(() -> OneHop.builder(URI).routing(RoutingMode.DIRECT).reactiveClient().close())
+      assertThatCode(
+              () ->
+                  OneHop.builder(URI)
+                      .routing(RoutingMode.DIRECT)
+                      .client(com.mongodb.reactivestreams.client.MongoClient.class)
+                      .close())
           .doesNotThrowAnyException();
     } finally {
       System.clearProperty("onehop.measureRoundTrips");
@@ -82,7 +87,7 @@ class DirectModeSettingsTest {
             () ->
                 OneHop.builder(URI + "?onehop.hostMapping=a=b&onehop.refreshInterval=5s")
                     .routing(RoutingMode.DIRECT)
-                    .reactiveClient()
+                    .client(com.mongodb.reactivestreams.client.MongoClient.class)
                     .close())
         .doesNotThrowAnyException();
   }

@@ -37,7 +37,7 @@ class FirstOperationsTest {
         MongoClient client =
             OneHop.builder("mongodb://" + healthy.address("config") + "/")
                 .routing(RoutingMode.DIRECT)
-                .reactiveClient()) {
+                .client(MongoClient.class)) {
       assertThat(find(client, 5)).succeedsWithin(TIMEOUT);
     }
   }
@@ -69,7 +69,7 @@ class FirstOperationsTest {
   @ValueSource(booleans = {false, true})
   void theOtherShardIsServedAtOnce(boolean killed) {
     silence(killed);
-    try (MongoClient client = direct("").reactiveClient()) {
+    try (MongoClient client = direct("").client(MongoClient.class)) {
       assertThat(find(client, 5)).succeedsWithin(SOON).isEqualTo(new Document("from", "s1"));
     }
   }
@@ -83,7 +83,8 @@ class FirstOperationsTest {
   }
 
   private void assertServed(String options) {
-    try (com.mongodb.client.MongoClient client = direct(options).syncClient()) {
+    try (com.mongodb.client.MongoClient client =
+        direct(options).client(com.mongodb.client.MongoClient.class)) {
       assertThat(client.getDatabase("it").getCollection("c").find(Filters.eq(5)).first())
           .isEqualTo(new Document("from", "s1"));
     }
@@ -92,7 +93,7 @@ class FirstOperationsTest {
   @Test
   void theSilentShardIsCheckedBeforeItsFirstCommand() {
     cluster.hold("s0", command -> command.getFirstKey().equals("connectionStatus"));
-    try (MongoClient client = direct("").reactiveClient()) {
+    try (MongoClient client = direct("").client(MongoClient.class)) {
       assertThat(find(client, 5)).succeedsWithin(SOON);
       CompletableFuture<Document> found = find(client, -5);
       // What comes later is served meanwhile, and nothing goes to the shard that is not checked.
@@ -120,7 +121,7 @@ class FirstOperationsTest {
                         + " authenticatedUserPrivileges: []}}")
                 : null);
     cluster.hold("s0", command -> true);
-    try (MongoClient client = direct("").reactiveClient()) {
+    try (MongoClient client = direct("").client(MongoClient.class)) {
       assertThat(find(client, 5)).succeedsWithin(TIMEOUT);
       CompletableFuture<Document> found = find(client, -5);
       cluster.release();

@@ -44,7 +44,7 @@ class ForgottenCollectionsTest {
             .routing(mode)
             .meterRegistry(meters)
             .refreshInterval(Duration.ofMillis(25))
-            .reactiveClient()) {
+            .client(MongoClient.class)) {
       for (int i = 0; i < COLLECTIONS; i++) {
         find(client, "c" + i);
       }

@@ -33,7 +33,7 @@ class LongBatchesTest {
     client =
         OneHop.builder("mongodb://" + cluster.address("config") + "/")
             .routing(RoutingMode.DIRECT)
-            .reactiveClient();
+            .client(MongoClient.class);
   }
 
   @AfterEach

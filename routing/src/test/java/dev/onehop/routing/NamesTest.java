@@ -54,7 +54,7 @@ class NamesTest {
             OneHop.builder("mongodb://" + name("config") + "/?" + options)
                 .routing(RoutingMode.DIRECT)
                 .applyToClientSettings(settings -> settings.inetAddressResolver(resolver)))
-        .reactiveClient();
+        .client(MongoClient.class);
   }
 
   private static CompletableFuture<Document> find(MongoClient client, int id) {
@@ -96,7 +96,7 @@ class NamesTest {
                 settings -> settings.inetAddressResolver(NamesTest::theFirstRefuses))
             .routing(RoutingMode.NONE)
             .pipelining(settings -> {})
-            .reactiveClient()) {
+            .client(MongoClient.class)) {
       assertThat(find(client, 1)).succeedsWithin(TIMEOUT).isEqualTo(from("s0"));
     }
   }

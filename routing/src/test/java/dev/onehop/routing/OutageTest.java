@@ -31,7 +31,7 @@ class OutageTest {
         MongoClient client =
             OneHop.builder("mongodb://" + cluster.address("m0") + "/?retryReads=false")
                 .routing(mode)
-                .syncClient()) {
+                .client(MongoClient.class)) {
       MongoCollection<Document> collection = client.getDatabase("db").getCollection("c");
       AtomicInteger found = new AtomicInteger();
       AtomicBoolean over = new AtomicBoolean();

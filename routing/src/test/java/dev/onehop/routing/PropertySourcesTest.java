@@ -62,7 +62,7 @@ class PropertySourcesTest {
   void badValuesAreNamedWithWhatIsExpected(String name, String value, String expected) {
     OneHop.Builder builder = OneHop.builder("mongodb://a").properties(properties(name, value));
 
-    assertThatThrownBy(builder::reactiveClient)
+    assertThatThrownBy(builder::build)
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessage("%s=%s, set in the properties, must be %s".formatted(name, value, expected));
   }

@@ -55,7 +55,8 @@ class ProxiedClientTest {
   void theConnectionsOfSynchronousClientsDoToo(RoutingMode mode) {
     try (cluster;
         ScriptedProxy proxy = new ScriptedProxy("me:secret", false);
-        com.mongodb.client.MongoClient client = builder(mode, proxy).syncClient()) {
+        com.mongodb.client.MongoClient client =
+            builder(mode, proxy).client(com.mongodb.client.MongoClient.class)) {
       com.mongodb.client.MongoCollection<Document> collection =
           client.getDatabase("it").getCollection("c");
       for (int i = 0; i < 3; i++) {
@@ -75,7 +76,7 @@ class ProxiedClientTest {
         ScriptedProxy proxy = new ScriptedProxy("me:secret", false);
         MongoClient client =
             (pipelined ? builder(mode, proxy).pipelining(sockets -> {}) : builder(mode, proxy))
-                .reactiveClient()) {
+                .client(MongoClient.class)) {
       MongoCollection<Document> collection = client.getDatabase("it").getCollection("c");
 
       assertThat(Mono.from(collection.find(Filters.eq(-1)).first()).block(TIMEOUT))

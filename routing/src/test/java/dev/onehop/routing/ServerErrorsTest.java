@@ -110,7 +110,7 @@ class ServerErrorsTest {
                             }
                           }
                         }))
-        .syncClient();
+        .client(MongoClient.class);
   }
 
   private static MongoCollection<Document> collection(MongoClient client) {
@@ -331,7 +331,7 @@ class ServerErrorsTest {
     try (MongoClient client =
         OneHop.builder("mongodb://" + cluster.address("m0") + "/")
             .routing(RoutingMode.DIRECT)
-            .syncClient()) {
+            .client(MongoClient.class)) {
       cluster.script(
           "m0",
           command ->

@@ -36,7 +36,7 @@ class ShardUuidsTest {
     try (MongoClient client =
         OneHop.builder("mongodb://" + cluster.address("config") + "/")
             .routing(RoutingMode.DIRECT)
-            .syncClient()) {
+            .client(MongoClient.class)) {
       MongoDatabase database = client.getDatabase("it");
       assertThat(find(database, "c", -5)).containsEntry("from", "s0");
       assertThat(find(database, "c", 5)).containsEntry("from", "s1");
@@ -60,7 +60,7 @@ class ShardUuidsTest {
         OneHop.builder("mongodb://" + cluster.address("m0") + "/")
             .shardRouters("s0", cluster.address("m0").toString())
             .shardRouters("s1", cluster.address("m1").toString())
-            .syncClient()) {
+            .client(MongoClient.class)) {
       MongoDatabase database = client.getDatabase("it");
       assertThat(find(database, "c", -5)).containsEntry("from", "m0");
       assertThat(find(database, "c", 5)).containsEntry("from", "m1");

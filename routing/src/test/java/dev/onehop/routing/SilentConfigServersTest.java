@@ -6,12 +6,11 @@ import static org.awaitility.Awaitility.await;
 
 import com.mongodb.client.model.Filters;
 import com.mongodb.reactivestreams.client.MongoClient;
-import com.mongodb.reactivestreams.client.MongoCollection;
+import com.mongodb.reactivestreams.client.MongoClients;
 import dev.onehop.shards.command.ScriptedCluster;
 import java.time.Duration;
 import org.bson.BsonDocument;
 import org.bson.BsonString;
-import org.bson.Document;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -42,8 +41,8 @@ class SilentConfigServersTest {
   @Test
   void targetedOperationsWaitOnceForAllCollectionsAndGoThroughAnyMongos() {
     cluster.hold("m0", SilentConfigServersTest::readsMetadata);
-    try (MongoClient client =
-        OneHop.builder("mongodb://" + cluster.address("m0") + "/").reactiveClient()) {
+    try (OneHop router = OneHop.builder("mongodb://" + cluster.address("m0") + "/").build();
+        MongoClient client = MongoClients.create(router.clientSettings())) {
       assertThat(found(client, "c", ONCE)).isEqualTo("m0");
       for (int i = 0; i < 5; i++) {
         for (String other : new String[] {"a", "b", "c"}) {
@@ -53,15 +52,9 @@ class SilentConfigServersTest {
 
       cluster.release();
 
-      MongoCollection<Document> collection = client.getDatabase("it").getCollection("c");
       await()
           .atMost(TIMEOUT)
-          .until(
-              () ->
-                  Mono.from(OneHop.explain(collection, Filters.eq(5)))
-                      .block(TIMEOUT)
-                      .shards()
-                      .contains("s1"));
+          .until(() -> router.explain("it.c", Filters.eq(5)).shards().contains("s1"));
     }
   }
 
@@ -116,7 +109,7 @@ class SilentConfigServersTest {
   private MongoClient direct(String seed) {
     return OneHop.builder("mongodb://" + cluster.address(seed) + "/?retryReads=false")
         .routing(RoutingMode.DIRECT)
-        .reactiveClient();
+        .client(MongoClient.class);
   }
 
   private static boolean readsMetadata(BsonDocument command) {

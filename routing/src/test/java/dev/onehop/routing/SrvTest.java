@@ -34,7 +34,7 @@ class SrvTest {
         OneHop.builder(URI)
             .routing(mode)
             .applyToClientSettings(settings -> settings.dnsClient(dns))
-            .syncClient()) {
+            .client(MongoClient.class)) {
       // The first may wait for this process to be ready.
       var unused = catchThrowable(() -> find(client));
       assertThatThrownBy(() -> find(client))

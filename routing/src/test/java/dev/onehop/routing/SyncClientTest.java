@@ -109,7 +109,7 @@ class SyncClientTest {
 
   @Test
   void theCallersThreadReadsFromTheShardsSocket() throws Exception {
-    try (MongoClient client = builder("").syncClient()) {
+    try (MongoClient client = builder("").client(MongoClient.class)) {
       find(client, 5);
       holdFinds(cluster, "s1");
 
@@ -124,7 +124,7 @@ class SyncClientTest {
   @Test
   void commandsGoToTheOwnerOrToAll() {
     SimpleMeterRegistry meters = new SimpleMeterRegistry();
-    try (MongoClient client = builder("").meterRegistry(meters).syncClient()) {
+    try (MongoClient client = builder("").meterRegistry(meters).client(MongoClient.class)) {
       MongoCollection<Document> collection = collection(client);
       for (int i = 0; i < 3; i++) {
         assertThat(find(client, -5)).containsEntry("from", "s0");
@@ -152,7 +152,7 @@ class SyncClientTest {
   @Test
   void aStaleTableIsReadAgain() {
     AtomicInteger refusals = new AtomicInteger();
-    try (MongoClient client = builder("").syncClient()) {
+    try (MongoClient client = builder("").client(MongoClient.class)) {
       find(client, 5);
       cluster.script(
           "s1",
@@ -168,7 +168,7 @@ class SyncClientTest {
 
   @Test
   void aBrokenConnectionIsReplaced() {
-    try (MongoClient client = builder("").syncClient()) {
+    try (MongoClient client = builder("").client(MongoClient.class)) {
       find(client, 5);
       for (int i = 0; i < 3; i++) {
         cluster.stop("s1");
@@ -228,7 +228,7 @@ class SyncClientTest {
                 ? ScriptedCluster.cursor(
                     new BsonArray(List.of(new BsonDocument("content", new BsonBinary(content)))))
                 : null);
-    try (MongoClient client = builder("").syncClient()) {
+    try (MongoClient client = builder("").client(MongoClient.class)) {
       for (int i = 0; i < 3; i++) {
         assertThat(find(client, 5).get("content", Binary.class).getData()).isEqualTo(content);
         collection(client).insertOne(new Document("_id", i).append("content", content));
@@ -250,7 +250,8 @@ class SyncClientTest {
 
   @Test
   void aReadTimeoutIsTheDriversAndTheNextOperationWorks() {
-    try (MongoClient client = builder("socketTimeoutMS=300&retryReads=false").syncClient()) {
+    try (MongoClient client =
+        builder("socketTimeoutMS=300&retryReads=false").client(MongoClient.class)) {
       find(client, 5);
       holdFinds(cluster, "s1");
       assertThatThrownBy(() -> find(client, 5)).isInstanceOf(MongoSocketReadTimeoutException.class);
@@ -288,7 +289,7 @@ class SyncClientTest {
 
   @Test
   void aThreadThatWaitsForAConnectionCanBeInterrupted() throws Exception {
-    try (MongoClient client = builder("maxPoolSize=1&retryReads=false").syncClient()) {
+    try (MongoClient client = builder("maxPoolSize=1&retryReads=false").client(MongoClient.class)) {
       find(client, 5);
       holdFinds(cluster, "s1");
       Call<Document> first = calling(() -> find(client, 5));
@@ -350,7 +351,7 @@ class SyncClientTest {
 
   @Test
   void manyThreadsGetTheirOwnAnswers() throws Exception {
-    try (MongoClient client = builder("maxPoolSize=3").syncClient()) {
+    try (MongoClient client = builder("maxPoolSize=3").client(MongoClient.class)) {
       cluster.script(
           "s1",
           command ->
@@ -380,7 +381,7 @@ class SyncClientTest {
 
   @Test
   void unacknowledgedWritesAreInOrderBeforeWhatFollows() {
-    try (MongoClient client = builder("maxPoolSize=1").syncClient()) {
+    try (MongoClient client = builder("maxPoolSize=1").client(MongoClient.class)) {
       MongoCollection<Document> unacknowledged =
           collection(client).withWriteConcern(WriteConcern.UNACKNOWLEDGED);
       for (int i = 0; i < 20; i++) {
@@ -422,7 +423,8 @@ class SyncClientTest {
               }
             });
     Observation.Context ours = new Observation.Context();
-    try (MongoClient client = builder("").observationRegistry(observations).syncClient()) {
+    try (MongoClient client =
+        builder("").observationRegistry(observations).client(MongoClient.class)) {
       for (int i = 0; i < 2; i++) {
         Observation.createNotStarted("ours", () -> ours, observations)
             .observe(() -> find(client, 5));
@@ -434,7 +436,7 @@ class SyncClientTest {
   @Test
   void aServerThatIsGoneIsNamed() {
     try (MongoClient client =
-        builder("serverSelectionTimeoutMS=500&connectTimeoutMS=500").syncClient()) {
+        builder("serverSelectionTimeoutMS=500&connectTimeoutMS=500").client(MongoClient.class)) {
       find(client, 5);
       cluster.stop("s1");
 

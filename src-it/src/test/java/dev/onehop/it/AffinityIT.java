@@ -92,19 +92,19 @@ class AffinityIT {
   @Test
   void mappedNamesAreComparedAndUsed() {
     Map<String, String> behindNat = new HashMap<>();
-    try (MongoClient client =
-        OneHop.builder(testbed.url())
-            .measureRoundTrips(false)
-            .hostMapping(
-                name -> {
-                  behindNat.put(name, name);
-                  // Two networks: what was beside no longer has the same name.
-                  return name.endsWith(":27018") ? "members.example:27018" : name;
-                })
-            .reactiveClient()) {
-      MongoCollection<Document> collection = collection(client);
-      run(collection.find(Filters.eq(150)).first());
-      assertThat(explanation(collection, 150).routers()).isEmpty();
+    try (OneHop router =
+            OneHop.builder(testbed.url())
+                .measureRoundTrips(false)
+                .hostMapping(
+                    name -> {
+                      behindNat.put(name, name);
+                      // Two networks: what was beside no longer has the same name.
+                      return name.endsWith(":27018") ? "members.example:27018" : name;
+                    })
+                .build();
+        MongoClient client = MongoClients.create(router.clientSettings())) {
+      run(collection(client).find(Filters.eq(150)).first());
+      assertThat(explanation(router, 150).routers()).isEmpty();
     }
     assertThat(behindNat).containsKeys("127.27.2.1:27017", "127.27.2.1:27018");
   }
@@ -116,18 +116,19 @@ class AffinityIT {
             .shardRouters("shard-ca", "127.27.3.1:27017")
             .measureRoundTrips(false)
             .hostMapping(AffinityIT::hideShards)
-            .reactiveClient()) {
+            .client(MongoClient.class)) {
       assertServedBeside(collection(client), 100, 300);
     }
   }
 
   @Test
   void whereNamesTellNothingRoundTripsDo() {
-    try (MongoClient client =
-        OneHop.builder(testbed.url())
-            .refreshInterval(Duration.ofSeconds(2))
-            .hostMapping(AffinityIT::hideShards)
-            .reactiveClient()) {
+    try (OneHop router =
+            OneHop.builder(testbed.url())
+                .refreshInterval(Duration.ofSeconds(2))
+                .hostMapping(AffinityIT::hideShards)
+                .build();
+        MongoClient client = MongoClients.create(router.clientSettings())) {
       MongoCollection<Document> collection = collection(client);
       run(collection.find(Filters.eq(150)).first());
       // A busy machine may spoil a measurement; the next one is a minute later.
@@ -135,10 +136,10 @@ class AffinityIT {
           .atMost(TIMEOUT.multipliedBy(3))
           .untilAsserted(
               () -> {
-                assertThat(explanation(collection, 150).routers())
+                assertThat(explanation(router, 150).routers())
                     .singleElement()
                     .hasToString("127.27.2.1:27017");
-                assertThat(explanation(collection, 250).routers())
+                assertThat(explanation(router, 250).routers())
                     .singleElement()
                     .hasToString("127.27.3.1:27017");
               });
@@ -153,7 +154,7 @@ class AffinityIT {
   @Test
   void socketsGrowWithShardsPlusMongoses() throws IOException {
     Set<String> before = socketsToMongoses();
-    try (MongoClient client = OneHop.builder(testbed.url()).reactiveClient()) {
+    try (MongoClient client = OneHop.builder(testbed.url()).client(MongoClient.class)) {
       MongoCollection<Document> collection = collection(client);
       for (int i = 0; i < 300; i += 10) {
         run(collection.updateOne(Filters.eq(i), Updates.inc("n", 1)));
@@ -182,7 +183,7 @@ class AffinityIT {
         MongoClient client =
             OneHop.builder(
                     testbed.url() + "," + other.url().substring("mongodb://".length()) + "/?w=1")
-                .reactiveClient()) {
+                .client(MongoClient.class)) {
       MongoCollection<Document> collection = client.getDatabase("it").getCollection("nowhereElse");
       for (int i = 0; i < 100; i++) {
         run(collection.insertOne(new Document("_id", i)));
@@ -212,13 +213,14 @@ class AffinityIT {
   @Test
   void afterAnElectionTheMongosBesideTheNewPrimaryIsUsed() {
     try (Testbed elections = Testbed.builder(ELECTIONS).start();
-        MongoClient client = OneHop.builder(elections.url()).reactiveClient();
+        OneHop router = OneHop.builder(elections.url()).build();
+        MongoClient client = MongoClients.create(router.clientSettings());
         MongoClient shard = MongoClients.create(replicaSetUrl(elections, "shard-e"))) {
       MongoCollection<Document> collection = collection(client);
       run(collection.insertOne(new Document("_id", 1)));
       await().atMost(TIMEOUT).until(() -> !primaryHost(shard).isEmpty());
       String before = primaryHost(shard);
-      await().atMost(TIMEOUT).untilAsserted(() -> assertOnlyRouter(collection, before));
+      await().atMost(TIMEOUT).untilAsserted(() -> assertOnlyMongos(router, before));
 
       // The connection survives since 4.2; a step-down may also be refused for a moment.
       await()
@@ -237,15 +239,15 @@ class AffinityIT {
           .until(() -> !primaryHost(shard).isEmpty() && !primaryHost(shard).equals(before));
       String after = primaryHost(shard);
 
-      await().atMost(TIMEOUT).untilAsserted(() -> assertOnlyRouter(collection, after));
+      await().atMost(TIMEOUT).untilAsserted(() -> assertOnlyMongos(router, after));
       assertThat(run(collection.find(Filters.eq(1)).first())).containsEntry("_id", 1);
     }
   }
 
-  private static void assertOnlyRouter(MongoCollection<Document> collection, String host) {
-    assertThat(explanation(collection, 1).routers())
+  private static void assertOnlyMongos(OneHop router, String host) {
+    assertThat(explanation(router, 1).routers())
         .singleElement()
-        .satisfies(router -> assertThat(router.getHost()).isEqualTo(host));
+        .satisfies(mongos -> assertThat(mongos.getHost()).isEqualTo(host));
   }
 
   private static String replicaSetUrl(Testbed testbed, String shard) {
@@ -278,8 +280,8 @@ class AffinityIT {
     }
   }
 
-  private static RouteExplanation explanation(MongoCollection<Document> collection, int id) {
-    return Mono.from(OneHop.explain(collection, Filters.eq(id))).block(TIMEOUT);
+  private static RouteExplanation explanation(OneHop router, int id) {
+    return router.explain(NAMESPACE, Filters.eq(id));
   }
 
   private static MongoCollection<Document> collection(MongoClient client) {

@@ -109,7 +109,7 @@ class CancelledCursorsIT {
             : OneHop.builder(testbed.url())
                 .routing(RoutingMode.valueOf(kind.name()))
                 .applyToClientSettings(settings -> settings.addCommandListener(listener))
-                .reactiveClient();
+                .client(MongoClient.class);
     String name = "cancelled" + ++collections;
     testbed.shardCollection("it." + name, Numbered.KEY, Numbered.splitAt(100, 200));
     collection = client.getDatabase("it").getCollection(name);

@@ -59,10 +59,9 @@ class ConfigServersDownIT {
           new BsonDocument("_id", new BsonInt32(1)),
           IntStream.of(100, 200).mapToObj(i -> new BsonDocument("_id", new BsonInt32(i))).toList());
       long config = configServer("us-2014");
-      try (MongoClient routed =
-              OneHop.builder(testbed.url())
-                  .refreshInterval(Duration.ofSeconds(1))
-                  .reactiveClient();
+      try (OneHop router =
+              OneHop.builder(testbed.url()).refreshInterval(Duration.ofSeconds(1)).build();
+          MongoClient routed = MongoClients.create(router.clientSettings());
           MongoClient plain = MongoClients.create(testbed.url())) {
         Mono.from(
                 routed
@@ -101,15 +100,9 @@ class ConfigServersDownIT {
             ours.done.get(), theirs.done.get());
         // And what changes afterwards is noticed again.
         testbed.moveRange(NAMESPACE, new BsonDocument("_id", new BsonInt32(100)), "shard-ca");
-        MongoCollection<Document> collection = routed.getDatabase("it").getCollection("headless");
         await()
             .atMost(TIMEOUT)
-            .until(
-                () ->
-                    Mono.from(OneHop.explain(collection, Filters.eq(150)))
-                        .block(TIMEOUT)
-                        .shards()
-                        .contains("shard-ca"));
+            .until(() -> router.explain(NAMESPACE, Filters.eq(150)).shards().contains("shard-ca"));
       }
     }
   }
@@ -132,7 +125,8 @@ class ConfigServersDownIT {
       long config = configServer("single-host");
       signal("STOP", config);
       boolean stopped = true;
-      try (MongoClient client = OneHop.builder(testbed.url()).routing(mode).reactiveClient()) {
+      try (OneHop router = OneHop.builder(testbed.url()).routing(mode).build();
+          MongoClient client = MongoClients.create(router.clientSettings())) {
         long start = System.nanoTime();
         for (int i = 0; i < COLLECTIONS; i++) {
           insertAndFind(client, "c" + i);
@@ -145,13 +139,9 @@ class ConfigServersDownIT {
 
         signal("CONT", config);
         stopped = false;
-        MongoCollection<Document> collection = client.getDatabase("it").getCollection("c0");
         await()
             .atMost(TIMEOUT)
-            .until(
-                () ->
-                    Mono.from(OneHop.explain(collection, Filters.eq(1))).block(TIMEOUT).decision()
-                        == RouteDecision.OWNER);
+            .until(() -> router.explain("it.c0", Filters.eq(1)).decision() == RouteDecision.OWNER);
         insertAndFind(client, "c0");
       } finally {
         if (stopped) {

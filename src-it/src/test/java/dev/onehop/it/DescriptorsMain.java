@@ -75,8 +75,8 @@ public final class DescriptorsMain {
         builder.pipelining(sockets -> sockets.socketsPerServer(5));
       }
       return client.contains("reactive")
-          ? reactive(client, builder.reactiveClient())
-          : sync(client, builder.syncClient());
+          ? reactive(client, builder.client(com.mongodb.reactivestreams.client.MongoClient.class))
+          : sync(client, builder.client(com.mongodb.client.MongoClient.class));
     }
 
     private static Finding sync(String name, com.mongodb.client.MongoClient client) {

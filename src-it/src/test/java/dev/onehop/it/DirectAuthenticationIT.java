@@ -120,7 +120,7 @@ class DirectAuthenticationIT {
             .applyToClientSettings(
                 s -> s.applyToSslSettings(ssl -> ssl.context(certificates.trusting())))
             .routing(RoutingMode.DIRECT)
-            .reactiveClient());
+            .client(MongoClient.class));
   }
 
   @ParameterizedTest
@@ -158,7 +158,8 @@ class DirectAuthenticationIT {
                     MongoCredential.createCredential(user, "admin", "secret".toCharArray()));
               }
             });
-    try (com.mongodb.client.MongoClient client = builder.syncClient()) {
+    try (com.mongodb.client.MongoClient client =
+        builder.client(com.mongodb.client.MongoClient.class)) {
       com.mongodb.client.MongoCollection<Document> collection =
           client.getDatabase("it").getCollection("everything");
       collection.deleteMany(new Document());
@@ -240,7 +241,7 @@ class DirectAuthenticationIT {
                         .applyToSslSettings(
                             ssl -> ssl.enabled(true).context(certificates.trusting())))
             .routing(RoutingMode.DIRECT)
-            .reactiveClient(),
+            .client(MongoClient.class),
         "127.0.0.1:" + port,
         "No subject alternative names");
   }
@@ -260,7 +261,7 @@ class DirectAuthenticationIT {
                                     .invalidHostNameAllowed(true)
                                     .context(certificates.trusting())))
             .routing(RoutingMode.DIRECT)
-            .reactiveClient());
+            .client(MongoClient.class));
   }
 
   @Test
@@ -281,7 +282,7 @@ class DirectAuthenticationIT {
         OneHop.builder(cluster.url() + "?serverSelectionTimeoutMS=2000")
             .applyToClientSettings(s -> s.credential(scram()))
             .routing(RoutingMode.DIRECT)
-            .reactiveClient(),
+            .client(MongoClient.class),
         cluster.address("config") + " is unreachable");
   }
 
@@ -304,7 +305,7 @@ class DirectAuthenticationIT {
   private static MongoClient client(
       String options, boolean pipelining, Consumer<MongoClientSettings.Builder> change) {
     OneHop.Builder builder = builder(options, change);
-    return (pipelining ? builder.pipelining(p -> {}) : builder).reactiveClient();
+    return (pipelining ? builder.pipelining(p -> {}) : builder).client(MongoClient.class);
   }
 
   private static void assertRefused(MongoClient client, String... parts) {

@@ -73,7 +73,7 @@ class DirectFailureIT {
             + configServers.substring(configServers.indexOf('/') + 1)
             + "/?replicaSet="
             + configServers.substring(0, configServers.indexOf('/'));
-    client = OneHop.builder(url).routing(RoutingMode.DIRECT).reactiveClient();
+    client = OneHop.builder(url).routing(RoutingMode.DIRECT).client(MongoClient.class);
     collection =
         client.getDatabase("it").getCollection("failures").withWriteConcern(WriteConcern.MAJORITY);
     for (int i = 0; i < KEYS; i++) {
@@ -197,7 +197,7 @@ class DirectFailureIT {
     }
     String impatient = url + "&serverSelectionTimeoutMS=2000";
     try (MongoClient late =
-        OneHop.builder(impatient).routing(RoutingMode.DIRECT).reactiveClient()) {
+        OneHop.builder(impatient).routing(RoutingMode.DIRECT).client(MongoClient.class)) {
       assertThatThrownBy(() -> run(late.getDatabase("it").getCollection("failures").find().first()))
           .hasMessageContaining("127.31.0.1:27019")
           .hasMessageContaining("unreachable");

@@ -63,11 +63,11 @@ class DirectHandOverIT {
         OneHop.builder(testbed.url())
             .routing(RoutingMode.DIRECT)
             .meterRegistry(meters)
-            .reactiveClient();
+            .client(MongoClient.class);
     withoutMongos =
         OneHop.builder("mongodb://" + testbed.configServers().replaceFirst(".*/", ""))
             .routing(RoutingMode.DIRECT)
-            .reactiveClient();
+            .client(MongoClient.class);
   }
 
   @AfterAll

@@ -7,6 +7,7 @@ import com.mongodb.MongoCredential;
 import com.mongodb.ServerAddress;
 import com.mongodb.client.model.Filters;
 import com.mongodb.reactivestreams.client.MongoClient;
+import com.mongodb.reactivestreams.client.MongoClients;
 import com.mongodb.reactivestreams.client.MongoCollection;
 import dev.onehop.routing.OneHop;
 import dev.onehop.routing.RoutingMode;
@@ -76,11 +77,11 @@ class DirectHostMappingIT {
 
   @Test
   void everyServerIsReachedUnderItsMappedName() {
-    try (MongoClient client =
+    try (OneHop router =
         builder(cluster.url() + "?replicaSet=config&serverSelectionTimeoutMS=3000")
             .hostMapping(mapping())
-            .reactiveClient()) {
-      everythingGoesOverTheLinks(client);
+            .build()) {
+      everythingGoesOverTheLinks(router);
     }
   }
 
@@ -90,13 +91,13 @@ class DirectHostMappingIT {
         mapping().entrySet().stream()
             .map(each -> each.getKey() + "=" + each.getValue())
             .collect(Collectors.joining(","));
-    try (MongoClient client =
+    try (OneHop router =
         builder(
                 cluster.url()
                     + "?replicaSet=config&serverSelectionTimeoutMS=3000&onehop.hostMapping="
                     + mapping)
-            .reactiveClient()) {
-      everythingGoesOverTheLinks(client);
+            .build()) {
+      everythingGoesOverTheLinks(router);
     }
   }
 
@@ -111,22 +112,28 @@ class DirectHostMappingIT {
     try (MongoClient client =
         builder(cluster.url() + "?replicaSet=config&serverSelectionTimeoutMS=2000")
             .hostMapping(mapping)
-            .reactiveClient()) {
+            .client(MongoClient.class)) {
       assertThatThrownBy(() -> run(collection(client).find().first()))
           .hasMessageContaining(nowhere + " is unreachable");
     }
   }
 
-  private void everythingGoesOverTheLinks(MongoClient client) {
+  private void everythingGoesOverTheLinks(OneHop router) {
+    try (MongoClient client = MongoClients.create(router.clientSettings())) {
+      everythingGoesOverTheLinks(router, client);
+    }
+  }
+
+  private void everythingGoesOverTheLinks(OneHop router, MongoClient client) {
     MongoCollection<Document> collection = collection(client);
     run(collection.deleteMany(new Document()));
     Flux.range(0, 200)
         .flatMap(n -> collection.insertOne(new Document("_id", n)), 16)
         .blockLast(TIMEOUT);
     assertThat(run(collection.countDocuments())).isEqualTo(200);
-    assertThat(run(OneHop.explain(collection, Filters.eq(5))).routers())
+    assertThat(router.explain(collection.getNamespace().getFullName(), Filters.eq(5)).routers())
         .containsExactly(new ServerAddress(mapped("one")));
-    assertThat(run(OneHop.explain(collection, Filters.eq(150))).routers())
+    assertThat(router.explain(collection.getNamespace().getFullName(), Filters.eq(150)).routers())
         .containsExactly(new ServerAddress(mapped("two")));
 
     String gone = mapped("one");

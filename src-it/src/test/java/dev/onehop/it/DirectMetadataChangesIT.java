@@ -60,7 +60,7 @@ class DirectMetadataChangesIT {
   static void start(SharedCluster shared) {
     cluster = shared;
     testbed = cluster.testbed();
-    client = OneHop.builder(testbed.url()).routing(RoutingMode.DIRECT).reactiveClient();
+    client = OneHop.builder(testbed.url()).routing(RoutingMode.DIRECT).client(MongoClient.class);
     router = MongoClients.create(testbed.url());
   }
 

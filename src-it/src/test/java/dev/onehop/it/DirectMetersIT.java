@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import com.mongodb.ServerAddress;
-import com.mongodb.client.model.Aggregates;
 import com.mongodb.client.model.DeleteOneModel;
 import com.mongodb.client.model.Filters;
 import com.mongodb.client.model.InsertOneModel;
@@ -63,7 +62,7 @@ class DirectMetersIT {
   @Test
   void commandsAreMeasuredWhereTheyWent() {
     SimpleMeterRegistry meters = new SimpleMeterRegistry();
-    try (MongoClient client = builder().meterRegistry(meters).reactiveClient()) {
+    try (MongoClient client = builder().meterRegistry(meters).client(MongoClient.class)) {
       MongoCollection<Document> collection = loaded(client);
       String namespace = collection.getNamespace().getFullName();
       for (int i = 0; i < 5; i++) {
@@ -121,7 +120,7 @@ class DirectMetersIT {
   @Test
   void refusalsOfStaleTablesAreCounted() {
     SimpleMeterRegistry meters = new SimpleMeterRegistry();
-    try (MongoClient client = builder().meterRegistry(meters).reactiveClient()) {
+    try (MongoClient client = builder().meterRegistry(meters).client(MongoClient.class)) {
       MongoCollection<Document> collection = loaded(client);
       String namespace = collection.getNamespace().getFullName();
       assertThat(meters.find("onehop.stale.retries").tags("namespace", namespace).counter())
@@ -160,7 +159,8 @@ class DirectMetersIT {
                 return true;
               }
             });
-    try (MongoClient client = builder().observationRegistry(observations).reactiveClient()) {
+    try (MongoClient client =
+        builder().observationRegistry(observations).client(MongoClient.class)) {
       MongoCollection<Document> collection = loaded(client);
       ended.clear();
       Observation request = Observation.start("request", observations);
@@ -190,61 +190,32 @@ class DirectMetersIT {
 
   @Test
   void explanationsShowTheHopAndSendNothing() {
-    try (MongoClient client = builder().reactiveClient();
-        MongoClient foreign = MongoClients.create(testbed.url())) {
+    try (OneHop router = builder().build();
+        MongoClient client = MongoClients.create(router.clientSettings())) {
       MongoCollection<Document> collection = loaded(client);
+      String namespace = collection.getNamespace().getFullName();
 
-      RouteExplanation read = run(OneHop.explain(collection, Filters.eq(7)));
+      RouteExplanation read = router.explain(namespace, Filters.eq(7));
       assertThat(read.decision()).isEqualTo(RouteDecision.OWNER);
       assertThat(read.shards()).containsExactly(shards.get(0));
       assertThat(read.routers()).containsExactly(new ServerAddress(FIRST));
       assertThat(read.tableAge()).isBetween(Duration.ZERO, Duration.ofMinutes(1));
       RouteExplanation insert =
-          run(OneHop.explain(collection, new InsertOneModel<>(new Document("_id", 1_000))));
+          router.explain(namespace, new InsertOneModel<>(new Document("_id", 1_000)));
       assertThat(insert.shards()).containsExactly(shards.get(2));
-      RouteExplanation delete =
-          run(OneHop.explain(collection, new DeleteOneModel<>(Filters.eq(150))));
+      RouteExplanation delete = router.explain(namespace, new DeleteOneModel<>(Filters.eq(150)));
       assertThat(delete.shards()).containsExactly(shards.get(1));
       RouteExplanation several =
-          run(
-              OneHop.explain(
-                  collection.withDocumentClass(BsonDocument.class),
-                  new UpdateManyModel<>(Filters.gte("_id", 150), Updates.set("x", 1))));
+          router.explain(
+              namespace, new UpdateManyModel<>(Filters.gte("_id", 150), Updates.set("x", 1)));
       assertThat(several.decision()).isEqualTo(RouteDecision.SEVERAL_SHARDS);
       assertThat(several.shards()).containsExactlyInAnyOrder(shards.get(1), shards.get(2));
       assertThat(several.routers()).hasSize(2);
-      assertThat(
-              run(OneHop.explain(client.getDatabase("nowhere").getCollection("c"), Filters.eq(1)))
-                  .decision())
+      assertThat(router.explain("nowhere.c", Filters.eq(1)).decision())
           .isEqualTo(RouteDecision.NO_TABLE);
       // Nothing was written.
       assertThat(run(collection.find(Filters.eq(1_000)).first())).isNull();
       assertThat(run(collection.countDocuments())).isEqualTo(300);
-
-      MongoCollection<Document> others =
-          foreign
-              .getDatabase(cluster.database())
-              .getCollection(collection.getNamespace().getCollectionName());
-      assertThatThrownBy(() -> run(OneHop.explain(others, Filters.eq(1))))
-          .isInstanceOf(IllegalArgumentException.class)
-          .hasMessageContaining("not a collection of a client that OneHop built");
-    }
-  }
-
-  /** The stage by which a collection finds its router is nothing to a shard or a mongos. */
-  @Test
-  void nothingOfThisReachesAServer() {
-    try (MongoClient client = builder().reactiveClient()) {
-      MongoCollection<Document> collection = loaded(client);
-
-      assertThatThrownBy(
-              () ->
-                  run(
-                      collection.aggregate(
-                          List.of(
-                              Aggregates.match(Filters.eq(1)),
-                              new Document("$onehopRouter", new Document())))))
-          .hasMessageContaining("$onehopRouter");
     }
   }
 

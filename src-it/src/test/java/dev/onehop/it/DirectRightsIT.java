@@ -146,7 +146,7 @@ class DirectRightsIT {
                     com.mongodb.MongoCredential.createCredential(
                         user, "admin", password.toCharArray())))
         .routing(RoutingMode.DIRECT)
-        .reactiveClient();
+        .client(MongoClient.class);
   }
 
   private static MongoCollection<Document> rights(MongoClient client) {

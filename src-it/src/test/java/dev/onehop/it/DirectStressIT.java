@@ -71,7 +71,7 @@ class DirectStressIT {
     if (pipelining) {
       direct.pipelining(sockets -> sockets.socketsPerServer(3));
     }
-    try (MongoClient client = direct.reactiveClient()) {
+    try (MongoClient client = direct.client(MongoClient.class)) {
       CounterWorkload workload =
           new CounterWorkload(client.getDatabase(cluster.database()).getCollection(name));
       int moves;

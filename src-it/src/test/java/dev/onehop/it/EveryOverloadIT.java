@@ -100,7 +100,7 @@ class EveryOverloadIT {
         List.of(
             new BsonDocument("_id", new BsonInt32(100)),
             new BsonDocument("_id", new BsonInt32(200))));
-    try (MongoClient client = OneHop.builder(cluster.url()).reactiveClient();
+    try (MongoClient client = OneHop.builder(cluster.url()).client(MongoClient.class);
         ClientSession session = Mono.from(client.startSession()).block(TIMEOUT)) {
       MongoCollection<Document> collection =
           client.getDatabase(cluster.database()).getCollection(COLLECTION);

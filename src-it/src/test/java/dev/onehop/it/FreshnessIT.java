@@ -7,6 +7,7 @@ import com.mongodb.client.model.Filters;
 import com.mongodb.client.model.InsertOneModel;
 import com.mongodb.client.model.Updates;
 import com.mongodb.reactivestreams.client.MongoClient;
+import com.mongodb.reactivestreams.client.MongoClients;
 import com.mongodb.reactivestreams.client.MongoCollection;
 import dev.onehop.routing.OneHop;
 import dev.onehop.routing.observation.RouteDecision;
@@ -97,17 +98,18 @@ class FreshnessIT {
   @Test
   void droppedAndRecreatedCollectionsAreRecognised() {
     String name = sharded();
-    try (MongoClient client =
-        OneHop.builder(testbed.url()).historyInterval(Duration.ofMillis(500)).reactiveClient()) {
+    try (OneHop router =
+            OneHop.builder(testbed.url()).historyInterval(Duration.ofMillis(500)).build();
+        MongoClient client = MongoClients.create(router.clientSettings())) {
       MongoCollection<Document> collection = client.getDatabase("it").getCollection(name);
       run(collection.insertMany(Numbered.documents(DOCUMENTS)));
-      assertThat(explained(collection, 299)).isEqualTo(List.of("shard-ca"));
+      assertThat(explained(router, name, 299)).isEqualTo(List.of("shard-ca"));
 
       testbed.dropCollection("it." + name);
       await()
           .atMost(TIMEOUT)
           .untilAsserted(
-              () -> assertThat(explanation(collection, 299).reason()).contains("unsharded"));
+              () -> assertThat(explanation(router, name, 299).reason()).contains("unsharded"));
       assertThat(run(collection.countDocuments())).isZero();
 
       testbed.shardCollection("it." + name, Numbered.KEY, Numbered.splitAt(290, 295));
@@ -116,9 +118,9 @@ class FreshnessIT {
           .atMost(TIMEOUT)
           .untilAsserted(
               () -> {
-                assertThat(explained(collection, 289)).isEqualTo(List.of("shard-va"));
-                assertThat(explained(collection, 290)).isEqualTo(List.of("shard-or"));
-                assertThat(explained(collection, 295)).isEqualTo(List.of("shard-ca"));
+                assertThat(explained(router, name, 289)).isEqualTo(List.of("shard-va"));
+                assertThat(explained(router, name, 290)).isEqualTo(List.of("shard-or"));
+                assertThat(explained(router, name, 295)).isEqualTo(List.of("shard-ca"));
               });
       run(collection.insertMany(Numbered.documents(DOCUMENTS)));
       try (RouterSampling sampling = testbed.evidence("it." + name).sampleRouters(1)) {
@@ -150,16 +152,16 @@ class FreshnessIT {
               }
             });
     SimpleMeterRegistry meters = new SimpleMeterRegistry();
-    try (MongoClient client =
-        OneHop.builder(testbed.url())
-            .meterRegistry(meters)
-            .observationRegistry(observations)
-            .reactiveClient()) {
+    try (OneHop router =
+            OneHop.builder(testbed.url())
+                .meterRegistry(meters)
+                .observationRegistry(observations)
+                .build();
+        MongoClient client = MongoClients.create(router.clientSettings())) {
       MongoCollection<Document> collection = client.getDatabase("it").getCollection(name);
 
       RouteExplanation insert =
-          Mono.from(OneHop.explain(collection, new InsertOneModel<>(new Document("_id", 150))))
-              .block(TIMEOUT);
+          router.explain("it." + name, new InsertOneModel<>(new Document("_id", 150)));
       assertThat(insert.decision()).isEqualTo(RouteDecision.OWNER);
       assertThat(insert.shards()).containsExactly("shard-or");
       assertThat(insert.routers()).hasSize(1);
@@ -215,7 +217,7 @@ class FreshnessIT {
     String name = sharded();
     Queue<Throwable> failures = new ConcurrentLinkedQueue<>();
     AtomicBoolean stopped = new AtomicBoolean();
-    try (MongoClient client = builder.reactiveClient()) {
+    try (MongoClient client = builder.client(MongoClient.class)) {
       MongoCollection<Document> collection = client.getDatabase("it").getCollection(name);
       run(collection.insertMany(Numbered.documents(DOCUMENTS)));
       Disposable load =
@@ -256,12 +258,12 @@ class FreshnessIT {
         : Mono.from(collection.updateOne(Filters.eq(id), Updates.inc("n", 1))).cast(Object.class);
   }
 
-  private static List<String> explained(MongoCollection<Document> collection, int id) {
-    return explanation(collection, id).shards();
+  private static List<String> explained(OneHop router, String name, int id) {
+    return explanation(router, name, id).shards();
   }
 
-  private static RouteExplanation explanation(MongoCollection<Document> collection, int id) {
-    return Mono.from(OneHop.explain(collection, Filters.eq(id))).block(TIMEOUT);
+  private static RouteExplanation explanation(OneHop router, String name, int id) {
+    return router.explain("it." + name, Filters.eq(id));
   }
 
   /** A new collection over all shards, a third of the ids 0 to 299 on each. */

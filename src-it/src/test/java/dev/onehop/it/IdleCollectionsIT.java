@@ -6,7 +6,6 @@ import com.mongodb.client.MongoClients;
 import com.mongodb.client.MongoCollection;
 import com.mongodb.client.MongoDatabase;
 import com.mongodb.client.model.Filters;
-import com.mongodb.reactivestreams.client.MongoClient;
 import dev.onehop.routing.OneHop;
 import dev.onehop.routing.observation.RouteExplanation;
 import dev.onehop.testbed.Testbed;
@@ -19,7 +18,6 @@ import org.bson.Document;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Flux;
-import reactor.core.publisher.Mono;
 
 /**
  * What it costs the config servers that an application has many collections in use and nothing
@@ -42,10 +40,10 @@ class IdleCollectionsIT {
         chunks.create("it.c" + i, 6);
       }
       String config = testbed.configServers().replaceFirst(".*/", "").replaceFirst(",.*", "");
-      try (MongoClient client = OneHop.builder(testbed.url()).reactiveClient();
+      try (OneHop router = OneHop.builder(testbed.url()).build();
           com.mongodb.client.MongoClient watching =
               MongoClients.create("mongodb://" + config + "/?directConnection=true")) {
-        assertThat(routed(client)).isEqualTo(COLLECTIONS);
+        assertThat(routed(router)).isEqualTo(COLLECTIONS);
         MongoDatabase profiled = watching.getDatabase("config");
         MongoCollection<Document> profile = profiled.getCollection("system.profile");
         profiled.runCommand(new Document("profile", 2));
@@ -60,19 +58,14 @@ class IdleCollectionsIT {
         System.err.printf(
             "%d collections: %d reads of config in %s%n", COLLECTIONS, reads, WATCHED);
         assertThat(reads).isBetween(2L, 100L);
-        assertThat(routed(client)).isEqualTo(COLLECTIONS);
+        assertThat(routed(router)).isEqualTo(COLLECTIONS);
       }
     }
   }
 
-  private static long routed(MongoClient client) {
+  private static long routed(OneHop router) {
     return Flux.range(0, COLLECTIONS)
-        .flatMap(
-            i ->
-                Mono.from(
-                    OneHop.explain(
-                        client.getDatabase("it").getCollection("c" + i), Filters.eq("a"))),
-            8)
+        .flatMap(i -> router.explainAsync("it.c" + i, Filters.eq("a")), 8)
         .map(RouteExplanation::shards)
         .filter(shards -> shards.size() == 1)
         .count()

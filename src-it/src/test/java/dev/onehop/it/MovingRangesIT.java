@@ -81,7 +81,7 @@ class MovingRangesIT {
               .mapToObj(i -> new BsonDocument("_id", new BsonInt32(i * CHUNK)))
               .toList());
       Map<Integer, Document> expected = new HashMap<>();
-      try (MongoClient client = OneHop.builder(testbed.url()).reactiveClient()) {
+      try (MongoClient client = OneHop.builder(testbed.url()).client(MongoClient.class)) {
         MongoCollection<Document> collection = client.getDatabase("it").getCollection("moving");
         List<Owner> owners =
             IntStream.range(0, THREADS).mapToObj(i -> new Owner(i, collection)).toList();

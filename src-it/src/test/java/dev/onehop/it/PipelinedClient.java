@@ -26,7 +26,7 @@ final class PipelinedClient implements AutoCloseable {
             .routing(RoutingMode.NONE)
             .pipelining(sockets -> sockets.socketsPerServer(SOCKETS).maxInFlightPerSocket(64))
             .meterRegistry(meters)
-            .reactiveClient();
+            .client(MongoClient.class);
   }
 
   MongoClient client() {

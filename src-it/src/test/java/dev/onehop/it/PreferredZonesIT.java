@@ -127,7 +127,7 @@ class PreferredZonesIT {
     OneHop.Builder builder =
         OneHop.builder("mongodb://%s,%s,%s/?%s".formatted(A, B, C, ZONES)).routing(mode);
     if (sync) {
-      MongoClient client = builder.syncClient();
+      MongoClient client = builder.client(MongoClient.class);
       return new Reads() {
         @Override
         public Document find(Bson filter, ReadPreference preference) {
@@ -145,7 +145,8 @@ class PreferredZonesIT {
         }
       };
     }
-    com.mongodb.reactivestreams.client.MongoClient client = builder.reactiveClient();
+    com.mongodb.reactivestreams.client.MongoClient client =
+        builder.client(com.mongodb.reactivestreams.client.MongoClient.class);
     return new Reads() {
       @Override
       public Document find(Bson filter, ReadPreference preference) {
@@ -294,18 +295,12 @@ class PreferredZonesIT {
   @ParameterizedTest
   @EnumSource(names = {"TARGETED", "DIRECT"})
   void explainTellsTheZone(RoutingMode mode) {
-    try (com.mongodb.reactivestreams.client.MongoClient client =
+    try (OneHop router =
         OneHop.builder("mongodb://%s,%s,%s/?%s".formatted(A, B, C, ZONES))
+            .applyToClientSettings(settings -> settings.readPreference(ReadPreference.nearest()))
             .routing(mode)
-            .reactiveClient()) {
-      Mono<RouteExplanation> explained =
-          Mono.from(
-              OneHop.explain(
-                  client
-                      .getDatabase("it")
-                      .getCollection("zones")
-                      .withReadPreference(ReadPreference.nearest()),
-                  Filters.eq(5)));
+            .build()) {
+      Mono<RouteExplanation> explained = Mono.from(router.explainAsync("it.zones", Filters.eq(5)));
       await()
           .atMost(Duration.ofSeconds(30))
           .until(() -> explained.block().decision() != RouteDecision.NO_TABLE);

@@ -95,7 +95,7 @@ class ReplacedClientsIT {
                 settings ->
                     settings.applyToClusterSettings(
                         cluster -> cluster.addClusterListener(new Clusters(clusters))))
-            .reactiveClient();
+            .client(MongoClient.class);
     String name = "replaced" + ++collections;
     testbed.shardCollection("it." + name, Numbered.KEY, Numbered.splitAt(100, 200));
     collection = client.getDatabase("it").getCollection(name);

@@ -68,7 +68,7 @@ class RouterFailureIT {
     TestCluster.requireProcesses();
     testbed = Testbed.builder(Topology.named("us-2014")).start();
     testbed.shardCollection(NAMESPACE, Numbered.KEY, Numbered.splitAt(100, 200));
-    client = OneHop.builder(testbed.url() + OPTIONS).reactiveClient();
+    client = OneHop.builder(testbed.url() + OPTIONS).client(MongoClient.class);
     collection = client.getDatabase("it").getCollection("failures");
     Mono.from(
             collection.insertMany(

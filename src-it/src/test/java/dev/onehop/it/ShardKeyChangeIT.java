@@ -76,12 +76,13 @@ class ShardKeyChangeIT {
     cluster = shared;
     testbed = cluster.testbed();
     clients.put(
-        Way.DIRECT, OneHop.builder(testbed.url()).routing(RoutingMode.DIRECT).reactiveClient());
+        Way.DIRECT,
+        OneHop.builder(testbed.url()).routing(RoutingMode.DIRECT).client(MongoClient.class));
     clients.put(
         Way.DIRECT_WITHOUT_MONGOS,
         OneHop.builder("mongodb://" + testbed.configServers().replaceFirst(".*/", ""))
             .routing(RoutingMode.DIRECT)
-            .reactiveClient());
+            .client(MongoClient.class));
     clients.put(Way.STAND_IN, MongoClients.create(testbed.url()));
   }
 

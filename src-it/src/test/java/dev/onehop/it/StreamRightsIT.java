@@ -79,7 +79,7 @@ class StreamRightsIT {
                         .applyToSslSettings(
                             ssl -> ssl.enabled(true).context(certificates.trusting())))
             .routing(RoutingMode.DIRECT)
-            .syncClient();
+            .client(MongoClient.class);
   }
 
   @AfterAll

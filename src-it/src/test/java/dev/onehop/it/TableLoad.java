@@ -3,8 +3,6 @@ package dev.onehop.it;
 import static org.awaitility.Awaitility.await;
 
 import com.mongodb.client.model.Filters;
-import com.mongodb.reactivestreams.client.MongoClient;
-import com.mongodb.reactivestreams.client.MongoCollection;
 import dev.onehop.routing.OneHop;
 import dev.onehop.routing.RoutingMode;
 import dev.onehop.routing.observation.RouteDecision;
@@ -12,8 +10,6 @@ import dev.onehop.routing.observation.RouteExplanation;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.lang.management.ManagementFactory;
 import java.time.Duration;
-import org.bson.Document;
-import reactor.core.publisher.Mono;
 
 /**
  * An application whose heap a test can choose: it loads one routing table, and says how long that
@@ -27,16 +23,15 @@ final class TableLoad {
 
   public static void main(String[] args) {
     SimpleMeterRegistry meters = new SimpleMeterRegistry();
-    try (MongoClient client =
+    try (OneHop router =
         OneHop.builder(args[0])
             .routing(RoutingMode.valueOf(args[1]))
             .meterRegistry(meters)
-            .reactiveClient()) {
+            .build()) {
       // What the first collection takes is no part of it.
-      explain(client.getDatabase("it").getCollection("first"), args[3]);
+      router.explain("it.first", Filters.eq(args[3]));
       long before = usedBytes();
       long start = System.nanoTime();
-      MongoCollection<Document> collection = client.getDatabase("it").getCollection(args[2]);
       // A table that takes longer than an operation waits.
       RouteExplanation explained =
           await()
@@ -44,7 +39,7 @@ final class TableLoad {
               .pollInterval(Duration.ofMillis(50))
               .atMost(TIMEOUT)
               .until(
-                  () -> explain(collection, args[3]),
+                  () -> router.explain("it." + args[2], Filters.eq(args[3])),
                   each -> each.decision() != RouteDecision.NO_TABLE);
       long millis = (System.nanoTime() - start) / 1_000_000;
       double chunks =
@@ -54,10 +49,6 @@ final class TableLoad {
           chunks, args[3], explained.shards(), millis, (usedBytes() - before) / chunks);
     }
     System.exit(0);
-  }
-
-  private static RouteExplanation explain(MongoCollection<Document> collection, String id) {
-    return Mono.from(OneHop.explain(collection, Filters.eq(id))).block(TIMEOUT);
   }
 
   private static long usedBytes() {

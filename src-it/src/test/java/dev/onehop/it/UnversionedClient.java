@@ -13,7 +13,7 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * Direct mode without versions, which loses and misreads data: for the test that shows it. Else
- * like {@code OneHop.builder(uri).routing(DIRECT).reactiveClient()}.
+ * like {@code OneHop.builder(uri).routing(DIRECT).client(MongoClient.class)}.
  */
 final class UnversionedClient implements AutoCloseable {
   private final EventLoopGroup group = EventLoops.newGroup("unversioned", 1);

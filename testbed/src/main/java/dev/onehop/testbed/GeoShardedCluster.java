@@ -25,7 +25,7 @@ import org.testcontainers.lifecycle.Startable;
  *         .withRegions("va", "or", "ca")
  *         .withRoundTrip("va", "or", Duration.ofMillis(68));
  *
- * MongoClient client = OneHop.builder(cluster.url()).reactiveClient();
+ * MongoClient client = OneHop.builder(cluster.url()).client(com.mongodb.reactivestreams.client.MongoClient.class);
  * }</pre>
  *
  * <p>Delays are made by links in this JVM, to a few tens of microseconds, for all connections; so

@@ -111,7 +111,7 @@ final class RouterWarmup {
         .applyToClientSettings(settings -> applyTo(settings, router))
         .routing(RoutingMode.NONE)
         .pipelining(sockets -> sockets.socketsPerServer(PIPELINED_SOCKETS))
-        .reactiveClient();
+        .client(MongoClient.class);
   }
 
   private void applyTo(MongoClientSettings.Builder settings, Server router) {

@@ -31,7 +31,7 @@ public final class AsyncClient extends MongoBinding {
             .applyToClientSettings(options::applyTo)
             .routing(RoutingMode.NONE)
             .pipelining(options::applyTo)
-            .reactiveClient();
+            .client(MongoClient.class);
     return new ReactiveStore(client, options.database(), RouteCounts.NONE);
   }
 }

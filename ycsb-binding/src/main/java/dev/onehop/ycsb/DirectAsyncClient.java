@@ -23,6 +23,9 @@ public final class DirectAsyncClient extends MongoBinding {
     if (options.pipelining()) {
       client.pipelining(options::applyTo);
     }
-    return new ReactiveStore(client.reactiveClient(), options.database(), RouteCounts.NONE);
+    return new ReactiveStore(
+        client.client(com.mongodb.reactivestreams.client.MongoClient.class),
+        options.database(),
+        RouteCounts.NONE);
   }
 }

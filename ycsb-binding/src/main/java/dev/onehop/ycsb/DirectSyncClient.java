@@ -22,7 +22,7 @@ public final class DirectSyncClient extends MongoBinding {
         OneHop.builder(options.url().getConnectionString())
             .applyToClientSettings(options::applyTo)
             .routing(RoutingMode.DIRECT)
-            .syncClient(),
+            .client(com.mongodb.client.MongoClient.class),
         options.database());
   }
 }

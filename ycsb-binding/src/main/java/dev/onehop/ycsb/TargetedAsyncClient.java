@@ -25,6 +25,9 @@ public final class TargetedAsyncClient extends MongoBinding {
     if (options.pipelining()) {
       client.pipelining(options::applyTo);
     }
-    return new ReactiveStore(client.reactiveClient(), options.database(), RouteCounts.of(meters));
+    return new ReactiveStore(
+        client.client(com.mongodb.reactivestreams.client.MongoClient.class),
+        options.database(),
+        RouteCounts.of(meters));
   }
 }

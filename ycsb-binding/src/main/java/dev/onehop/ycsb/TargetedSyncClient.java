@@ -24,7 +24,7 @@ public final class TargetedSyncClient extends MongoBinding {
         OneHop.builder(options.url().getConnectionString())
             .applyToClientSettings(options::applyTo)
             .meterRegistry(meters)
-            .syncClient(),
+            .client(com.mongodb.client.MongoClient.class),
         options.database(),
         RouteCounts.of(meters));
   }

@@ -184,7 +184,7 @@ final class Endpoint implements AutoCloseable {
                     settings.applyToClusterSettings(
                         cluster -> cluster.serverSelectionTimeout(10, TimeUnit.SECONDS));
                   })
-              .reactiveClient();
+              .client(MongoClient.class);
       // Every shard is asked for this.
       var unused =
           run(

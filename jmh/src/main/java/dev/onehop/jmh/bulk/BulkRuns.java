@@ -90,7 +90,7 @@ public final class BulkRuns {
   private void compare(Way way) {
     String uri = "mongodb://" + String.join(",", way.mongoses()) + "/";
     try (MongoClient plain = MongoClients.create(uri);
-        MongoClient routed = OneHop.builder(uri).reactiveClient()) {
+        MongoClient routed = OneHop.builder(uri).client(MongoClient.class)) {
       MongoCollection<Document> plainly = plain.getDatabase("bench").getCollection("runs");
       MongoCollection<Document> byShard = routed.getDatabase("bench").getCollection("runs");
       for (boolean ordered : new boolean[] {true, false}) {

@@ -73,7 +73,7 @@ public class ServerFloorBenchmark {
         OneHop.builder(started.url() + "/?w=1")
             .routing(RoutingMode.DIRECT)
             .pipelining(sockets -> {})
-            .reactiveClient();
+            .client(MongoClient.class);
     client = direct;
     MongoCollection<BsonDocument> records =
         direct.getDatabase(Records.DATABASE).getCollection(Records.COLLECTION, BsonDocument.class);

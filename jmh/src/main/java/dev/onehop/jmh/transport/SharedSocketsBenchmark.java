@@ -92,7 +92,7 @@ public class SharedSocketsBenchmark {
     return OneHop.builder(uri)
         .routing(RoutingMode.NONE)
         .pipelining(sockets -> sockets.socketsPerServer(SOCKETS))
-        .reactiveClient();
+        .client(MongoClient.class);
   }
 
   private MongoClient plain(String uri) {

@@ -27,6 +27,6 @@ final class Clients {
       builder.applyToClientSettings(
           settings -> settings.applyToSslSettings(tls -> tls.context(trusted.context())));
     }
-    return builder.syncClient();
+    return builder.client(MongoClient.class);
   }
 }

@@ -33,4 +33,10 @@ public record RouteExplanation(
     shards = List.copyOf(shards);
     routers = List.copyOf(routers);
   }
+
+  /** Of a namespace without a routing table. */
+  public static RouteExplanation ofNone(String namespace, String reason) {
+    return new RouteExplanation(
+        namespace, RouteDecision.NO_TABLE, List.of(), List.of(), reason, null, null);
+  }
 }

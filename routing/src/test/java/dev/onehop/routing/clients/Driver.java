@@ -13,14 +13,14 @@ public enum Driver {
           MongoClient.class,
           builder
               .applyToClientSettings(settings -> settings.addCommandListener(replies))
-              .reactiveClient(),
+              .client(com.mongodb.reactivestreams.client.MongoClient.class),
           replies);
     }
   },
   SYNC {
     @Override
     public MongoClient client(OneHop.Builder builder) {
-      return builder.syncClient();
+      return builder.client(MongoClient.class);
     }
   };
 

@@ -80,7 +80,7 @@ class AsThePlainDriverTest {
         MongoClient client =
             Targeted.builder(cluster, "")
                 .applyToClientSettings(settings -> settings.addCommandListener(new Heard(routed)))
-                .reactiveClient()) {
+                .client(MongoClient.class)) {
       everyKindOfOperation(plain);
       everyKindOfOperation(client);
     }
@@ -100,7 +100,7 @@ class AsThePlainDriverTest {
         MongoClient client =
             Targeted.builder(cluster, "")
                 .applyToClientSettings(settings -> tracing(settings, routed))
-                .reactiveClient()) {
+                .client(MongoClient.class)) {
       for (MongoClient each : List.of(plain, client)) {
         run(in(each).find(Filters.eq(5)).first());
         run(in(each).insertOne(new Document("_id", 5)));
@@ -113,7 +113,7 @@ class AsThePlainDriverTest {
   void aWriteOnOneShardIsMeteredOnceAsItsCommand() {
     SimpleMeterRegistry meters = new SimpleMeterRegistry();
     try (MongoClient client =
-        Targeted.builder(cluster, "").meterRegistry(meters).reactiveClient()) {
+        Targeted.builder(cluster, "").meterRegistry(meters).client(MongoClient.class)) {
       run(in(client).bulkWrite(List.of(new InsertOneModel<>(new Document("_id", 5)))));
       run(in(client).insertMany(List.of(new Document("_id", 5))));
       ClientSession session = run(client.startSession());
@@ -135,7 +135,7 @@ class AsThePlainDriverTest {
                     settings.codecRegistry(
                         CodecRegistries.fromProviders(
                             new ValueCodecProvider(), new DocumentCodecProvider())))
-            .reactiveClient()) {
+            .client(MongoClient.class)) {
       assertThat(run(in(client).find(new Document("_id", 5)).first())).containsEntry("from", "m1");
       assertThat(run(in(client).find(new Document("_id", -5)).first())).containsEntry("from", "m0");
     }
@@ -148,7 +148,7 @@ class AsThePlainDriverTest {
             builder -> {}, builder -> builder.pipelining(sockets -> {}))) {
       OneHop.Builder builder = Targeted.builder(cluster, "directConnection=true");
       settings.accept(builder);
-      try (MongoClient client = builder.reactiveClient()) {
+      try (MongoClient client = builder.client(MongoClient.class)) {
         assertThat(run(in(client).find(Filters.eq(5)).first())).containsEntry("from", "m0");
         run(in(client).insertMany(List.of(new Document("_id", 5), new Document("_id", -5))));
       }
@@ -159,7 +159,7 @@ class AsThePlainDriverTest {
             () ->
                 OneHop.builder(Targeted.uri(cluster, "directConnection=true"))
                     .routing(RoutingMode.DIRECT)
-                    .reactiveClient())
+                    .client(MongoClient.class))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("directConnection");
   }
@@ -170,7 +170,7 @@ class AsThePlainDriverTest {
     cluster.script("s0", AsThePlainDriverTest::replyWithTimes);
     String uri = "mongodb://" + cluster.address("s0") + "/" + options;
     try (MongoClient plain = MongoClients.create(uri);
-        MongoClient client = OneHop.builder(uri).reactiveClient()) {
+        MongoClient client = OneHop.builder(uri).client(MongoClient.class)) {
       for (MongoClient each : List.of(plain, client)) {
         ClientSession session =
             run(each.startSession(ClientSessionOptions.builder().snapshot(true).build()));
@@ -204,7 +204,7 @@ class AsThePlainDriverTest {
                 : null);
     String uri = "mongodb://" + cluster.address("s0") + "/";
     try (MongoClient plain = MongoClients.create(uri);
-        MongoClient client = OneHop.builder(uri).reactiveClient()) {
+        MongoClient client = OneHop.builder(uri).client(MongoClient.class)) {
       for (MongoClient each : List.of(plain, client)) {
         assertThat(run(in(each).find(Filters.eq(-5)).first())).containsEntry("from", "s0");
       }
@@ -264,7 +264,7 @@ class AsThePlainDriverTest {
         IntStream.range(0, 10)
             .mapToObj(i -> new InsertOneModel<>(new Document("_id", i % 2 == 0 ? i : -i)))
             .toList();
-    try (MongoClient client = Targeted.builder(cluster, "").reactiveClient()) {
+    try (MongoClient client = Targeted.builder(cluster, "").client(MongoClient.class)) {
       run(in(client).find(Filters.eq(5)).first());
       run(in(client).withWriteConcern(WriteConcern.UNACKNOWLEDGED).bulkWrite(models));
       run(in(client).find(Filters.eq(5)).first());
@@ -278,7 +278,7 @@ class AsThePlainDriverTest {
 
   @Test
   void aSessionsIdentifierIsTheOneThatItsCommandsCarry() {
-    try (MongoClient client = Targeted.builder(cluster, "").reactiveClient()) {
+    try (MongoClient client = Targeted.builder(cluster, "").client(MongoClient.class)) {
       ClientSession session = run(client.startSession());
       for (int id : new int[] {5, -5, 6}) {
         run(in(client).find(session, Filters.eq(id)).first());

@@ -32,7 +32,7 @@ class ClosedWhileAskingTest {
     cluster.hold("m1", ClosedWhileAskingTest::isQuestion);
     for (int i = 1; i <= 3; i++) {
       int asked = i;
-      try (MongoClient client = Targeted.builder(cluster, "").reactiveClient()) {
+      try (MongoClient client = Targeted.builder(cluster, "").client(MongoClient.class)) {
         Mono.from(client.getDatabase("it").getCollection("c").find(Filters.eq(5)).first())
             .onErrorComplete()
             .subscribe();

@@ -45,7 +45,7 @@ class LostMongosTest {
     // Monitors of real servers notice it as soon, for these stream their answers.
     String options = "serverSelectionTimeoutMS=3000&heartbeatFrequencyMS=500";
     Set<String> lost = ConcurrentHashMap.newKeySet();
-    try (MongoClient client = builder(options, lost).reactiveClient()) {
+    try (MongoClient client = builder(options, lost).client(MongoClient.class)) {
       run(in(client).find(Filters.eq(5)).first());
       cluster.stop("m1");
       await().until(() -> lost.contains(cluster.address("m1").toString()));
@@ -87,7 +87,8 @@ class LostMongosTest {
   /** A connection from before a server was found to be gone says nothing of the server now. */
   @Test
   void aLateFailureOfAnOldConnectionLeavesNewOnesAlone() {
-    try (MongoClient client = builder("retryWrites=false&retryReads=false").reactiveClient()) {
+    try (MongoClient client =
+        builder("retryWrites=false&retryReads=false").client(MongoClient.class)) {
       run(in(client).find(Filters.eq(5)).first());
       cluster.hold("m1", command -> command.containsKey("update"));
       Mono<?> first = Mono.from(commented(client, "a")).cache();

@@ -84,7 +84,7 @@ class TargetedModeTest {
 
   @Test
   void theCallersThreadReadsFromTheSocketOfTheMongos() throws Exception {
-    try (MongoClient client = builder("").syncClient()) {
+    try (MongoClient client = builder("").client(MongoClient.class)) {
       find(client, 5);
       cluster.hold("m1", command -> command.containsKey("find"));
       FutureTask<Document> call = new FutureTask<>(() -> find(client, 5));
@@ -220,7 +220,7 @@ class TargetedModeTest {
     for (String mongos : List.of("m0", "m1")) {
       cluster.script(mongos, command -> cursors(mongos, command));
     }
-    try (MongoClient client = builder("").syncClient()) {
+    try (MongoClient client = builder("").client(MongoClient.class)) {
       try (MongoCursor<Document> first = in(client).find(Filters.eq(5)).batchSize(1).cursor();
           MongoCursor<Document> second = in(client).find(Filters.eq(-5)).batchSize(1).cursor()) {
         for (int i = 0; i < 3; i++) {

@@ -156,7 +156,7 @@ class TimeoutTest {
   @Test
   void holdsForASnapshot() {
     try (MongoClient client =
-        Targeted.builder(cluster, "timeoutMS=" + ASKED.toMillis()).reactiveClient()) {
+        Targeted.builder(cluster, "timeoutMS=" + ASKED.toMillis()).client(MongoClient.class)) {
       run(in(client).find(Filters.eq(5)).first());
       delayDataAndPings();
       inOneOfSomeTries(
@@ -172,7 +172,7 @@ class TimeoutTest {
   @Test
   void holdsForAChangeStream() {
     try (MongoClient client =
-        Targeted.builder(cluster, "timeoutMS=" + ASKED.toMillis()).reactiveClient()) {
+        Targeted.builder(cluster, "timeoutMS=" + ASKED.toMillis()).client(MongoClient.class)) {
       run(in(client).find(Filters.eq(5)).first());
       delayDataAndPings();
       inOneOfSomeTries(() -> takesNoLongerThanAsked(() -> run(in(client).watch().first())));
@@ -185,7 +185,7 @@ class TimeoutTest {
     inOneOfSomeTries(
         () -> {
           try (MongoClient plain = MongoClients.create(nowhere);
-              MongoClient client = OneHop.builder(nowhere).reactiveClient()) {
+              MongoClient client = OneHop.builder(nowhere).client(MongoClient.class)) {
             takesNoLongerThanAsked(() -> run(in(plain).find(Filters.eq(5)).first()));
             takesNoLongerThanAsked(() -> run(in(client).find(Filters.eq(5)).first()));
           }
@@ -199,7 +199,8 @@ class TimeoutTest {
     inOneOfSomeTries(
         () -> {
           try (MongoClient client =
-              Targeted.builder(cluster, "timeoutMS=" + ASKED.toMillis()).reactiveClient()) {
+              Targeted.builder(cluster, "timeoutMS=" + ASKED.toMillis())
+                  .client(MongoClient.class)) {
             assertThat(Mono.from(in(client).find(Filters.eq(5)).first()).onErrorComplete().block())
                 .isNotNull()
                 .containsEntry("from", "m0");
@@ -217,7 +218,7 @@ class TimeoutTest {
             .mapToObj(i -> new InsertOneModel<>(new Document("_id", i % 2 == 0 ? i : -i)))
             .toList();
     try (MongoClient client =
-        Targeted.builder(cluster, "timeoutMS=" + ASKED.toMillis()).reactiveClient()) {
+        Targeted.builder(cluster, "timeoutMS=" + ASKED.toMillis()).client(MongoClient.class)) {
       await()
           .atMost(Targeted.TIMEOUT)
           .ignoreExceptions()
@@ -236,7 +237,7 @@ class TimeoutTest {
   void aTableThatTakesLongerToLoadIsUsedAllTheSame() {
     cluster.delay("m0", command -> isInternal(command) ? ASKED : Duration.ZERO);
     try (MongoClient client =
-        Targeted.builder(cluster, "timeoutMS=" + ASKED.toMillis() / 2).reactiveClient()) {
+        Targeted.builder(cluster, "timeoutMS=" + ASKED.toMillis() / 2).client(MongoClient.class)) {
       await()
           .atMost(Targeted.TIMEOUT)
           .ignoreExceptionsInstanceOf(MongoOperationTimeoutException.class)
@@ -252,7 +253,7 @@ class TimeoutTest {
     inOneOfSomeTries(
         () -> {
           try (MongoClient plain = MongoClients.create(Targeted.uri(cluster, options));
-              MongoClient client = Targeted.builder(cluster, options).reactiveClient()) {
+              MongoClient client = Targeted.builder(cluster, options).client(MongoClient.class)) {
             takesNoLongerThanAsked(() -> run(operation.apply(plain)));
             takesNoLongerThanAsked(() -> run(operation.apply(client)));
           }

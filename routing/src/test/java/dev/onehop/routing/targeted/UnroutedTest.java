@@ -45,7 +45,7 @@ class UnroutedTest {
     SimpleMeterRegistry meters = new SimpleMeterRegistry();
     OneHop.Builder builder = builder("").meterRegistry(meters);
     try (MongoClient client =
-        (pipelined ? builder.pipelining(sockets -> {}) : builder).reactiveClient()) {
+        (pipelined ? builder.pipelining(sockets -> {}) : builder).client(MongoClient.class)) {
       MongoCollection<Document> collection = client.getDatabase("it").getCollection("c");
       for (int id : new int[] {-5, 5}) {
         assertThat(run(collection.find(Filters.eq(id)).first())).containsEntry("from", "m0");
@@ -61,7 +61,8 @@ class UnroutedTest {
 
   @Test
   void soItDoesForSynchronousClients() {
-    try (com.mongodb.client.MongoClient client = builder("").syncClient()) {
+    try (com.mongodb.client.MongoClient client =
+        builder("").client(com.mongodb.client.MongoClient.class)) {
       com.mongodb.client.MongoCollection<Document> collection =
           client.getDatabase("it").getCollection("c");
       for (int id : new int[] {-5, 5}) {
@@ -75,7 +76,7 @@ class UnroutedTest {
 
   @Test
   void whatItCannotDoIsRefused() {
-    assertThatThrownBy(() -> builder("loadBalanced=true").reactiveClient())
+    assertThatThrownBy(() -> builder("loadBalanced=true").client(MongoClient.class))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("loadBalanced=true cannot be pipelined");
     assertThatThrownBy(
@@ -83,7 +84,7 @@ class UnroutedTest {
                 builder("")
                     .applyToClientSettings(
                         s -> s.transportSettings(TransportSettings.nettyBuilder().build()))
-                    .reactiveClient())
+                    .client(MongoClient.class))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("transport");
   }

@@ -282,7 +282,7 @@ class MisbehavingPeerTest {
         .routing(RoutingMode.NONE)
         .pipelining(sockets -> sockets.socketsPerServer(2))
         .meterRegistry(meters)
-        .reactiveClient();
+        .client(MongoClient.class);
   }
 
   private static Object find(MongoClient client) {

@@ -11,7 +11,6 @@ import java.util.Objects;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
-import java.util.function.Function;
 import org.bson.BsonArray;
 import org.bson.BsonBoolean;
 import org.bson.BsonDateTime;
@@ -31,7 +30,6 @@ import reactor.core.publisher.Mono;
  */
 public final class LocalCommands {
   private final RouterIdentity identity;
-  private final Function<OpMsg, @Nullable BsonDocument> others;
   private final boolean handshakeOnly;
   private final AtomicInteger connections = new AtomicInteger();
   private final AtomicLong connectionsCreated = new AtomicLong();
@@ -48,19 +46,14 @@ public final class LocalCommands {
   }
 
   public LocalCommands(RouterIdentity identity) {
-    this(identity, aggregate -> null, false);
+    this(identity, false);
   }
 
   /**
-   * @param others answers aggregations that are not for the cluster, others with null
    * @param handshakeOnly whether a mongos answers all else
    */
-  public LocalCommands(
-      RouterIdentity identity,
-      Function<OpMsg, @Nullable BsonDocument> others,
-      boolean handshakeOnly) {
+  public LocalCommands(RouterIdentity identity, boolean handshakeOnly) {
     this.identity = identity;
-    this.others = others;
     this.handshakeOnly = handshakeOnly;
     for (Counter counter : Counter.values()) {
       counters.put(counter, new LongAdder());
@@ -97,10 +90,6 @@ public final class LocalCommands {
                   ErrorCodes.COMMAND_NOT_SUPPORTED,
                   "CommandNotSupported",
                   "logout would hold for every operation that shares the socket"));
-      case "aggregate" -> {
-        BsonDocument other = others.apply(request);
-        yield other == null ? null : Mono.just(other);
-      }
       default -> null;
     };
   }

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
  *   @Test
  *   void ordersAreFound(SharedCluster cluster) {
  *     cluster.shardCollection("orders", key, splitPoints);
- *     try (MongoClient client = OneHop.builder(cluster.url()).syncClient()) {
+ *     try (MongoClient client = OneHop.builder(cluster.url()).client(com.mongodb.client.MongoClient.class)) {
  *       client.getDatabase(cluster.database()).getCollection("orders")...
  *     }
  *   }

@@ -91,7 +91,7 @@ public final class ClusterEnd implements AutoCloseable {
       boolean mongos = isMongos(hello);
       MongoClient client =
           mongos && routed
-              ? OneHop.builder(uri).applyToClientSettings(change).reactiveClient()
+              ? OneHop.builder(uri).applyToClientSettings(change).client(MongoClient.class)
               : MongoClients.create(settings);
       return new ClusterEnd(role, servers, client, settings, hello);
     } catch (RuntimeException | InterruptedException | Error failure) {

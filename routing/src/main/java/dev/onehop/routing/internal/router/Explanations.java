@@ -1,5 +1,7 @@
 package dev.onehop.routing.internal.router;
 
+import com.mongodb.MongoClientSettings;
+import com.mongodb.MongoTimeoutException;
 import com.mongodb.ReadPreference;
 import com.mongodb.client.model.Collation;
 import com.mongodb.client.model.DeleteManyModel;
@@ -11,18 +13,17 @@ import com.mongodb.client.model.UpdateManyModel;
 import com.mongodb.client.model.UpdateOneModel;
 import com.mongodb.client.model.UpdateOptions;
 import com.mongodb.client.model.WriteModel;
-import com.mongodb.reactivestreams.client.MongoCollection;
 import dev.onehop.core.table.RoutingTable;
 import dev.onehop.core.targeting.Target;
 import dev.onehop.core.targeting.Targeter;
 import dev.onehop.core.targeting.TargetingOptions;
 import dev.onehop.routing.internal.metrics.ExplainedRouter;
-import dev.onehop.routing.observation.RouteDecision;
 import dev.onehop.routing.observation.RouteExplanation;
 import dev.onehop.shards.catalog.UnknownNamespaceException;
 import dev.onehop.shards.command.WriteTargets;
 import dev.onehop.wire.watch.SingleServer;
-import java.util.List;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import org.bson.BsonArray;
 import org.bson.BsonBoolean;
@@ -41,68 +42,63 @@ public final class Explanations {
   /** Any update: its operators don't matter. */
   private static final BsonDocument OPERATORS = new BsonDocument("$set", new BsonDocument());
 
-  private Explanations() {}
+  private final ExplainedRouter router;
+  private final MongoClientSettings settings;
 
-  /** Where a read with this filter would go. */
-  public static Mono<RouteExplanation> read(MongoCollection<?> collection, Bson filter) {
+  Explanations(ExplainedRouter router, MongoClientSettings settings) {
+    this.router = router;
+    this.settings = settings;
+  }
+
+  /** Where a read with this filter and the settings' read preference would go. */
+  public Mono<RouteExplanation> read(String namespace, Bson filter) {
     return explain(
-        collection,
-        table -> Targeter.find(table, bson(collection, filter), TargetingOptions.NONE),
-        collection.getReadPreference().toDocument());
+        namespace,
+        table -> Targeter.find(table, bson(filter), TargetingOptions.NONE),
+        settings.getReadPreference());
   }
 
   /** Where a write would go. A document to insert gets its {@code _id}, as the driver gives it. */
-  public static <D> Mono<RouteExplanation> write(
-      MongoCollection<D> collection, WriteModel<? extends D> model) {
-    return explain(collection, target(collection, model), ReadPreference.primary().toDocument());
+  public Mono<RouteExplanation> write(String namespace, WriteModel<?> model) {
+    return explain(namespace, target(model), ReadPreference.primary());
   }
 
-  private static <D> Function<RoutingTable, Target> target(
-      MongoCollection<D> collection, WriteModel<? extends D> model) {
-    if (model instanceof InsertOneModel<? extends D> insert) {
-      return table -> WriteTargets.of(table, "insert", inserted(collection, insert.getDocument()));
+  private Function<RoutingTable, Target> target(WriteModel<?> model) {
+    if (model instanceof InsertOneModel<?> insert) {
+      return table -> WriteTargets.of(table, "insert", inserted(insert.getDocument()));
     }
-    if (model instanceof ReplaceOneModel<? extends D> replace) {
+    if (model instanceof ReplaceOneModel<?> replace) {
       return table ->
           WriteTargets.of(
               table,
               "update",
               statement(
-                      collection,
                       replace.getFilter(),
                       replace.getReplaceOptions().getCollation(),
                       replace.getReplaceOptions().getLet())
-                  .append("u", raw(collection, replace.getReplacement()))
+                  .append("u", raw(replace.getReplacement()))
                   .append("upsert", BsonBoolean.valueOf(replace.getReplaceOptions().isUpsert())));
     }
-    if (model instanceof UpdateOneModel<? extends D> update) {
+    if (model instanceof UpdateOneModel<?> update) {
       return table ->
-          update(
-              table,
-              collection,
-              update.getFilter(),
-              update.getUpdate(),
-              false,
-              update.getOptions());
+          update(table, update.getFilter(), update.getUpdate(), false, update.getOptions());
     }
-    if (model instanceof UpdateManyModel<? extends D> update) {
+    if (model instanceof UpdateManyModel<?> update) {
       return table ->
-          update(
-              table, collection, update.getFilter(), update.getUpdate(), true, update.getOptions());
+          update(table, update.getFilter(), update.getUpdate(), true, update.getOptions());
     }
-    if (model instanceof DeleteOneModel<? extends D> delete) {
-      return table -> delete(table, collection, delete.getFilter(), 1, delete.getOptions());
+    if (model instanceof DeleteOneModel<?> delete) {
+      return table -> delete(table, delete.getFilter(), 1, delete.getOptions());
     }
-    if (model instanceof DeleteManyModel<? extends D> delete) {
-      return table -> delete(table, collection, delete.getFilter(), 0, delete.getOptions());
+    if (model instanceof DeleteManyModel<?> delete) {
+      return table -> delete(table, delete.getFilter(), 0, delete.getOptions());
     }
     // A kind of model that a later driver brought.
     return table -> Targeter.find(table, new BsonDocument(), TargetingOptions.NONE);
   }
 
-  private static Target update(
+  private Target update(
       RoutingTable table,
-      MongoCollection<?> collection,
       Bson filter,
       @Nullable Bson operators,
       boolean many,
@@ -111,84 +107,78 @@ public final class Explanations {
     return WriteTargets.of(
         table,
         "update",
-        statement(collection, filter, options.getCollation(), options.getLet())
+        statement(filter, options.getCollation(), options.getLet())
             .append("u", update)
             .append("multi", BsonBoolean.valueOf(many))
             .append("upsert", BsonBoolean.valueOf(options.isUpsert())));
   }
 
-  private static Target delete(
-      RoutingTable table,
-      MongoCollection<?> collection,
-      Bson filter,
-      int limit,
-      DeleteOptions options) {
+  private Target delete(RoutingTable table, Bson filter, int limit, DeleteOptions options) {
     return WriteTargets.of(
         table,
         "delete",
-        statement(collection, filter, options.getCollation(), options.getLet())
+        statement(filter, options.getCollation(), options.getLet())
             .append("limit", new BsonInt32(limit)));
   }
 
-  private static BsonDocument statement(
-      MongoCollection<?> collection,
-      Bson filter,
-      @Nullable Collation collation,
-      @Nullable Bson variables) {
-    BsonDocument statement = new BsonDocument("q", bson(collection, filter));
+  private BsonDocument statement(
+      Bson filter, @Nullable Collation collation, @Nullable Bson variables) {
+    BsonDocument statement = new BsonDocument("q", bson(filter));
     if (collation != null) {
       statement.append("collation", collation.asDocument());
     }
     if (variables != null) {
-      statement.append("let", bson(collection, variables));
+      statement.append("let", bson(variables));
     }
     return statement;
   }
 
-  private static BsonDocument bson(MongoCollection<?> collection, Bson value) {
-    return value.toBsonDocument(collection.getDocumentClass(), collection.getCodecRegistry());
+  private BsonDocument bson(Bson value) {
+    return value.toBsonDocument(BsonDocument.class, settings.getCodecRegistry());
   }
 
-  private static <D> BsonDocument inserted(MongoCollection<D> collection, D document) {
+  private <D> BsonDocument inserted(D document) {
     boolean lacksId =
-        codec(collection) instanceof CollectibleCodec<D> collectible
+        codec(document) instanceof CollectibleCodec<D> collectible
             && !collectible.documentHasId(document);
     return raw(
-        collection,
         lacksId
-            ? ((CollectibleCodec<D>) codec(collection)).generateIdIfAbsentFromDocument(document)
+            ? ((CollectibleCodec<D>) codec(document)).generateIdIfAbsentFromDocument(document)
             : document);
   }
 
-  private static <D> BsonDocument raw(MongoCollection<D> collection, D document) {
-    return new RawBsonDocument(document, codec(collection));
+  private <D> BsonDocument raw(D document) {
+    return new RawBsonDocument(document, codec(document));
   }
 
-  private static <D> Codec<D> codec(MongoCollection<D> collection) {
-    return collection.getCodecRegistry().get(collection.getDocumentClass());
+  @SuppressWarnings("unchecked")
+  private <D> Codec<D> codec(D document) {
+    return settings.getCodecRegistry().get((Class<D>) document.getClass());
   }
 
-  private static Mono<RouteExplanation> explain(
-      MongoCollection<?> collection,
-      Function<RoutingTable, Target> targeting,
-      BsonDocument readPreference) {
-    String namespace = collection.getNamespace().getFullName();
-    return RouterHandles.of(collection)
-        .flatMap(router -> explain(router, namespace, targeting, readPreference));
+  /** Waits for a server as long as the driver does. */
+  private Mono<Void> selected() {
+    long millis = settings.getClusterSettings().getServerSelectionTimeout(TimeUnit.MILLISECONDS);
+    Mono<Void> started = Mono.defer(router::started);
+    return millis < 0
+        ? started
+        : started.timeout(
+            Duration.ofMillis(millis),
+            Mono.error(
+                () ->
+                    new MongoTimeoutException(
+                        "no server answers within " + millis + " ms: " + router.outage())));
   }
 
-  private static Mono<RouteExplanation> explain(
-      ExplainedRouter router,
-      String namespace,
-      Function<RoutingTable, Target> targeting,
-      BsonDocument readPreference) {
-    return router
-        .table(namespace)
+  private Mono<RouteExplanation> explain(
+      String namespace, Function<RoutingTable, Target> targeting, ReadPreference readPreference) {
+    return selected()
+        .then(Mono.defer(() -> router.table(namespace)))
         .flatMap(
             table -> {
               Target target = targeting.apply(table);
               return router
-                  .zoneChoice(target, readPreference)
+                  .zoneChoice(target, readPreference.toDocument())
                   .map(
                       zone ->
                           new ExplainedRouter.ZoneChoice(
@@ -213,13 +203,7 @@ public final class Explanations {
             UnknownNamespaceException.class,
             why ->
                 Mono.just(
-                    new RouteExplanation(
-                        namespace,
-                        RouteDecision.NO_TABLE,
-                        List.of(),
-                        List.of(),
-                        "there is no routing table: " + why.getMessage(),
-                        null,
-                        null)));
+                    RouteExplanation.ofNone(
+                        namespace, "there is no routing table: " + why.getMessage())));
   }
 }

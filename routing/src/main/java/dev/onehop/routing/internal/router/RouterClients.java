@@ -8,7 +8,6 @@ import com.mongodb.event.ClusterListener;
 import com.mongodb.event.ClusterOpeningEvent;
 import dev.onehop.routing.internal.metrics.CommandMeter;
 import dev.onehop.routing.internal.metrics.ExplainedRouter;
-import dev.onehop.shards.request.CommandRouter;
 import dev.onehop.shards.request.LocalCommands;
 import dev.onehop.shards.request.RouterIdentity;
 import dev.onehop.wire.channel.CallerRunsEventLoops;
@@ -42,11 +41,10 @@ public final class RouterClients implements AutoCloseable {
 
   private final MongoClientSettings asked;
   private final EventLoopGroup loops;
-  private final CommandRouter router;
+  private final ExplainedRouter router;
   private final Face face;
   private final CommandMeter meter;
   private final InProcessSockets sockets;
-  private final long handle;
   private final Runnable release;
   private final AtomicBoolean closed = new AtomicBoolean();
 
@@ -64,12 +62,7 @@ public final class RouterClients implements AutoCloseable {
     this.face = face;
     this.meter = meter;
     this.release = release;
-    this.handle = RouterHandles.put(router);
-    LocalCommands local =
-        new LocalCommands(
-            face.identity(),
-            aggregate -> RouterHandles.isQuestion(aggregate) ? RouterHandles.answer(handle) : null,
-            face.handshakeOnly());
+    LocalCommands local = new LocalCommands(face.identity(), face.handshakeOnly());
     VirtualMongos.put(loops, router, local, meter);
     this.sockets = new InProcessSockets(router, local, meter, blocking);
   }
@@ -128,6 +121,11 @@ public final class RouterClients implements AutoCloseable {
     return builder.build();
   }
 
+  /** Explains where operations go. */
+  public Explanations explanations() {
+    return new Explanations(router, asked);
+  }
+
   /** These settings for a client that closes the router when it is closed. */
   public MongoClientSettings closing(MongoClientSettings settings) {
     // With client-side encryption, the driver makes further clients from the settings.
@@ -156,7 +154,6 @@ public final class RouterClients implements AutoCloseable {
   @Override
   public void close() {
     if (closed.compareAndSet(false, true)) {
-      RouterHandles.remove(handle);
       sockets.close();
       VirtualMongos.remove(loops);
       router.close();

@@ -5,7 +5,6 @@ import dev.onehop.core.table.RoutingTable;
 import dev.onehop.core.targeting.Target;
 import dev.onehop.routing.internal.metrics.ExplainedRouter;
 import dev.onehop.routing.internal.metrics.Journey;
-import dev.onehop.routing.internal.router.RouterHandles;
 import dev.onehop.routing.observation.RouteDecision;
 import dev.onehop.shards.catalog.RoutingCatalog;
 import dev.onehop.shards.catalog.UnknownNamespaceException;
@@ -149,7 +148,6 @@ public final class TargetedRouter implements ExplainedRouter {
     if (command == null
         || !command.expectsReply()
         || IN_FULL.contains(command.name().toLowerCase(Locale.ROOT))
-        || command.firstStage().equals(RouterHandles.STAGE)
         || (Plan.needsTable(command) && isToBeLoaded(command.namespace()))) {
       return null;
     }

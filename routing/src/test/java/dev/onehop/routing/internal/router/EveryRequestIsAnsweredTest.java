@@ -65,7 +65,7 @@ class EveryRequestIsAnsweredTest {
     try (MongoClient client =
         OneHop.builder("mongodb://" + cluster.address("config") + "/")
             .routing(RoutingMode.DIRECT)
-            .reactiveClient()) {
+            .client(MongoClient.class)) {
       for (int i = 0; i < 2; i++) {
         assertThatThrownBy(
                 () -> run(client.getDatabase("it").getCollection("c").find(deep()).first()))

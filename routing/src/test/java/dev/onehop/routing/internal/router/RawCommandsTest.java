@@ -39,7 +39,7 @@ class RawCommandsTest {
     client =
         OneHop.builder("mongodb://" + cluster.address("config") + "/")
             .routing(RoutingMode.DIRECT)
-            .reactiveClient();
+            .client(MongoClient.class);
   }
 
   @AfterAll

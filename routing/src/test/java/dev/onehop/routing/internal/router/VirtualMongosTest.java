@@ -22,7 +22,7 @@ class VirtualMongosTest {
       MongoClient client =
           OneHop.builder("mongodb://" + cluster.address("config") + "/")
               .routing(RoutingMode.DIRECT)
-              .reactiveClient();
+              .client(MongoClient.class);
       Mono.from(client.getDatabase("it").runCommand(new Document("ping", 1)))
           .block(Duration.ofSeconds(20));
       assertThat(VirtualMongos.clients()).isEqualTo(before + 1);
