@@ -411,9 +411,12 @@ public final class OneHop implements AutoCloseable {
      *
      * @throws IllegalArgumentException if a property has a bad value, which the message names, or
      *     the settings don't fit the mode
+     * @throws IllegalStateException if a library on the class path is absent, too old, or of two
+     *     versions; the message names the remedy
      */
     public OneHop build() {
       ModuleVersions.check();
+      Dependencies.check();
       MongoClientSettings asked = settings.build();
       RoutingSettings routing = routing();
       if (mode == RoutingMode.DIRECT) {
@@ -462,7 +465,14 @@ public final class OneHop implements AutoCloseable {
       try {
         return type.cast(
             create.apply(router.closing(of.apply(router)), InternalSettings.OURSELVES));
-      } catch (RuntimeException | Error failure) {
+      } catch (LinkageError failure) {
+        router.close();
+        throw new IllegalStateException(
+            type.getName()
+                + " does not fit mongodb-driver-core on the class path: import mongodb-driver-bom to"
+                + " have one version",
+            failure);
+      } catch (RuntimeException failure) {
         router.close();
         throw failure;
       }

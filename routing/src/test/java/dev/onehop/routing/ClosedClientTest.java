@@ -25,6 +25,7 @@ import org.bson.BsonString;
 import org.bson.Document;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -133,6 +134,7 @@ class ClosedClientTest {
   }
 
   /** Also what is about to be sent, or to be answered, at that moment. */
+  @Tag("newer-driver")
   @ParameterizedTest
   @CsvSource({"DIRECT, true", "DIRECT, false", "TARGETED, true", "TARGETED, false"})
   void everyOperationEnds(RoutingMode mode, boolean pipelined) throws InterruptedException {

@@ -18,6 +18,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.bson.Document;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import reactor.core.publisher.Mono;
 
@@ -72,6 +73,7 @@ class ColdShardsTest {
     assertThat(found).succeedsWithin(TIMEOUT).isEqualTo(new Document("from", from));
   }
 
+  @Tag("newer-driver")
   @Test
   void aShardThatComesUpAfterTheClientIsFoundAtOnce() {
     cluster.stop("s0");
@@ -84,6 +86,7 @@ class ColdShardsTest {
     }
   }
 
+  @Tag("newer-driver")
   @Test
   void soIsOneThatHasAnotherNameHere() {
     ScriptedCluster inside = new ScriptedCluster(WIRE_6_0, name -> name + ".inside.invalid:27018");

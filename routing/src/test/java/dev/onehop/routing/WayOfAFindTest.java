@@ -17,13 +17,12 @@ import dev.onehop.routing.internal.targeted.TargetedMode;
 import dev.onehop.shards.cluster.Versions;
 import dev.onehop.shards.command.ScriptedCluster;
 import dev.onehop.wire.channel.CallerWritesChannel;
+import dev.onehop.wire.channel.EventLoops;
 import dev.onehop.wire.driver.Carrier;
 import dev.onehop.wire.watch.PreferredZones;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.micrometer.observation.ObservationRegistry;
 import io.netty.channel.EventLoopGroup;
-import io.netty.channel.MultiThreadIoEventLoopGroup;
-import io.netty.channel.nio.NioIoHandler;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.time.Duration;
@@ -50,7 +49,7 @@ class WayOfAFindTest {
   @ParameterizedTest
   @EnumSource(names = {"TARGETED", "DIRECT"})
   void fifteenClassesOrFewer(RoutingMode mode) {
-    EventLoopGroup group = new MultiThreadIoEventLoopGroup(1, NioIoHandler.newFactory());
+    EventLoopGroup group = EventLoops.newCallerWritesGroup("find", 1);
     try (ScriptedCluster cluster = new ScriptedCluster(WIRE_6_0);
         RouterClients clients = clients(mode, cluster, group);
         MongoClient client = MongoClients.create(clients.reactiveSettings())) {

@@ -35,6 +35,7 @@ import org.bson.BsonInt32;
 import org.bson.Document;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -104,6 +105,7 @@ class MisbehavingPeerTest {
   }
 
   /** A look is enough: the driver forgets the cause when it comes before its thread listens. */
+  @Tag("newer-driver")
   @Test
   void aPeerThatIsNoMongoDbServer() {
     Queue<String> looks = new ConcurrentLinkedQueue<>();

@@ -112,6 +112,8 @@ public final class LocalCommands {
             .append("maxWriteBatchSize", new BsonInt32(100_000))
             .append("localTime", new BsonDateTime(System.currentTimeMillis()))
             .append("logicalSessionTimeoutMinutes", new BsonInt32(30))
+            // Drivers before 5.6 ask for it by getLastError if it is absent.
+            .append("connectionId", new BsonInt64(connectionsCreated.get()))
             .append("maxWireVersion", new BsonInt32(identity.maxWireVersion()))
             .append("minWireVersion", new BsonInt32(0)));
   }

@@ -313,6 +313,7 @@ public final class ScriptedCluster implements AutoCloseable {
             .append("isWritablePrimary", BsonBoolean.TRUE)
             .append("ismaster", BsonBoolean.TRUE)
             .append("minWireVersion", new BsonInt32(0))
+            .append("connectionId", new BsonInt32(1))
             .append("maxWireVersion", new BsonInt32(maxWireVersion))
             .append("maxBsonObjectSize", new BsonInt32(16 * 1024 * 1024))
             .append("maxMessageSizeBytes", new BsonInt32(48_000_000))

@@ -77,7 +77,7 @@ class MergedCursorTest {
         bytes[i] = (byte) keyByte;
       }
     }
-    return new RawBsonDocument(bytes, 0, document.getByteLength());
+    return new RawBsonDocument(bytes, 0, document.getByteBuffer().remaining());
   }
 
   @Test

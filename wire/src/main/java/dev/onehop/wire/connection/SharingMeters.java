@@ -37,6 +37,7 @@ public final class SharingMeters {
   private final Counter failures;
   private final Timer queueWait;
   private final MeterRegistry registry;
+  // Not an argument of the registry's own methods: before 1.16 these have none for Tags.
   private final Tags tags;
   private final AtomicIntegerArray inFlight = new AtomicIntegerArray(NUMBERED);
   private final BitSet numbers = new BitSet();
@@ -54,7 +55,7 @@ public final class SharingMeters {
     this.lateReplies = counter(LATE_REPLIES);
     this.slowHeads = counter(SLOW_HEADS);
     this.failures = counter(FAILURES);
-    this.queueWait = registry.timer(QUEUE_WAIT, tags);
+    this.queueWait = Timer.builder(QUEUE_WAIT).tags(tags).register(registry);
     Gauge.builder(SOCKETS, this, m -> m.sharedConnections.get())
         .tags(tags.and("use", "shared"))
         .register(registry);
@@ -120,10 +121,10 @@ public final class SharingMeters {
   }
 
   private Counter requests(String use) {
-    return registry.counter(REQUESTS, tags.and("use", use));
+    return Counter.builder(REQUESTS).tags(tags.and("use", use)).register(registry);
   }
 
   private Counter counter(String name) {
-    return registry.counter(name, tags);
+    return Counter.builder(name).tags(tags).register(registry);
   }
 }

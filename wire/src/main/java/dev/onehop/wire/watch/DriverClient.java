@@ -3,6 +3,7 @@ package dev.onehop.wire.watch;
 import com.mongodb.MongoClientSettings;
 import com.mongodb.ReadPreference;
 import com.mongodb.connection.ClusterDescription;
+import dev.onehop.wire.Artifact;
 import org.bson.BsonDocument;
 import reactor.core.publisher.Mono;
 
@@ -11,23 +12,31 @@ import reactor.core.publisher.Mono;
  * monitor servers in the same way. If both are there, the reactive client is used, as it needs no
  * thread while an operation waits.
  *
- * <p>Implementations are thread-safe.
+ * <p>Thread-safe.
  */
-public interface DriverClient extends AutoCloseable {
+public abstract class DriverClient implements AutoCloseable {
+  private static final boolean REACTIVE = isReactive(DriverClient.class.getClassLoader());
+
+  DriverClient() {}
+
   /** What the monitors know of the servers now. */
-  ClusterDescription description();
+  public abstract ClusterDescription description();
 
   /** Sends a command; a cold publisher of the reply, or of the driver's exception. */
-  Mono<BsonDocument> run(String database, BsonDocument command, ReadPreference preference);
+  public abstract Mono<BsonDocument> run(
+      String database, BsonDocument command, ReadPreference preference);
 
   /** Closes the client. May block. */
   @Override
-  void close();
+  public abstract void close();
 
   /** Connects a client that names OneHop in its handshake. */
   static DriverClient connect(MongoClientSettings settings) {
-    return DriverArtifact.REACTIVE.isUsable()
-        ? new ReactiveDriverClient(settings)
-        : new SyncDriverClient(settings);
+    return REACTIVE ? new ReactiveDriverClient(settings) : new SyncDriverClient(settings);
+  }
+
+  private static boolean isReactive(ClassLoader loader) {
+    Artifact client = Artifact.reactiveClient(loader);
+    return client.isPresent() && client.fits(Artifact.driverCore(loader));
   }
 }

@@ -9,7 +9,7 @@ import org.bson.BsonDocument;
 import reactor.core.publisher.Mono;
 
 /** On the reactive client. The class is loaded only if that is on the class path. */
-final class ReactiveDriverClient implements DriverClient {
+final class ReactiveDriverClient extends DriverClient {
   private final MongoClient client;
 
   ReactiveDriverClient(MongoClientSettings settings) {

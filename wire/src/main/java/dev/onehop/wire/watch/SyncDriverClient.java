@@ -15,7 +15,7 @@ import reactor.core.scheduler.Scheduler;
 import reactor.core.scheduler.Schedulers;
 
 /** On the synchronous client. The class is loaded only if that is on the class path. */
-final class SyncDriverClient implements DriverClient {
+final class SyncDriverClient extends DriverClient {
   /** Not Reactor's: operations that wait for a lost server would hold threads of all its users. */
   private static final Scheduler THREADS = Schedulers.fromExecutor(threads());
 

@@ -92,6 +92,14 @@ class PoolFailuresTest {
       Step.REGISTRATION.failHere();
       super.doRegister(promise);
     }
+
+    /** The same in Netty 4.1. */
+    @Override
+    @Deprecated
+    protected void doRegister() throws Exception {
+      Step.REGISTRATION.failHere();
+      super.doRegister();
+    }
   }
 
   @AfterEach

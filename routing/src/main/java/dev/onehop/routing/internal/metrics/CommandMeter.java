@@ -9,7 +9,6 @@ import dev.onehop.shards.request.RequestMeter;
 import dev.onehop.wire.ServerAddressName;
 import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.MeterRegistry;
-import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.composite.CompositeMeterRegistry;
 import io.micrometer.observation.Observation;
 import io.micrometer.observation.ObservationRegistry;
@@ -54,7 +53,10 @@ public final class CommandMeter implements RequestMeter {
   private static Counter handedOver(MeterRegistry registry) {
     return registry.counter(
         RoutingMeters.FALLBACKS.meterName(),
-        Tags.of("shard", OperationTimers.NONE, "reason", "handed-over"));
+        "shard",
+        OperationTimers.NONE,
+        "reason",
+        "handed-over");
   }
 
   /** Lets a reactive client's commands tell whose they are. */
@@ -142,7 +144,7 @@ public final class CommandMeter implements RequestMeter {
 
     private void detour(String shard, String reason) {
       registry
-          .counter(RoutingMeters.FALLBACKS.meterName(), Tags.of("shard", shard, "reason", reason))
+          .counter(RoutingMeters.FALLBACKS.meterName(), "shard", shard, "reason", reason)
           .increment();
     }
   }

@@ -5,7 +5,6 @@ import dev.onehop.routing.observation.RoutingMeters;
 import dev.onehop.shards.request.Outcome;
 import dev.onehop.wire.ServerAddressName;
 import io.micrometer.core.instrument.MeterRegistry;
-import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.Timer;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -52,18 +51,17 @@ public final class OperationTimers {
   private Timer register(Key key) {
     return registry.timer(
         RoutingMeters.OPERATIONS.meterName(),
-        Tags.of(
-            "operation",
-            key.operation(),
-            "mode",
-            mode,
-            "decision",
-            key.decision().tag(),
-            "shard",
-            key.shard() == null ? NONE : key.shard(),
-            "server",
-            key.server() == null ? NONE : key.server().toString(),
-            "outcome",
-            key.outcome().tag()));
+        "operation",
+        key.operation(),
+        "mode",
+        mode,
+        "decision",
+        key.decision().tag(),
+        "shard",
+        key.shard() == null ? NONE : key.shard(),
+        "server",
+        key.server() == null ? NONE : key.server().toString(),
+        "outcome",
+        key.outcome().tag());
   }
 }

@@ -50,7 +50,10 @@ public final class TableMetrics implements RefreshListener {
     registry
         .timer(
             RoutingMeters.REFRESHES.meterName(),
-            Tags.of("namespace", namespace, "outcome", failure == null ? "ok" : "failed"))
+            "namespace",
+            namespace,
+            "outcome",
+            failure == null ? "ok" : "failed")
         .record(took);
     if (table != null) {
       chunks

@@ -15,6 +15,7 @@ import java.nio.ByteOrder;
 import java.time.Duration;
 import org.bson.RawBsonDocument;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.reactivestreams.Publisher;
@@ -60,6 +61,7 @@ class EveryRequestIsAnsweredTest {
   }
 
   /** Reactor drops what it holds to be fatal; the second time the command goes the short way. */
+  @Tag("newer-driver")
   @Test
   void aStackOverflowIsAnError() {
     try (MongoClient client =

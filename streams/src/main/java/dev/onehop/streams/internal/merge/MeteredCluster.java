@@ -74,7 +74,9 @@ final class MeteredCluster implements Cluster {
   }
 
   private Timer placements(String outcome) {
-    return registry.timer(StreamMeters.PLACEMENTS.meterName(), tags.and("outcome", outcome));
+    return Timer.builder(StreamMeters.PLACEMENTS.meterName())
+        .tags(tags.and("outcome", outcome))
+        .register(registry);
   }
 
   @Override

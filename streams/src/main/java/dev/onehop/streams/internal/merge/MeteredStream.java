@@ -54,7 +54,7 @@ final class MeteredStream implements ShardStream {
   }
 
   private Counter counter(StreamMeters meter) {
-    return registry.counter(meter.meterName(), tags);
+    return Counter.builder(meter.meterName()).tags(tags).register(registry);
   }
 
   /** In place of an earlier subscription's, which would otherwise keep it. */

@@ -2,8 +2,6 @@ package dev.onehop.testbed.internal.link;
 
 import dev.onehop.testbed.evidence.Traffic;
 import io.netty.channel.EventLoopGroup;
-import io.netty.channel.MultiThreadIoEventLoopGroup;
-import io.netty.util.concurrent.DefaultThreadFactory;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.List;
@@ -42,10 +40,7 @@ public final class Links implements AutoCloseable {
     this.distances = distances;
     this.callers = callers;
     this.transport = transport;
-    // One loop: it sleeps and wakes less often than several, and is far from being the limit.
-    this.group =
-        new MultiThreadIoEventLoopGroup(
-            1, new DefaultThreadFactory("onehop-link", true), transport.ioHandlers());
+    this.group = transport.newGroup();
   }
 
   /**

@@ -1,12 +1,9 @@
 package dev.onehop.testbed.internal.link;
 
-import io.netty.channel.IoHandlerFactory;
+import dev.onehop.wire.channel.EventLoops;
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.ServerChannel;
 import io.netty.channel.epoll.Epoll;
-import io.netty.channel.epoll.EpollIoHandler;
-import io.netty.channel.epoll.EpollServerSocketChannel;
-import io.netty.channel.epoll.EpollSocketChannel;
-import io.netty.channel.nio.NioIoHandler;
-import io.netty.channel.socket.ServerSocketChannel;
 import io.netty.channel.socket.SocketChannel;
 import io.netty.channel.socket.nio.NioServerSocketChannel;
 import io.netty.channel.socket.nio.NioSocketChannel;
@@ -17,18 +14,25 @@ import io.netty.channel.socket.nio.NioSocketChannel;
  */
 record Transport(
     String name,
-    IoHandlerFactory ioHandlers,
     Class<? extends SocketChannel> channel,
-    Class<? extends ServerSocketChannel> serverChannel) {
+    Class<? extends ServerChannel> serverChannel) {
 
   static Transport best() {
-    return Epoll.isAvailable()
-        ? new Transport(
-            "epoll",
-            EpollIoHandler.newFactory(),
-            EpollSocketChannel.class,
-            EpollServerSocketChannel.class)
-        : new Transport(
-            "NIO", NioIoHandler.newFactory(), NioSocketChannel.class, NioServerSocketChannel.class);
+    return new Transport(
+        Epoll.isAvailable() ? "epoll" : "NIO",
+        EventLoops.socketChannelClass(),
+        EventLoops.serverChannelClass());
+  }
+
+  /** Java's own. */
+  static Transport nio() {
+    return new Transport("NIO", NioSocketChannel.class, NioServerSocketChannel.class);
+  }
+
+  EventLoopGroup newGroup() {
+    // One loop: it sleeps and wakes less often than several, and is far from being the limit.
+    return channel == NioSocketChannel.class
+        ? EventLoops.newCallerWritesGroup("onehop-link", 1)
+        : EventLoops.newGroup("onehop-link", 1);
   }
 }

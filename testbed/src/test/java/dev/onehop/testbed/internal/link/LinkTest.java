@@ -6,9 +6,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.onehop.testbed.TestbedException;
 import dev.onehop.testbed.evidence.Traffic;
 import dev.onehop.testbed.internal.Loopback;
-import io.netty.channel.nio.NioIoHandler;
-import io.netty.channel.socket.nio.NioServerSocketChannel;
-import io.netty.channel.socket.nio.NioSocketChannel;
 import java.io.DataInputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -81,7 +78,7 @@ class LinkTest {
             hosts,
             (from, to) -> from.equals("far") ? FAR : NEAR,
             callers,
-            transport.equals("NIO") ? nio() : Transport.best());
+            transport.equals("NIO") ? Transport.nio() : Transport.best());
     resources.add(links);
     link =
         links.open(
@@ -290,11 +287,6 @@ class LinkTest {
         .isInstanceOf(TestbedException.class)
         .hasMessageContaining("cannot listen on")
         .hasMessageContaining(String.valueOf(link.advertised().getPort()));
-  }
-
-  private static Transport nio() {
-    return new Transport(
-        "NIO", NioIoHandler.newFactory(), NioSocketChannel.class, NioServerSocketChannel.class);
   }
 
   private Socket connect(InetAddress from) throws IOException {

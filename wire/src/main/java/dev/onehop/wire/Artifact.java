@@ -1,0 +1,73 @@
+package dev.onehop.wire;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.URL;
+import java.util.Collections;
+import java.util.Map;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.jar.Manifest;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A library's artifact on the class path.
+ *
+ * @param id the artifact's id
+ * @param isPresent whether it is on the class path
+ * @param version as its jar's manifest names it; null if it is absent, or the jar names none, as
+ *     one that holds several artifacts
+ */
+public record Artifact(String id, boolean isPresent, @Nullable String version) {
+  private static final String REACTIVE_ID = "mongodb-driver-reactivestreams";
+
+  /** The clients of the official driver, of which an application has one or both: id and class. */
+  public static final SortedMap<String, String> CLIENTS =
+      Collections.unmodifiableSortedMap(
+          new TreeMap<>(
+              Map.of(
+                  "mongodb-driver-sync",
+                  "com.mongodb.client.MongoClients",
+                  REACTIVE_ID,
+                  "com.mongodb.reactivestreams.client.MongoClients")));
+
+  /**
+   * The artifact that has a class.
+   *
+   * @param className a class of the artifact, which is not initialized
+   */
+  public static Artifact of(String id, String className, ClassLoader loader) {
+    String resource = className.replace('.', '/') + ".class";
+    URL url = loader.getResource(resource);
+    return new Artifact(id, url != null, url == null ? null : version(url, resource));
+  }
+
+  private static @Nullable String version(URL url, String resource) {
+    try (InputStream manifest =
+        new URL(url.toString().replace(resource, "META-INF/MANIFEST.MF")).openStream()) {
+      return new Manifest(manifest).getMainAttributes().getValue("Bundle-Version");
+    } catch (IOException e) {
+      return null;
+    }
+  }
+
+  /** What either client is over. */
+  public static Artifact driverCore(ClassLoader loader) {
+    return of("mongodb-driver-core", "com.mongodb.MongoClientSettings", loader);
+  }
+
+  /** The reactive client, also under the Kotlin coroutine and the Scala driver. */
+  public static Artifact reactiveClient(ClassLoader loader) {
+    return of(REACTIVE_ID, CLIENTS.get(REACTIVE_ID), loader);
+  }
+
+  /** Whether both have the same version, as far as it is known. */
+  public boolean fits(Artifact other) {
+    return version == null || other.version == null || version.equals(other.version);
+  }
+
+  @Override
+  public String toString() {
+    return version == null ? id : id + " " + version;
+  }
+}
